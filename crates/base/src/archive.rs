@@ -1,11 +1,13 @@
-//! A state as bytes, and back.
+//! Writing the state of a value as bytes, and reading it from them.
 //!
-//! A type names the parts of its state once, with [`archived!`](crate::archived), and so can be written and read. The bytes are read into a value
-//! that was built in the same way as the written one: parts that follow from the construction (counts, limits, rules) are not in the bytes, and
-//! neither are lengths that follow from them.
+//! A type lists the parts of its state once, with [`archived!`](crate::archived); the list serves both writing
+//! and reading. The bytes are read into a value that was constructed in the same way as the written one. Parts
+//! that follow from the construction (counts, limits, rules, and the lengths of some lists) are therefore not in
+//! the bytes.
 //!
-//! Numbers are little-endian, and a list has its length before it. Only lengths are checked: a caller that keeps bytes for long adds a checksum and
-//! the parameters of the value.
+//! Numbers are little-endian, and the length of a list precedes its elements. Reading checks lengths, and that no
+//! item is twice in a [`List`], but no other contents. A caller that stores the bytes must add a checksum and the
+//! parameters of the value.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -13,23 +15,24 @@ use core::cmp::Reverse;
 
 use crate::list::List;
 
-/// The bytes end too early or cannot be written, or a list in them has another length than the list that is read into.
+/// The bytes end too early, cannot be written, or do not fit the value: a list has a length that the value cannot
+/// take, a [`List`] has an item twice, or a number is too large for `usize`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Damaged;
 
-/// Where bytes go to, or come from. The closures return whether it succeeded.
+/// The destination or the source of the bytes. The closures return whether they succeeded.
 pub enum Archive<'a> {
-    /// Takes all of the bytes.
+    /// Writes all of the given bytes.
     Write(&'a mut dyn FnMut(&[u8]) -> bool),
-    /// Fills all of the bytes.
+    /// Fills the whole of the given slice.
     Read(&'a mut dyn FnMut(&mut [u8]) -> bool),
 }
 
 impl Archive<'_> {
-    /// Writes `bytes`, or replaces them by the bytes that are read.
+    /// Writes `bytes`, or overwrites them with the bytes that are read.
     ///
     /// # Errors
-    /// If that cannot be done.
+    /// [`Damaged`] if the closure fails.
     pub fn bytes(&mut self, bytes: &mut [u8]) -> Result<(), Damaged> {
         let done = match self {
             Self::Write(write) => write(bytes),
@@ -38,25 +41,27 @@ impl Archive<'_> {
         if done { Ok(()) } else { Err(Damaged) }
     }
 
-    /// Writes `len`, or returns the length that is read.
+    /// Writes `len` and returns it, or returns the length that is read.
     ///
     /// # Errors
-    /// If that cannot be done.
+    /// [`Damaged`] if the closure fails, or if the length that is read does not fit a `usize`.
     pub fn len(&mut self, mut len: usize) -> Result<usize, Damaged> {
         len.archive(self)?;
         Ok(len)
     }
 }
 
-/// A value that can be written as bytes, and read into a value that was built in the same way.
+/// A value whose state can be written as bytes, and read into a value that was constructed in the same way.
 pub trait Archived {
     /// Writes the state, or replaces it by the state that is read.
     ///
     /// # Errors
-    /// If that cannot be done. A partly read value is of no use.
+    /// [`Damaged`] if the bytes cannot be written or read, or do not fit this value. A value that was read only
+    /// in part must not be used.
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged>;
 
-    /// The value into which a further element of a list is read. Default: none, and lists keep their length.
+    /// The value into which an added element of a list is read. The default, `None`, means that a list of this
+    /// type keeps its length.
     fn vacant() -> Option<Self>
     where
         Self: Sized,
@@ -65,8 +70,9 @@ pub trait Archived {
     }
 }
 
-/// Names the parts of a struct's state, and, as `fixed`, the fields that follow from how it was made. With `vacant`, a list may have any number of
-/// such elements.
+/// Implements [`Archived`](crate::archive::Archived) for a struct, from the list of the fields that are its
+/// state. Fields after `fixed` follow from the construction of the value and are not archived. With `vacant`,
+/// lists of this type may be read with any length.
 ///
 /// ```
 /// use destage_base::archive::{Archive, Archived};
@@ -108,7 +114,7 @@ macro_rules! archived {
             &mut self,
             archive: &mut $crate::archive::Archive<'_>,
         ) -> Result<(), $crate::archive::Damaged> {
-            // A new field has to be listed as one of the two.
+            // This pattern does not compile until a new field is listed as a part or as fixed.
             let Self { $($part,)* $($fixed: _,)* } = self;
             $($crate::archive::Archived::archive($part, archive)?;)*
             let _ = archive;
@@ -200,7 +206,7 @@ impl<T: Archived> Archived for Option<T> {
     }
 }
 
-/// A list grows as its elements are read, so it never takes more memory than the bytes can fill.
+/// A list grows as its elements are read, so it takes no more memory than the bytes can fill.
 impl<T: Archived> Archived for Vec<T> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let len = archive.len(self.len())?;
@@ -239,7 +245,7 @@ impl<T: Archived + Ord + Clone> Archived for BTreeSet<T> {
     }
 }
 
-/// The numbers from front to back.
+/// The items of the list, from front to back.
 impl Archived for List<u32> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let mut items: Vec<u32> = core::iter::from_fn(|| self.pop_front()).collect();
@@ -313,9 +319,9 @@ mod tests {
         for end in 0..bytes.len() {
             assert_eq!(read(&mut vec![0_u32], &bytes[..end]), Err(Damaged), "{end}");
         }
-        // A wrong length does not cause a large allocation.
+        // A false length in the bytes does not cause a large allocation.
         assert_eq!(read(&mut Vec::<u32>::new(), &[0xff; 40]), Err(Damaged));
-        // Lists whose length follows from the device keep their length.
+        // Elements without `vacant` do not let a list change its length.
         let mut two = vec![[0_u8; 2]; 2];
         assert_eq!(
             read(&mut two, &bytes_of(&mut vec![[1_u8; 2]; 3])),

@@ -1,8 +1,8 @@
-//! A dense table that exists only where it was touched.
+//! A large table that takes memory only for the chunks that were touched.
 //!
-//! A 512 GiB device has 2^27 pages, and a trace touches few of them. The table is cut into chunks;
-//! a chunk is made, and filled by the table's rule for untouched entries, at the first touch. So
-//! making a device costs one pointer per chunk, and memory follows the footprint, not the capacity.
+//! A 512 GiB device has 2^27 pages, and a trace touches few of them. The table is cut into chunks of [`CHUNK`]
+//! entries. The first touch of a chunk allocates it and fills it by the table's rule for untouched entries. So a
+//! new device costs one pointer per chunk, and memory follows the footprint of the trace, not the capacity.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -15,20 +15,22 @@ const CHUNK_BITS: u32 = 10;
 /// Entries in a chunk: 4 KiB of `u32`.
 pub const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// The value of an entry before it is first touched.
+/// The rule that gives an entry its value before the first touch.
 pub trait Initial {
     /// The entry type.
     type Entry: Copy;
     /// The initial value of entry `index`.
     fn at(&self, index: usize) -> Self::Entry;
 
-    /// Appends the initial values of the entries `of` to `entries`; a rule that is slow for one entry may be fast for many.
+    /// Appends the initial values of the entries in `of` to `entries`. A rule may implement this faster than
+    /// entry by entry.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<Self::Entry>) {
         entries.extend(of.map(|index| self.at(index)));
     }
 }
 
-/// A table of `len` entries; untouched entries have the values of `I` and take no memory.
+/// A table of `len` entries. Entries of untouched chunks have the values that the rule `I` gives and take no
+/// memory.
 #[derive(Clone)]
 pub struct LazyTable<I: Initial> {
     chunks: Vec<Option<Box<[I::Entry; CHUNK]>>>,
@@ -40,20 +42,20 @@ impl<I: Initial> LazyTable<I> {
     /// A table of `len` untouched entries.
     pub fn new(len: usize, initial: I) -> Self {
         Self {
-            // Zeroed by the system, so that not even the pointers are touched.
+            // The allocator gives zeroed memory, so that even the pointers cost nothing before they are used.
             chunks: vec![None; len.div_ceil(CHUNK)],
             initial,
             len,
         }
     }
 
-    /// The value of untouched entries.
+    /// The rule that gives untouched entries their values.
     #[must_use]
     pub fn rule(&self) -> &I {
         &self.initial
     }
 
-    /// Entry `index`, read without touching it.
+    /// The value of entry `index`. Reading does not touch the entry.
     ///
     /// # Panics
     /// If `index` is not below the table's length.
@@ -65,14 +67,14 @@ impl<I: Initial> LazyTable<I> {
         }
     }
 
-    /// Entry `index`, if something near it was touched before.
+    /// The value of entry `index`, or `None` if its chunk is untouched.
     #[inline(always)]
     pub fn touched_at(&self, index: usize) -> Option<I::Entry> {
         let chunk = self.chunks.get(index >> CHUNK_BITS)?.as_ref()?;
         Some(chunk[index & (CHUNK - 1)])
     }
 
-    /// Entry `index`, to change.
+    /// Entry `index` for a change. This touches its chunk.
     ///
     /// # Panics
     /// If `index` is not below the table's length.
@@ -86,14 +88,14 @@ impl<I: Initial> LazyTable<I> {
         &mut chunk[index & (CHUNK - 1)]
     }
 
-    /// Entry `index`, to change, if something near it was touched before.
+    /// Entry `index` for a change, or `None` if its chunk is untouched.
     #[inline(always)]
     pub fn touched_mut(&mut self, index: usize) -> Option<&mut I::Entry> {
         let chunk = self.chunks.get_mut(index >> CHUNK_BITS)?.as_mut()?;
         Some(&mut chunk[index & (CHUNK - 1)])
     }
 
-    /// Entries of the chunks that were touched, with their index, in ascending order.
+    /// Indices and values of all entries of touched chunks, in ascending order of the index.
     pub fn touched(&self) -> impl Iterator<Item = (usize, I::Entry)> + '_ {
         self.chunks
             .iter()
@@ -109,7 +111,8 @@ impl<I: Initial> LazyTable<I> {
             })
     }
 
-    /// The touched entries with an index in `range`; the cost is that of the chunks that overlap the range.
+    /// Indices and values of the entries in `range` that belong to touched chunks. The cost grows with the number
+    /// of chunks that overlap the range.
     pub fn touched_in(&self, range: Range<usize>) -> impl Iterator<Item = (usize, I::Entry)> + '_ {
         let range = range.start..range.end.min(self.len).max(range.start);
         let chunks = range.start >> CHUNK_BITS..range.end.div_ceil(CHUNK);
@@ -122,7 +125,7 @@ impl<I: Initial> LazyTable<I> {
             })
     }
 
-    /// Calls `change` on every entry of the chunks that were touched.
+    /// Calls `change` on every entry of every touched chunk.
     pub fn for_each_touched(&mut self, change: impl FnMut(&mut I::Entry)) {
         self.chunks
             .iter_mut()
@@ -131,7 +134,7 @@ impl<I: Initial> LazyTable<I> {
             .for_each(change);
     }
 
-    /// How many entries the table has, touched or not.
+    /// The number of entries, touched or not.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -148,7 +151,7 @@ impl<I: Initial> LazyTable<I> {
         let first = index & !(CHUNK - 1);
         let mut chunk = Vec::with_capacity(CHUNK);
         initial.fill(first..len.min(first + CHUNK), &mut chunk);
-        // Entries past the end are never read, and the rule need not know them.
+        // Entries past the end of the table are never read. The rule need not have values for them.
         chunk.resize(CHUNK, chunk[0]);
         match chunk.into_boxed_slice().try_into() {
             Ok(chunk) => chunk,
@@ -157,7 +160,7 @@ impl<I: Initial> LazyTable<I> {
     }
 }
 
-/// The chunks that were touched.
+/// The archive has one flag per chunk, and after the flag of a touched chunk the entries of that chunk.
 impl<I: Initial<Entry: Archived>> Archived for LazyTable<I> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         for number in 0..self.chunks.len() {

@@ -1,4 +1,4 @@
-//! The few words every crate of the project shares.
+//! Types and functions that every crate of the project uses.
 //!
 //! | module | holds |
 //! | --- | --- |
@@ -6,13 +6,13 @@
 //! | [`time`] | [`Ticks`], simulated time as an integer |
 //! | [`parameter`] | the description of one named parameter, and values checked against it |
 //! | [`random`] | [`Random`], the one seeded generator |
-//! | [`sample`] | [`Samples`](sample::Samples), which numbered things are in a sample
-//! | [`list`] | [`Lists`](list::Lists), doubly linked lists over numbered things, without an allocation per node |
-//! | [`table`] | how a table by number grows |
-//! | [`archive`] | a state as bytes, and back |
-//! | [`lazy`] | [`lazy::LazyTable`], a dense table that exists only where it was touched |
+//! | [`sample`] | [`Samples`](sample::Samples), seeded samples of the numbers below a bound |
+//! | [`list`] | [`Lists`](list::Lists), doubly linked lists of numbered items, without an allocation per node |
+//! | [`table`] | growth of tables that are indexed by number |
+//! | [`archive`] | writing a state as bytes and reading it from them |
+//! | [`lazy`] | [`lazy::LazyTable`], a large table that takes memory only for the chunks that were touched |
 //!
-//! Nothing here knows a buffer, a flash device, a trace or a clock.
+//! No module here depends on a buffer, a flash device, a trace or a clock.
 #![no_std]
 extern crate alloc;
 

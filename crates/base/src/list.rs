@@ -1,13 +1,13 @@
-//! Doubly linked lists over numbered things, without a node allocation.
+//! Doubly linked lists of numbered items, without an allocation per node.
 //!
-//! An item with a number (a slot, a cluster, a block) has the node of that number. So finding a node is
-//! an array access, and a thing is in at most one list. A node leaves its list without anyone knowing which
-//! list that is, because every list is a ring and a ring has no ends to test for.
+//! An item with a number (a slot, a cluster, a block) has the node with that number. So an array access finds the
+//! node, and an item is in at most one list. A node can be removed without knowing its list, because every list
+//! is a ring, and a ring has no end that needs another treatment.
 //!
 //! | type | holds |
 //! | --- | --- |
 //! | [`Links`] | rings of nodes; the owner remembers one node of each ring |
-//! | [`Lists`] | a fixed number of lists, each a ring through a node of its own |
+//! | [`Lists`] | a fixed number of lists; each is a ring through a node that represents the list |
 //! | [`List`] | one list |
 //!
 //! ```text
@@ -16,13 +16,14 @@
 //!          +-> thing 2 -> thing 0 -> back to the node of list 0
 //! ```
 //!
-//! Cost: Each call is O(1); a node takes 8 bytes and the data that the owner stores with its links.
+//! Every call is O(1), except those that go through a whole list. A node takes 8 bytes plus the data that the
+//! owner stores with its links.
 
 use alloc::vec::Vec;
 
 use crate::table;
 
-/// Stands in the link of a node that is in no ring.
+/// The value of `next` in a node that is in no ring.
 const UNLINKED: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
@@ -32,10 +33,10 @@ struct Node<V> {
     value: V,
 }
 
-/// Rings of nodes, a value beside the links of each; a node is in at most one ring.
+/// Rings of nodes; each node has two links and a value, and is in at most one ring.
 #[derive(Clone)]
 pub struct Links<V> {
-    /// By number, as far as numbers have been used.
+    /// Nodes in the order of their numbers, up to the largest number that was used.
     nodes: Vec<Node<V>>,
 }
 
@@ -46,7 +47,8 @@ impl<V> Default for Links<V> {
 }
 
 impl<V: Copy + Default> Links<V> {
-    /// No rings, with memory set aside for `expected` nodes, or for as many as [`table::prepared`] allows.
+    /// An empty set of rings, with memory reserved for `expected` nodes, or for as many as [`table::prepared`]
+    /// allows.
     #[must_use]
     pub fn new(expected: u32) -> Self {
         Self {
@@ -62,7 +64,7 @@ impl<V: Copy + Default> Links<V> {
         node.is_some_and(|node| node.next != UNLINKED)
     }
 
-    /// The data stored with the links of `node`.
+    /// The value stored with the links of `node`, or `None` if the node is in no ring.
     #[inline]
     #[must_use]
     pub fn get(&self, node: u32) -> Option<V> {
@@ -70,30 +72,30 @@ impl<V: Copy + Default> Links<V> {
         (node.next != UNLINKED).then_some(node.value)
     }
 
-    /// Puts `node`, which is in no ring, into a ring of its own.
+    /// Makes `node`, which is in no ring, a new ring of one node.
     #[inline]
     pub fn begin(&mut self, node: u32, value: V) {
         self.set(node, node, node, value);
     }
 
-    /// Puts `node`, which is in no ring, before `behind`, which is in one, into the same ring.
+    /// Inserts `node`, which is in no ring, into the ring of `behind`, directly before it.
     #[inline(always)]
     pub fn insert_before(&mut self, behind: u32, node: u32, value: V) {
         let prev = self.nodes[behind as usize].prev;
         self.insert_between(prev, behind, node, value);
     }
 
-    /// Puts `node`, which is in no ring, after `ahead`, which is in one, into the same ring.
+    /// Inserts `node`, which is in no ring, into the ring of `ahead`, directly after it.
     #[inline(always)]
     pub fn insert_after(&mut self, ahead: u32, node: u32, value: V) {
         let next = self.nodes[ahead as usize].next;
         self.insert_between(ahead, next, node, value);
     }
 
-    /// Takes `node` out of its ring.
+    /// Removes `node` from its ring and returns its value.
     ///
     /// # Panics
-    /// If it is in no ring.
+    /// If `node` is in no ring.
     #[inline(always)]
     pub fn remove(&mut self, node: u32) -> V {
         let Node { prev, next, value } = self.nodes[node as usize];
@@ -104,7 +106,7 @@ impl<V: Copy + Default> Links<V> {
         value
     }
 
-    /// Moves `node`, which is in a ring, behind `ahead`, another node in one.
+    /// Moves `node` from its ring into the ring of `ahead`, another node, directly after it.
     ///
     /// # Panics
     /// If `node` is in no ring.
@@ -123,21 +125,21 @@ impl<V: Copy + Default> Links<V> {
         (moved.prev, moved.next) = (ahead, behind);
     }
 
-    /// The node before `node`, which is in a ring; itself if it is alone.
+    /// The node before `node`, which is in a ring. A node that is alone in its ring precedes itself.
     #[inline]
     #[must_use]
     pub fn prev(&self, node: u32) -> u32 {
         self.nodes[node as usize].prev
     }
 
-    /// The node after `node`, which is in a ring; itself if it is alone.
+    /// The node after `node`, which is in a ring. A node that is alone in its ring follows itself.
     #[inline]
     #[must_use]
     pub fn next(&self, node: u32) -> u32 {
         self.nodes[node as usize].next
     }
 
-    /// The nodes of a ring with their stored data, from `first` on.
+    /// The nodes of the ring of `first` with their values, beginning with `first`.
     pub fn ring(&self, first: u32) -> impl Iterator<Item = (u32, V)> + '_ {
         let mut next = Some(first);
         core::iter::from_fn(move || {
@@ -148,8 +150,9 @@ impl<V: Copy + Default> Links<V> {
         })
     }
 
-    /// Dissolves the ring of `first`, which has `nodes` nodes, and shows `visit` each of them, from `first` on. The owner's count says where the ring
-    /// ends: the processor goes on while nodes are fetched.
+    /// Dissolves the ring of `first`, which has `nodes` nodes, and calls `visit` with each node and its value,
+    /// beginning with `first`. The count makes the end of the loop independent of the links, so that the
+    /// processor can go on while it fetches nodes.
     #[inline]
     pub fn take_ring(&mut self, first: u32, nodes: u32, mut visit: impl FnMut(u32, V)) {
         let mut index = first;
@@ -182,17 +185,17 @@ impl<V: Copy + Default> Links<V> {
     }
 }
 
-/// An item of a list: a key that has a number, and data stored with the links.
+/// An item of a list: a key that has a number, and a value that is stored with the links.
 pub trait Item: Copy {
-    /// Says which item it is.
+    /// Identifies the item.
     type Key: Copy;
-    /// Data stored with the links, for the caller that takes the item off a list.
+    /// The value stored with the links. Whoever removes the item from a list gets it back.
     type Value: Copy + Default;
     /// The number of `key`.
     fn number(key: Self::Key) -> u32;
-    /// The number of this item, and the data to store.
+    /// The number of this item, and the value to store with the links.
     fn split(self) -> (u32, Self::Value);
-    /// The item of which this is the number, and that was kept.
+    /// The item with this number and this stored value.
     fn join(number: u32, value: Self::Value) -> Self;
 }
 
@@ -216,18 +219,18 @@ impl Item for u32 {
     }
 }
 
-/// Several lists over the same items; an item is in at most one of the lists.
+/// Several lists over the same items. An item is in at most one of the lists.
 #[derive(Clone)]
 pub struct Lists<I: Item> {
-    /// First a node for each list, then those of the items.
+    /// The first nodes represent the lists, one each; the nodes of the items follow.
     links: Links<I::Value>,
     lists: u32,
     len: usize,
 }
 
 impl<I: Item> Lists<I> {
-    /// `lists` empty lists, with memory set aside for `expected` items, or for as many as
-    /// [`table::prepared`] allows.
+    /// `lists` empty lists, with memory reserved for `expected` items, or for as many as [`table::prepared`]
+    /// allows.
     #[must_use]
     pub fn new(lists: u32, expected: u32) -> Self {
         let mut links = Links {
@@ -243,7 +246,7 @@ impl<I: Item> Lists<I> {
         }
     }
 
-    /// How many items all lists have together.
+    /// The number of items in all lists together.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -285,7 +288,7 @@ impl<I: Item> Lists<I> {
         self.len += 1;
     }
 
-    /// Puts `item`, which is in no list, before that of `behind`, into the same list.
+    /// Inserts `item`, which is in no list, directly before the item of `behind`.
     ///
     /// # Panics
     /// If the item of `behind` is in no list.
@@ -297,7 +300,7 @@ impl<I: Item> Lists<I> {
         self.len += 1;
     }
 
-    /// The item after that of `key`.
+    /// The item after the item of `key` in its list, or `None` if that item is the last.
     ///
     /// # Panics
     /// If the item of `key` is in no list.
@@ -310,7 +313,7 @@ impl<I: Item> Lists<I> {
     /// Moves the item of `key` to the front of `list`.
     ///
     /// # Panics
-    /// If it is in no list.
+    /// If the item is in no list.
     #[inline]
     pub fn move_to_front(&mut self, list: u32, key: I::Key) {
         self.links.move_after(list, self.lists + I::number(key));
@@ -319,7 +322,7 @@ impl<I: Item> Lists<I> {
     /// Moves the item of `key` to the back of `list`.
     ///
     /// # Panics
-    /// If it is in no list.
+    /// If the item is in no list.
     #[inline]
     pub fn move_to_back(&mut self, list: u32, key: I::Key) {
         let node = self.lists + I::number(key);
@@ -329,10 +332,10 @@ impl<I: Item> Lists<I> {
         }
     }
 
-    /// Takes the item of `key` out of the list it is in.
+    /// Removes the item of `key` from its list and returns it.
     ///
     /// # Panics
-    /// If it is in no list.
+    /// If the item is in no list.
     #[inline(always)]
     pub fn remove(&mut self, key: I::Key) -> I {
         let number = I::number(key);
@@ -341,7 +344,7 @@ impl<I: Item> Lists<I> {
         I::join(number, value)
     }
 
-    /// Puts `item`, which is in no list, where that of `key` is, and takes the latter out.
+    /// Puts `item`, which is in no list, in the place of the item of `key`, and removes the latter from its list.
     ///
     /// # Panics
     /// If the item of `key` is in no list.
@@ -350,38 +353,38 @@ impl<I: Item> Lists<I> {
         self.remove(key);
     }
 
-    /// The first item of `list`.
+    /// The first item of `list`, or `None` if the list is empty.
     #[inline]
     #[must_use]
     pub fn front(&self, list: u32) -> Option<I> {
         self.item(self.head(list).next)
     }
 
-    /// The last item of `list`.
+    /// The last item of `list`, or `None` if the list is empty.
     #[inline]
     #[must_use]
     pub fn back(&self, list: u32) -> Option<I> {
         self.item(self.head(list).prev)
     }
 
-    /// Takes the first item off `list`.
+    /// Removes and returns the first item of `list`, or returns `None` if the list is empty.
     #[inline]
     pub fn pop_front(&mut self, list: u32) -> Option<I> {
         self.pop(self.head(list).next)
     }
 
-    /// Takes the last item off `list`.
+    /// Removes and returns the last item of `list`, or returns `None` if the list is empty.
     #[inline(always)]
     pub fn pop_back(&mut self, list: u32) -> Option<I> {
         self.pop(self.head(list).prev)
     }
 
-    /// The items of `list`, front to back.
+    /// The items of `list`, from front to back.
     pub fn iter(&self, list: u32) -> impl Iterator<Item = I> + '_ {
         self.follow(self.head(list).next, |node| node.next)
     }
 
-    /// The items of `list`, back to front.
+    /// The items of `list`, from back to front.
     pub fn iter_back(&self, list: u32) -> impl Iterator<Item = I> + '_ {
         self.follow(self.head(list).prev, |node| node.prev)
     }
@@ -401,7 +404,7 @@ impl<I: Item> Lists<I> {
         &self.links.nodes[list as usize]
     }
 
-    /// The item at node `index`, unless that is the node of a list.
+    /// The item of node `index`, or `None` if that node represents a list.
     #[inline]
     fn item(&self, index: u32) -> Option<I> {
         let number = index.checked_sub(self.lists)?;
@@ -418,11 +421,11 @@ impl<I: Item> Lists<I> {
 }
 
 impl<I: Item<Key = I>> Lists<I> {
-    /// Puts `item`, in some list or none, at the front of `list`.
+    /// Puts `item` at the front of `list`. An item that is in a list is removed from it first.
     #[inline]
     pub fn bring_to_front(&mut self, list: u32, item: I) {
         let node = self.lists + I::number(item);
-        // Most uses are of the item used last.
+        // Most calls are for the item that was used last and is at the front already.
         if self.head(list).next != node {
             if self.links.is_linked(node) {
                 self.remove(item);
@@ -431,7 +434,7 @@ impl<I: Item<Key = I>> Lists<I> {
         }
     }
 
-    /// Puts `item`, in some list or none, at the back of `list`.
+    /// Puts `item` at the back of `list`. An item that is in a list is removed from it first.
     #[inline]
     pub fn bring_to_back(&mut self, list: u32, item: I) {
         if self.contains(item) {
@@ -441,19 +444,18 @@ impl<I: Item<Key = I>> Lists<I> {
     }
 }
 
-/// One list.
+/// A single list.
 #[derive(Clone)]
 pub struct List<I: Item>(Lists<I>);
 
 impl<I: Item> List<I> {
-    /// An empty list, with memory set aside for `expected` items, or for as many as [`table::prepared`]
-    /// allows.
+    /// An empty list, with memory reserved for `expected` items, or for as many as [`table::prepared`] allows.
     #[must_use]
     pub fn new(expected: u32) -> Self {
         Self(Lists::new(1, expected))
     }
 
-    /// How many items the list has.
+    /// The number of items in the list.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
@@ -484,34 +486,34 @@ impl<I: Item> List<I> {
         self.0.push_back(0, item);
     }
 
-    /// Moves the item of `key` to the front.
+    /// Moves the item of `key` to the front of the list.
     ///
     /// # Panics
-    /// If it is not in the list.
+    /// If the item is not in the list.
     #[inline]
     pub fn move_to_front(&mut self, key: I::Key) {
         self.0.move_to_front(0, key);
     }
 
-    /// Moves the item of `key` to the back.
+    /// Moves the item of `key` to the back of the list.
     ///
     /// # Panics
-    /// If it is not in the list.
+    /// If the item is not in the list.
     #[inline]
     pub fn move_to_back(&mut self, key: I::Key) {
         self.0.move_to_back(0, key);
     }
 
-    /// Takes the item of `key` out.
+    /// Removes the item of `key` from the list and returns it.
     ///
     /// # Panics
-    /// If it is not in the list.
+    /// If the item is not in the list.
     #[inline]
     pub fn remove(&mut self, key: I::Key) -> I {
         self.0.remove(key)
     }
 
-    /// Puts `item`, which is not in the list, where that of `key` is, and takes the latter out.
+    /// Puts `item`, which is not in the list, in the place of the item of `key`, and removes the latter.
     ///
     /// # Panics
     /// If the item of `key` is not in the list.
@@ -519,36 +521,36 @@ impl<I: Item> List<I> {
         self.0.replace(key, item);
     }
 
-    /// The first item.
+    /// The first item, or `None` if the list is empty.
     #[must_use]
     pub fn front(&self) -> Option<I> {
         self.0.front(0)
     }
 
-    /// The last item.
+    /// The last item, or `None` if the list is empty.
     #[must_use]
     pub fn back(&self) -> Option<I> {
         self.0.back(0)
     }
 
-    /// Takes the first item off.
+    /// Removes and returns the first item, or returns `None` if the list is empty.
     #[inline]
     pub fn pop_front(&mut self) -> Option<I> {
         self.0.pop_front(0)
     }
 
-    /// Takes the last item off.
+    /// Removes and returns the last item, or returns `None` if the list is empty.
     #[inline]
     pub fn pop_back(&mut self) -> Option<I> {
         self.0.pop_back(0)
     }
 
-    /// The items, front to back.
+    /// The items, from front to back.
     pub fn iter(&self) -> impl Iterator<Item = I> + '_ {
         self.0.iter(0)
     }
 
-    /// The items, back to front.
+    /// The items, from back to front.
     pub fn iter_back(&self) -> impl Iterator<Item = I> + '_ {
         self.0.iter_back(0)
     }

@@ -1,8 +1,8 @@
 //! Logical page numbers.
 
-/// A logical page number: which flash-page-sized piece of the host's address space.
+/// A logical page number: the index of one flash-page-sized piece of the host's address space.
 ///
-/// A newtype, so that it is never mistaken for a physical page, a block or a slot.
+/// This is a type of its own, so that the compiler refuses a physical page, a block or a slot in its place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Lpn(pub u64);
 

@@ -1,7 +1,8 @@
-//! One named parameter: its meaning, its possible values, and the source of its default.
+//! One named parameter: its meaning, its possible values, its default, and the source of the default.
 //!
-//! A scheme, an FTL or a workload declares its parameters by [`parameters!`](crate::parameters). The declaration gives the documentation (`destage
-//! show`), the check of the user's input, and the struct handed to the constructor, so none of these can disagree.
+//! A scheme, an FTL or a workload declares its parameters with [`parameters!`](crate::parameters). The
+//! declaration gives the documentation (`destage show`), the check of the user's input, and the struct that the
+//! constructor gets, so these three always agree.
 
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -41,7 +42,7 @@ pub enum Kind {
         /// Largest legal value.
         max: u64,
     },
-    /// A whole number, or the word `auto`, for a number that is derived from the input.
+    /// A whole number, or the word `auto`, which asks for a number that is derived from the input.
     CountOrAuto {
         /// Smallest legal number.
         min: u32,
@@ -50,41 +51,42 @@ pub enum Kind {
     },
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Any text; the code that uses it checks it.
+    /// Any text. The code that uses the value checks it.
     Text,
 }
 
-/// A parameter's row: the single place where its name, default, unit, meaning and source are written.
+/// The row of a parameter: the only place where its name, default, unit, meaning and source are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// The name; dotted (`flash.dies`) or, in a scheme's or FTL's own list, its last part (`pad`).
+    /// The name: dotted (`flash.dies`), or only its last part (`pad`) in the parameter list of a scheme or FTL.
     pub name: &'static str,
     /// The possible values.
     pub kind: Kind,
     /// The default, as a user would write it.
     pub default: &'static str,
-    /// The unit (`us`, `pages`, `%`), or nothing for pure numbers and words.
+    /// The unit (`us`, `pages`, `%`); empty for pure numbers and words.
     pub unit: &'static str,
-    /// One sentence on the effect.
+    /// One sentence on the effect of the parameter.
     pub about: &'static str,
-    /// Where the rule or the default comes from.
+    /// The source of the rule or of the default.
     pub source: &'static str,
-    /// [Conditions](Condition) that all have to hold for another value than the default to change anything.
+    /// [Conditions](Condition) on the configuration. Unless all hold, a value other than the default changes
+    /// nothing.
     pub needs: &'static [&'static str],
-    /// The settings that it excludes.
+    /// The settings that cannot be combined with this parameter.
     pub excludes: &'static [Exclusion],
 }
 
-/// A checked value.
+/// A value that was checked against the row of its parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// Of [`Kind::Flag`].
+    /// A value of [`Kind::Flag`].
     Flag(bool),
-    /// Of [`Kind::Integer`], [`Kind::Bytes`], or a [`Kind::CountOrAuto`] that is a number.
+    /// A value of [`Kind::Integer`] or [`Kind::Bytes`], or a number of [`Kind::CountOrAuto`].
     Integer(u64),
-    /// Of [`Kind::Number`].
+    /// A value of [`Kind::Number`].
     Number(f64),
-    /// Of [`Kind::Choice`] or [`Kind::Text`], or [`AUTO`].
+    /// A value of [`Kind::Choice`] or [`Kind::Text`], or the word [`AUTO`].
     Text(String),
 }
 
@@ -99,11 +101,11 @@ impl core::fmt::Display for Value {
     }
 }
 
-/// The word of a [`Kind::CountOrAuto`] that is no number.
+/// The word that a [`Kind::CountOrAuto`] accepts in place of a number.
 pub const AUTO: &str = "auto";
 
 impl Parameter {
-    /// A row without content, for use as a default: it needs nothing and excludes nothing.
+    /// An empty row to build others from: it needs nothing and excludes nothing.
     pub const BLANK: Self = Self {
         name: "",
         kind: Kind::Text,
@@ -115,13 +117,13 @@ impl Parameter {
         excludes: &[],
     };
 
-    /// This row, with `needs` as what it needs.
+    /// This row with `needs` as its conditions.
     #[must_use]
     pub const fn needing(self, needs: &'static [&'static str]) -> Self {
         Self { needs, ..self }
     }
 
-    /// This row, with `excludes` as what it excludes.
+    /// This row with `excludes` as its exclusions.
     #[must_use]
     pub const fn excluding(self, excludes: &'static [Exclusion]) -> Self {
         Self { excludes, ..self }
@@ -130,7 +132,8 @@ impl Parameter {
     /// Reads `text` as a value of this parameter.
     ///
     /// # Errors
-    /// A sentence that says what was expected, ready to follow "expected".
+    /// A phrase for the expected values, such as `a whole number from 1 to 64`, to be put after the word
+    /// "expected".
     pub fn read(&self, text: &str) -> Result<Value, String> {
         let text = text.trim();
         let value = match self.kind {
@@ -159,7 +162,7 @@ impl Parameter {
         value.ok_or_else(|| self.expected())
     }
 
-    /// The possible values of this parameter, in words.
+    /// A phrase for the possible values of this parameter, such as `true or false`.
     #[must_use]
     pub fn expected(&self) -> String {
         match self.kind {
@@ -193,7 +196,8 @@ fn read_whole(text: &str, min: u64, max: u64) -> Option<Value> {
         .then_some(Value::Integer(number))
 }
 
-/// Reads a size in bytes: `8388608`, `8MiB`, `0.5 GiB`, `10MB`.
+/// Reads a size in bytes, such as `8388608`, `8MiB`, `0.5 GiB` or `10MB`. Returns `None` for any other text, for
+/// a fraction of a byte, and for a size that exceeds 64 bits.
 ///
 /// ```
 /// use destage_base::parameter::read_bytes;
@@ -230,7 +234,7 @@ pub fn read_bytes(text: &str) -> Option<u64> {
         return whole.checked_mul(unit);
     }
     let bytes = digits.parse::<f64>().ok()? * unit as f64;
-    // A fraction of a byte is a typing error, not a size.
+    // A fraction of a byte is a typing error.
     (bytes >= 0.0 && bytes < u64::MAX as f64 && bytes == (bytes as u64) as f64)
         .then_some(bytes as u64)
 }

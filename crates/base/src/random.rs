@@ -1,9 +1,10 @@
-//! The one seeded generator, the same on every machine.
+//! The seeded random number generator of the whole project. It gives the same numbers on every machine.
 
-/// `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): 64 bits of state, one multiply-shift chain a draw.
+/// `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): 64 bits of state; each draw takes one chain of
+/// multiplications and shifts.
 ///
-/// Chosen because it is ten lines that never change, so a seed means the same workload for ever,
-/// and because published synthetic traces of this field were made with it.
+/// The algorithm is ten lines that never change, so a seed gives the same workload in every version of the
+/// program. Published synthetic traces of this field were made with the same algorithm.
 ///
 /// ```
 /// let mut random = destage_base::Random::new(7);
@@ -20,7 +21,7 @@ pub struct Random {
 crate::archived!(Random { state });
 
 impl Random {
-    /// A generator whose whole sequence depends on `seed` alone.
+    /// A generator whose sequence depends only on `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
@@ -36,7 +37,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number in `0.0 .. 1.0` with 53 random bits.
+    /// A number in `0.0 .. 1.0`, with 53 random bits.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.next_u64() >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
@@ -44,7 +45,8 @@ impl Random {
 
     /// An integer in `0 .. bound`; `bound` must not be 0.
     ///
-    /// The high half of a 128-bit product: no division, and a bias below `bound / 2^64`.
+    /// The result is the high half of a 128-bit product. This needs no division, and its bias is below
+    /// `bound / 2^64`.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
@@ -57,7 +59,7 @@ mod tests {
 
     #[test]
     fn golden_sequence() {
-        // Published test values for seed 1234567.
+        // These are the published test values for seed 1234567.
         let mut random = Random::new(1_234_567);
         let drawn: [u64; 3] = core::array::from_fn(|_| random.next_u64());
         assert_eq!(

@@ -1,14 +1,15 @@
-//! Which numbered things are in a sample: even, without a list, the same on every machine.
+//! Seeded samples of the numbers below a bound. They need no list of their members and are the same on every
+//! machine.
 //!
-//! A seeded permutation orders the numbers below a bound, and samples take equally many of them, one after the other: so the samples are disjoint.
-//! Where there are more samples than that gives room for, the next ones take from another
-//! permutation.
+//! A seeded permutation orders the numbers, and each sample has the same count of successive numbers of this
+//! order. So the samples of one permutation are disjoint. If one permutation has too few numbers for all samples,
+//! another permutation serves the samples that remain.
 
 use alloc::vec::Vec;
 
 use crate::Random;
 
-/// Samples of the numbers below a bound.
+/// Samples of the numbers below a bound, all of the same size.
 #[derive(Clone, Debug)]
 pub struct Samples {
     all: u64,
@@ -19,18 +20,19 @@ pub struct Samples {
     orders: Vec<Order>,
 }
 
-/// A permutation.
+/// A seeded permutation of the numbers, and the samples that are cut from it.
 #[derive(Clone, Debug)]
 struct Order {
     keys: [u64; 3],
-    /// The first of its samples.
+    /// The number of the first sample of this permutation.
     first: u32,
-    /// The count of numbers in one sample.
+    /// The count of numbers in all samples of this permutation together.
     taken: u64,
 }
 
 impl Samples {
-    /// `count` samples, at most 64, each of the share `rate` of the numbers below `all`, from 1 to 2^56; of one number at least.
+    /// Makes `count` samples, at most 64. Each has the share `rate` of the numbers below `all`, and at least one
+    /// number; `all` is from 1 to 2^56.
     #[must_use]
     pub fn new(all: u64, rate: f64, count: u32, seed: u64) -> Self {
         debug_assert!(all > 0 && all <= 1 << 56 && count > 0 && count <= 64);
@@ -43,7 +45,7 @@ impl Samples {
         while first < count {
             let own = room.min(count - first);
             orders.push(Order {
-                // A product with an odd number is a permutation of the numbers of this many bits.
+                // Multiplication by an odd number permutes the numbers that have this many bits.
                 keys: [
                     random.next_u64(),
                     random.next_u64() | 1,
@@ -64,25 +66,25 @@ impl Samples {
         }
     }
 
-    /// How many samples there are.
+    /// The number of samples.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// How many numbers each has.
+    /// The count of numbers in each sample.
     #[must_use]
     pub fn each(&self) -> u64 {
         self.each
     }
 
-    /// The share of the numbers that each has.
+    /// The share of the numbers that each sample has.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.each as f64 / self.all as f64
     }
 
-    /// Where `number`, which is below the bound, stands in an order.
+    /// The position of `number`, which is below the bound, in the permutation with `keys`.
     #[inline]
     fn place(&self, keys: &[u64; 3], number: u64) -> u64 {
         let mut place = number;
@@ -93,14 +95,15 @@ impl Samples {
             place ^= place >> self.shift;
             place = place.wrapping_mul(keys[2]) & self.mask;
             place ^= place >> self.shift;
-            // A sequence that leaves the numbers below the bound comes back to them.
+            // The mixing permutes the powers-of-two range around the bound. Repeated, it always leads back below
+            // the bound.
             if place < self.all {
                 return place;
             }
         }
     }
 
-    /// Whether some sample has `number`, which is below the bound.
+    /// Whether any sample has `number`, which is below the bound.
     #[inline]
     #[must_use]
     pub fn has(&self, number: u64) -> bool {
@@ -108,7 +111,7 @@ impl Samples {
         orders.any(|order| self.place(&order.keys, number) < order.taken)
     }
 
-    /// The samples that have `number`, which is below the bound.
+    /// The numbers of the samples that have `number`, which is below the bound.
     #[inline]
     pub fn of(&self, number: u64) -> impl Iterator<Item = u32> {
         self.orders.iter().filter_map(move |order| {
@@ -155,7 +158,8 @@ mod tests {
 
     #[test]
     fn a_sample_is_as_chance_would_have_it() {
-        // Of each hundred numbers in a row, and of each hundred in steps of 64, about ten.
+        // A sample of a tenth has about ten of each hundred successive numbers, and of each hundred numbers in
+        // steps of 64 or 4096.
         for step in [1, 64, 4096] {
             let samples = Samples::new(1 << 40, 0.1, 1, 3);
             let counts = (0..1000).map(|row| {

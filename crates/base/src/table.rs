@@ -1,23 +1,26 @@
-//! Tables by number, such as by slot or by cluster: as long as the highest number that was used, and little longer in memory.
+//! Tables indexed by number, such as a slot or a cluster. A table is as long as the highest number that was used,
+//! and its
+//! memory is at most an eighth larger.
 //!
-//! A vector that grows by doubling may reserve twice the memory of its contents. These grow by an eighth at a time: each
-//! entry is copied eight times on average until the largest size is reached, and never after.
+//! A vector that doubles may reserve twice the memory of its contents. These tables grow by an eighth at a time
+//! instead. Until the largest size is reached, each entry is copied eight times on average.
 
 use alloc::vec::Vec;
 
-/// Up to this many entries, memory is set aside at the start. A larger table grows as it is used, so its memory never follows from a parameter alone.
+/// Most entries for which memory is reserved at the start. A larger table grows as it is used, so a large
+/// parameter alone never reserves much memory.
 const PREPARED: u32 = 1 << 20;
 
-/// For how many of `expected` entries memory is set aside at the start.
+/// The number of entries for which memory is reserved at the start, if `expected` entries may be needed.
 #[must_use]
 pub fn prepared(expected: u32) -> usize {
     expected.min(PREPARED) as usize
 }
 
-/// The entry at `index`; if the table ends before, it is made longer by `vacant` entries.
+/// The entry at `index`. If the table is too short, it is first lengthened with entries that equal `vacant`.
 #[inline]
 pub fn at<T: Copy>(table: &mut Vec<T>, index: usize, vacant: T) -> &mut T {
-    // The usual path checks the bound once.
+    // An index inside the table, the usual case, costs one check of the bound.
     if index < table.len() {
         return &mut table[index];
     }

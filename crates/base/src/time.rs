@@ -1,7 +1,7 @@
 //! Simulated time: an integer count of ticks of 0.1 ns.
 //!
-//! The tick is the coarsest power of ten of which the reference simulator's host bus time, 238.4 ns per sector, is a multiple; 64 bits of ticks last
-//! for 58 years.
+//! The reference simulator's host bus takes 238.4 ns per sector. 0.1 ns is the coarsest power of ten that divides
+//! this time exactly. 64 bits count 58 years of such ticks.
 
 /// A point in simulated time, or a span of it, in ticks of 0.1 ns.
 pub type Ticks = u64;
@@ -17,8 +17,8 @@ pub const TICKS_PER_SECOND: u64 = 1_000 * TICKS_PER_MS;
 
 /// `amount` units of `ticks_per_unit` ticks each, rounded to the nearest tick (half up).
 ///
-/// Negative amounts and amounts that are not numbers give 0; amounts beyond 58 years saturate.
-/// This is the one place where a configured decimal number becomes simulated time.
+/// Negative amounts and NaN give 0; amounts beyond 58 years saturate.
+/// Every configured decimal number becomes simulated time through this function.
 ///
 /// ```
 /// use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
@@ -27,11 +27,11 @@ pub const TICKS_PER_SECOND: u64 = 1_000 * TICKS_PER_MS;
 /// ```
 #[must_use]
 pub fn from_units(amount: f64, ticks_per_unit: u64) -> Ticks {
-    // `as` saturates and maps NaN to 0, as the text above promises.
+    // The cast `as` saturates and maps NaN to 0, as the doc comment promises.
     (amount * ticks_per_unit as f64 + 0.5) as u64
 }
 
-/// `ticks` in milliseconds, for results only: nothing simulated may depend on it.
+/// `ticks` in milliseconds. Use this for results only: no simulated behaviour may depend on it.
 #[must_use]
 pub fn to_ms(ticks: Ticks) -> f64 {
     ticks as f64 / TICKS_PER_MS as f64

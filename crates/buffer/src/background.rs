@@ -1,47 +1,48 @@
-//! Destaging in idle time, whatever the scheme: from a high watermark of dirty pages down to a low one.
+//! Destaging in idle time, for every scheme: from a high watermark of dirty pages down to a low one.
 //!
 //! ```text
 //!   dirty pages
 //!      |      /\
 //!      |     /  \                idle time begins
 //!      |    /    +---------------+
-//! high |---/---------------------|\---------------------- below: idle time is left alone
+//! high |---/---------------------|\---------------------- below: no destaging begins
 //!      |  /                        \    one record after another, in the scheme's own order
-//!  low |-/--------------------------\___----------------- enough; the rest goes on collecting writes
+//!  low |-/--------------------------\___----------------- destaging ends; dirty pages absorb writes again
 //!      +----------------------------------------------->
 //! ```
 //!
-//! It writes the pages that a flush would destage first. So a scheme needs no code for this: a scheme without clean pages gives the pages up, and has
-//! room before it needs it; a scheme that keeps clean pages has pages to drop.
+//! The pages are those that a flush would destage first, so a scheme needs no code for this. A scheme without clean
+//! pages gives these pages up, and so has room before it needs it. A scheme that keeps clean pages gains pages that
+//! it can drop without a program.
 //!
-//! A scheme that uses idle time by itself keeps its own rule and is asked first, at each moment; this module takes over when the scheme has nothing
-//! to do. Where such a scheme watches several groups of pages
-//! apart, idle time is the scheme's alone: a group that is idle says nothing about the pages of the others.
+//! A scheme that uses idle time itself keeps its own rule and is asked first each time; this module destages when the
+//! scheme names no pages. If such a scheme watches several groups of pages separately, only the scheme uses idle
+//! time: an idle group says nothing about the pages of the other groups.
 
 use destage_base::time::TICKS_PER_US;
 
 use crate::config::{Again, Common, millionths};
 use crate::scheme::{IdleAgain, IdleRule};
 
-/// The watermarks, and when idle time is offered.
+/// The watermarks, and when the buffer is offered idle time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Background {
-    /// Idle time is used once more pages than this are dirty,
+    /// Destaging begins when more pages than this are dirty.
     pub high_pages: u32,
-    /// and then until no more than this are. Not above `high_pages`.
+    /// Destaging ends when at most this many pages are dirty. Not above `high_pages`.
     pub low_pages: u32,
-    /// For a scheme without a rule of its own.
+    /// When idle time is offered, if the scheme has no rule of its own.
     pub rule: IdleRule,
 }
 
 impl Background {
-    /// The settings in `common` for a buffer of `capacity_pages`; `None` if background destaging is off.
+    /// The settings in `common` for a buffer of `capacity_pages` pages; `None` if background destaging is off.
     #[must_use]
     pub fn from_parameters(capacity_pages: u32, common: &Common) -> Option<Self> {
         if !common.bg_destage {
             return None;
         }
-        // Whole pages are compared, so rounding down does not move a watermark.
+        // Rounding down does not move a watermark, because it is compared with whole numbers of pages.
         let pages = |share| (u64::from(capacity_pages) * millionths(share) / 1_000_000) as u32;
         Some(Self {
             high_pages: pages(common.bg_high),
@@ -58,10 +59,10 @@ impl Background {
     }
 }
 
-/// How far the destaging of one buffer has come.
+/// Whether one buffer is destaging towards its low watermark.
 pub(crate) struct BackgroundFlush {
     watermarks: Background,
-    /// The high watermark was passed, and the low one not reached since.
+    /// The number of dirty pages has exceeded the high watermark, and has not reached the low one since.
     under_way: bool,
 }
 
@@ -78,14 +79,14 @@ impl BackgroundFlush {
         self.watermarks.rule
     }
 
-    /// Idle time is offered while `dirty` pages are dirty; whether to use it.
+    /// The buffer is offered idle time while `dirty` pages are dirty. Returns whether to destage.
     pub(crate) fn begins_or_goes_on(&mut self, dirty: u32) -> bool {
         self.under_way |= dirty > self.watermarks.high_pages;
         self.ends_at(dirty);
         self.under_way
     }
 
-    /// Only `dirty` pages are dirty now, for whatever reason.
+    /// The number of dirty pages has fallen to `dirty`, for whatever reason.
     pub(crate) fn ends_at(&mut self, dirty: u32) {
         self.under_way &= dirty > self.watermarks.low_pages;
     }

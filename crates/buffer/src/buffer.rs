@@ -1,11 +1,12 @@
-//! The engine all schemes share: looks pages up, makes room, keeps the books, writes the records.
+//! The engine that all schemes share: it looks pages up, makes room, counts, and writes the records.
 //!
-//! Decisions do not depend on how fast the flash is. A victim is asked for when the *resident* pages fill the capacity, it leaves the
-//! count of resident pages at once, and the page enters at once; the bytes of both are in RAM until the victim is programmed. The caller holds a
-//! request back while there are [more pages in RAM](Buffer::over_capacity) than slots. So one stream of requests gives one sequence of records, with
-//! either [`Release`] and any program times.
+//! Decisions do not depend on the speed of the flash. When the *resident* pages fill the capacity, the buffer asks
+//! the scheme for a victim. The victim stops being resident at once, and the new page enters at once; both occupy RAM
+//! until the victim is programmed. While there are [more pages in RAM](Buffer::over_capacity) than slots, the caller
+//! delays the answer to the request. So the same requests give the same records with either value of [`Release`] and
+//! with any program times.
 //!
-//! The caller's side of a page write:
+//! How a caller writes pages:
 //!
 //! ```
 //! use destage_base::Lpn;
@@ -22,7 +23,7 @@
 //! }
 //! assert_eq!(destaged[0].page, Lpn(2));
 //! assert_eq!(buffer.counts().write_hits, 1);
-//! // The fourth page is answered when the program of the second has made room for it.
+//! // The fourth write is answered when the program of page 2 has freed a slot.
 //! assert_eq!(buffer.over_capacity(), 1);
 //! buffer.programmed(destaged[0], false, 0);
 //! assert_eq!(buffer.over_capacity(), 0);
@@ -47,7 +48,7 @@ use crate::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Series,
 use crate::shown::Shown;
 use crate::view::View;
 
-/// The host request to which the following pages belong.
+/// The host request whose pages are being read or written.
 #[derive(Clone, Copy, Default)]
 struct CurrentRequest {
     number: u64,
@@ -55,29 +56,31 @@ struct CurrentRequest {
     bypasses: bool,
 }
 
-/// A write buffer: a scheme, the pages it orders, and the counts.
+/// A write buffer: a scheme, the resident pages, and the counts.
 pub struct Buffer {
     pub(crate) config: BufferConfig,
     pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) resident: Resident,
     pub(crate) pending_victims: PendingVictims,
-    /// The properties that the scheme states, unless the buffer keeps no pages.
+    /// The properties of the scheme; if the buffer keeps no pages, the defaults with `keeps_pages` false.
     pub(crate) properties: Properties,
-    /// The capacity, and the number of pages held beyond it.
+    /// The capacity plus [`BufferConfig::held_pages`].
     slots: u32,
     request: CurrentRequest,
-    /// Page writes that went to other buffers, where this buffer gets a sample of a larger one's requests. They count in its virtual time.
+    /// Page writes that went to other buffers, when this buffer gets a sample of the requests of a larger one. They
+    /// count in its virtual time.
     writes_elsewhere: u64,
     pub(crate) record: Destage,
-    /// The scheme's answer; kept for its memory only.
+    /// The scheme's latest answer; kept to reuse its memory.
     pub(crate) victim: Victim,
-    /// Destaging in idle time; none in a buffer without bound, of which nothing is a share.
+    /// Destaging in idle time. `None` if it is off, or if the capacity is 0 or unbounded, since then no share of it
+    /// is defined.
     pub(crate) background_flush: Option<BackgroundFlush>,
     pub(crate) counts: Counts,
 }
 
 impl Buffer {
-    /// An empty buffer. One of no capacity keeps no pages, whatever its scheme.
+    /// An empty buffer. With a capacity of 0 it keeps no pages, whatever its scheme.
     ///
     /// # Panics
     /// If the cluster size is 0.
@@ -125,7 +128,8 @@ impl Buffer {
         }
     }
 
-    /// Whether this buffer ever keeps a page. If not, every write bypasses it and every read misses, and its counts say nothing about a buffer.
+    /// Whether this buffer ever keeps a page. If not, every write bypasses the buffer and every read misses, and the
+    /// counts say nothing about a buffer.
     #[must_use]
     pub fn keeps_pages(&self) -> bool {
         self.properties.keeps_pages
@@ -137,7 +141,7 @@ impl Buffer {
         self.properties.allocates_reads
     }
 
-    /// Slots in use: resident pages, and pages that left but are still being programmed.
+    /// Slots in use: those of resident pages, and those of pages that left and are still being programmed.
     #[inline]
     #[must_use]
     pub fn occupied(&self) -> u32 {
@@ -151,26 +155,26 @@ impl Buffer {
         self.resident.dirty()
     }
 
-    /// Pages in RAM, resident or still being programmed, beyond the capacity.
+    /// How many pages in RAM, resident or still being programmed, exceed the number of slots.
     #[inline]
     #[must_use]
     pub fn over_capacity(&self) -> u32 {
         self.resident.occupied().saturating_sub(self.slots)
     }
 
-    /// Requests from now on are by placement handle `handle`.
+    /// The following requests belong to placement handle `handle`.
     pub fn of_handle(&mut self, handle: u32) {
         self.scheme.of_handle(handle);
     }
 
-    /// `pages` page writes went to other buffers: virtual time passes here as well. A buffer that gets a sample of the requests of a larger one so
-    /// has the larger one's virtual time.
+    /// Adds `pages` page writes that went to other buffers to the virtual time. A buffer that gets a sample of a
+    /// larger buffer's requests thus has the same virtual time as the larger one.
     #[inline]
     pub fn pass_writes(&mut self, pages: u64) {
         self.writes_elsewhere += pages;
     }
 
-    /// The next host request begins; its `pages` pages follow, in ascending order.
+    /// Begins the next host request. Its `pages` pages follow, in ascending order.
     pub fn begin_request(&mut self, pages: u32) {
         self.request = CurrentRequest {
             number: self.request.number + 1,
@@ -180,14 +184,15 @@ impl Buffer {
         self.pending_victims.clear();
     }
 
-    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer of `destager`, which receives the records that make room for
-    /// it; returns whether the page was resident and is overwritten in place.
+    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer. `destager` provides the buffer
+    /// and receives the records that make room. Returns whether the page was resident and was overwritten in place.
     ///
-    /// The version before it may still be in flight (written back with `retain`, or read again while it left), so a driver that moves real bytes
-    /// takes them out of the slot when a record is issued.
+    /// The overwritten version may still be in flight: it may be written back with `retain`, or the page was read
+    /// again while it was leaving. So a driver that moves page contents must copy them out of the slot when a record
+    /// is issued.
     ///
     /// # Errors
-    /// The errors of [`Destager::destage`]. The page has not entered then.
+    /// The errors of [`Destager::destage`]. In this case the page has not entered.
     ///
     /// # Panics
     /// If the buffer keeps no pages, or the scheme breaks its contract.
@@ -222,8 +227,8 @@ impl Buffer {
         self.scheme.touch(entry, &access);
     }
 
-    /// The page of `old` is written again, under an address that nothing is known by: `old` leaves; `true` if [`record`](Self::record)
-    /// holds it.
+    /// The page of `old` is written again and gets a new flash address, under which the scheme does not know it. So
+    /// the copy `old` is evicted. Returns `true` if [`record`](Self::record) holds that copy.
     #[cold]
     fn replace(&mut self, old: Entry, now: Ticks, view: &dyn View) -> bool {
         self.scheme.remove(old);
@@ -231,8 +236,8 @@ impl Buffer {
         self.carry_out(DestageCause::Evict, now, view)
     }
 
-    /// The rest of [`Buffer::write`] of a page that is not resident; `position` is where the map has or would have it. Until it enters, pages only
-    /// leave the map, so the position stays valid.
+    /// The second part of [`Buffer::write`], for a page that is not resident. `position` is where the map has the
+    /// page or would have it. It stays valid, since pages are only removed from the map until this page enters.
     #[inline(never)]
     fn enter<D: Destager>(
         destager: &mut D,
@@ -253,7 +258,7 @@ impl Buffer {
         Ok(())
     }
 
-    /// Lets victims leave until there is room for `page`.
+    /// Evicts victims until there is room for `page`.
     #[inline(always)]
     fn make_room<D: Destager>(
         destager: &mut D,
@@ -276,10 +281,11 @@ impl Buffer {
         }
     }
 
-    /// `page`, which [enters](Found::enters), enters clean, whenever its read from flash ends; otherwise as [`Buffer::write`].
+    /// Inserts `page`, for which [`Found::enters`] was true, as a clean page. The page enters now, not when its read
+    /// from flash ends.
     ///
     /// # Errors
-    /// As of [`Buffer::write`].
+    /// The errors of [`Destager::destage`]. In this case the page has not entered.
     ///
     /// # Panics
     /// If the scheme breaks its contract.
@@ -292,7 +298,7 @@ impl Buffer {
         Self::make_room(destager, page, &access)?;
         let (buffer, _) = destager.buffer();
         let (position, leaving) = buffer.resident.locate(page);
-        // A page that is read may still be leaving, and then need not be read from flash.
+        // The page may still be leaving. Its slot holds the contents, so no read from flash is needed.
         let slot = match leaving {
             Some((slot, _)) => {
                 buffer.resident.come_back(slot);
@@ -304,17 +310,18 @@ impl Buffer {
         Ok(())
     }
 
-    /// Figures only this scheme has; see [`Scheme::report`].
+    /// Emits the figures that only this scheme has; see [`Scheme::report`].
     pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         self.scheme.report(emit);
     }
 
-    /// Figures that the scheme recorded repeatedly; see [`Scheme::series`].
+    /// Emits the figures that the scheme recorded repeatedly; see [`Scheme::series`].
     pub fn series(&self, emit: &mut dyn FnMut(Series)) {
         self.scheme.series(emit);
     }
 
-    /// The lists that the scheme shows. Pages that the scheme does not show come last, as a list in the order of their slots.
+    /// The lists that the scheme shows. Resident pages that the scheme does not show follow in a last list, in the
+    /// order of their slots.
     #[must_use]
     pub fn show(&self) -> Shown {
         let mut shown = Shown::default();
@@ -340,13 +347,13 @@ impl Buffer {
         self.resident.state(slot)
     }
 
-    /// The latest record; its memory is reused by the next.
+    /// The latest record. The next record overwrites it.
     #[must_use]
     pub fn record(&self) -> &Destage {
         &self.record
     }
 
-    /// The program of one page of a record has completed. `retain` is the record's.
+    /// The program of one page of a record has completed. `retain` has the value that it has in the record.
     ///
     /// With [`Release::Issue`] nothing waits for programs, and this does nothing.
     ///
@@ -388,21 +395,23 @@ impl Buffer {
         }
     }
 
-    /// The host no longer needs `page`; whether a resident copy was dropped.
+    /// The host no longer needs `page`. Returns whether a resident copy was dropped.
     pub fn trim(&mut self, page: Lpn, now: Ticks) -> bool {
         let dropped = self.drop_copy(page, now);
         self.counts.dropped.trimmed += u64::from(dropped == Some(State::Dirty));
         dropped.is_some()
     }
 
-    /// Whether a write request of `pages` pages goes straight to the flash, page by page through [`bypass`](Self::bypass) instead of [`write`](Self::write).
+    /// Whether a write request of `pages` pages bypasses the buffer. The caller then calls [`bypass`](Self::bypass)
+    /// for each page instead of [`write`](Self::write).
     #[must_use]
     pub fn bypasses(&self, pages: u32) -> bool {
         let is_long = self.config.bypass_pages > 0 && pages >= self.config.bypass_pages;
         is_long || !self.properties.keeps_pages
     }
 
-    /// One page of the current request is written past the buffer; whether a resident copy, now stale, was dropped. The caller issues the write; it never has a slot.
+    /// One page of the current request bypasses the buffer. The caller programs it; the page never has a slot.
+    /// Returns whether a resident copy, which is now stale, was dropped.
     pub fn bypass(&mut self, page: Lpn, now: Ticks) -> bool {
         self.counts.page_writes += 1;
         self.counts.destaged_pages[DestageCause::Bypass as usize] += 1;
@@ -413,8 +422,8 @@ impl Buffer {
         dropped.is_some()
     }
 
-    /// Lets all `pages` pages of the current request bypass RAM at once, if RAM holds no page of which a copy could be dropped; returns whether
-    /// that is so.
+    /// Lets all `pages` pages of the current request bypass the buffer at once. This is possible only while no page
+    /// is in RAM, since no copy has to be dropped then. Returns `false`, and does nothing, if some page is in RAM.
     #[inline]
     pub fn bypass_whole(&mut self, pages: u32) -> bool {
         if self.resident.occupied() > 0 {
@@ -427,8 +436,9 @@ impl Buffer {
         true
     }
 
-    /// The next record on the way to a buffer without dirty pages: `true` if [`record`](Self::record) holds a record, `false` if there is none left.
-    /// `cause` is [`DestageCause::Flush`] or [`DestageCause::Drain`].
+    /// Destages the next dirty pages, until none is left: returns `true` if [`record`](Self::record) holds a record,
+    /// `false` if no page is dirty. A flush also returns `false` if the buffer ignores flushes. `cause` is
+    /// [`DestageCause::Flush`] or [`DestageCause::Drain`].
     ///
     /// # Panics
     /// If the scheme breaks its contract.
@@ -446,8 +456,8 @@ impl Buffer {
         false
     }
 
-    /// `page` has to be durable now: `true` if [`record`](Self::record) holds it, `false` if there
-    /// is nothing to issue (not resident, clean, already being programmed, or flushes are ignored).
+    /// `page` has to be durable now. Returns `true` if [`record`](Self::record) holds it, `false` if there is nothing
+    /// to issue: the page is not resident, is clean, is already being programmed, or the buffer ignores flushes.
     ///
     /// # Panics
     /// If the scheme breaks its contract.
@@ -480,37 +490,39 @@ impl Buffer {
         }
     }
 
-    /// Resets maxima and the scheme's figures to the pages that are buffered now. The sums of [`Buffer::counts`] go
-    /// on, since the number of page writes is the virtual time.
+    /// Resets the maxima, which restart from the pages that are buffered now, and the scheme's figures. The sums of
+    /// [`Buffer::counts`] go on, since the number of page writes is the virtual time.
     pub fn reset_figures(&mut self) {
         self.resident.reset_maxima();
         self.scheme.reset_figures();
     }
 
-    /// The run ends `now`: pages that never became durable count into `oldest_dirty_max` up to here.
+    /// The run ends at `now`. Pages that are not durable yet count in `oldest_dirty_max` with the time until `now`.
     pub fn close_dirty_periods(&mut self, now: Ticks) {
         self.resident.close_dirty_periods(now);
     }
 
-    /// The time at which the page that has been dirty longest became dirty, pages that are being programmed included. Takes a look at every page.
+    /// The time, in ticks, at which the page that has been dirty longest became dirty. Pages that are being
+    /// programmed count as dirty. Looks at every slot.
     #[must_use]
     pub fn oldest_dirty_since(&self) -> Option<Ticks> {
         self.resident.oldest_dirty_since()
     }
 
-    /// For pages whose dirty period has ended since the last call, how long they were dirty; empty unless [`BufferConfig::notes_dirty_ages`].
+    /// How long pages were dirty, in ticks, for each dirty period that has ended since the last call. Empty unless
+    /// [`BufferConfig::notes_dirty_ages`] is set.
     pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {
         self.resident.take_dirty_ages()
     }
 
-    /// Where the newest copy of `page` is in RAM, leaving ones included.
+    /// The slot of the newest copy of `page` in RAM; the page may be leaving.
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<Slot> {
         self.resident.newest(page).map(|(slot, _)| slot)
     }
 
-    /// Emits the pages among `pages` that are in RAM, leaving ones included, in no order that means anything. The time is proportional to the number
-    /// of resident pages, or of requested pages if those are fewer.
+    /// Emits the pages among `pages` that are in RAM, also those that are leaving, in no defined order. It looks up
+    /// each of `pages`, or, if fewer pages are in RAM, looks at every slot that was ever used.
     pub fn find_among(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
         if u64::from(self.resident.occupied()) < pages.end - pages.start {
             let held = self.resident.all_pages();
@@ -522,7 +534,7 @@ impl Buffer {
         }
     }
 
-    /// Whether `page` is buffered: dirty, clean or being written back, but not leaving.
+    /// Whether `page` is resident: dirty, clean or being written back, but not leaving.
     #[must_use]
     pub fn is_resident(&self, page: Lpn) -> bool {
         self.resident
@@ -530,7 +542,7 @@ impl Buffer {
             .is_some_and(|(_, state)| state != State::Leaving)
     }
 
-    /// Whether the newest copy of `page` is in RAM and is not being programmed.
+    /// Whether the newest copy of `page` in RAM is resident, dirty, and not being programmed.
     #[must_use]
     pub fn is_dirty(&self, page: Lpn) -> bool {
         self.resident
@@ -538,14 +550,14 @@ impl Buffer {
             .is_some_and(|(_, state)| state == State::Dirty)
     }
 
-    /// The configuration of this buffer; the capacity is `u32::MAX` pages if its scheme knows no bound.
+    /// The configuration of this buffer. The capacity is `u32::MAX` pages if the scheme's buffer is unbounded.
     #[must_use]
     pub fn config(&self) -> &BufferConfig {
         &self.config
     }
 
-    /// Pages that would enter without an eviction, as far as the capacity goes. An empty buffer has
-    /// room for any page, whatever its scheme sets aside.
+    /// Whether `page` can enter without an eviction. An empty buffer has room for any page, even if the scheme
+    /// reserves slots.
     #[inline]
     fn has_room_for(&self, page: Lpn) -> bool {
         let free = self.config.capacity_pages - self.resident.len();
@@ -577,7 +589,7 @@ impl Buffer {
         );
     }
 
-    /// Drops the copy of `page`, if any; the state of the resident one.
+    /// Drops the copy of `page`, if there is one. Returns the state of that copy if it was resident.
     fn drop_copy(&mut self, page: Lpn, now: Ticks) -> Option<State> {
         if self.resident.occupied() == 0 {
             return None;

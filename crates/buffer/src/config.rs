@@ -1,4 +1,4 @@
-//! The parameters every buffer has, whatever its scheme.
+//! The parameters that every buffer has, whatever its scheme.
 
 use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::time::TICKS_PER_US;
@@ -8,21 +8,21 @@ use crate::background::Background;
 use crate::destage::PadContent;
 
 choices! {
-    /// When the slot of an evicted page is free again.
+    /// When the slot of an evicted page becomes free.
     pub enum Release {
-        /// When its program has completed; a page that finds no free slot waits.
+        /// When the program of the page has completed. A page that finds no free slot waits.
         Complete = "complete",
-        /// At once: the buffer is a pure reordering stage.
+        /// As soon as the program is issued, so that no write ever waits for a free slot.
         Issue = "issue",
     }
 }
 
 choices! {
-    /// Whether a flush, or a write with force unit access, destages anything.
+    /// Whether a flush, or a write with forced unit access (FUA), destages anything.
     pub enum FlushMode {
-        /// It does.
+        /// Flushes and FUA writes destage dirty pages.
         Honor = "honor",
-        /// It does not: the buffer survives a loss of power.
+        /// Flushes and FUA writes destage nothing, because the buffer survives a loss of power.
         Ignore = "ignore",
     }
 }
@@ -30,21 +30,21 @@ choices! {
 choices! {
     /// How padding treats pages that were never written.
     pub enum PadUnwritten {
-        /// Programs a filler page.
+        /// Padding programs a filler for each such page.
         Fill = "fill",
-        /// Programs fillers, but none after the last page that has data.
+        /// Padding programs fillers, but none after the last page that has data.
         StopAtLast = "stop_at_last",
-        /// Leaves gaps; only for flash that allows them.
+        /// Padding leaves a gap for each such page. Only some flash allows gaps.
         Skip = "skip",
     }
 }
 
 choices! {
-    /// What has to be programmed before idle time is used again.
+    /// When an idle device is asked to destage again.
     pub enum Again {
-        /// All pages of the record.
+        /// When all pages of the last record are programmed.
         Record = "record",
-        /// Any page.
+        /// When any page of the last record is programmed.
         Page = "page",
     }
 }
@@ -52,38 +52,41 @@ choices! {
 const SHARE: Kind = Kind::Number { min: 0.0, max: 1.0 };
 
 parameters! {
-    /// The parameters every buffer has, without the `buffer.` in front.
+    /// The parameters that every buffer has; their names omit the prefix `buffer.`.
     pub struct Common {
-        /// When an evicted page's slot is free: when its program completes, or as soon as it is issued.
+        /// When an evicted page's slot becomes free: when its program completes, or as soon as the program is issued.
         release: Release = "complete", "", "Ours; with `issue`, slots are free at once, as in traces reshaped off-line (EPO 2011).", needs &["clock", "pages"];
-        /// Consecutive logical pages a block-level scheme treats as one; 0 means the pages of a flash block.
+        /// How many consecutive logical pages a block-level scheme treats as one cluster; 0 means the pages of a
+        /// flash block.
         cluster_pages: u32 = "0", "pages", "BPLRU (FAST 2008), section 3.1.", needs &["clusters"];
-        /// Whether flush and FUA destage; `ignore` models a buffer that survives power loss.
+        /// Whether flush and FUA destage dirty pages; `ignore` models a buffer that survives power loss.
         flush_mode: FlushMode = "honor", "", "Ours.", needs &["pages", "durable-answers"];
         /// Write requests of at least this many pages bypass the buffer; 0 buffers all of them.
         bypass_pages: u32 = "0", "pages", "Ours.", needs &["pages"];
-        /// Whether pages that padding programs again are read from flash first; false: they are at hand, and no read is charged.
+        /// Whether padding reads from flash the pages that it programs again; false charges no read for them.
         pad_charge_reads: bool = "true", "", "BPLRU (FAST 2008); false: BPAC (MSST 2010), figure 9, counts no reads of merges.", needs &["pads"];
-        /// How padding treats pages that were never written: a filler, a filler only before the last data, or a gap.
+        /// How padding treats pages that were never written: a filler, a filler only before the last page with data,
+        /// or a gap.
         pad_unwritten: PadUnwritten = "fill", "", "Ours; the papers assume a device that has been written in full.", needs &["pads"];
         /// A cluster is padded only if at least this share of its pages is dirty.
         pad_min_fill: f64 = "0" in SHARE, "", "Ours.", needs &["pads"];
         /// Whether flush and drain pad clusters as evictions do.
         flush_pads: bool = "true", "", "Ours.", needs &["pads"];
-        /// Whether idle time is used to destage, in the scheme's own order, once too many pages are dirty.
+        /// Whether the buffer destages in idle time, in the scheme's own order, once too many pages are dirty.
         bg_destage: bool = "false", "", "Ours; the watermarks of write-back caches.", needs &["clock", "pages"];
-        /// With bg_destage: idle time is used once more than this share of the buffer is dirty.
+        /// With bg_destage: destaging in idle time begins when more than this share of the buffer is dirty.
         bg_high: f64 = "0.9" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
-        /// With bg_destage: once begun, destaging goes on until at most this share is dirty; never above bg_high.
+        /// With bg_destage: destaging in idle time ends when at most this share is dirty; never above bg_high.
         bg_low: f64 = "0.7" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
-        /// With bg_destage: how long no host request may have been queued or in service before.
+        /// With bg_destage: how long no host request may have been queued or in service before destaging begins.
         bg_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "Ours.", needs &["clock", "buffer.bg_destage = true"];
-        /// With bg_destage: whether a whole record has to be programmed before more pages are destaged, or any page.
+        /// With bg_destage: whether more pages are destaged after the whole last record is programmed, or after any
+        /// page of it.
         bg_again: Again = "record", "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
     }
 }
 
-/// The rows of [`Common`].
+/// The rows of all parameters in [`Common`].
 pub const COMMON: &[Parameter] = Common::ROWS;
 
 /// Two parameters that contradict each other.
@@ -99,10 +102,10 @@ pub enum Contradiction {
 }
 
 impl Common {
-    /// Checks conditions between several parameters, which no single row can check.
+    /// Checks the conditions that involve several parameters.
     ///
     /// # Errors
-    /// The first contradiction.
+    /// The first contradiction between two parameters.
     pub fn check(&self) -> Result<(), Contradiction> {
         let (low, high) = (self.bg_low, self.bg_high);
         if low > high {
@@ -112,44 +115,46 @@ impl Common {
     }
 }
 
-/// The parameters of a buffer besides its scheme.
+/// The parameters of a buffer, without those of its scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferConfig {
-    /// Slots, one page each; 0 for a buffer that keeps no pages. Resident pages never exceed it.
+    /// Slots, each for one page; 0 for a buffer that keeps no pages. There are never more resident pages than this.
     pub capacity_pages: u32,
-    /// Slots beyond these, for pages that have left and wait for the other pages of their program units.
+    /// Additional slots, for pages that have left the buffer and wait until other pages complete their program units.
     pub held_pages: u32,
     /// Pages of a cluster; at least 1.
     pub cluster_pages: u32,
-    /// When a slot is free again.
+    /// When the slot of an evicted page becomes free.
     pub release: Release,
-    /// Whether flush and FUA destage anything; a power-protected buffer may ignore them.
+    /// Whether flush and FUA destage anything; a buffer that survives power loss may ignore them.
     pub honor_flush: bool,
-    /// Write requests of at least this many pages go straight to the flash; 0: none do.
+    /// Write requests of at least this many pages bypass the buffer; 0 means that none do.
     pub bypass_pages: u32,
-    /// Where padding gets pages that the flash holds.
+    /// The source of the contents of padding pages that the flash holds.
     pub pad_written: PadContent,
     /// How padding treats pages that were never written.
     pub pad_unwritten: PadUnwritten,
-    /// A cluster with fewer dirty pages is not padded.
+    /// The minimum number of dirty pages with which a cluster is padded.
     pub pad_min_pages: u32,
     /// Whether flush and drain pad as evictions do.
     pub flush_pads: bool,
-    /// Destaging in idle time, if any.
+    /// Destaging in idle time; `None` if it is off.
     pub background: Option<Background>,
-    /// Whether [`crate::Buffer::take_dirty_ages`] has how long each page was dirty. The caller has to take them from time to time if this is set.
+    /// Whether the buffer notes how long each page was dirty, for [`crate::Buffer::take_dirty_ages`]. The caller then
+    /// has to take these times regularly, because they accumulate until it does.
     pub notes_dirty_ages: bool,
 }
 
 impl BufferConfig {
-    /// The defaults of [`Common`] for a buffer of this size.
+    /// The defaults of [`Common`] for a buffer of `capacity_pages` pages and clusters of `cluster_pages` pages.
     #[must_use]
     pub fn new(capacity_pages: u32, cluster_pages: u32) -> Self {
         let common = Common::from_values(&Values::default());
         Self::from_parameters(capacity_pages, cluster_pages, &common)
     }
 
-    /// A buffer of `capacity_pages` pages over flash blocks of `block_pages` pages, the rest from `common`.
+    /// A buffer of `capacity_pages` pages over flash blocks of `block_pages` pages. All other values come from
+    /// `common`.
     #[must_use]
     pub fn from_parameters(capacity_pages: u32, block_pages: u32, common: &Common) -> Self {
         let cluster_pages = match common.cluster_pages {
@@ -176,12 +181,12 @@ impl BufferConfig {
     }
 }
 
-/// `share` in whole millionths, to be compared and multiplied without rounding.
+/// `share` in whole millionths, which can be compared and multiplied without rounding.
 pub(crate) fn millionths(share: f64) -> u64 {
     (share * 1e6 + 0.5) as u64
 }
 
-/// The smallest number of pages that is at least `share` of a cluster.
+/// The smallest whole number of pages that is at least `share` of a cluster.
 fn pages_of_share(share: f64, cluster_pages: u32) -> u32 {
     let exact = share * f64::from(cluster_pages);
     let whole = exact as u32;

@@ -4,40 +4,40 @@ use destage_base::Ticks;
 
 use crate::destage::DestageCause;
 
-/// Padding pages, by their contents.
+/// Number of padding pages, by the source of their contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pads {
-    /// Read from flash.
+    /// Pages read from flash.
     pub read: u64,
-    /// Never written, and programmed as filler.
+    /// Pages that were never written, and are programmed as filler.
     pub filled: u64,
 }
 
-/// Pages dropped without a program.
+/// Number of pages dropped without a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Dropped {
-    /// Dirty ones that the host trimmed.
+    /// Dirty pages that the host trimmed.
     pub trimmed: u64,
-    /// Dirty ones that a write which bypasses the buffer made stale.
+    /// Dirty pages that became stale because a write bypassed the buffer.
     pub superseded: u64,
-    /// Clean ones: the flash has them.
+    /// Clean pages, which the flash holds as well.
     pub clean: u64,
 }
 
-/// Sums since the buffer was made, and the state of the moment.
+/// Sums since the buffer was made, and some present values.
 ///
-/// Whenever no page waits to be placed,
+/// Except while a page is entering,
 /// `page_writes = write_hits - rewrites_of_clean + destaged + dropped.trimmed + dropped.superseded + dirty`:
-/// each page write is absorbed by a dirty copy, destaged, given up, or still waiting.
+/// each page write either overwrites a dirty copy, or is destaged, dropped, or still dirty in the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Page writes, including those that bypass the buffer. Also the virtual time.
+    /// Page writes, including those that bypass the buffer; also the virtual time.
     pub page_writes: u64,
-    /// Page reads presented.
+    /// Page reads, hits and misses.
     pub page_reads: u64,
-    /// Page writes whose page was resident.
+    /// Page writes that found their page resident.
     pub write_hits: u64,
-    /// Write hits on a page that was clean, or whose write-back had been issued.
+    /// Write hits on a page that was clean, or whose write-back was in flight.
     pub rewrites_of_clean: u64,
     /// Page reads served from RAM.
     pub read_hits: u64,
@@ -49,18 +49,18 @@ pub struct Counts {
     pub pads: Pads,
     /// Pages dropped without a program.
     pub dropped: Dropped,
-    /// Resident pages now.
+    /// Present number of resident pages.
     pub resident: u32,
-    /// Dirty resident pages now; pages that are being programmed do not count.
+    /// Present number of dirty resident pages; pages that are being programmed do not count.
     pub dirty: u32,
-    /// The most resident pages that were dirty at one moment; never more than the capacity.
+    /// The largest number of resident pages that were dirty at one moment; never more than the capacity.
     pub dirty_max: u32,
-    /// The longest time from becoming dirty to being programmed or dropped, in ticks.
+    /// The longest time, in ticks, from the write that made a page dirty until the page was programmed or dropped.
     pub oldest_dirty_max: Ticks,
 }
 
 impl Counts {
-    /// The counts since the state `earlier`; values that describe the present moment stay.
+    /// The counts since the state `earlier`. Present values and maxima are those of `self`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let each = |now: &[u64; DestageCause::ALL.len()], then: &[u64; DestageCause::ALL.len()]| {
@@ -90,19 +90,19 @@ impl Counts {
         }
     }
 
-    /// Records emitted because room was needed: the eviction count of the literature.
+    /// Number of records emitted because room was needed; papers call this the eviction count.
     #[must_use]
     pub fn evictions(&self) -> u64 {
         self.records[DestageCause::Evict as usize]
     }
 
-    /// Dirty pages destaged, all causes together.
+    /// Number of dirty pages destaged, for all causes together.
     #[must_use]
     pub fn destaged(&self) -> u64 {
         self.destaged_pages.iter().sum()
     }
 
-    /// Whether the sum in the type's description holds.
+    /// Whether the equation in the description of [`Counts`] holds.
     #[must_use]
     pub fn are_balanced(&self) -> bool {
         self.page_writes + self.rewrites_of_clean

@@ -1,41 +1,42 @@
-//! The destage record: everything a scheme can ask of the flash, in one type.
+//! The destage record: one type for everything that a scheme can ask the flash to do.
 //!
-//! A single page, a padded cluster, a batch of one page per die, a round of write-backs whose pages stay: each is a [`Destage`], so that the code
-//! downstream does not depend on the scheme.
+//! A single page, a padded cluster, a batch of one page per die, or a round of write-backs whose pages stay: each is
+//! a [`Destage`]. So the code that receives records does not depend on the scheme.
 
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 
-/// A place in the buffer's RAM, counted from 0. Real bytes, where there are any, live at this index.
+/// A slot for one page in the buffer's RAM, counted from 0. A caller that moves page contents stores them at this
+/// index.
 ///
-/// A page whose program has not ended keeps its slot, so while requests wait for room there are more slots than the capacity has pages:
-/// a table by slot grows when a page with a higher one is inserted, as the lists of [`order`](crate::order) do. Slots that have become free
-/// are used again first.
+/// A page keeps its slot until its program has ended. So, while requests wait for room, slot numbers exceed the
+/// capacity. A table by slot has to grow when a page with a higher number is inserted, as the lists of
+/// [`order`](crate::order) do. Free slots are used again before new ones are numbered.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot(pub u32);
 
-/// Why pages leave or are written back.
+/// Why pages leave the buffer or are written back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DestageCause {
-    /// Room was needed.
+    /// The buffer needed room.
     Evict,
-    /// The host asked for durability of everything.
+    /// The host asked for the durability of all its writes.
     Flush,
-    /// The end of the run.
+    /// The run ended.
     Drain,
-    /// The device had nothing else to do.
+    /// The device was idle.
     Idle,
-    /// The write never entered the buffer.
+    /// The write bypassed the buffer.
     Bypass,
-    /// The host asked for durability of this one write.
+    /// The host asked for the durability of this write.
     Fua,
-    /// The scheme has pages programmed as soon as they were written.
+    /// The scheme has pages programmed as soon as they are written.
     Eager,
 }
 
 impl DestageCause {
-    /// All causes, in the order of results.
+    /// All causes, in the order in which results list them.
     pub const ALL: [Self; 7] = [
         Self::Evict,
         Self::Flush,
@@ -64,56 +65,57 @@ impl DestageCause {
 /// How the pages of one record belong together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Grouping {
-    /// One page, or the pages of one host request: they are issued together, and their order does not matter.
+    /// One page, or the pages of one host request. They are issued together, and their order does not matter.
     #[default]
     Pages,
-    /// Pages of one logical block, to be programmed in ascending order, pads included.
+    /// The pages of one logical block, which are programmed in ascending order together with their padding.
     Cluster,
-    /// At most one page per die, issued side by side.
+    /// At most one page per die; the pages are issued in parallel.
     Batch,
 }
 
-/// One page of a record that carries data from the buffer.
+/// A page of a record whose contents come from the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DirtyPage {
-    /// Which page.
+    /// The logical page number.
     pub page: Lpn,
-    /// Where its bytes are when the record is issued; no other page takes the slot before the program
-    /// completes, unless slots are released at issue.
+    /// The slot that holds the contents when the record is issued. No other page uses the slot before the program
+    /// completes, unless slots become free at issue.
     pub slot: Slot,
 }
 
-/// The source of a page's contents that is programmed to complete a cluster.
+/// The source of the contents of a page that is programmed to complete a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PadContent {
-    /// Its newest copy is read from flash first.
+    /// The newest copy of the page is read from flash first.
     Read,
-    /// The newest copy is at hand, and no read is charged for it.
+    /// The newest copy of the page is in memory, and no read is charged for it.
     AtHand,
-    /// It was never written: a filler is programmed.
+    /// The page was never written, and a filler is programmed.
     Filler,
 }
 
 /// A page programmed only to complete a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Pad {
-    /// Which page.
+    /// The logical page number.
     pub page: Lpn,
-    /// Where its contents come from.
+    /// The source of its contents.
     pub content: PadContent,
 }
 
 /// One destage: the pages that leave the buffer, or are written back, in one step.
 #[derive(Clone, Debug)]
 pub struct Destage {
-    /// Why.
+    /// Why the pages are destaged.
     pub cause: DestageCause,
     /// How the pages belong together.
     pub grouping: Grouping,
-    /// The pages stay in the buffer and become clean (write-back) instead of leaving it.
+    /// Whether the pages stay in the buffer and become clean (a write-back) instead of leaving it.
     pub retain: bool,
-    /// The dirty pages in the order they are issued. Never empty.
+    /// The dirty pages, in the order in which they are issued. Never empty.
     pub pages: Vec<DirtyPage>,
-    /// Padding, ascending; programmed in page order among `pages`. Reads precede all programs.
+    /// The padding pages in ascending order. They are programmed in page order among `pages`, after all reads of
+    /// padding.
     pub pads: Vec<Pad>,
 }

@@ -1,4 +1,4 @@
-//! After a page write: the pages that a scheme programs at once, although there is room.
+//! Pages that a scheme programs right after a page write, although there is room.
 
 use destage_base::Ticks;
 
@@ -14,8 +14,8 @@ impl Buffer {
         self.properties.is_eager
     }
 
-    /// A page write has been taken in: `true` if the scheme has pages programmed at once, and [`record`](Self::record) holds them; `false` if there
-    /// are none left.
+    /// To be called after a page write. Returns `true` if the scheme names pages to program at once;
+    /// [`record`](Self::record) then holds them. Returns `false` if there are no more such pages.
     ///
     /// # Panics
     /// If the scheme breaks its contract.

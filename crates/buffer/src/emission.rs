@@ -1,4 +1,4 @@
-//! The scheme's answer becomes a record: its pages leave or are written back, and the pages that complete them are named.
+//! How a scheme's answer becomes a record: its pages leave or are written back, and padding is added.
 
 use destage_base::Ticks;
 
@@ -89,7 +89,8 @@ impl Buffer {
         }
     }
 
-    /// The programs of all pages of [the latest record](Self::record) have completed, in its order: as [`Buffer::programmed`] of each.
+    /// The programs of all pages of [the latest record](Self::record) have completed, in the order of the record. The
+    /// effect is that of [`Buffer::programmed`] for each page.
     pub fn record_programmed(&mut self, now: Ticks) {
         if self.config.release != Release::Issue {
             self.complete_at_once(now);

@@ -1,12 +1,11 @@
-//! Pages in groups of a scheme's own making: runs, requests.
+//! Groups of pages that a scheme forms by its own rule, such as sequential runs or the pages of one request.
 //!
-//! Groups are to any pages what [`clusters`](crate::clusters) are to the pages of one logical block: the owner decides which pages belong together. A
-//! page is in at most one group. The
-//! pages of a group are a ring over slots in the order they joined. Groups are numbered like
-//! clusters, so [`Rings`](crate::clusters::Rings) keep them in order.
+//! Groups are like [`clusters`](crate::clusters), but the scheme decides which pages belong together. A page is in at
+//! most one group. The pages of a group form a ring over slots, in the order in which they joined. Groups have
+//! numbers of the same type as clusters, so [`Rings`](crate::clusters::Rings) can keep them in order.
 //!
-//! Cost: O(1) per call, O(k log k) to take a group of k pages that did not join ascending; 24 bytes by
-//! slot, 8 by group.
+//! Cost: O(1) per call, except O(k log k) to take a group of k pages that did not join in ascending order. Memory: 24
+//! bytes per slot and 8 per group.
 
 use alloc::vec::Vec;
 
@@ -17,7 +16,7 @@ use crate::clusters::ClusterId;
 use crate::destage::Slot;
 use crate::scheme::Entry;
 
-/// The data stored beside the links of a page in the ring of its group.
+/// The data stored with the links of a page in the ring of its group.
 #[derive(Clone, Copy, Default)]
 struct Member {
     page: Lpn,
@@ -31,10 +30,10 @@ struct Group {
     pages: u32,
 }
 
-/// All groups. A group without pages is removed, and its number is given to the next.
+/// All groups. A group without pages is removed, and its number is used again.
 #[derive(Default)]
 pub struct Groups {
-    /// By slot: a ring per group, in the order the pages joined.
+    /// By slot: one ring per group, in the order in which the pages joined.
     members: Links<Member>,
     groups: Vec<Group>,
     free: Vec<u32>,
@@ -42,13 +41,13 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// No groups.
+    /// A set without groups.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Pages in all groups together.
+    /// Number of pages in all groups.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -74,7 +73,7 @@ impl Groups {
         Some(ClusterId(self.members.get(slot.0)?.group))
     }
 
-    /// A new group of `entry`, which is in no group.
+    /// Makes a new group that holds only `entry`, which is in no group.
     pub fn start(&mut self, entry: Entry) -> ClusterId {
         let slot = entry.slot.0;
         let group = Group {
@@ -97,7 +96,7 @@ impl Groups {
         ClusterId(id)
     }
 
-    /// Puts `entry`, which is in no group, last into `group`.
+    /// Appends `entry`, which is in no group, to `group`.
     pub fn join(&mut self, group: ClusterId, entry: Entry) {
         let held = &mut self.groups[group.index()];
         held.pages += 1;
@@ -109,7 +108,7 @@ impl Groups {
         self.len += 1;
     }
 
-    /// Takes the page in `slot` out of its group; which that was, and how many pages it has left.
+    /// Removes the page in `slot` from its group. Returns the group and the number of pages left in it.
     ///
     /// # Panics
     /// If the page is in no group.
@@ -133,7 +132,7 @@ impl Groups {
         (ClusterId(group), self.groups[group as usize].pages)
     }
 
-    /// The pages of `group`, in the order they joined.
+    /// The pages of `group`, in the order in which they joined.
     pub fn iter(&self, group: ClusterId) -> impl Iterator<Item = Entry> + '_ {
         let first = self.groups[group.index()].first;
         self.members.ring(first).map(|(slot, member)| Entry {
@@ -142,7 +141,7 @@ impl Groups {
         })
     }
 
-    /// Appends the pages of `group` to `entries`, ascending, and forgets it.
+    /// Appends the pages of `group` to `entries` in ascending order, and removes the group.
     pub fn take(&mut self, group: ClusterId, entries: &mut Vec<Entry>) {
         let start = entries.len();
         let Group { first, pages } = self.groups[group.index()];

@@ -1,8 +1,8 @@
 //! Heaps over slots: an order by a key that a list cannot keep, such as a frequency.
 //!
-//! As with [`order`](crate::order), finding a page's node is an array access, and a slot is in at most
-//! one heap. Each node has four children: half the levels of a binary heap, and the children of a node
-//! stand side by side in the cache.
+//! As in [`order`](crate::order), finding the node of a slot is an array access, and a slot is in at most one heap.
+//! Each node has four children. This halves the number of levels of a binary heap, and the children of a node are
+//! adjacent in the cache.
 
 use alloc::vec::Vec;
 
@@ -12,7 +12,7 @@ use crate::destage::Slot;
 
 /// Children of a node.
 const ARITY: usize = 4;
-/// Stands for the position of a slot that is in no heap.
+/// The position of a slot that is in no heap.
 const ABSENT: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
@@ -21,8 +21,8 @@ struct Node<K> {
     slot: u32,
 }
 
-/// Several heaps over the same slots, the smallest key of each first. Equal keys come in no defined order, so callers whose keys can be equal add a
-/// tie-breaker to them.
+/// Several heaps over the same slots; the smallest key of each heap comes first. The order of equal keys is
+/// undefined, so a caller whose keys can be equal adds a tie-breaker to them.
 pub struct SlotHeaps<K> {
     heaps: Vec<Vec<Node<K>>>,
     /// The position of each slot in its heap; slots beyond the highest one used have no entry.
@@ -30,7 +30,7 @@ pub struct SlotHeaps<K> {
 }
 
 impl<K: Copy + Ord> SlotHeaps<K> {
-    /// `heaps` empty heaps.
+    /// Makes `heaps` empty heaps.
     #[must_use]
     pub fn new(heaps: u32) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl<K: Copy + Ord> SlotHeaps<K> {
         sorted
     }
 
-    /// Removes the first node of `heap`.
+    /// Removes the slot with the smallest key of `heap` and returns it; `None` if the heap is empty.
     pub fn pop(&mut self, heap: u32) -> Option<Slot> {
         let slot = Slot(self.heaps[heap as usize].first()?.slot);
         self.remove(heap, slot);
@@ -111,7 +111,7 @@ impl<K: Copy + Ord> SlotHeaps<K> {
     }
 }
 
-/// Puts `node` into its place, beginning the search at `position`, whose node is moved or dropped.
+/// Puts `node` where its key belongs. The search begins at `position`; the node there is overwritten or moved.
 fn settle<K: Copy + Ord>(
     nodes: &mut [Node<K>],
     positions: &mut [u32],

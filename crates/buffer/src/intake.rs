@@ -1,4 +1,4 @@
-//! A page enters: a callback takes the records that make room for it, and a result says what a read found.
+//! How a page enters: a callback takes the records that make room for it, and a result says what a read found.
 
 use core::convert::Infallible;
 
@@ -8,7 +8,7 @@ use crate::buffer::Buffer;
 use crate::destage::Destage;
 use crate::view::View;
 
-/// Takes the records of a buffer on their way, while a page is accepted.
+/// Takes the records that a buffer emits while a page enters.
 pub trait Destager {
     /// Why a record could not be emitted.
     type Error;
@@ -16,23 +16,24 @@ pub trait Destager {
     /// The buffer, and the questions that its scheme may ask about the device.
     fn buffer(&mut self) -> (&mut Buffer, &dyn View);
 
-    /// [`Buffer::record`] holds victims: takes them on their way. The scheme's next answer may depend on it.
+    /// Takes the record in [`Buffer::record`] and issues its programs. The scheme's next answer may depend on them.
     ///
     /// # Errors
-    /// If they cannot go.
+    /// If the record cannot be issued.
     fn destage(&mut self) -> Result<(), Self::Error>;
 }
 
 /// The outcome of a page read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found {
-    /// The page is served from RAM, even if it had already left and its program has not completed; otherwise from flash.
+    /// Whether the page is served from RAM. This includes a page that has left and is still being programmed.
+    /// Otherwise it is read from flash.
     pub in_ram: bool,
-    /// The page enters: [`Buffer::take_in_read`] is to be called at once.
+    /// Whether the page enters the buffer; the caller must then call [`Buffer::take_in_read`] at once.
     pub enters: bool,
 }
 
-/// A buffer whose records are given to a function, for callers without a device.
+/// A buffer that gives its records to a function, for callers without a device.
 pub struct Outlet<'a, F> {
     buffer: &'a mut Buffer,
     view: &'a dyn View,
@@ -40,15 +41,15 @@ pub struct Outlet<'a, F> {
 }
 
 impl<'a, F: FnMut(&Destage)> Outlet<'a, F> {
-    /// `take` gets the pages that leave `buffer`, whose scheme sees `view`.
+    /// `take` gets the records of `buffer`; the scheme of `buffer` sees the device through `view`.
     pub fn new(buffer: &'a mut Buffer, view: &'a dyn View, take: F) -> Self {
         Self { buffer, view, take }
     }
 
-    /// [`Buffer::write`].
+    /// Writes `page`, as [`Buffer::write`] does. Returns whether the page was resident.
     ///
     /// # Panics
-    /// As that.
+    /// In the cases in which [`Buffer::write`] panics.
     pub fn write(&mut self, page: Lpn, now: Ticks) -> bool {
         let Ok(was_resident) = Buffer::write(self, page, now);
         was_resident

@@ -1,27 +1,29 @@
-//! The buffer, its schemes, and the records they emit: which pages wait in RAM, and which leave.
+//! The write buffer: its schemes, the pages that they keep in RAM, and the destage records that they emit.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`scheme`] | the [`Scheme`] trait: the calls a scheme gets, and the one question it answers |
+//! | [`scheme`] | the [`Scheme`] trait: the calls that a scheme gets, and the question that it answers |
 //! | [`view`] | the [`View`] trait: the questions that a scheme may ask about the device |
-//! | [`destage`] | the [`Destage`] record, which is all that leaves this crate |
-//! | [`buffer`] | [`Buffer`], the engine every scheme shares |
-//! | [`intake`] | passes its records on while a page enters |
+//! | [`destage`] | the [`Destage`] record, the only form in which pages leave this crate |
+//! | [`buffer`] | [`Buffer`], the engine that all schemes share |
+//! | [`intake`] | [`Destager`], through which a caller takes records while a page enters |
 //! | [`background`] | destaging in idle time, for every scheme |
-//! | [`config`] | the parameters every buffer has |
+//! | [`config`] | the parameters that every buffer has |
 //! | [`counts`] | the counts of a buffer |
 //! | [`registry`] | the table of all schemes |
-//! | [`schemes`] | the schemes, a folder per family |
+//! | [`schemes`] | the schemes, one folder per family |
+//! | [`shares`] | a buffer whose slots are divided among placement handles |
 //! | [`shown`] | the lists that a scheme shows in a recording |
-//! | [`resident`] | which page is in which slot, and how safe its copy is |
-//! | [`page_map`], [`order`] | the two data structures of the per-page path |
+//! | [`resident`] | which page is in which slot, and how safe that copy of the page is |
+//! | [`page_map`], [`order`] | the two data structures that every page request uses |
 //! | [`heap`] | an order by key, for schemes that need more than lists |
 //! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
-//! | [`groups`] | pages in groups of a scheme's own making |
-//! | [`pending_victims`] | the programs that a page waits for if it needs its own place |
+//! | [`groups`] | groups of pages that a scheme forms by its own rule |
+//! | [`pending_victims`] | the victims whose programs a page waits for when it can use only one certain slot |
 //! | [`padding`] | which pages complete a cluster |
 //!
-//! No bytes, no clock, no files: payload lives in the caller's memory at [`Slot`](destage::Slot)
+//! The crate handles no page contents, reads no clock and opens no files. The caller keeps the contents in its own
+//! memory, indexed by [`Slot`](destage::Slot); it passes the time as an argument, and the device is behind a trait.
 //! indices, time is an argument, and the device is behind a trait.
 #![no_std]
 extern crate alloc;

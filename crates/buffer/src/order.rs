@@ -1,7 +1,7 @@
-//! Lists over slots: the order of every page-level scheme.
+//! Lists over slots: the order that page-level schemes keep.
 //!
-//! The lists are those of [`destage_base::list`]; the page is stored with the links of its slot, because a caller that takes an entry off a list
-//! needs its page.
+//! The lists are those of [`destage_base::list`]. Each slot stores its page together with its links, because a caller
+//! that takes an entry off a list needs the page.
 
 use destage_base::Lpn;
 use destage_base::list::{Item, List, Lists};

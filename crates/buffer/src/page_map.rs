@@ -1,52 +1,54 @@
-//! The map between pages and slots: the one lookup every page request pays for.
+//! The map from pages to slots, the one lookup that every page request needs.
 //!
-//! No two pages have one slot, so the pages are kept by slot and the hash table holds slot numbers
-//! only, four bytes an entry. That matters most here: the cost of a lookup is its cache misses, and the tables of a 64 Ki-page buffer just fit into a
-//! second-level cache.
+//! No two pages have the same slot. So the page numbers are stored by slot, and the hash table holds only slot
+//! numbers, four bytes per entry. The size matters because the cost of a lookup is its cache misses: the tables of a
+//! buffer of 64 Ki pages just fit in a second-level cache.
 //!
-//! Open addressing over buckets of eight entries, probed one after the other. The hash scatters
-//! *groups* of eight consecutive pages and keeps a group in one bucket, so a run of pages stays
-//! within half a cache line while unrelated pages still spread evenly.
+//! The table uses open addressing over buckets of eight entries; a lookup probes one bucket after the other. The hash
+//! is one of *groups* of eight consecutive pages, and a group stays in one bucket. So consecutive pages need only
+//! half a cache line, while unrelated pages still spread evenly.
 //!
-//! Beside the entries, each bucket has a word of eight tags, a byte for each entry. Comparing all
-//! eight takes a handful of instructions and no branch (the trick of Swiss tables, in plain 64-bit
-//! arithmetic), and a page that is absent, the common case under eviction, is usually found absent
-//! from the tags alone. At most half of the entries are taken, so a bucket rarely overflows.
+//! Each bucket also has a word of eight tags, one byte per entry. A lookup compares all eight tags in a few
+//! instructions without a branch (the method of Swiss tables, in plain 64-bit arithmetic). A page that is absent, the
+//! common case when pages are evicted, is usually recognised from the tags alone. At most half of the entries are
+//! taken, so a bucket rarely overflows.
 //!
-//! Each bucket counts the entries that passed over it because it was full, and a removal subtracts them along the same path: so the length of a probe
-//! depends on the present contents and not on earlier ones, and no entry has to move. The counts are a byte a bucket and stay in the first-level
-//! cache.
+//! Each bucket counts the entries that were placed in a later bucket because this one was full. A removal decrements
+//! the counts on the same path. So the length of a probe depends only on the present contents, and no entry ever has
+//! to move. The counts are one byte per bucket and stay in the first-level cache.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks, table};
 
-/// Eight pages to a group, eight entries to a bucket, eight tags to a word.
+/// A group has eight pages, a bucket eight entries, and a word eight tags.
 const GROUP_BITS: u32 = 3;
 const BUCKET: usize = 1 << GROUP_BITS;
 const OFFSET_MASK: u64 = BUCKET as u64 - 1;
-/// The smallest table whose hash shift stays below 64.
+/// The smallest number of buckets with which the hash shift stays below 64.
 const MIN_BUCKETS: usize = 2;
-/// 2^64 divided by the golden ratio, odd: consecutive groups land far apart (Knuth, volume 3, 6.4).
+/// 2^64 divided by the golden ratio, an odd number: it puts consecutive groups far apart (Knuth, volume 3, 6.4).
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A one in every byte of a word.
 const ONES: u64 = 0x0101_0101_0101_0101;
-/// The highest bit of every byte: set in the tags of entries that are taken.
+/// The highest bit of every byte. It is set in the tag of an entry that is taken.
 const TAKEN: u64 = 0x8080_8080_8080_8080;
-/// A count that reaches this value is not changed any more; it only says that entries may have passed.
+/// A count that reaches this value never changes again. It then says only that entries may have passed the bucket.
 const UNCOUNTED: u8 = u8::MAX;
-/// Stands for no slot; slots are smaller.
+/// Means "no slot"; slot numbers are smaller.
 const NO_SLOT: u64 = u64::MAX;
-/// Stands for no place yet.
+/// Means "no vacant entry found yet".
 const NOWHERE: usize = usize::MAX;
 
-/// Where a page is in the table, or where it would go. Valid until another page is set; removals of pages, even of this one, do no harm.
+/// The index of a page's entry in the table, or of the vacant entry where the page would be inserted. It is valid
+/// until another page is set; a removal of any page keeps it valid.
 #[derive(Clone, Copy, Debug)]
 pub struct Position(usize);
 
-/// A slot's page, and a time stamp of its owner: code that needs the one soon needs the other, and gets both for one cache line.
+/// A slot's page, and a time stamp that belongs to the map's owner. Code that needs one of them soon needs the other,
+/// so both share a cache line.
 #[derive(Clone, Copy)]
 struct Row<Stamp> {
     page: Lpn,
@@ -55,23 +57,25 @@ struct Row<Stamp> {
 
 /// A one-to-one map from pages to slots.
 ///
-/// The map also serves other sparse numbers with numbered places, such as logical blocks and their clusters; an owner without time stamps uses `()`.
+/// The map also serves other sparse numbers, such as those of logical blocks that have numbered clusters. An owner
+/// that needs no time stamps uses `()`.
 #[derive(Clone)]
 pub struct PageMap<Stamp = Ticks> {
     tags: Vec<u64>,
-    /// By bucket: the number of entries that belong to it or to an earlier bucket, found it full, and went on.
+    /// By bucket: the number of entries that found this bucket full, because they belong to it or to an earlier one,
+    /// and were placed in a later bucket.
     passed: Vec<u8>,
-    /// Eight for each word of tags; only the tags of used entries mean anything.
+    /// The slot of each entry, eight for each word of tags. Only the slots of taken entries have a meaning.
     slots: Vec<u32>,
-    /// By slot: the page it was last given to, even if the map has forgotten that since.
+    /// By slot: the page for which the slot was last set, even if that page has been removed since.
     rows: Vec<Row<Stamp>>,
-    /// Moves a group's hash down to as many bits as a bucket number has.
+    /// How far to shift a hash to the right to get a bucket number.
     shift: u32,
     len: usize,
 }
 
 impl<Stamp: Copy> PageMap<Stamp> {
-    /// A map that holds `pages` pages before it has to grow.
+    /// A map that holds `pages` pages without growing.
     #[must_use]
     pub fn with_capacity(pages: usize) -> Self {
         let buckets = (pages * 2)
@@ -114,22 +118,22 @@ impl<Stamp: Copy> PageMap<Stamp> {
         self.locate(page).1
     }
 
-    /// The page that was last given `slot`, whether or not the map still holds it.
+    /// The page for which `slot` was last set, whether or not the map still holds the page.
     #[inline]
     #[must_use]
     pub fn page_of(&self, slot: u32) -> Option<Lpn> {
         self.rows.get(slot as usize).map(|row| row.page)
     }
 
-    /// Where `page` is or would go, and its slot if it has one.
+    /// The position of `page`, or the one where it would be inserted, and its slot if it has one.
     #[inline(always)]
     #[must_use]
     pub fn locate(&self, page: Lpn) -> (Position, Option<u32>) {
         self.probe(page, |slot| self.rows[slot as usize].page == page)
     }
 
-    /// Gives `page` the slot `slot`, at the position [`locate`](Self::locate) just named for it. No
-    /// other page may have that slot.
+    /// Sets the slot of `page` to `slot`, at the position that [`locate`](Self::locate) returned for it. No other
+    /// page may have that slot.
     #[inline(always)]
     pub fn set_at(&mut self, position: Position, page: Lpn, slot: u32, stamp: Stamp) {
         let Position(mut index) = position;
@@ -157,20 +161,20 @@ impl<Stamp: Copy> PageMap<Stamp> {
         *table::at(&mut self.rows, slot as usize, row) = row;
     }
 
-    /// The time kept with `slot`.
+    /// The time stamp of `slot`.
     #[inline]
     #[must_use]
     pub fn stamp(&self, slot: u32) -> Stamp {
         self.rows[slot as usize].stamp
     }
 
-    /// Changes the time kept with `slot`.
+    /// Changes the time stamp of `slot`.
     #[inline]
     pub fn set_stamp(&mut self, slot: u32, stamp: Stamp) {
         self.rows[slot as usize].stamp = stamp;
     }
 
-    /// Forgets `page`; its slot if it had one.
+    /// Removes `page`. Returns its slot if it had one.
     pub fn remove(&mut self, page: Lpn) -> Option<u32> {
         let (position, slot) = self.locate(page);
         if slot.is_some() {
@@ -179,11 +183,13 @@ impl<Stamp: Copy> PageMap<Stamp> {
         slot
     }
 
-    /// Forgets `page` if its slot is `slot`, which was given to no other page since; whether it did.
+    /// Removes `page` if its slot is `slot`. No other page may have been set for `slot` since. Returns whether `page`
+    /// was removed.
     #[inline]
     pub fn remove_if(&mut self, page: Lpn, slot: u32) -> bool {
         debug_assert!(self.page_of(slot) == Some(page));
-        // Slots are unique, so finding the number is proof enough and the page need not be read.
+        // Slot numbers are unique, so an entry with this number is that of `page`, and the page number need not be
+        // read.
         let (position, found) = self.probe(page, |held| held == slot);
         if found.is_some() {
             self.remove_at(position, page);
@@ -191,10 +197,12 @@ impl<Stamp: Copy> PageMap<Stamp> {
         found.is_some()
     }
 
-    /// Looks along the buckets of `page` for a slot that `is_it`, up to where `page` would go.
+    /// Searches the buckets in which `page` can be for a slot that `is_it` accepts. Returns its position, or the
+    /// position where `page` would be inserted.
     ///
-    /// Always inlined: passing the answer through memory would cost as much as finding it. Nearly every page is found here, in its own bucket; a
-    /// search further on would take registers from the caller.
+    /// The function is always inlined, because returning the result through memory would cost as much as the search.
+    /// Nearly every page is found here, in its home bucket. The search in later buckets is a separate function, since
+    /// it would take registers from the caller.
     #[inline(always)]
     fn probe(&self, page: Lpn, is_it: impl Fn(u32) -> bool) -> (Position, Option<u32>) {
         let hash = hash(page);
@@ -212,8 +220,8 @@ impl<Stamp: Copy> PageMap<Stamp> {
         (Position(index), u32::try_from(found).ok())
     }
 
-    /// [`PageMap::probe`] behind bucket `home`, of which `place` is the first vacant entry: an index, and the slot or [`NO_SLOT`]. Two
-    /// numbers, which come back in registers.
+    /// The part of [`PageMap::probe`] that searches the buckets after `home`. `place` is the first vacant entry of
+    /// `home`, if there is one. Returns an index, and the slot or [`NO_SLOT`]: two numbers, which fit in registers.
     #[inline(never)]
     fn probe_on(
         &self,
@@ -236,7 +244,7 @@ impl<Stamp: Copy> PageMap<Stamp> {
                 place = vacancy(bucket, tags);
             }
         }
-        // Ends: at most half of the entries are taken.
+        // The loop ends, because at most half of the entries are taken.
         while place == NOWHERE {
             bucket = self.after(bucket);
             place = vacancy(bucket, self.tags[bucket]);
@@ -244,7 +252,8 @@ impl<Stamp: Copy> PageMap<Stamp> {
         (place, NO_SLOT)
     }
 
-    /// The index and the slot that `is_it`, among the entries of `bucket` of which the tag differs in nothing.
+    /// The index and the slot of the entry of `bucket` that `is_it` accepts, among those whose byte in `differences`
+    /// is zero.
     #[inline(always)]
     fn find_among(
         &self,
@@ -264,7 +273,7 @@ impl<Stamp: Copy> PageMap<Stamp> {
         None
     }
 
-    /// Forgets the entry of `page` at `hole`.
+    /// Removes the entry of `page`, which is at `hole`.
     #[inline]
     fn remove_at(&mut self, Position(hole): Position, page: Lpn) {
         self.len -= 1;
@@ -314,27 +323,27 @@ impl<Stamp: Copy> PageMap<Stamp> {
     }
 }
 
-/// The hash of a page's group; the highest bits are the best mixed.
+/// The hash of a page's group. Its highest bits are mixed best.
 #[inline]
 fn hash(page: Lpn) -> u64 {
     (page.0 >> GROUP_BITS).wrapping_mul(MULTIPLIER)
 }
 
-/// Used, four bits of hash that are not in the bucket number of any table that fits in memory, and the place within the group, so that the pages of a
-/// group differ.
+/// The tag of a page: the bit that says "taken", four bits of the hash that are in no bucket number of a table that
+/// fits in memory, and the page's number within its group, which distinguishes the pages of a group.
 #[inline]
 fn tag(page: Lpn, hash: u64) -> u8 {
     (0x80 | (hash >> 20 & 0xF) << GROUP_BITS | page.0 & OFFSET_MASK) as u8
 }
 
-/// The highest bit of each byte of `word` that is zero. Above a zero byte, a byte of one may be
-/// marked as well, though never that of a vacant entry; the caller looks closer anyway.
+/// Sets the highest bit of each byte of the result whose byte in `word` is zero. A byte of value 1 above a zero byte
+/// may be marked as well, but never that of a vacant entry. The caller checks each marked entry anyway.
 #[inline]
 fn bytes_that_are_zero(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & TAKEN
 }
 
-/// The first entry of `bucket` that is not taken, if one is left.
+/// The index of the first entry of `bucket` that is not taken, or [`NOWHERE`].
 #[inline]
 fn vacancy(bucket: usize, tags: u64) -> usize {
     match !tags & TAKEN {
@@ -343,7 +352,7 @@ fn vacancy(bucket: usize, tags: u64) -> usize {
     }
 }
 
-/// Which byte the lowest set bit of `bits` is in.
+/// The number of the byte that holds the lowest set bit of `bits`.
 #[inline]
 fn first_byte(bits: u64) -> usize {
     (bits.trailing_zeros() / 8) as usize
@@ -361,7 +370,7 @@ mod tests {
         map.set_at(map.locate(page).0, page, slot, 0);
     }
 
-    /// Pages that collide: few groups, some far apart, in a table that starts small.
+    /// A random page out of few groups, some of them far apart, so that pages collide in a table that starts small.
     fn page(random: &mut Random, spread: u64) -> Lpn {
         let group = random.below(spread);
         Lpn(group * 8 * (1 + random.below(2) * (1 << 40)) + random.below(8))
@@ -432,7 +441,7 @@ mod tests {
         }
     }
 
-    /// Pages of eight whole groups that have one home in `map`.
+    /// All pages of eight groups whose home in `map` is the same bucket.
     fn of_one_home(map: &PageMap) -> Vec<Lpn> {
         let home = |group: &u64| map.home(hash(Lpn(group * 8)));
         let groups = (0..).filter(|group| home(group) == home(&0)).take(8);

@@ -1,8 +1,9 @@
-//! The slots that victims still hold while they are programmed, for schemes that need that very place.
+//! The slots of victims that are still being programmed, for schemes in which a page can use only one certain slot.
 //!
-//! In most buffers a page may be anywhere, so a request waits until the buffer as a whole is down to its
-//! capacity. In a cache of sets a page has a line of its own; a scheme that insists on that line ([`Properties::waits_for_its_place`]) waits for the
-//! programs of the pages that were in it, even while lines of other sets are empty.
+//! In most buffers a page can use any slot, so a request waits only until the buffer as a whole is within its
+//! capacity. In a set-associative cache a page belongs to one line. A scheme that insists on this line
+//! ([`Properties::waits_for_its_place`]) waits for the programs of the pages that were in the line, even if lines of
+//! other sets are empty.
 
 use alloc::vec::Vec;
 
@@ -12,9 +13,9 @@ use crate::destage::Slot;
 use crate::resident::{Resident, State};
 use crate::scheme::Properties;
 
-/// Slots of pages that left to make room during the current request, and are still being programmed.
+/// The slots of pages that were evicted to make room during the current request and are still being programmed.
 pub(crate) struct PendingVictims {
-    /// Whether any page waits for them.
+    /// Whether pages wait for these slots.
     watched: bool,
     slots: Vec<Slot>,
 }
@@ -27,7 +28,7 @@ impl PendingVictims {
         }
     }
 
-    /// Another request begins.
+    /// The next request begins.
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.slots.clear();
@@ -43,20 +44,22 @@ impl PendingVictims {
 }
 
 impl Buffer {
-    /// Whether a page waits for the programs of the former pages of its place, [`next_pending_victim`](Self::next_pending_victim), and not for
-    /// [`over_capacity`](Self::over_capacity).
+    /// Whether a page that enters waits for the programs of the victims that
+    /// [`next_pending_victim`](Self::next_pending_victim) returns, and not until
+    /// [`over_capacity`](Self::over_capacity) is 0.
     #[inline]
     #[must_use]
     pub fn waits_for_its_place(&self) -> bool {
         self.pending_victims.watched
     }
 
-    /// Takes a slot that the page placed last has to wait for, until [`is_leaving`](Self::is_leaving) says no.
+    /// Removes and returns one of the slots that the page which entered last has to wait for. The page waits until
+    /// [`is_leaving`](Self::is_leaving) is false for that slot. Returns `None` if no slot is left.
     pub fn next_pending_victim(&mut self) -> Option<Slot> {
         self.pending_victims.slots.pop()
     }
 
-    /// Whether `slot` holds a page that is no longer buffered and not yet programmed.
+    /// Whether `slot` holds a page that has left the buffer and is still being programmed.
     #[must_use]
     pub fn is_leaving(&self, slot: Slot) -> bool {
         self.resident.state(slot) == State::Leaving

@@ -1,7 +1,8 @@
-//! The table of all schemes: names, parameters and sources are written here and nowhere else.
+//! The table of all schemes: their names, parameters and sources are written only here and in the rows of the
+//! schemes.
 //!
-//! A new scheme needs a file in a family folder of `schemes/` that ends in its row, a line in [`SCHEMES`], and a scenario text in `tests/scenarios/`;
-//! the conformance tests find it by the row.
+//! A new scheme needs a file in a family folder of `schemes/` that ends in its row, a line in [`SCHEMES`], and a
+//! scenario text in `tests/scenarios/`. The conformance tests find the scheme by its row.
 
 use alloc::boxed::Box;
 
@@ -21,62 +22,64 @@ use crate::schemes::run::{dulo, req_block};
 use crate::schemes::set::{apu_lfu, apu_lfu_d, apu_lru, apu_lru_d, wb};
 use crate::schemes::tier::griffin;
 
-/// The arguments for building a scheme.
+/// The arguments from which a scheme is built.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeConfig<'a> {
-    /// Pages the buffer holds; 0 for a buffer that keeps none. Slots are numbered from 0. The numbers exceed this while requests wait whose victims
-    /// are not programmed yet, so per-slot data has to grow, as the lists of [`crate::order`] do.
+    /// Pages that the buffer holds; 0 for a buffer that keeps none. Slots are numbered from 0. Slot numbers exceed
+    /// the capacity while requests wait for victims that are not programmed yet. So data kept by slot has to grow, as
+    /// the lists of [`crate::order`] do.
     pub capacity_pages: u32,
     /// Pages of a cluster.
     pub cluster_pages: u32,
-    /// Independently working dies (packages) of the device beneath, over which pages are striped.
+    /// Number of dies (independently working packages) of the device, over which pages are striped.
     pub dies: u32,
-    /// All coming page writes, in order, for schemes that have to know them ([`SchemeRow::needs_future`]).
+    /// The pages of all coming page writes, in order, for schemes that have to know them
+    /// ([`SchemeRow::needs_future`]).
     pub future: Option<&'a [Lpn]>,
-    /// Fixes every random choice, should the scheme make one.
+    /// The seed of every random choice that the scheme makes.
     pub seed: u64,
-    /// A value for each of the row's parameters; others may be among them.
+    /// A value for each parameter of the row. It may also hold values of other parameters.
     pub values: &'a Values,
 }
 
-/// What the decisions of a scheme may depend on besides the order of requests.
+/// What the decisions of a scheme may depend on, apart from the order of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sees {
-    /// Which pages are of one cluster: [`SchemeConfig::cluster_pages`].
+    /// Which pages belong to the same cluster: [`SchemeConfig::cluster_pages`].
     Clusters,
-    /// When something happens: [`Access::now`](crate::scheme::Access::now), idle time, or the end of a program.
+    /// The time of events: [`Access::now`](crate::scheme::Access::now), idle time, or the end of a program.
     Time,
-    /// The queues of the dies, or their present work.
+    /// The queues of the dies, or what the dies are doing.
     Queues,
 }
 
-/// Makes a scheme. A row that is made while the program runs may capture values.
+/// Builds a scheme. The function may capture values if its row is made at run time.
 pub type Build = dyn Fn(&SchemeConfig) -> Box<dyn Scheme> + Sync;
 
-/// One scheme.
+/// One scheme of the table.
 pub struct SchemeRow {
     /// The value of `buffer.kind`.
     pub name: &'static str,
-    /// Which unit it orders: the folder it is in.
+    /// The unit that the scheme orders; also the name of the folder that holds it.
     pub family: &'static str,
     /// One sentence on the scheme's rule.
     pub about: &'static str,
-    /// Where it was published.
+    /// The publication of the scheme.
     pub source: &'static str,
-    /// Its rules were combined from descriptions by others.
+    /// Whether the rules were combined from descriptions in other publications.
     pub reconstructed: bool,
-    /// Its own parameters, without the `buffer.` in front.
+    /// The scheme's own parameters; their names omit the prefix `buffer.`.
     pub parameters: &'static [Parameter],
-    /// Whether it can only be made from a [`SchemeConfig::future`]. Without them its `build` panics, so a caller that has none refuses the scheme
-    /// before.
+    /// Whether the scheme needs [`SchemeConfig::future`]. Without it, `build` panics, so a caller that does not know
+    /// the future has to refuse the scheme.
     pub needs_future: bool,
-    /// What the scheme's decisions depend on besides the order of requests.
+    /// What the scheme's decisions depend on, apart from the order of requests.
     pub sees: &'static [Sees],
-    /// Makes it.
+    /// Builds the scheme.
     pub build: &'static Build,
 }
 
-/// The family of bounds.
+/// The family of the schemes that are bounds.
 const BOUND: &str = "bound";
 
 impl core::fmt::Debug for SchemeRow {
@@ -89,16 +92,16 @@ impl core::fmt::Debug for SchemeRow {
 }
 
 impl SchemeRow {
-    /// Whether it is a bound, and no scheme that a device could have.
+    /// Whether this row is a bound, and not a scheme that a device could implement.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.family == BOUND
     }
 
-    /// Makes the scheme with the defaults of its parameters, for a buffer made from `config` over one die.
+    /// Builds the scheme with the default values of its parameters, for a buffer made from `config` over one die.
     ///
     /// # Panics
-    /// If the scheme needs the future.
+    /// If the scheme needs to know the future.
     #[must_use]
     pub fn build_default(&self, config: &BufferConfig) -> Box<dyn Scheme> {
         let values = Values::defaults(self.parameters);
@@ -113,7 +116,8 @@ impl SchemeRow {
     }
 }
 
-/// All schemes, simplest first. A static: of a constant, every crate that looks a scheme up would compile all of them again.
+/// All schemes, simplest first. This is a static and not a constant, because every crate that uses a constant would
+/// compile all schemes again.
 pub static SCHEMES: &[SchemeRow] = &[
     nocache::ROW,
     fifo::ROW,
@@ -152,7 +156,7 @@ pub static SCHEMES: &[SchemeRow] = &[
     nvmevirt::ROW,
 ];
 
-/// The scheme called `name`.
+/// The row of the scheme called `name`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static SchemeRow> {
     SCHEMES.iter().find(|row| row.name == name)
@@ -172,7 +176,7 @@ mod tests {
                 row.name
             );
             let all = COMMON.iter().chain(row.parameters);
-            // Two parameters of one name would share a value.
+            // If two parameters had the same name, they would share a value, and the counts would differ.
             assert_eq!(
                 Values::defaults(all.clone()).iter().count(),
                 all.count(),

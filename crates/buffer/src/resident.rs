@@ -1,4 +1,4 @@
-//! The contents of RAM: which page is in which slot, and how far each copy is from being safe in flash.
+//! The contents of RAM: which page is in which slot, and how far each copy is from being safe on flash.
 //!
 //! ```text
 //!            enter            evict (must be programmed)        programmed
@@ -8,11 +8,12 @@
 //!                      +---------------+--------------------+
 //! ```
 //!
-//! A page is *resident* while it is dirty, being written back or clean. A leaving page no longer counts as buffered, but its bytes are still here, so
-//! the map points at them until the program completes or a newer copy enters: for each page, the map names its newest copy in RAM.
+//! A page is *resident* while it is dirty, being written back or clean. A leaving page no longer counts as buffered,
+//! but its contents are still in RAM. So the map points at them until the program completes or a newer copy enters:
+//! the map names the newest copy in RAM of each page.
 //!
-//! One slot may have several programs in flight (written back, rewritten, written back again). Programs of one page must take effect in the order of
-//! their records; the caller that issues them ensures that.
+//! One slot may have several programs in flight (written back, rewritten, written back again). Programs of one page
+//! must take effect in the order of their records; the caller that issues the programs ensures that.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -23,34 +24,35 @@ use crate::destage::Slot;
 use crate::page_map::{PageMap, Position};
 use crate::scheme::Entry;
 
-/// How a slot's copy relates to the flash.
+/// How the copy in a slot relates to the flash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
-    /// Holds nothing.
+    /// The slot holds no page.
     Free,
-    /// Resident; newer than anything programmed or being programmed.
+    /// The page is resident, and this copy is newer than anything programmed or being programmed.
     Dirty,
-    /// Resident; a program of exactly this copy runs.
+    /// The page is resident, and a program of exactly this copy is in flight.
     WritingBack,
-    /// Resident; equals the flash, at the latest when the programs in flight have completed.
+    /// The page is resident. The flash has the same contents, or will have them when the programs in flight have
+    /// completed.
     Clean,
-    /// Not resident; here only until its programs complete.
+    /// The page is not resident. The slot is in use only until its programs complete.
     Leaving,
 }
 
-/// The effect of an eviction on the page.
+/// What an evicted page needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Evicted {
-    /// Has to be programmed.
+    /// The page has to be programmed.
     Dirty,
-    /// The flash has it, or is about to.
+    /// The flash has the contents of the page, or a program of them is in flight.
     Clean,
 }
 
-/// Stands in the stamp of a free slot that was freed before all others.
+/// The stamp of a free slot if no slot was free when it was freed. Otherwise the stamp names the free slot before it.
 const NO_SLOT: Ticks = Ticks::MAX;
 
-/// The two bytes that every access to a slot reads, so that those of all slots stay in the cache.
+/// The two bytes that every access to a slot reads. They are kept apart so that those of all slots fit in the cache.
 #[derive(Clone, Copy)]
 struct Status {
     state: State,
@@ -58,32 +60,34 @@ struct Status {
     in_flight: u8,
 }
 
-/// The slots, the map, and the sums over them.
+/// The slots, the map from pages to slots, and counts of both.
 pub struct Resident {
-    /// Its stamps say when the copy in a slot became dirty, until that is programmed, and link free slots.
+    /// The stamp of a used slot says when its copy became dirty, until that copy is programmed. The stamps of free
+    /// slots link these slots.
     map: PageMap,
-    /// By slot, as far as slots have been used.
+    /// The status of each slot that was ever used.
     status: Vec<Status>,
-    /// By slot: when the previous copy became dirty; meaningful while that copy is being programmed and the page was written again. Stays empty
-    /// unless pages are written back.
+    /// By slot: when the previous copy became dirty. Meaningful only while the previous copy is being programmed and
+    /// the page has been written again. Stays empty unless pages are written back.
     older_since: Vec<Ticks>,
-    /// By slot, programs in flight beyond those that its status can count.
+    /// By slot: the programs in flight beyond those that the byte in [`Status`] can count.
     more_in_flight: BTreeMap<Slot, u64>,
-    /// The slot freed last, which is taken first, while the cache still has it. The stamp of each free
-    /// slot names the one freed before it.
+    /// The slot freed last. It is used again first, while it is still in the cache. The stamp of each free slot names
+    /// the slot freed before it.
     free: Option<u32>,
-    /// Slots in use, leaving ones included.
+    /// Slots in use, those of leaving pages included.
     occupied: u32,
     len: u32,
     dirty: u32,
     dirty_max: u32,
     oldest_dirty_max: Ticks,
-    /// How long pages were dirty, since the last query; only if the times are collected.
+    /// How long pages were dirty, for the dirty periods that ended since the last query; `None` if these times are
+    /// not noted.
     dirty_ages: Option<Vec<Ticks>>,
 }
 
 impl Resident {
-    /// Empty, with memory reserved for `pages` pages.
+    /// An empty table, with memory reserved for `pages` pages.
     #[must_use]
     pub fn prepared_for(pages: u32) -> Self {
         let prepared = table::prepared(pages);
@@ -102,24 +106,24 @@ impl Resident {
         }
     }
 
-    /// Notes from here on how long pages are dirty, for [`Resident::take_dirty_ages`].
+    /// From now on, notes how long pages are dirty, for [`Resident::take_dirty_ages`].
     pub fn note_dirty_ages(&mut self) {
         self.dirty_ages = Some(Vec::new());
     }
 
-    /// The dirty periods that have ended since the last call, if they are noted.
+    /// The lengths of the dirty periods that have ended since the last call, in ticks; empty if they are not noted.
     pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {
         let ages = self.dirty_ages.iter_mut();
         ages.flat_map(|ages| ages.drain(..))
     }
 
-    /// Slots in use: resident pages, and pages that left but are still being programmed.
+    /// Slots in use: those of resident pages, and those of pages that left and are still being programmed.
     #[must_use]
     pub fn occupied(&self) -> u32 {
         self.occupied
     }
 
-    /// Resident pages.
+    /// Number of resident pages.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.len
@@ -131,25 +135,25 @@ impl Resident {
         self.len == 0
     }
 
-    /// Resident pages that are dirty.
+    /// Number of resident pages that are dirty.
     #[must_use]
     pub fn dirty(&self) -> u32 {
         self.dirty
     }
 
-    /// The most resident pages that ever were dirty at one moment.
+    /// The largest number of resident pages that were dirty at one moment.
     #[must_use]
     pub fn dirty_max(&self) -> u32 {
         self.dirty_max
     }
 
-    /// The longest time from becoming dirty to being programmed or dropped, over all that ended.
+    /// The longest dirty period that has ended, in ticks: from the write until the page was programmed or dropped.
     #[must_use]
     pub fn oldest_dirty_max(&self) -> Ticks {
         self.oldest_dirty_max
     }
 
-    /// Where `page` is or would go in the map, and its newest copy in RAM.
+    /// The position of `page` in the map, or the one where it would be inserted, and its newest copy in RAM.
     #[inline(always)]
     #[must_use]
     pub fn locate(&self, page: Lpn) -> (Position, Option<(Slot, State)>) {
@@ -166,7 +170,7 @@ impl Resident {
         self.locate(page).1
     }
 
-    /// The page `slot` was last given to.
+    /// The page for which `slot` was last used.
     #[must_use]
     pub fn page_of(&self, slot: Slot) -> Option<Lpn> {
         self.map.page_of(slot.0)
@@ -194,7 +198,8 @@ impl Resident {
             })
     }
 
-    /// The pages of which there is a copy in RAM, leaving ones included, in the order of their slots.
+    /// The pages that have a copy in RAM, also those that are leaving, in the order of the slots of their newest
+    /// copies.
     pub fn all_pages(&self) -> impl Iterator<Item = Lpn> + '_ {
         let slots = (0..self.status.len() as u32).map(Slot);
         slots.filter_map(|slot| {
@@ -206,7 +211,7 @@ impl Resident {
         })
     }
 
-    /// `page`, not resident, enters a slot. `position` is where the map has or would have it.
+    /// `page`, which is not resident, enters a slot. `position` is where the map has the page or would have it.
     #[inline(always)]
     pub fn enter(&mut self, position: Position, page: Lpn, dirty: bool, now: Ticks) -> Slot {
         let state = if dirty { State::Dirty } else { State::Clean };
@@ -232,7 +237,7 @@ impl Resident {
         Slot(slot)
     }
 
-    /// The resident copy in `slot` is overwritten; whether it was dirty before.
+    /// The resident copy in `slot` is overwritten. Returns whether it was dirty before.
     #[inline]
     pub fn rewrite(&mut self, slot: Slot, now: Ticks) -> bool {
         let status = self.status[slot.0 as usize];
@@ -253,7 +258,7 @@ impl Resident {
         self.raise_dirty();
     }
 
-    /// The resident page of `slot` leaves. A dirty one keeps its slot until its program completes.
+    /// Evicts the resident page of `slot`. A dirty page keeps its slot until its program completes.
     ///
     /// # Panics
     /// If `slot` has no resident page.
@@ -278,13 +283,13 @@ impl Resident {
         evicted
     }
 
-    /// A program of the resident, dirty `slot` begins and the page stays.
+    /// Begins a program of the resident, dirty page in `slot`. The page stays resident.
     pub fn write_back(&mut self, slot: Slot) {
         self.start_program(slot);
         self.status[slot.0 as usize].state = State::WritingBack;
     }
 
-    /// A leaving page becomes resident again in its slot, clean: its newest version is being programmed.
+    /// A leaving page becomes resident again in its slot, as a clean page: its newest version is being programmed.
     pub fn come_back(&mut self, slot: Slot) {
         let status = &mut self.status[slot.0 as usize];
         debug_assert!(status.state == State::Leaving);
@@ -292,7 +297,7 @@ impl Resident {
         self.len += 1;
     }
 
-    /// A program of `page` in `slot` has completed; `true` if the page thereby became clean.
+    /// A program of `page` in `slot` has completed. Returns `true` if the page became clean by that.
     ///
     /// # Panics
     /// If no program of that slot was in flight.
@@ -311,9 +316,10 @@ impl Resident {
             return false;
         }
         debug_assert!(state != State::Free, "a free slot has no program in flight");
-        // By far the most pages are on their way out.
+        // This case comes first because nearly all programs are those of leaving pages.
         if state == State::Leaving {
-            // A newer copy may have entered meanwhile, and then the map names that copy.
+            // A newer copy may have entered meanwhile. In this case the map names the newer copy and must not be
+            // changed.
             self.map.remove_if(page, slot.0);
             self.release(slot);
         } else if state == State::WritingBack {
@@ -322,14 +328,15 @@ impl Resident {
         state == State::WritingBack
     }
 
-    /// A program of `slot` begins, and there are more than its status can count.
+    /// Counts a program of `slot` that begins when the byte in [`Status`] has reached its maximum.
     #[cold]
     #[inline(never)]
     fn begin_one_of_many(&mut self, slot: Slot) {
         *self.more_in_flight.entry(slot).or_default() += 1;
     }
 
-    /// `slot` had more programs than its status can count, and one has completed; returns whether there were that many.
+    /// Counts the end of a program of `slot` if there are more programs than the byte in [`Status`] can count.
+    /// Returns whether there were.
     #[cold]
     #[inline(never)]
     fn end_one_of_many(&mut self, slot: Slot) -> bool {
@@ -345,13 +352,13 @@ impl Resident {
         true
     }
 
-    /// The copy of `page` is no longer wanted (trimmed, or superseded by a write that bypasses the
-    /// buffer). The former state of its slot, if it had one.
+    /// Drops the copy of `page`, which was trimmed or replaced by a write that bypasses the buffer. Returns the slot
+    /// and its former state, if there was a copy.
     pub fn forget(&mut self, page: Lpn, now: Ticks) -> Option<(Slot, State)> {
         let (slot, state) = self.newest(page)?;
         self.map.remove(page);
         if state == State::Leaving {
-            // Its program cannot be called back; the slot is freed when that completes.
+            // The program cannot be cancelled. Its completion frees the slot.
             return Some((slot, state));
         }
         self.len -= 1;
@@ -361,7 +368,8 @@ impl Resident {
             self.dirty -= 1;
             self.end_dirty_period(now, self.map.stamp(index as u32));
             if in_flight {
-                // From here on the program is the only reason to keep the slot.
+                // The copy in flight alone keeps the slot from now on, so the stamp must be the time at which that
+                // copy became dirty.
                 self.map.set_stamp(index as u32, self.older_since[index]);
             }
         }
@@ -373,14 +381,14 @@ impl Resident {
         Some((slot, state))
     }
 
-    /// Resets the maxima of dirty pages and of dirty periods. Pages that are dirty now count with all of their
-    /// period.
+    /// Resets the maxima of the number of dirty pages and of dirty periods. A page that is dirty now will count with
+    /// the whole of its dirty period.
     pub fn reset_maxima(&mut self) {
         self.dirty_max = self.dirty;
         self.oldest_dirty_max = 0;
     }
 
-    /// Counts the dirty periods that are still open as if they ended `now`.
+    /// Counts the dirty periods that have not ended as if they ended at `now`.
     pub fn close_dirty_periods(&mut self, now: Ticks) {
         for index in 0..self.status.len() {
             let status = self.status[index];
@@ -392,11 +400,11 @@ impl Resident {
         }
     }
 
-    /// When the copy that has been in flight longest became dirty.
+    /// When the oldest copy in flight of this slot became dirty.
     #[inline]
     fn programming_since(&self, index: usize) -> Ticks {
         let Status { state, in_flight } = self.status[index];
-        // The page was written again since, or written back twice: the copy in flight is not the newest.
+        // The copy in flight is not the newest if the page was written again, or written back twice.
         let is_older = state == State::Dirty || in_flight > 1;
         if is_older {
             self.older_since[index]
@@ -405,7 +413,8 @@ impl Resident {
         }
     }
 
-    /// The time at which the page that has been dirty longest became dirty, pages that are being programmed included. Looks at every slot.
+    /// The time, in ticks, at which the page that has been dirty longest became dirty. Pages that are being
+    /// programmed count as dirty. Looks at every slot.
     #[must_use]
     pub fn oldest_dirty_since(&self) -> Option<Ticks> {
         let slots = self.status.iter().enumerate();
@@ -510,7 +519,8 @@ mod tests {
         resident.write_back(slot);
         assert!(resident.programmed(Lpn(7), slot, 65));
         assert_eq!(resident.newest(Lpn(7)), Some((slot, State::Clean)));
-        // The second dirty period lasted from 20 to 65.
+        // The second dirty period lasts from 20 to 65. If its start were not kept apart from the first one, it would
+        // be longer.
         assert_eq!(resident.oldest_dirty_max(), 45);
     }
 
@@ -547,7 +557,7 @@ mod tests {
             let slots = [0, 1].map(|page| enter(&mut resident, 2 * round + page, 0));
             slots.iter().for_each(|slot| _ = resident.evict(*slot));
         }
-        // None is programmed yet.
+        // No program has ended yet, so all six pages still have slots, but none counts as dirty.
         assert_eq!((resident.occupied(), resident.dirty()), (6, 0));
         assert_eq!(resident.dirty_max(), 2);
     }

@@ -1,6 +1,7 @@
-//! A buffer divided among placement handles: each has a scheme of its own, over an equal share of the slots.
+//! A buffer divided among placement handles: each handle has its own scheme over an equal share of the slots.
 //!
-//! A page belongs to the handle that brought it in. A handle makes room among its own pages: it evicts no page of another handle.
+//! A page belongs to the handle that wrote or read it first. A handle makes room among its own pages and evicts no
+//! page of another handle.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -12,19 +13,19 @@ use crate::scheme::{Access, Entry, Need, Properties, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
 
-/// See the [module](self).
+/// One scheme per placement handle; see the [module](self).
 pub struct Shares {
     parts: Vec<Box<dyn Scheme>>,
     /// Slots of each part.
     share: usize,
-    /// The part of each slot's page.
+    /// By slot: the part to which the slot's page belongs.
     of_slot: Vec<u8>,
-    /// Of the request that is accepted.
+    /// The part of the current request.
     current: usize,
 }
 
 impl Shares {
-    /// One of `parts` for each handle, 1 to 256 of them; each has `share` slots, at least one.
+    /// Makes a scheme of `parts`, one for each handle (1 to 256 parts). Each part has `share` slots, at least one.
     #[must_use]
     pub fn new(parts: Vec<Box<dyn Scheme>>, share: u32) -> Self {
         Self {
@@ -70,7 +71,7 @@ impl Scheme for Shares {
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim) {
         let own = &self.parts[self.current];
         let part = match need {
-            // A part may hold only clean pages, and then names none.
+            // A part that holds only clean pages may name no page, so the next part is asked.
             Need::Flush => {
                 for part in self.parts.iter_mut().filter(|part| !part.is_empty()) {
                     part.evict(need, access, view, victim);
@@ -137,7 +138,8 @@ mod tests {
     use crate::view::NoDevice;
     use crate::{Buffer, Destage, Outlet, find};
 
-    /// Pages that leave when `pages` are written, each by its handle, to four slots of two handles.
+    /// The pages that leave, in order, when `pages` are written and then all flushed. Each is a page and its handle;
+    /// two handles share four slots.
     fn leaving(pages: &[(u64, u32)]) -> Vec<u64> {
         let mut config = BufferConfig::new(4, 1);
         config.release = crate::Release::Issue;
@@ -161,18 +163,18 @@ mod tests {
 
     #[test]
     fn a_handle_makes_room_in_its_own_share_only() {
-        // Page 1 is of handle 0, and stays however much handle 1 writes.
+        // Page 1 belongs to handle 0 and stays, however many pages handle 1 writes.
         assert_eq!(
             leaving(&[(1, 0), (2, 1), (3, 1), (4, 1), (5, 1)]),
             [2, 3, 1, 4, 5]
         );
-        // Half of the slots is all there is for one handle.
+        // A single handle can use only half of the slots.
         assert_eq!(leaving(&[(1, 0), (2, 0), (3, 0)]), [1, 2, 3]);
     }
 
     #[test]
     fn a_page_stays_in_the_share_that_took_it() {
-        // Handle 1 writes page 1 again; it still fills handle 0.
+        // Handle 1 writes page 1 again, but the page still occupies a slot of handle 0.
         assert_eq!(
             leaving(&[(1, 0), (1, 1), (2, 1), (3, 1), (4, 0), (5, 0)]),
             [1, 4, 5, 2, 3]

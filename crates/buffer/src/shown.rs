@@ -2,11 +2,12 @@
 //!
 //! ```text
 //!   list "Recency"       latest write                      leaves next
-//!     group "block 3"    [ 12 ][ .. ][ 14 ][ .. ]          a block, with holes for the pages that are not here
+//!     group "block 3"    [ 12 ][ .. ][ 14 ][ .. ]          a block, with holes for pages that are not buffered
 //!     group "block 0"    [  0 ][  1 ]
 //! ```
 //!
-//! Every resident page is shown once. It is built at each look, so it costs nothing while no recording is made.
+//! Every resident page is shown once. The structure is built only when a recording asks for it, and so costs nothing
+//! otherwise.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -15,10 +16,10 @@ use destage_base::Lpn;
 
 use crate::scheme::Entry;
 
-/// Everything a scheme keeps, list by list.
+/// All pages that a scheme keeps, list by list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// In the order in which they are to be drawn.
+    /// The lists, in the order in which they are drawn.
     pub lists: Vec<ShownList>,
 }
 
@@ -27,29 +28,29 @@ pub struct Shown {
 pub struct ShownList {
     /// The name that its paper uses.
     pub name: String,
-    /// The meaning of the first place, such as "latest write"; empty if the order means nothing.
+    /// The meaning of the first position, such as "latest write"; empty if the order has no meaning.
     pub first: &'static str,
-    /// The meaning of the last place, such as "leaves next"; empty if the order means nothing.
+    /// The meaning of the last position, such as "leaves next"; empty if the order has no meaning.
     pub last: &'static str,
     /// A note, such as a threshold; often empty.
     pub note: String,
-    /// First to last.
+    /// The groups of the list, from the first position to the last.
     pub groups: Vec<ShownGroup>,
 }
 
-/// How many places a group has.
+/// How many page positions a group has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Frame {
-    /// As many as it has pages.
+    /// As many positions as the group has pages.
     Row,
-    /// One entry for each page of a logical block; a missing page leaves a hole.
+    /// One position for each page of a logical block; the position of a missing page is empty.
     Block {
         /// The first page of the block.
         first: Lpn,
-        /// How many it has.
+        /// Number of pages of the block.
         pages: u32,
     },
-    /// This many places; those after the pages are vacant.
+    /// This many positions; those after the pages are vacant.
     Places(u32),
 }
 
@@ -58,23 +59,23 @@ pub enum Frame {
 pub struct ShownGroup {
     /// A few words, such as a count; may be empty.
     pub label: String,
-    /// How many places it has.
+    /// How many positions the group has.
     pub frame: Frame,
-    /// In their order; pages of a block ascend.
+    /// The pages in their order; the pages of a block ascend.
     pub pages: Vec<ShownPage>,
 }
 
-/// A page.
+/// A page of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownPage {
-    /// Which, and where it is.
+    /// The page and its slot.
     pub entry: Entry,
-    /// A few letters, such as a frequency; mostly empty.
+    /// A few letters, such as a frequency; usually empty.
     pub mark: String,
 }
 
 impl Shown {
-    /// Begins a list, without groups.
+    /// Adds a list without groups.
     pub fn list(
         &mut self,
         name: impl Into<String>,
@@ -92,7 +93,7 @@ impl Shown {
         &mut self.lists[end]
     }
 
-    /// All pages, in the order of the lists.
+    /// All pages shown, in the order of the lists.
     pub fn pages(&self) -> impl Iterator<Item = &ShownPage> + '_ {
         let groups = self.lists.iter().flat_map(|list| &list.groups);
         groups.flat_map(|group| &group.pages)
@@ -100,13 +101,13 @@ impl Shown {
 }
 
 impl ShownList {
-    /// Adds a note.
+    /// Sets the note of the list.
     pub fn note(&mut self, note: impl Into<String>) -> &mut Self {
         self.note = note.into();
         self
     }
 
-    /// Adds a group, without pages.
+    /// Adds a group without pages.
     pub fn group(&mut self, label: impl Into<String>, frame: Frame) -> &mut ShownGroup {
         self.groups.push(ShownGroup {
             label: label.into(),
@@ -117,7 +118,7 @@ impl ShownList {
         &mut self.groups[end]
     }
 
-    /// Adds a group of single pages.
+    /// Adds a group without a label, which has a position for each of `pages`.
     pub fn row(&mut self, pages: impl IntoIterator<Item = Entry>) {
         let row = self.group("", Frame::Row);
         pages.into_iter().for_each(|entry| row.page(entry, ""));
@@ -125,7 +126,7 @@ impl ShownList {
 }
 
 impl ShownGroup {
-    /// Adds a page, with a few letters beside it.
+    /// Adds a page, marked with a few letters.
     pub fn page(&mut self, entry: Entry, mark: impl Into<String>) {
         self.pages.push(ShownPage {
             entry,

@@ -1,11 +1,11 @@
-//! The queries that a scheme may make about the device below it.
+//! The questions that a scheme may ask about the device below it.
 
 use destage_base::Lpn;
 
-/// The window through which a scheme sees the device; the wiring implements it.
+/// What a scheme can see of the device. The simulator implements this trait.
 ///
-/// Every method has the answer of a device about which nothing is known, so a buffer can run alone.
-/// A scheme asks only the questions that its paper's rule needs: most ask none.
+/// Every method has a default, the answer of a device about which nothing is known, so a buffer can run without a
+/// device. A scheme asks only what the rule of its paper needs; most schemes ask nothing.
 pub trait View {
     /// How many dies (independently working packages) the device has; at least 1.
     fn dies(&self) -> u32 {
@@ -16,22 +16,22 @@ pub trait View {
         let _ = page;
         0
     }
-    /// Whether the flash holds valid data of `page`, so that padding has something to read.
+    /// Whether the flash holds valid data of `page`, which padding can read.
     fn is_written(&self, page: Lpn) -> bool {
         let _ = page;
         true
     }
-    /// Whether a page keeps its address when it is written again. Flash programs a page elsewhere each time; only a device without physical addresses
-    /// updates in place.
+    /// Whether a page keeps its address when it is written again. Flash programs a page at a new address each time;
+    /// only a device without physical addresses updates in place.
     fn updates_in_place(&self) -> bool {
         true
     }
-    /// Whether `die` is reclaiming space at this moment.
+    /// Whether `die` is collecting garbage at this moment.
     fn is_collecting(&self, die: u32) -> bool {
         let _ = die;
         false
     }
-    /// Page operations waiting or in service at `die`.
+    /// Number of page operations that are waiting or in service at `die`.
     fn queue_length(&self, die: u32) -> u32 {
         let _ = die;
         0

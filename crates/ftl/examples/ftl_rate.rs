@@ -1,4 +1,5 @@
-//! Measures page writes per second straight into a layer, with the costs summed up, one thread.
+//! Measures how many pages per second a layer can write on one thread, without a device around it, and prints the
+//! sums of its operations.
 //!
 //! `cargo run --release -p destage-ftl --example ftl_rate [page writes] [layers, streams and key=value settings]`
 #![allow(clippy::print_stdout, reason = "a measurement is made to be read")]
@@ -11,10 +12,10 @@ use destage_ftl::{FTLS, Ftl, FtlConfig, FtlRow, PageWrite};
 use destage_nand::operation::Tally;
 use destage_nand::{Cause, Geometry, Operations, Timing};
 
-/// Pages that are written: 100 MiB.
+/// Number of different pages that are written: 100 MiB.
 const FOOTPRINT: u64 = 25_600;
 
-/// The die of `bpac-slc`.
+/// The times of the die of the drive `bpac-slc`.
 const TIMING: Timing = Timing {
     read: 250_000,
     program: 2_000_000,
@@ -67,7 +68,7 @@ fn main() {
     }
 }
 
-/// `row` on a filled device of one die.
+/// Builds the layer `row` on a filled device of one die.
 fn build(row: &FtlRow, settings: &[String], pages_per_block: u32, blocks: u32) -> Box<dyn Ftl> {
     let mut values = Values::defaults(row.parameters);
     for (name, text) in settings.iter().filter_map(|word| word.split_once('=')) {
@@ -128,7 +129,8 @@ fn run(ftl: &mut dyn Ftl, pages: &[u32]) -> (Tally, u64) {
     (tally, time)
 }
 
-/// Popularity falls with rank to the power of 1 (log-uniform rank); ranks are scattered over the footprint.
+/// Page writes whose popularity is proportional to 1 / rank (log-uniform rank). The ranks are scattered over the
+/// footprint.
 fn zipf(count: usize) -> Vec<u32> {
     let mut random = Random::new(2);
     let log = (FOOTPRINT as f64).ln();
@@ -138,8 +140,8 @@ fn zipf(count: usize) -> Vec<u32> {
         .collect()
 }
 
-/// Files of 1 to 64 pages one after the other, and between two of them one or two pages of a small table
-/// are written again.
+/// Page writes as of unpacked files: files of 1 to 64 pages one after the other; between two files, one or two
+/// pages of a small table are written again.
 fn untar(count: usize) -> Vec<u32> {
     let mut random = Random::new(3);
     let mut pages = Vec::with_capacity(count + 66);

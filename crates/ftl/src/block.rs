@@ -1,8 +1,9 @@
-//! One block of flash for each logical block, every page at its own offset.
+//! Block mapping: each logical block lies in one block of flash, and each page at its own offset.
 //!
-//! The map is as small as possible, and almost every overwrite pays for that: a page whose place is programmed already makes the layer rewrite the
-//! whole block elsewhere. Pages that arrive one after the other share a rewrite, which stays open after the last of them until the block is needed
-//! otherwise; a request that writes a whole block in order then copies nothing. (Block mapping as summed up in BPLRU, FAST 2008.)
+//! The map is as small as possible, but almost every overwrite is expensive: if the page at that offset is
+//! already programmed, the layer rewrites the whole block elsewhere. Consecutive pages share a rewrite, which
+//! stays open until another page has to be written; so a request that writes a whole block in order copies
+//! nothing. (Block mapping as summed up in BPLRU, FAST 2008.)
 //!
 //! Cost: a few words for each page written and each rewrite.
 
@@ -52,14 +53,14 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// A rewrite that can still take pages after those it has.
+/// An open rewrite: further pages after its last page may still join it.
 #[derive(Clone, Copy)]
 struct Rewrite {
-    /// The logical block; its data block is the new one.
+    /// The logical block. Its data block is already the new block.
     block: u32,
-    /// The old block. The pages that are needed of it lie at `next` or after it.
+    /// The old block. Pages that still have to be copied from it have offset `next` or higher.
     from: BlockSlot,
-    /// The page after the last one settled in the new block.
+    /// The offset after the last page written or copied to the new block.
     next: u32,
     /// Pages copied so far.
     copies: u32,
@@ -94,7 +95,7 @@ impl Block {
         }
     }
 
-    /// Where `page` lies, if it has contents.
+    /// The physical block with the newest copy of `page`, if the page has contents.
     fn place_of(&self, page: LogicalPage) -> Option<BlockSlot> {
         if !self.data.newest().get(page.block, page.offset) {
             return None;
@@ -105,7 +106,8 @@ impl Block {
         }
     }
 
-    /// Writes `page`, which is not before the end of the rewrite of its block, there.
+    /// Writes `page` to the new block of the open rewrite `open`; the offset of the page is `open.next` or
+    /// higher.
     fn write_behind(
         &mut self,
         mut open: Rewrite,
@@ -127,7 +129,7 @@ impl Block {
         }
     }
 
-    /// Copies the needed pages of the old block up to page `end`.
+    /// Copies the needed pages from offset `open.next` up to before `end` from the old block to the new one.
     fn copy(&mut self, open: &mut Rewrite, end: u32, operations: &mut Operations) {
         let (block, next, from) = (open.block, open.next, open.from);
         let newest = self.data.newest();
@@ -150,7 +152,7 @@ impl Block {
         open.copies += count;
     }
 
-    /// Copies the rest of the old block and erases it.
+    /// Copies the remaining needed pages of the old block and erases it.
     fn finish(&mut self, mut open: Rewrite, operations: &mut Operations) {
         self.open = None;
         let pages = self.blocks.pages();

@@ -1,110 +1,112 @@
-//! Why a layer cannot be made, in numbers. The caller that informs the user supplies the words and the names of parameters.
+//! Why a layer cannot be built, in numbers. The caller that reports the error adds the words and the names of
+//! parameters.
 
 use destage_nand::geometry::GeometryError;
 
-/// The parameters that do not fit together.
+/// The combination of parameters that does not fit together.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BuildError {
-    /// The counts of the device.
+    /// The geometry of the device is invalid.
     Geometry(GeometryError),
-    /// More pages than can be numbered.
+    /// The device would have more pages than page numbers exist.
     TooManyPages {
-        /// Pages the device would have.
+        /// Pages that the device would have.
         pages: u64,
     },
     /// No block of a die is left for data.
     NoDataBlock {
-        /// Blocks of the die.
+        /// All blocks of the die.
         blocks: u32,
-        /// Log blocks among them, if the layer has any.
+        /// Log blocks of the die, if the layer has any.
         logs: Option<u32>,
-        /// Spare blocks among them.
+        /// Spare blocks of the die.
         spare: u32,
     },
-    /// The planes of a die cannot be shared out evenly.
+    /// The planes of a die cannot be divided evenly into groups.
     ParallelUnits {
         /// Groups of planes.
         units: u32,
         /// Planes of the die.
         planes: u32,
     },
-    /// Not one whole run of pages fits on a die.
+    /// A run of consecutive pages (the stride) is larger than a die.
     Stride {
-        /// Pages of a run.
+        /// Pages of the stride.
         stride: u32,
         /// Logical pages of the die.
         pages: u32,
     },
     /// The reserve leaves no block of a plane for data.
     ReserveIsAll {
-        /// The reserve.
+        /// The reserve, in percent.
         percent: f64,
-        /// Blocks of a plane.
+        /// All blocks of a plane.
         blocks: u32,
     },
     /// The reserve is less than one block of a plane.
     ReserveIsNone {
-        /// The reserve.
+        /// The reserve, in percent.
         percent: f64,
-        /// Blocks of a plane.
+        /// All blocks of a plane.
         blocks: u32,
     },
-    /// The low mark leaves no free block for the pages that garbage collection moves.
+    /// The low watermark leaves no free block for the pages that garbage collection moves.
     LowMark {
-        /// Free blocks at which it starts.
+        /// Free blocks below which garbage collection starts.
         low: u32,
-        /// Fewest it needs.
+        /// Minimum number of free blocks that garbage collection needs.
         least: u32,
     },
-    /// Garbage collection would end before it starts.
+    /// The high watermark is below the low watermark: garbage collection would end before it starts.
     HighMark {
-        /// Free blocks at which it ends.
+        /// Free blocks at which garbage collection ends.
         high: u32,
-        /// Free blocks at which it starts.
+        /// Free blocks below which garbage collection starts.
         low: u32,
     },
     /// The reserve is smaller than the blocks that garbage collection keeps free and open.
     Reserve(ReserveTooSmall),
-    /// The blocks of a die are no whole number of zones, or a zone has too many pages.
+    /// The blocks of a die are not a whole number of zones, or a zone has too many pages.
     Zone {
-        /// Blocks of a zone.
+        /// Blocks per zone.
         zone_blocks: u32,
-        /// Blocks of a die.
+        /// Blocks per die.
         blocks: u32,
-        /// Pages of a block.
+        /// Pages per block that hold data.
         data_pages: u32,
     },
-    /// Garbage collection in steps would have no room left at the point from which it does not give way any more.
+    /// The hard threshold of garbage collection in steps leaves no room for the pages that a step moves.
     Floor {
-        /// Free blocks under which it does.
+        /// Free blocks below which garbage collection yields to no operation.
         floor: u32,
-        /// Fewest it needs.
+        /// Minimum number of free blocks that garbage collection needs at that threshold.
         least: u32,
     },
 }
 
-/// The blocks that garbage collection keeps of a pool, and those it has.
+/// The reserve of a pool, and the blocks that garbage collection has to keep free or open in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ReserveTooSmall {
-    /// Blocks kept free.
+    /// Blocks that have to be free.
     pub goal: u32,
     /// The share of free blocks at which garbage collection starts, in percent.
     pub min_free_percent: f64,
-    /// Free blocks at which it starts, if given; otherwise 0.
+    /// Free blocks below which garbage collection starts, if given; otherwise 0.
     pub low: u32,
     /// Free blocks at which it ends, if given; otherwise 0.
     pub high: u32,
-    /// Blocks open for writing.
+    /// Blocks that are not free: open blocks, blocks that fillers take up, and blocks set aside for another
+    /// layer.
     pub open: u32,
-    /// One of them is for the pages that garbage collection moves.
+    /// One of the open blocks is for the pages that garbage collection moves.
     pub separate: bool,
-    /// Blocks of the map.
+    /// Blocks that the pages of the map occupy.
     pub map_blocks: u32,
     /// The reserve, in percent.
     pub reserve_percent: f64,
-    /// Blocks in the reserve.
+    /// Blocks of the reserve.
     pub reserved: u32,
-    /// Blocks of the pool.
+    /// All blocks of the pool.
     pub blocks: u32,
 }
 

@@ -1,8 +1,10 @@
-//! Log blocks that any logical block may write to, and one for sequential writes: the fully associative sector translation.
+//! Log blocks that all logical blocks share, and one for sequential writes: the fully associative sector
+//! translation (FAST).
 //!
-//! A page at offset 0 begins the sequential log block again, and pages that continue it are appended.
-//! All other pages fill the random log blocks one after the other; when these are full, every logical block
-//! with pages in the oldest is merged. (Lee et al., ACM Transactions on Embedded Computing Systems 6(3), 2007.)
+//! A write of a page at offset 0 restarts the sequential log block with that page, and pages that continue the
+//! sequence are appended. All other pages fill the random log blocks one after the other. When these are full,
+//! every logical block with pages in the oldest one is merged. (Lee et al., ACM Transactions on Embedded
+//! Computing Systems 6(3), 2007.)
 
 use alloc::boxed::Box;
 
@@ -21,7 +23,7 @@ use destage_nand::operation::{Cause, MergeCause, MergeKind, Operations, Purpose,
 const SOURCE: &str = "Lee et al., ACM TECS 6(3), 2007.";
 
 choices! {
-    /// The words of `sw_mismatch`.
+    /// Values of `sw_mismatch`.
     enum Mismatch {
         Merge = "merge",
         Rw = "rw",
@@ -33,8 +35,8 @@ parameters! {
     struct Parameters {
         log_blocks: u32 as shared::TWO_LOG_BLOCKS;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
-        /// How a page of the block that is written in sequence is treated when it comes out of sequence: all of the block is merged with it, or it
-        /// goes to the random log blocks.
+        /// What happens to a page that does not continue the sequence of its logical block in the sequential log
+        /// block: the logical block is merged together with the page, or the page goes to the random log blocks.
         sw_mismatch: Mismatch = "merge", "", SOURCE;
         partial: bool as shared::PARTIAL_MERGES;
         merge_copies: Copies as shared::MERGE_COPIES;
@@ -67,14 +69,14 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// The number of the sequential log block; the random ones follow.
+/// The number of the sequential log block; the random log blocks have the numbers after it.
 const SEQUENTIAL: u32 = 0;
 
 /// One die.
 #[derive(Clone)]
 pub(super) struct Fast {
     store: Logged,
-    /// The random log block that is being filled; the next one, around the circle, is the oldest.
+    /// The random log block that is being filled. The next one in rotation is the oldest.
     current: u32,
     merge_mismatch: bool,
 }
@@ -98,13 +100,14 @@ impl Fast {
         }
     }
 
-    /// The block being written in sequence.
+    /// The logical block whose pages are in the sequential log block.
     #[inline]
     fn sequential_owner(&self) -> Option<u32> {
         self.store.log.first_block(SEQUENTIAL)
     }
 
-    /// Merges the sequentially written block, before it begins again with page 0 of `block`.
+    /// Merges the logical block in the sequential log block, and opens the sequential log block again for page 0
+    /// of `block`.
     fn restart_sequential(
         &mut self,
         block: u32,
@@ -122,7 +125,8 @@ impl Fast {
         self.store.open(SEQUENTIAL, block, operations)
     }
 
-    /// Merges the sequentially written block with `page`, which is not its next page.
+    /// Merges the logical block in the sequential log block together with `page`, which does not continue the
+    /// sequence.
     fn merge_with(
         &mut self,
         page: LogicalPage,
@@ -144,7 +148,7 @@ impl Fast {
         Ok(())
     }
 
-    /// A random log block with room.
+    /// Returns a random log block with room; reclaims the oldest one if needed.
     #[inline]
     fn random_log(&mut self, operations: &mut Operations) -> Result<u32, NoSpace> {
         if !self.store.log.has_room(self.current) {
@@ -239,7 +243,7 @@ impl Die for Fast {
         &mut self.store.blocks
     }
 
-    /// A word for each logical block and each page of a random log block; two for the sequential one.
+    /// 4 bytes for each logical block and each page of a random log block, and 8 for the sequential log block.
     fn map_bytes(&self) -> u64 {
         let random = u64::from(self.store.log.len() - 1);
         self.store.data_map_bytes() + 4 * random * u64::from(self.store.blocks.pages()) + 8

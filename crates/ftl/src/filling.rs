@@ -1,4 +1,5 @@
-//! A layer that has filled a device before its first request, as the medium asks it.
+//! The placement of pages by a layer that has filled a device before its first request, in the form that the
+//! medium needs.
 
 use alloc::boxed::Box;
 
@@ -9,11 +10,11 @@ use destage_nand::operation::{Content, Operations};
 
 use crate::Ftl;
 
-/// Where a layer has its pages.
+/// A copy of a layer that tells the medium where each page lies.
 pub struct Filling(Box<dyn Ftl>);
 
 impl Filling {
-    /// Where `ftl` has its pages now.
+    /// The placement of pages by `ftl` in its present state.
     #[must_use]
     pub fn of(ftl: &dyn Ftl) -> Self {
         Self(ftl.copied())
@@ -26,7 +27,7 @@ impl Placement for Filling {
     }
 
     /// # Panics
-    /// If the layer reads the page nowhere.
+    /// If the layer emits no read of the page.
     fn place_of(&self, page: Lpn, operations: &mut Operations) -> (u32, Ppn) {
         operations.clear();
         self.0.peek(page, operations);

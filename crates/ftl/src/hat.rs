@@ -1,8 +1,8 @@
-//! Page mapping whose map lies in a small fast memory next to the flash, with a path of its own.
+//! Page mapping whose map lies in a small fast memory next to the flash, connected by a path of its own.
 //!
 //! Hu et al., "Achieving page-mapping FTL performance at block-mapping FTL cost by hiding address translation",
-//! MSST 2010. Looking up and changing mappings overlaps with the flash and matters only if it takes longer: if there is nothing to read, or a mapping
-//! is only cleared.
+//! MSST 2010. The layer looks up and changes mappings while the flash works. These times only matter if they are
+//! longer than the flash operation, as when an unwritten page is read or a page is trimmed.
 
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -28,9 +28,9 @@ const LATENCY: Kind = Kind::Number { min: 0.0, max: 1e6 };
 parameters! {
     /// The parameters of `hat`.
     struct Parameters {
-        /// Looking up a mapping, before a read; the flash works meanwhile.
+        /// Time to look up a mapping before a read; the flash works at the same time.
         hat_lookup_us: f64 = "0.1" in LATENCY, "us", SOURCE;
-        /// Changing a mapping, at a write or trim; the flash works meanwhile.
+        /// Time to change a mapping at a write or trim; the flash works at the same time.
         hat_update_us: f64 = "0.2" in LATENCY, "us", SOURCE;
         greedy: Greedy;
     }

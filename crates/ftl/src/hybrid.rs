@@ -1,12 +1,11 @@
-//! One block of flash for each logical block, its pages in any order.
+//! Hybrid mapping: each logical block lies in one block of flash, with its pages in any order.
 //!
-//! A page goes to the next free slot of its block, and a table of the block says which slot holds which page.
-//! So pages of a block written in any order fill it without a copy; when no slot is free, the pages that are still needed move to a new block. A full
-//! block has no slot to spare: overwriting one of its pages costs as much as with plain block mapping, and only partly filled blocks gain. (Hybrid
-//! mapping as summed up
-//! in BPLRU, FAST 2008.)
+//! A page goes to the next free slot of its block, and a table gives the slot of each page. So pages of a block
+//! that are written in any order fill it without a copy. If no slot is free, the pages that are still needed move
+//! to a new block. A full block has no free slot: an overwrite of one of its pages costs as much as with plain
+//! block mapping, so only partly filled blocks gain. (Hybrid mapping as summed up in BPLRU, FAST 2008.)
 //!
-//! Cost: a few words for each page written, a step per page of the block for a rewrite.
+//! Cost: a few words for each page written, and a step per page of the block for a rewrite.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -57,10 +56,10 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// The page has no contents.
+/// The slot of a page without contents.
 const NO_SLOT: u16 = u16::MAX;
 
-/// Logical page -> slot of its block at the start: each at its own offset.
+/// The initial map from logical pages to slots of their block: each page at its own offset.
 #[derive(Clone)]
 struct InitialSlots {
     pages: u32,
@@ -78,16 +77,16 @@ impl Initial for InitialSlots {
     }
 }
 
-/// A rewrite that can still take pages after those it has.
+/// An open rewrite: further pages after its last page may still join it.
 #[derive(Clone, Copy)]
 struct Rewrite {
-    /// The logical block; its data block is the new one.
+    /// The logical block. Its data block is already the new block.
     block: u32,
     /// The old block.
     from: BlockSlot,
-    /// Pages that are still needed there.
+    /// Number of pages that still have to be copied from the old block.
     left: u32,
-    /// The offset after that of the last page written.
+    /// The offset after that of the last page that was written.
     next: u32,
 }
 
@@ -97,11 +96,11 @@ archived!(Rewrite { block, from, left, next } vacant Self { block: 0, from: 0, l
 #[derive(Clone)]
 struct Hybrid {
     blocks: Blocks,
-    /// The masks are over slots here, not over offsets.
+    /// In this layer the masks of data blocks are indexed by slot, not by offset.
     data: DataBlocks,
     slots: LazyTable<InitialSlots>,
     open: Option<Rewrite>,
-    /// By offset: whether the page was written to the new block of the open rewrite.
+    /// For each offset, whether the page was written to the new block of the open rewrite.
     moved: Vec<bool>,
     batch: bool,
     die: u32,
@@ -139,13 +138,14 @@ impl Hybrid {
         (slot != NO_SLOT).then_some(u32::from(slot))
     }
 
-    /// The open rewrite, if the newest copy of `page` is one it has not moved yet.
+    /// The open rewrite, if it concerns the block of `page` and has not written `page` to the new block yet.
     fn still_in_old_block(&self, page: LogicalPage) -> Option<Rewrite> {
         self.open
             .filter(|open| open.block == page.block && !self.moved[page.offset as usize])
     }
 
-    /// The newest copy of `page`, if it has contents, is not needed any more; returns whether the open rewrite has less to copy for that.
+    /// Notes that the newest copy of `page` is not needed any more; returns whether the open rewrite has one page
+    /// less to copy for that reason.
     fn invalidate(&mut self, page: LogicalPage) -> bool {
         let Some(slot) = self.slot_of(page) else {
             return false;
@@ -182,7 +182,8 @@ impl Hybrid {
         *self.slots.get_mut(index) = slot as u16;
     }
 
-    /// Appends `page` to the new block of the open rewrite.
+    /// Appends `page` to `to`, the new block of the open rewrite, and ends the rewrite if no page is left to
+    /// copy.
     fn append_to_rewrite(
         &mut self,
         to: BlockSlot,
@@ -200,7 +201,8 @@ impl Hybrid {
         }
     }
 
-    /// Copies the rest of the old block after the written pages, and erases the old block.
+    /// Ends the open rewrite: copies the remaining pages of the old block behind the written ones, and erases the
+    /// old block.
     fn finish(&mut self, operations: &mut Operations) {
         let Some(open) = self.open.take() else {
             return;

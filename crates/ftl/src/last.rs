@@ -1,8 +1,8 @@
-//! Log blocks by locality: some bound to one logical block for long writes, the others for all, with pages that
-//! are rewritten soon kept apart.
+//! Log blocks by locality (LAST): some are bound to one logical block each and take long writes; the others are
+//! shared by all logical blocks, with separate log blocks for pages that are rewritten soon.
 //!
-//! Hot pages share log blocks that are likely to be dead as a whole before they are reclaimed, and among the others the one is reclaimed that costs
-//! the fewest merges. (Lee et al., ACM SIGOPS Operating Systems
+//! Hot pages share log blocks, which have probably no needed page any more when they are reclaimed. Of the other
+//! log blocks, the one that needs the fewest merges is reclaimed. (Lee et al., ACM SIGOPS Operating Systems
 //! Review 42(6), 2008.)
 
 use alloc::boxed::Box;
@@ -29,12 +29,13 @@ parameters! {
     /// The parameters of `last`.
     struct Parameters {
         log_blocks: u32 as shared::TWO_LOG_BLOCKS;
-        /// Share of a die's log blocks for long writes, rounded down; there and for other writes one stays at least.
+        /// Share of a die's log blocks for long writes, rounded down; long writes and other writes each have at
+        /// least one.
         seq_log_percent: u64 = "50" in Kind::Integer { min: 0, max: 100 }, "%", "ours";
-        /// A request, or a run of destaged pages, of at least this many pages is a long write.
+        /// Minimum number of pages of a long write, which is one request or a run of destaged pages.
         seq_pages: u32 = "2" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", SOURCE;
-        /// A page is hot if it is written again within this many other page writes, in percent of the pages of the log blocks that these writes go
-        /// to.
+        /// A page is hot if it was written before within this many page writes, in percent of the pages of the
+        /// log blocks that are not for long writes. Long writes do not count.
         hot_window_percent: u64 = "100" in Kind::Integer { min: 0, max: 10_000 }, "%", SOURCE;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
         logs: shared::Logs;
@@ -73,12 +74,12 @@ impl Initial for Never {
     }
 }
 
-/// The log blocks bound to one logical block each; they have the lowest numbers.
+/// The log blocks that are bound to one logical block each; they have the lowest numbers.
 #[derive(Clone)]
 struct Sequential {
     /// Logical block -> its log block.
     log_of: LazyTable<AllNone>,
-    /// The log blocks in use, the one bound first in front.
+    /// The log blocks in use; the one that was bound first is in front.
     order: List,
     unused: Vec<u32>,
 }
@@ -96,7 +97,7 @@ impl Sequential {
         (log != NONE).then_some(log)
     }
 
-    /// Takes the log block of `block`, if it has one, from it.
+    /// Unbinds the log block of `block` and returns it; `None` if `block` has no log block.
     fn unbind(&mut self, block: u32) -> Option<u32> {
         let log = self.log_of(block)?;
         *self.log_of.get_mut(block as usize) = NONE;
@@ -106,19 +107,19 @@ impl Sequential {
     }
 }
 
-/// The log blocks for all logical blocks.
+/// The log blocks that all logical blocks share.
 #[derive(Clone)]
 struct Random {
-    /// The log blocks in use, the one opened first in front.
+    /// The log blocks in use; the one that was opened first is in front.
     order: List,
     unused: Vec<u32>,
-    /// Whether a log block is for hot pages, by number.
+    /// By the number of the log block, whether it is for hot pages.
     is_hot: Vec<bool>,
-    /// The log blocks being filled, for cold and for hot pages.
+    /// The log blocks that are being filled, for cold and for hot pages.
     current: [Option<u32>; 2],
-    /// Pages written here so far.
+    /// Number of pages written to these log blocks so far.
     writes: u64,
-    /// For each page of the die, the number of its last write; 0 for none.
+    /// For each page of the die, the number of its last write to these log blocks; 0 if there was none.
     last_write: LazyTable<Never>,
     hot_window: u64,
 }
@@ -126,7 +127,7 @@ struct Random {
 archived!(Random { order, unused, is_hot, current, writes, last_write } fixed { hot_window });
 
 impl Random {
-    /// Counts a write of the page at `index`, and says whether that is hot.
+    /// Counts a write of the page at `index`, and returns whether the page is hot.
     #[inline]
     fn is_hot(&mut self, index: usize) -> bool {
         self.writes += 1;
@@ -135,7 +136,7 @@ impl Random {
     }
 }
 
-/// Page writes by where they went.
+/// Number of page writes by the kind of log block.
 #[derive(Clone, Default)]
 struct Written {
     sequential: u64,
@@ -191,7 +192,7 @@ impl Last {
         }
     }
 
-    /// A log block with room that is bound to `block`.
+    /// Returns a log block with room that is bound to `block`; merges one first if needed.
     fn sequential_log(&mut self, block: u32, operations: &mut Operations) -> Result<u32, NoSpace> {
         let own = self.sequential.log_of(block);
         if let Some(log) = own.filter(|log| self.store.log.has_room(*log)) {
@@ -217,7 +218,7 @@ impl Last {
         Ok(log)
     }
 
-    /// Merges the log block bound to `block`.
+    /// Merges the log block that is bound to `block`.
     fn merge_sequential(
         &mut self,
         block: u32,
@@ -232,7 +233,7 @@ impl Last {
         Ok(())
     }
 
-    /// A log block with room for pages that are hot, or are not.
+    /// Returns a shared log block with room for hot pages, or for cold pages.
     #[inline]
     fn random_log(&mut self, is_hot: bool, operations: &mut Operations) -> Result<u32, NoSpace> {
         let current = self.random.current[usize::from(is_hot)];
@@ -259,8 +260,9 @@ impl Last {
         Ok(log)
     }
 
-    /// Reclaims a log block of all logical blocks: a dead one, otherwise the one that costs the fewest merges, full ones before others and cold ones
-    /// before hot ones; among equals the oldest.
+    /// Reclaims a shared log block. One without needed pages comes first. Of the others, full log blocks come
+    /// before those with room, cold ones before hot ones, and then the one that needs the fewest merges; among
+    /// equals the oldest.
     fn reclaim(&mut self, operations: &mut Operations) -> Result<(), NoSpace> {
         let log = &self.store.log;
         let cost = |victim: &u32| {
@@ -358,7 +360,7 @@ impl Die for Last {
         &mut self.store.blocks
     }
 
-    /// A word for each logical block and each page of a log block.
+    /// 4 bytes for each logical block and each page of a log block.
     fn map_bytes(&self) -> u64 {
         let logs = u64::from(self.store.log.len());
         self.store.data_map_bytes() + 4 * logs * u64::from(self.store.blocks.pages())

@@ -1,11 +1,13 @@
-//! Flash translation layers: which operations does flash do for a page request? One file or folder each, one trait, one registry.
+//! Flash translation layers: each decides which flash operations a page request needs. A layer is one file or
+//! folder; all layers implement one trait and are rows of one registry.
 //!
 //! | module | answers |
 //! | --- | --- |
-//! | [`Ftl`] | *which operations* does flash do for this page request? One file or folder per layer, registered in [`FTLS`] |
-//! | [`mount`] | the state *after* a loss of power |
+//! | [`Ftl`] | *which operations* flash does for a page request; each layer is a file or folder, registered in [`FTLS`] |
+//! | [`mount`] | how the state of a layer is rebuilt *after* a loss of power |
 //!
-//! A layer emits operations and never asks how long they take; the caller decides about costs, and whether they run in virtual or in real time.
+//! A layer emits operations and does not know how long they take. The caller decides how long they take, and
+//! whether they run in virtual or in real time.
 #![no_std]
 extern crate alloc;
 
@@ -54,36 +56,40 @@ pub use no_space::{NoSpace, Shortage};
 /// The fixed properties of a layer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Properties {
-    /// Garbage collection is also looked for when no operation waits. Default: false.
+    /// Garbage is also collected on a die at which no operation waits. Default: false.
     pub collects_in_background: bool,
-    /// Units of a die that work side by side; if more than one, [`Ftl::batched`] serves. Default: 1.
+    /// Groups of planes of a die that work in parallel. If more than one, [`Ftl::batched`] serves several page
+    /// operations together. Default: 1.
     pub parallel_units: u32,
-    /// The layer merges blocks, so that a run without a merge reports 0 merges. Default: false.
+    /// The layer merges blocks, so that a run in which no merge happens reports 0 merges. Default: false.
     pub has_merges: bool,
-    /// [`Ftl::place`] does more than to give [`Ftl::die_of`]. Default: false.
+    /// [`Ftl::place`] chooses the die of a write, and does not merely return [`Ftl::die_of`]. Default: false.
     pub places_writes: bool,
-    /// Page `p` is always on die `p` modulo their number, and there are less than 2^32 pages: the layer need not be asked. Default: false.
+    /// Page `p` is always on die `p` modulo the number of dies, and there are fewer than 2^32 pages: the caller
+    /// can compute the die without asking the layer. Default: false.
     pub goes_round: bool,
-    /// A page keeps its address when it is written again. Default: false, since flash is erased before it is programmed.
+    /// A page is rewritten at the same address. Default: false, since flash has to be erased before it is
+    /// programmed again.
     pub updates_in_place: bool,
-    /// There is no flash: whatever is asked succeeds, and neither changes anything nor takes time. Default: false.
+    /// There is no flash: every call succeeds, changes nothing and takes no time. Default: false.
     pub is_hollow: bool,
-    /// Number of consecutive pages from which on a write is long, for layers that treat long writes in a way of their own. Default: none.
+    /// A write of at least this many consecutive pages is a long write. Default: none; the layer treats long
+    /// writes like all others.
     pub long_write_pages: Option<u32>,
-    /// Most blocks of a die with pages of the host that wait for others of their program units; 0 if the layer leaves units incomplete, and
-    /// [`Ftl::fill_unit`] does nothing. Default: 0.
+    /// Maximum number of blocks per die that are open for pages of the host with an incomplete program unit; 0 if
+    /// the layer leaves units incomplete and [`Ftl::fill_unit`] does nothing. Default: 0.
     pub open_blocks: u32,
-    /// [`Ftl::work_idle`] does something. Default: false.
+    /// [`Ftl::work_idle`] may do deferred work. Default: false.
     pub works_when_idle: bool,
-    /// Steps that the collection of a block may take; if more than one, operations that wait have their turn between two of them.
-    /// Default: 1.
+    /// Maximum number of steps in which one block is collected. If more than one, an operation that waits may be
+    /// served between two steps. Default: 1.
     pub gc_steps: u32,
-    /// Number of placement handles that are distinguished, by [`Ftl::hint`]. Default: 1.
+    /// Number of placement handles that [`Ftl::hint`] distinguishes. Default: 1.
     pub handles: u32,
-    /// Consecutive pages that are on one die before the next has its turn. Default: 1.
+    /// Number of consecutive pages on one die before the next die is used. Default: 1.
     pub stride: u32,
-    /// Ticks the map takes for a read, and for a write or trim, beside the flash: the operation takes at least
-    /// as long. Default: 0.
+    /// Ticks that the map needs for a read, and for a write or a trim. The map works in parallel with the flash,
+    /// so an operation takes at least this long. Default: 0.
     pub map_time: [Ticks; 2],
 }
 
@@ -111,18 +117,20 @@ impl Default for Properties {
 /// The write of one page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageWrite {
-    /// The page.
+    /// The logical page that is written.
     pub page: Lpn,
-    /// On whose behalf.
+    /// The cause under which the program is counted.
     pub cause: Cause,
-    /// It is part of a long write: one host request, or destaged pages that follow one another.
+    /// The page is part of a long write: one long host request, or a long run of destaged pages with consecutive
+    /// numbers.
     pub is_long: bool,
-    /// Writes may be divided into groups; not before the first request, when pages have no history.
+    /// The layer may sort this write into a stream, by placement handle or by how hot the page is. False before
+    /// the first request, when no page has been written by the host yet.
     pub is_told: bool,
 }
 
 impl PageWrite {
-    /// A write of `page` for the host that is not long.
+    /// A write of `page` for the host: neither long nor sorted into streams.
     #[must_use]
     pub fn host(page: Lpn) -> Self {
         Self {
@@ -134,9 +142,9 @@ impl PageWrite {
     }
 }
 
-/// A copy of a layer of unknown type. Every [`Ftl`] that is `Clone` has it.
+/// Copies a layer whose concrete type is unknown. Every [`Ftl`] that is `Clone` implements it.
 pub trait Copied {
-    /// A layer in the same state, which goes its own way from here on.
+    /// A layer in the same state. The copy and the original are independent from here on.
     fn copied(&self) -> Box<dyn Ftl>;
 }
 
@@ -148,47 +156,49 @@ impl<L: Ftl + Clone + 'static> Copied for L {
 
 /// A flash translation layer: decides *which operations* flash does for a page request.
 ///
-/// It emits [`Operations`] and changes its maps at once; when the operations run, and how long they
-/// take, is decided outside. Its state can be written and laid over a layer built from the same configuration. Page numbers are below [`Ftl::pages`];
-/// the caller has checked. A call that fails has emitted nothing and changed nothing.
+/// It emits [`Operations`] and changes its maps at once; the caller decides when the operations run and how long
+/// they take. The state of a layer can be saved, and restored into a layer that is built from the same
+/// configuration. Page numbers must be below [`Ftl::pages`]; the caller checks this. A call that fails has
+/// emitted nothing and changed nothing.
 pub trait Ftl: Send + Copied + Archived {
     /// The fixed properties.
     fn properties(&self) -> Properties {
         Properties::default()
     }
 
-    /// Logical pages the device offers.
+    /// Number of logical pages that the device offers.
     fn pages(&self) -> u64;
 
     /// The die whose queue an operation on `page` joins.
     fn die_of(&self, page: Lpn) -> u32;
 
-    /// The die that can read `page` now: its contents are there, even while a write of the page waits at another die.
+    /// The die that can read `page` now: it holds the programmed copy, even while a write of the page waits at
+    /// another die.
     fn home_of(&self, page: Lpn) -> u32 {
         self.die_of(page)
     }
 
-    /// The die whose queue a write of `page` joins, chosen now; `load` gives how many operations wait or
-    /// are served at a die. Each call is followed by one [`Ftl::write`].
+    /// Chooses the die whose queue a write of `page` joins; `load` gives the number of operations that wait or
+    /// are in service at a die. Each call is followed by one [`Ftl::write`].
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
         let _ = load;
         self.die_of(page)
     }
 
-    /// A write of `page` joins the queue of `die`, where a program of the page waits for the rest of its unit; otherwise as [`Ftl::place`].
-    /// Default: nothing, since [`Ftl::die_of`] gives that die.
+    /// Like [`Ftl::place`], but the caller has chosen `die`, since a program of `page` there waits for the rest
+    /// of its program unit. Default: nothing, since the write joins the queue of [`Ftl::die_of`].
     fn place_behind(&mut self, page: Lpn, die: u32) {
         let _ = (page, die);
     }
 
-    /// Reads `page`; no operation if it was never written.
+    /// Reads `page`; emits no operation if the page was never written.
     ///
     /// # Errors
-    /// [`NoSpace`] if the layer has to write for that, and no free block is left.
+    /// [`NoSpace`] if the layer has to program a page for the read, and no free block is left.
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
-    /// The read of `page` alone, without the cost of a look-up of the map; nothing changes. No operation if it was never
-    /// written.
+    /// The read of `page` without the cost of a map look-up; changes nothing. Emits no operation if the page was
+    /// never written.
     fn peek(&self, page: Lpn, operations: &mut Operations);
 
     /// Writes a page.
@@ -197,26 +207,27 @@ pub trait Ftl: Send + Copied + Archived {
     /// [`NoSpace`] if no free block is left.
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace>;
 
-    /// The contents of `page` are no longer needed. Of a page without contents nothing changes, and nothing is emitted.
+    /// Trims `page`: its contents are no longer needed. If the page has no contents, nothing changes and nothing
+    /// is emitted.
     ///
     /// # Errors
-    /// [`NoSpace`] if the layer has to write for that, and no free block is left.
+    /// [`NoSpace`] if the layer has to program a page for the trim, and no free block is left.
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
-    /// Whether a read of `page` neither programs nor erases anything. Default: yes.
+    /// Whether a read of `page` programs and erases nothing. Default: true.
     fn only_reads(&self, page: Lpn) -> bool {
         let _ = page;
         true
     }
 
-    /// The host writes `page` by placement handle `handle` from now on. Only with several
+    /// The host writes `page` with placement handle `handle` from now on. Only called if there are several
     /// [handles](Properties::handles); default: nothing.
     fn hint(&mut self, page: Lpn, handle: u32) {
         let _ = (page, handle);
     }
 
-    /// `pages` will be needed soon, as far as they exist: their map entries are looked up, so that they are in the cache by then. Nothing
-    /// changes; default: nothing at all.
+    /// Looks up the map entries of `pages`, so that they are in the processor's cache when they are needed soon.
+    /// Page numbers that do not exist are ignored. No state changes; default: nothing.
     fn bring_near(&self, pages: &[Lpn]) {
         let _ = pages;
     }
@@ -224,16 +235,17 @@ pub trait Ftl: Send + Copied + Archived {
     /// Whether `page` has contents.
     fn is_written(&self, page: Lpn) -> bool;
 
-    /// Emits the pages of `pages` that a trim would change, in no order that means anything. Entries that were never written cost next to nothing.
-    /// Default: each page is asked whether it [has contents](Ftl::is_written).
+    /// Emits those of `pages` that have contents, in any order. Map entries that were never written cost almost
+    /// no time. Default: asks for each page whether it [has contents](Ftl::is_written).
     fn mapped(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
         let pages = pages.map(Lpn);
         pages.filter(|page| self.is_written(*page)).for_each(emit);
     }
 
-    /// Does one step of garbage collection on `die` if it needs one, and says whether it did.
+    /// Does one step of garbage collection on `die` if it needs one, and returns whether it did. `now` is the
+    /// time at which the step begins.
     ///
-    /// Called before an operation is served there; the caller repeats until nothing was done.
+    /// The caller calls it before an operation is served at `die`, and repeats the call until it returns false.
     ///
     /// # Errors
     /// [`NoSpace`] if there is no room to copy valid pages to.
@@ -244,35 +256,39 @@ pub trait Ftl: Send + Copied + Archived {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace>;
 
-    /// The die at which garbage has to be collected before a write at `die` can be served: it may be another one if collections extend over several
-    /// dies. It may skip places of an open block, if the write has no other place. Default: `die`.
+    /// The die at which garbage has to be collected before a write at `die` can be served. It may be another die
+    /// if blocks of several dies are collected together. If the write has no other place, the call may close an
+    /// open superblock early, and so skip free pages of it. Default: `die`.
     fn collects_at(&mut self, die: u32) -> u32 {
         die
     }
 
-    /// Whether garbage that is due at `die` has to be collected before anything more is written there. Default: always.
+    /// Whether garbage that is due at `die` has to be collected before anything more is written there. Default:
+    /// true.
     fn collects_before_writes(&self, die: u32) -> bool {
         let _ = die;
         true
     }
 
-    /// Does a step of deferred work on `die`, at which nothing waits; returns whether there was one. Default: none.
+    /// Does one step of deferred work on `die`, at which no operation waits; returns whether there was such work.
+    /// Default: none.
     ///
     /// # Errors
-    /// [`NoSpace`] if there is no room for it.
+    /// [`NoSpace`] if the step needs a free block and none is left.
     fn work_idle(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
         let _ = (die, operations);
         Ok(false)
     }
 
-    /// Programs fillers after `at` of `die`, a page of an open block, up to the end of the unit of `unit_pages` pages that is open there, or up to
-    /// its last pass; a whole unit if none is. Default: nothing.
+    /// Programs fillers into the open block of `die` that contains page `at`, up to the end of the current
+    /// program unit of `unit_pages` pages; if no unit is begun, it fills a whole unit. A layer that maps by block
+    /// fills up to the last program pass of the unit. Default: nothing.
     fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let _ = (die, at, unit_pages, operations);
     }
 
-    /// Adopts the findings of `scan`, as a layer that was just built without contents, and gives `take` the copy it takes of each page. Default:
-    /// cannot.
+    /// Takes over the contents that `scan` has found; the layer was just built without contents. `take` receives,
+    /// for each logical page, the copy that the layer uses. Default: unsupported.
     ///
     /// # Errors
     /// [`MountError::Unsupported`] if the layer cannot be mounted.
@@ -281,8 +297,8 @@ pub trait Ftl: Send + Copied + Archived {
         Err(MountError::Unsupported)
     }
 
-    /// Does one step of putting the blocks of `die` in order after [`Ftl::mount`], and says whether there was one. The layer
-    /// serves nothing before the last of them. Default: there are none.
+    /// Does one step of the repairs on `die` that follow [`Ftl::mount`], and returns whether there was one. The
+    /// layer serves no request before the last repair is done. Default: there are no repairs.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
@@ -291,7 +307,7 @@ pub trait Ftl: Send + Copied + Archived {
         Ok(false)
     }
 
-    /// This layer as one for dies with [parallel units](Properties::parallel_units), if it has any.
+    /// This layer as one whose dies have [parallel units](Properties::parallel_units); `None` if they have not.
     fn batched(&mut self) -> Option<&mut dyn Batched> {
         None
     }
@@ -299,38 +315,38 @@ pub trait Ftl: Send + Copied + Archived {
     /// Erase counts over all blocks.
     fn wear(&self) -> Wear;
 
-    /// Blocks that are not used any more, because they were erased as often as they survive. Default: none.
+    /// Number of blocks that are retired because they reached the erases they survive. Default: 0.
     fn retired(&self) -> u64 {
         0
     }
 
-    /// Emits die, block and erases of every block.
+    /// Emits the die, the block and the erase count of every block.
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));
 
-    /// Forgets erases so far: the blocks are as good as new.
+    /// Sets all erase counts to 0, as if the blocks were new.
     fn reset_wear(&mut self);
 
-    /// Begins the figures of [`Ftl::report`] again, for a measurement that begins now. It decides as before. Default:
-    /// there are none.
+    /// Restarts the figures of [`Ftl::report`] for a measurement that begins now; decisions of the layer are
+    /// unaffected. Default: there are no figures.
     fn reset_figures(&mut self) {}
 
-    /// Emits figures only this layer has, by name.
+    /// Emits the figures that only this layer has, each with its name.
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         let _ = emit;
     }
 
-    /// RAM the mapping tables would take in a device, in bytes.
+    /// RAM that the mapping tables would occupy in a device, in bytes.
     fn map_bytes(&self) -> u64;
 }
 
 /// A layer whose dies serve several page operations together.
 pub trait Batched {
-    /// Serves reads and writes (each with its cause) of one die together, and returns how many of the writes it accepted: the others have to wait
-    /// until there was a chance to collect garbage. Pages within each
-    /// list differ.
+    /// Serves reads and writes (each with its cause) of one die together, and returns how many of the writes it
+    /// accepted: the others have to wait until garbage could be collected. A page occurs at most once in each
+    /// list.
     ///
     /// # Errors
-    /// [`NoSpace`] if not even the first write finds room.
+    /// [`NoSpace`] if there is no room even for the first write.
     fn serve(
         &mut self,
         die: u32,
@@ -344,70 +360,74 @@ pub trait Batched {
 /// The arguments for building an FTL.
 #[derive(Clone, Copy, Debug)]
 pub struct FtlConfig<'a> {
-    /// Counts of the device.
+    /// Dies, planes, blocks and pages of the device.
     pub geometry: Geometry,
-    /// Times by which wear-aware garbage collection dates the erases of a step. Nothing else asks how long
-    /// an operation takes.
+    /// Operation times that date the erases within a step, for wear-aware garbage collection. No other part of a
+    /// layer uses operation times.
     pub erase_dates: Timing,
-    /// Pages move inside a plane without crossing the bus.
+    /// Pages that move within a plane do not cross the bus.
     pub copy_back: bool,
-    /// Groups of planes of a die that work side by side.
+    /// Groups of planes of a die that work in parallel.
     pub parallel_units: u32,
-    /// Pages that share a page of flash, which is read and programmed as a whole.
+    /// Units of the mapping that share a page of flash; a page of flash is read and programmed as a whole.
     pub units_per_page: u32,
-    /// Consecutive pages of a block that are programmed together; 1 if each is by itself.
+    /// Consecutive pages of a block that are programmed together (a program unit); 1 if each page is programmed
+    /// alone.
     pub program_unit: u32,
-    /// How often their cells are programmed: once or twice.
+    /// Number of passes in which a program unit is programmed: 1 or 2.
     pub program_passes: u32,
     /// Bits that a cell holds.
     pub bits_per_cell: u32,
     /// Erases a block survives.
     pub endurance: u32,
-    /// A block erased that often is not used any more; otherwise it is, and nothing happens.
+    /// A block that reached `endurance` erases is retired; otherwise it stays in use.
     pub retire: bool,
-    /// The power may fail, any number of times: the reserve has to suffice for interrupted programs, too.
+    /// The power may fail any number of times, so the reserve must also cover the pages that interrupted programs
+    /// waste.
     pub power_may_fail: bool,
     /// All logical pages have contents before the first request.
     pub filled: bool,
-    /// Fixes every random choice, should the FTL make one.
+    /// Seed of all random choices of the layer.
     pub seed: u64,
-    /// A value for each of the row's parameters.
+    /// The value of each parameter in the layer's registry row.
     pub values: &'a Values,
 }
 
-/// A translation layer, or the error if parameters do not fit together.
+/// A translation layer, or the error if the parameters do not fit together.
 pub type Built = Result<Box<dyn Ftl>, BuildError>;
 
-/// One translation layer.
+/// The registry row of a translation layer.
 pub struct FtlRow {
     /// The value of `ftl.kind`.
     pub name: &'static str,
-    /// One sentence on the layer.
+    /// One sentence that describes the layer.
     pub about: &'static str,
     /// Where it was published.
     pub source: &'static str,
     /// The layer has flash.
     pub has_flash: bool,
-    /// Whether the cells of a block hold all their bits or one, as the layer says; an operation takes the time of its cells.
+    /// The layer decides for each block whether its cells hold all their bits or only one; the time of an
+    /// operation depends on that.
     pub has_cell_modes: bool,
-    /// It finds its data again after a loss of power.
+    /// The layer can rebuild its state from flash after a loss of power.
     pub can_be_mounted: bool,
-    /// Its pages can be programmed in units: it fills the pages of a block in order for the host, or programs the pages it leaves out without
-    /// content; see [`Properties::open_blocks`].
+    /// The layer works with program units of several pages: it fills the pages of a block in order, or programs
+    /// skipped pages without content; see [`Properties::open_blocks`].
     pub fills_blocks_in_turn: bool,
-    /// It serves batches by groups of planes; see [`Properties::parallel_units`].
+    /// The layer can serve batches of operations on groups of planes; see [`Properties::parallel_units`].
     pub groups_planes: bool,
-    /// It chooses the die of a write whatever its parameters say; see [`Properties::places_writes`].
+    /// The layer chooses the die of each write, whatever its parameters are; see [`Properties::places_writes`].
     pub places_writes: bool,
-    /// It merges blocks; see [`Properties::has_merges`].
+    /// The layer merges blocks; see [`Properties::has_merges`].
     pub has_merges: bool,
-    /// Its own parameters, without the `ftl.` in front.
+    /// The parameters of the layer, without the prefix `ftl.`.
     pub parameters: &'static [Parameter],
-    /// Makes it.
+    /// Builds the layer.
     pub build: fn(&FtlConfig<'_>) -> Built,
 }
 
-/// All translation layers. A static: of a constant, every crate that looks a layer up would compile all of them again.
+/// All translation layers. It is a static because a constant would be compiled again in every crate that looks a
+/// layer up.
 pub static FTLS: &[FtlRow] = &[
     none::ROW,
     page::ROW,

@@ -1,8 +1,9 @@
-//! A mount: the state of a layer after a loss of power, from what is found on flash, and the repairs.
+//! A mount: it rebuilds the state of a layer after a loss of power from the findings on flash, and repairs the
+//! blocks.
 //!
-//! A mount reads the spare area of every programmed page, ignores unreadable pages, and takes for each logical page the copy with the highest
-//! version. [`Ftl::mount`] builds the state of a layer from them; repairs are made step by step afterwards
-//! ([`Ftl::mount_step`]), so that the power may fail there as well.
+//! A mount reads the spare area of every programmed page, ignores unreadable pages, and uses for each logical
+//! page the copy with the highest version. [`Ftl::mount`] builds the state of a layer from these copies. Repairs
+//! follow step by step ([`Ftl::mount_step`]), so that the power may also fail during the repairs.
 
 use destage_base::Ticks;
 use destage_nand::found::Scan;
@@ -17,27 +18,27 @@ use crate::{Ftl, NoSpace, Shortage};
 pub enum MountError {
     /// The layer cannot be mounted.
     Unsupported,
-    /// The findings leave no room for repairs.
+    /// The layer found no room for its repairs.
     Full(NoSpace),
-    /// The layer does something that flash cannot do: a bug in it.
+    /// The layer emitted an operation that flash cannot do, which is a bug in the layer.
     Refused(Refusal),
 }
 
-/// The time and operations of a mount.
+/// Duration and operations of a mount.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct MountReport {
-    /// How long it took, dies side by side.
+    /// Duration in ticks; all dies are mounted in parallel.
     pub time: Ticks,
-    /// Spare areas read on the die that had most to read.
+    /// Spare areas read on the die with the most programmed pages.
     pub spare_reads: u64,
-    /// The repairs that were made.
+    /// The operations of the repairs.
     pub tally: Tally,
-    /// The highest version that could be read: the next one is above it.
+    /// The highest version that could be read: the next write gets a higher one.
     pub version: u64,
 }
 
-/// Makes `ftl`, which was just built without contents, the layer of the contents of `medium`, on which no operation is in service. Steps that put
-/// blocks in order may have to follow, as in [`mount`].
+/// Builds the state of `ftl`, which was just built without contents, from the contents of `medium`, on which no
+/// operation is in service. The caller then has to run the repair [`Steps`], as [`mount`] does.
 ///
 /// # Errors
 /// If the layer cannot be mounted.
@@ -49,7 +50,8 @@ pub fn take_over(ftl: &mut dyn Ftl, medium: &mut Medium) -> Result<Scan, MountEr
     Ok(scan)
 }
 
-/// The steps in which a die is put in order. A layer that never finishes has no room, and gets that error.
+/// The repair steps of one die. A layer that does not finish within a limit has no room, and [`Steps::next`]
+/// returns that error.
 pub struct Steps {
     die: u32,
     done: u32,
@@ -57,7 +59,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The steps of `die` of `medium`: a layer with room needs none of them more than four times for each of its pages.
+    /// The steps of `die` of `medium`. The limit is four steps for each page of the die: a layer with room needs
+    /// no more.
     #[must_use]
     pub fn of(die: u32, medium: &Medium) -> Self {
         Self {
@@ -67,10 +70,10 @@ impl Steps {
         }
     }
 
-    /// Lets `ftl` say its next step in `operations`; whether there was one.
+    /// Asks `ftl` for its next step and puts it into `operations`; returns whether there was a step.
     ///
     /// # Errors
-    /// If the layer found no room.
+    /// [`MountError::Full`] if the layer found no room or exceeded the limit of steps.
     pub fn next(
         &mut self,
         ftl: &mut dyn Ftl,
@@ -89,11 +92,11 @@ impl Steps {
     }
 }
 
-/// Mounts `ftl`, which was just built without contents, on `medium`, on which nothing is in service. `watch` sees each step
-/// that puts something in order, while it is in service on the die it gets.
+/// Mounts `ftl`, which was just built without contents, on `medium`, on which no operation is in service. `watch`
+/// is called for each repair step, with the die, while the step is in service.
 ///
 /// # Errors
-/// If the layer cannot be mounted, or found no room.
+/// If the layer cannot be mounted, found no room, or emitted an operation that flash refuses.
 pub fn mount(
     ftl: &mut dyn Ftl,
     medium: &mut Medium,

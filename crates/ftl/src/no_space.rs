@@ -1,32 +1,33 @@
-//! Why there is no room, in numbers. The caller that informs the user supplies the words and the names of parameters.
+//! Why a device has no room, in numbers. The caller that reports the error adds the words and the names of
+//! parameters.
 
 use alloc::boxed::Box;
 use core::ops::Deref;
 
-/// Something ran out on the device, and garbage collection cannot help.
-/// One word wide, because every page operation may return it.
+/// Something ran out on the device, and garbage collection cannot help. It is one word wide, because every page
+/// operation may return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSpace(Box<Shortage>);
 
 /// What ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortage {
-    /// A layer that maps by page has no free block where one is needed, and cannot make one.
+    /// A layer that maps by page needs a free block, has none, and cannot free one.
     Pool {
-        /// Blocks among which one was looked for.
+        /// Blocks of the pool in which a free block was searched.
         blocks: u32,
-        /// The blocks among them that were erased as often as they survive, and are not used any more.
+        /// Retired blocks among them: blocks that reached the erases they survive.
         retired: u32,
-        /// How often a block may be erased until it retires; `u32::MAX` if none is.
+        /// Erases after which a block retires; `u32::MAX` if blocks do not retire.
         endurance: u32,
     },
-    /// A layer that maps by block has no free block where one is needed.
+    /// A layer that maps by block needs a free block and has none.
     Spare {
         /// Blocks of the die.
         blocks: u32,
-        /// The blocks among them that were erased as often as they survive, and are not used any more.
+        /// Retired blocks among them: blocks that reached the erases they survive.
         retired: u32,
-        /// How often a block may be erased until it retires; `u32::MAX` if none does.
+        /// Erases after which a block retires; `u32::MAX` if blocks do not retire.
         endurance: u32,
     },
     /// No log block is unused.
@@ -34,22 +35,22 @@ pub enum Shortage {
         /// Log blocks of the die.
         logs: u32,
     },
-    /// A die does nothing but collect garbage.
+    /// A die collects garbage without end, and serves nothing else.
     OnlyCollects {
-        /// The die.
+        /// The number of the die.
         die: u32,
         /// Garbage collections in a row.
         times: u32,
     },
-    /// More requests are in flight than can be numbered.
+    /// More requests are in flight than request numbers exist.
     Requests {
-        /// The most there may be.
+        /// The maximum number of requests in flight.
         most: u32,
     },
 }
 
 impl Shortage {
-    /// Whether it is wear that took the room, on a device of which `retired` blocks are not used any more.
+    /// Whether wear is the reason that no room is left, on a device with `retired` retired blocks.
     #[must_use]
     pub fn is_of_wear(&self, retired: u64) -> bool {
         match *self {
@@ -86,7 +87,7 @@ mod tests {
             retired,
             endurance: 5,
         };
-        // Blocks of another pool may have retired; this one is too small.
+        // Three blocks of other pools have retired, but none of this pool: the pool is too small, not worn.
         assert!(!pool(0).is_of_wear(3));
         assert!(pool(1).is_of_wear(3));
         let collects = Shortage::OnlyCollects { die: 0, times: 9 };

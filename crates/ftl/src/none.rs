@@ -1,6 +1,7 @@
-//! `none`: no flash at all, for studies of the buffer alone.
+//! `none`: a device without flash, for studies of the buffer alone.
 //!
-//! Every page has contents, and no operation does anything. Pages go round the dies, for schemes that ask.
+//! Every page has contents, and every operation does nothing. Page `p` is on die `p` modulo the number of dies,
+//! for buffer schemes that use the die of a page.
 
 use core::ops::Range;
 

@@ -1,9 +1,10 @@
-//! Chains of blocks, each page at its own offset in the first block of the chain that can take it.
+//! Chains of blocks: each page lies at its own offset in a block of the chain of its logical block.
 //!
-//! A page written again goes to the same offset of a replacement block, and if that place is taken to a further one, so the newest copy is always in
-//! the last block of the chain that has the page. A chain of the greatest length, or the longest one when no replacement block is left, is folded
-//! into one block. (Replacement
-//! blocks as summed up in BPLRU, FAST 2008; Ban's flash file system is the first of the kind.)
+//! A page is written to the first block of the chain in which its offset is still free: the data block, or a
+//! replacement block. So the newest copy is always in the last block of the chain that has the page. A chain that
+//! has reached the maximum length is folded into one block; if no replacement block is left, the longest chain is
+//! folded. (Replacement blocks as summed up in BPLRU, FAST 2008; Ban's flash file system is the first of this
+//! kind.)
 //!
 //! Cost: a step per block of the chain for each page; a few words per block of the chain for a fold.
 
@@ -30,7 +31,7 @@ use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, P
 parameters! {
     /// The parameters of `replacement`.
     struct Parameters {
-        /// Blocks of a chain, the first included, before it is folded.
+        /// Maximum number of blocks of a chain, the first included, before it is folded.
         chain_blocks: u32 = "4" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "blocks", "ours";
         log_blocks: u32 as shared::LOG_BLOCKS;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
@@ -66,11 +67,11 @@ pub(super) const ROW: FtlRow = FtlRow {
 #[derive(Clone, Copy)]
 struct Link {
     block: BlockSlot,
-    /// The replacement block after it.
+    /// The position of the next replacement block of the chain.
     next: u32,
-    /// Of the first replacement: blocks of the chain, the data block included.
+    /// In the first replacement block: number of blocks of the chain, the data block included.
     length: u32,
-    /// Of the first replacement: chains begun before this one.
+    /// In the first replacement block: number of chains that were begun before this one.
     rank: u64,
 }
 
@@ -85,15 +86,16 @@ archived!(Link {
 #[derive(Clone)]
 struct Replacement {
     blocks: Blocks,
-    /// The first blocks of the chains.
+    /// The first block of each chain.
     data: DataBlocks,
-    /// Logical block -> position in `links` of its first replacement.
+    /// Logical block -> the position of its first replacement block in `links`.
     first_of: LazyTable<AllNone>,
     links: Vec<Link>,
-    /// Per position in `links`: the pages whose newest copy is there.
+    /// By position in `links`: the pages whose newest copy is in that block.
     newest: Masks<First>,
     unused: Vec<u32>,
-    /// Chains with replacements, the one to fold for others first: length, rank, logical block.
+    /// Chains with replacement blocks, sorted by length, rank and logical block; the chain that is folded for
+    /// others is first.
     chains: BTreeSet<(Reverse<u32>, u64, u32)>,
     begun: u64,
     chain_blocks: u32,
@@ -130,7 +132,7 @@ impl Replacement {
         }
     }
 
-    /// The replacements of `block`, as positions in `links`.
+    /// The replacement blocks of `block`, as positions in `links`.
     fn replacements(&self, block: u32) -> impl Iterator<Item = u32> + '_ {
         let some = |link: u32| (link != NONE).then_some(link);
         core::iter::successors(some(self.first_of.get(block as usize)), move |link| {
@@ -138,7 +140,7 @@ impl Replacement {
         })
     }
 
-    /// The block with the newest copy of `page`, if it has contents.
+    /// The block with the newest copy of `page`; `None` if the page has no contents.
     fn holder(&self, page: LogicalPage) -> Option<BlockSlot> {
         if self.data.newest().get(page.block, page.offset) {
             return self.data.get(page.block);
@@ -148,13 +150,13 @@ impl Replacement {
             .map(|link| self.links[link as usize].block)
     }
 
-    /// Pages of `block` that have contents.
+    /// Number of pages of `block` that have contents.
     fn live(&self, block: u32) -> u32 {
         let replaced = self.replacements(block).map(|link| self.newest.count(link));
         self.data.newest().count(block) + replaced.sum::<u32>()
     }
 
-    /// No block of the chain has the newest copy of `page`.
+    /// Notes that no block of the chain has a newest copy of `page`.
     fn invalidate(&mut self, page: LogicalPage) {
         self.data.clear_newest(page.block, page.offset);
         let mut link = self.first_of.get(page.block as usize);
@@ -164,7 +166,7 @@ impl Replacement {
         }
     }
 
-    /// Programs `page` in the first replacement block that can take it; returns whether there is one.
+    /// Programs `page` in the first replacement block in which its offset is free; returns whether there is one.
     fn write_to_chain(
         &mut self,
         page: LogicalPage,
@@ -187,7 +189,8 @@ impl Replacement {
         true
     }
 
-    /// Makes the chain of `block` one replacement longer, or folds a chain if that has to be done first.
+    /// Adds a replacement block to the chain of `block`. If the chain has its maximum length, or no replacement
+    /// block is left, folds a chain instead.
     fn lengthen(&mut self, block: u32, operations: &mut Operations) -> Result<(), NoSpace> {
         let first = self.first_of.get(block as usize);
         if first != NONE && self.links[first as usize].length == self.chain_blocks {
@@ -219,7 +222,7 @@ impl Replacement {
         Ok(())
     }
 
-    /// Makes one block of the chain of `block`, which has replacements.
+    /// Folds the chain of `block`, which has replacement blocks, into one block.
     fn fold(
         &mut self,
         block: u32,
@@ -274,7 +277,7 @@ impl Replacement {
         Ok(())
     }
 
-    /// Emits the copies of the `live` pages of `block` to `target`.
+    /// Emits the copies to `target` of the `live` pages of `block` that have contents.
     fn copy(&self, block: u32, target: BlockSlot, live: u32, operations: &mut Operations) {
         let blocks = &self.blocks;
         let copies = (0..blocks.pages()).filter_map(|offset| {
@@ -289,7 +292,7 @@ impl Replacement {
         operations.push_copies(Cause::Copy, transfer, live, purpose, copies);
     }
 
-    /// Takes the replacements of `block` out of its chain, gives their blocks in order, and forgets them.
+    /// Removes the replacement blocks of `block` from its chain; `emit` receives each of them in order.
     fn unchain(&mut self, block: u32, mut emit: impl FnMut(&mut Blocks, BlockSlot)) {
         let first = core::mem::replace(self.first_of.get_mut(block as usize), NONE);
         if first != NONE {

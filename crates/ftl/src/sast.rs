@@ -1,8 +1,9 @@
-//! Log blocks shared by a group of logical blocks: the set-associative sector translation.
+//! Log blocks that a group of logical blocks shares: the set-associative sector translation (SAST).
 //!
-//! Consecutive logical blocks form a group, and a group has at most this many log blocks. Between
-//! a log block for each logical block and log blocks for all, the size of the group says how many merges
-//! a reclaimed log block can cost. (Park et al., ACM Transactions on Embedded Computing Systems 7(4), 2008.)
+//! Consecutive logical blocks form a group, and a group has a limited number of log blocks. The size of the group
+//! decides how many merges a reclaimed log block can require; it lies between one log block per logical block
+//! (BAST) and log blocks for all (FAST). (Park et al., ACM Transactions on Embedded Computing Systems 7(4),
+//! 2008.)
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -26,7 +27,7 @@ const SOURCE: &str = "Park et al., ACM TECS 7(4), 2008.";
 const OURS: &str = "ours";
 
 choices! {
-    /// The words of `log_victim`.
+    /// Values of `log_victim`.
     enum Victim {
         MostDead = "most_dead",
         Fifo = "fifo",
@@ -37,12 +38,13 @@ parameters! {
     /// The parameters of `sast`.
     struct Parameters {
         log_blocks: u32 as shared::LOG_BLOCKS;
-        /// Logical blocks of a die, one after the other, that share log blocks (N of N : N+K).
+        /// Number of consecutive logical blocks of a die that share log blocks (N of N : N+K).
         group_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", SOURCE;
-        /// Log blocks a group may have at a time (K of N : N+K).
+        /// Maximum number of log blocks of a group (K of N : N+K).
         group_log_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", SOURCE;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
-        /// Which log block of a group is reclaimed: with the fewest pages still needed (among equals the oldest), or the oldest.
+        /// Which log block of a group is reclaimed: the one with the most pages that are not needed any more
+        /// (among equals the oldest), or the oldest.
         log_victim: Victim = "most_dead", "", OURS;
         logs: shared::Logs;
     }
@@ -75,7 +77,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 #[derive(Clone, Default)]
 struct Group {
     number: u32,
-    /// Its log blocks, the oldest first; only the last may have room.
+    /// The log blocks of the group, the oldest first; only the last may have room.
     logs: Vec<u32>,
 }
 
@@ -86,12 +88,12 @@ archived!(Group { number, logs });
 pub(super) struct Sast {
     store: Logged,
     over_group: Divider,
-    /// Log blocks a group may have.
+    /// Maximum number of log blocks of a group.
     group_logs: usize,
     /// Group -> its position in `groups`.
     position_of: LazyTable<AllNone>,
     groups: Vec<Group>,
-    /// Positions of groups with log blocks, the one written longest ago first.
+    /// Positions of groups with log blocks; the group that was written longest ago is in front.
     order: List,
     unused_positions: Vec<u32>,
     unused_logs: Vec<u32>,
@@ -118,7 +120,7 @@ impl Sast {
         }
     }
 
-    /// The group of `block`, and its position if it has log blocks.
+    /// The group of `block`, and the position of the group if it has log blocks.
     #[inline]
     fn group_of(&self, block: u32) -> (u32, Option<u32>) {
         let (group, _) = self.over_group.split(block);
@@ -126,7 +128,7 @@ impl Sast {
         (group, (position != NONE).then_some(position))
     }
 
-    /// The log block with room of the group of `block`, and the group's position.
+    /// Returns a log block with room for the group of `block`, and the position of the group.
     #[inline]
     fn log_with_room(
         &mut self,
@@ -142,7 +144,8 @@ impl Sast {
         self.open_log(block, operations)
     }
 
-    /// Gives the group of `block`, which has no log block with room, another one.
+    /// Opens a log block for the group of `block`, which has no log block with room; returns it with the position
+    /// of the group.
     fn open_log(&mut self, block: u32, operations: &mut Operations) -> Result<(u32, u32), NoSpace> {
         let (group, position) = self.group_of(block);
         let is_full =
@@ -160,7 +163,7 @@ impl Sast {
             .expect("one was unused or has been reclaimed");
         self.store.open(log, block, operations)?;
         self.unused_logs.pop();
-        // Reclaiming may have taken the last log block of the group.
+        // The reclaim may have taken the last log block of the group, and with it the position.
         let position = match self.group_of(block).1 {
             Some(position) => position,
             None => self.enter(group),
@@ -169,7 +172,7 @@ impl Sast {
         Ok((log, position))
     }
 
-    /// Gives `group` a position.
+    /// Gives `group` a position and returns it.
     fn enter(&mut self, group: u32) -> u32 {
         let position = self
             .unused_positions
@@ -181,7 +184,7 @@ impl Sast {
         position
     }
 
-    /// Takes a log block from the group at `position`.
+    /// Reclaims a log block of the group at `position`.
     fn reclaim(
         &mut self,
         position: u32,
@@ -191,7 +194,7 @@ impl Sast {
         let logs = &self.groups[position as usize].logs;
         let victim = if self.most_dead {
             let dead = |log: &u32| self.store.log.programmed(*log) - self.store.log.live(*log);
-            // Among equals `max_by_key` would give the last.
+            // `max_by_key` returns the last of equals, so the order is reversed to find the oldest.
             logs.iter().rev().copied().max_by_key(dead)
         } else {
             logs.first().copied()
@@ -203,7 +206,7 @@ impl Sast {
         Ok(())
     }
 
-    /// The closed `log` does not belong to the group at `position` any more.
+    /// Takes the closed log block `log` from the group at `position`.
     fn give_back(&mut self, position: u32, log: u32) {
         let group = &mut self.groups[position as usize];
         group.logs.retain(|other| *other != log);
@@ -273,7 +276,7 @@ impl Die for Sast {
         &mut self.store.blocks
     }
 
-    /// A word for each logical block and each page of a log block.
+    /// 4 bytes for each logical block and each page of a log block.
     fn map_bytes(&self) -> u64 {
         let logs = u64::from(self.store.log.len());
         self.store.data_map_bytes() + 4 * logs * u64::from(self.store.blocks.pages())

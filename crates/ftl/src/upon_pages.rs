@@ -1,6 +1,7 @@
-//! Calls that a layer upon page mapping passes on: a layer that has a [`PageFtl`](super::page::PageFtl) as its field `data`.
+//! For layers built upon page mapping, which have a [`PageFtl`](super::page::PageFtl) as their field `data`: the
+//! calls that they forward to it.
 
-/// The named calls of [`Ftl`](super::Ftl), passed on to `self.data`.
+/// Implements the named methods of [`Ftl`](super::Ftl) by forwarding them to `self.data`.
 macro_rules! left_to_pages {
     (@ pages) => {
         fn pages(&self) -> u64 {

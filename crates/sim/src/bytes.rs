@@ -1,4 +1,4 @@
-//! The demands of every run with bytes on its configuration.
+//! The media that hold the bytes of a run, and their layout in an image file.
 
 use destage_ftl::{Filling, Ftl};
 use destage_nand::medium::Medium;
@@ -8,10 +8,11 @@ use crate::config::Config;
 use crate::error::SimError;
 
 impl Config {
-    /// The layout of an image of this device's flash, whose owner keeps the first `base` bytes.
+    /// The layout of an image file of this device's flash. The first `base` bytes of the file stay free for its
+    /// owner.
     ///
     /// # Errors
-    /// If it has more bytes than can be counted.
+    /// If the image would have more bytes than 64 bits can count.
     pub fn image_layout(&self, base: u64) -> Result<Layout, SimError> {
         Layout::new(&self.geometry(), base).ok_or_else(|| {
             SimError::Config(format!(
@@ -31,7 +32,7 @@ impl Config {
         }
     }
 
-    /// An empty medium, or one with the contents of `ftl`.
+    /// An empty medium, or one with the initial contents of `ftl` if the precondition fills the device.
     pub(crate) fn medium(&self, ftl: &dyn Ftl) -> Medium {
         let mut medium = self.empty_medium();
         if self.precondition().fills() {

@@ -1,6 +1,7 @@
-//! The device by its size and over-provisioning, in place of a geometry.
+//! The size of a device and its over-provisioning, as an alternative to its geometry.
 //!
-//! Two settings that replace others: they are set like any parameter, and results hold the parameters that they replace.
+//! Two settings replace other parameters. They are set like any parameter, but results contain the parameters
+//! that they replace.
 
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_ftl::FtlRow;
@@ -8,7 +9,7 @@ use destage_ftl::FtlRow;
 use crate::error::SimError;
 use crate::settings::{Origin, Settings};
 
-/// Bytes the device is to offer.
+/// The number of bytes that the device must offer.
 pub const CAPACITY: Parameter = Parameter {
     name: "device.capacity_bytes",
     kind: Kind::Bytes {
@@ -22,7 +23,7 @@ pub const CAPACITY: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Flash beyond the offered capacity.
+/// The flash beyond the offered capacity, in percent of this capacity.
 pub const OVER_PROVISIONING: Parameter = Parameter {
     name: "device.op_percent",
     kind: Kind::Number {
@@ -36,7 +37,8 @@ pub const OVER_PROVISIONING: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Settings that stand for others. The default in such a row is an example: the setting is absent unless it is given.
+/// Settings that replace parameters. The default in such a row is only an example: a setting that is not given
+/// has no value.
 pub const STAND_INS: &[Parameter] = &[CAPACITY, OVER_PROVISIONING];
 
 const BLOCKS: &str = "flash.blocks_per_plane";
@@ -46,10 +48,12 @@ const MIN_FREE: &str = "min_free_percent";
 const MIN_FREE_KEY: &str = "ftl.min_free_percent";
 
 impl Settings {
-    /// The settings with the parameters that [`STAND_INS`] replace, and the bytes to be offered, if those are set.
+    /// The settings in which the parameters replace the [`STAND_INS`], and the number of bytes to offer, if that
+    /// is set.
     ///
     /// # Errors
-    /// If one of them has no such value, is set together with the parameter that it replaces, or does not exist in the layer `ftl`.
+    /// If one of the settings has an illegal value, is set together with the parameter that it replaces, or does
+    /// not exist in the layer `ftl`.
     pub(crate) fn spelled_out(&self, ftl: &FtlRow) -> Result<(Self, Option<u64>), SimError> {
         let mut settings = self.clone();
         let mut capacity = None;
@@ -73,7 +77,8 @@ impl Settings {
                 )));
             }
             let reserve = 100.0 * percent / (100.0 + percent);
-            // A share that is kept free in addition would take most of it: users mean the flash that is not offered.
+            // Blocks that this parameter keeps free would take most of the reserve, but users mean the flash that
+            // is not offered.
             if has(ftl, MIN_FREE) && settings.gives_way(MIN_FREE_KEY, &origin) {
                 settings.set(MIN_FREE_KEY, "0", origin.clone());
             }
@@ -82,15 +87,16 @@ impl Settings {
         Ok((settings, capacity))
     }
 
-    /// Whether `key` is not set, or is set by a profile while its replacement, of `origin`, is not.
+    /// Whether the replacement from `origin` may overwrite `key`: `key` is not set, or only a profile sets it
+    /// while the replacement is not from a profile.
     fn gives_way(&self, key: &str, origin: &Origin) -> bool {
         let is_of_profile = |origin: &Origin| matches!(origin, Origin::Profile(_));
         let entry = self.entry(key);
         entry.is_none_or(|(_, other)| is_of_profile(&other) && !is_of_profile(origin))
     }
 
-    /// Removes the replacing setting `row`, if it is set and counts: if the profile sets it or `key`, which it replaces, the profile's value is
-    /// dropped.
+    /// Removes the setting `row`, which replaces `key`, and returns its value. If exactly one of the two is from
+    /// a profile, that one is dropped; so the result is `None` if `row` is not set or is dropped.
     fn take(&mut self, row: &Parameter, key: &str) -> Result<Option<(Value, Origin)>, SimError> {
         let Some((text, origin)) = self.entry(row.name) else {
             return Ok(None);
@@ -147,7 +153,7 @@ mod tests {
         let config = resolved(None, &["device.op_percent=25"]).unwrap();
         assert_eq!(config.parameters()[RESERVE_KEY], Value::Number(20.0));
         assert!(!config.parameters().contains_key(OVER_PROVISIONING.name));
-        // Only as many blocks are kept free as garbage collection needs, unless more is asked for.
+        // The number of blocks kept free is the minimum that garbage collection needs, unless the user sets more.
         let min_free = |pairs: &[&str]| {
             let config = resolved(None, &[&["device.op_percent=25"], pairs].concat());
             config.unwrap().parameters()[MIN_FREE_KEY].clone()

@@ -1,13 +1,13 @@
-//! One check of a whole configuration: against the needs and exclusions in the parameters' rows, and for values that do not fit each other.
+//! The check of a whole configuration: the needs and exclusions in the rows of its parameters, and values that do
+//! not fit each other.
 //!
 //! | finding | effect |
 //! | --- | --- |
-//! | a parameter that was set, and whose row needs a condition that does not hold | it has no effect in this run, and is named:
-//! [`Config::without_effect`] |
-//! | two parameters of which one excludes the other, and both decide something | [`SimError::Excluded`], with the reason of the row |
-//! | a value that is not possible at this size, such as three channels for eight dies | [`SimError::Config`], by `FITS` |
+//! | a parameter was set, but a condition that it needs does not hold | it has no effect: [`Config::without_effect`] |
+//! | a parameter excludes another one, and both have an effect | [`SimError::Excluded`], with the reason of the row |
+//! | a value is impossible at this size, such as three channels for eight dies | [`SimError::Config`], from `FITS` |
 //!
-//! A parameter without effect excludes nothing: it counts as if it had its default.
+//! A parameter without effect excludes nothing. It counts as if it had its default.
 
 use destage_base::parameter::{Condition, CountOrAuto, Exclusion, Parameter, Value, Whole};
 use destage_buffer::{SchemeConfig, Sees};
@@ -21,30 +21,30 @@ use crate::source::Seen;
 /// The purpose of a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Purpose {
-    /// A run for its figures.
+    /// A run for its results.
     #[default]
     Run,
-    /// A run that is recorded, to be watched.
+    /// A run whose beginning is recorded for display.
     Watch,
-    /// A run with bytes, whose power fails.
+    /// A run with bytes and a loss of power.
     Cut,
-    /// A device with bytes that is served.
+    /// A device with bytes that serves clients.
     Live,
 }
 
-/// The demands on a configuration.
+/// The purpose of a configuration, and the settings that were made for it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub purpose: Purpose,
-    /// Parameters that were set; those set by a profile separately.
+    /// The parameters that the user set; those that a profile or an input sets are not among them.
     pub given: Vec<String>,
 }
 
-/// A fact that conditions may name.
+/// A fact about a configuration and its purpose that conditions may name.
 pub struct Fact {
-    /// Its name in conditions.
+    /// The name in conditions.
     pub name: &'static str,
-    /// The fact in words that can follow "needs" or "without".
+    /// The fact in words that fit after "needs" or "without".
     pub words: &'static str,
     holds: fn(&Considered<'_>) -> bool,
 }
@@ -196,7 +196,7 @@ pub static FACTS: &[Fact] = &[
     },
 ];
 
-/// `condition` in words, with facts spelled out.
+/// The text of `condition` for users, with the words of facts in place of their names.
 #[must_use]
 pub fn in_words(condition: &str) -> String {
     let of_clause = |clause: &str| {
@@ -216,7 +216,7 @@ pub fn in_words(condition: &str) -> String {
 pub struct Considered<'c> {
     config: &'c Config,
     purpose: Purpose,
-    /// The kinds of requests in the input, once they are known; before, any kind is possible.
+    /// The kinds of requests in the input; `None` until they are known, when any kind is possible.
     seen: Option<Seen>,
 }
 
@@ -229,12 +229,12 @@ impl Considered<'_> {
             .filter(|text| !read(text).holds(self))
     }
 
-    /// Whether `value` of `row` differs from its default and so has an effect.
+    /// Whether `value` of `row` has an effect: it differs from the default, and all conditions hold.
     fn counts(&self, row: &Parameter, value: &Value) -> bool {
         row.read(row.default).as_ref() != Ok(value) && self.lacks(row).next().is_none()
     }
 
-    /// Whether `exclusion` of `key`, which is set to `value`, applies.
+    /// Whether `exclusion`, in the row of `key`, applies to the present value of `key`.
     fn applies(&self, key: &str, exclusion: &Exclusion) -> bool {
         let of_value = format!("{key} {}", exclusion.value);
         (exclusion.value.is_empty() || read(&of_value).holds(self))
@@ -294,7 +294,8 @@ impl Config {
         })
     }
 
-    /// The condition, in words, that `key` needs and that does not hold for this purpose; `None` if the parameter has an effect, or has its default.
+    /// The first condition, in words, that `key` needs and that does not hold. `None` if the parameter has an
+    /// effect or has its default.
     pub(crate) fn lacks(&self, key: &str, seen: Option<Seen>) -> Option<String> {
         let considered = Considered {
             config: self,
@@ -308,10 +309,11 @@ impl Config {
         considered.lacks(row).next().map(in_words)
     }
 
-    /// Parameters that were set and have no effect in a run of an input with the facts in `seen`, each with the reason.
+    /// Parameters that the user set and that have no effect on an input with the facts in `seen`, each with the
+    /// reason.
     #[must_use]
     pub fn without_effect_on(&self, seen: Seen) -> Vec<(String, String)> {
-        // A run whose power fails has not seen all of its input.
+        // A run with a loss of power does not read all of its input, and a served device has none.
         if self.asked.purpose != Purpose::Run {
             return self.without_effect.clone();
         }
@@ -330,7 +332,8 @@ impl Config {
     /// Checks the configuration as a whole.
     ///
     /// # Errors
-    /// [`SimError::Excluded`] for the first two parameters of which one excludes the other; otherwise the error in values that do not fit.
+    /// [`SimError::Excluded`] for the parameters that an exclusion refuses; otherwise the first error in values
+    /// that do not fit.
     pub fn check(&self, purpose: Purpose) -> Result<(), SimError> {
         self.check_exclusions(purpose)?;
         FITS.iter()
@@ -373,7 +376,7 @@ impl Config {
         }))
     }
 
-    /// The row of every parameter of this configuration, by its full name.
+    /// The row of every parameter of this configuration, with its full name.
     pub fn rows(&self) -> impl Iterator<Item = (String, &'static Parameter)> {
         let of = |section: &'static str, rows: &'static [Parameter]| {
             rows.iter()
@@ -386,7 +389,7 @@ impl Config {
             .chain(of("ftl.", self.ftl_row.parameters))
     }
 
-    /// Whether the scheme has slots that placement handles can share.
+    /// Whether placement handles can share the slots of the scheme.
     pub(crate) fn has_divisible_slots(&self) -> bool {
         if self.scheme.needs_future {
             return true;
@@ -403,7 +406,7 @@ impl Config {
         properties.keeps_pages && !properties.is_unbounded && !properties.waits_for_its_place
     }
 
-    /// The channels of the device.
+    /// The number of channels of the device.
     pub(crate) fn channels(&self) -> u32 {
         match self.typed.flash.channels {
             CountOrAuto::Count(channels) => channels,
@@ -419,7 +422,7 @@ mod tests {
     use super::*;
     use crate::settings::Settings;
 
-    /// Every row of every scheme and layer, by its full name.
+    /// Every row of every scheme and layer, with its full name.
     fn every_row() -> Vec<(String, &'static Parameter)> {
         let of = |section: &'static str, rows: &'static [Parameter]| {
             rows.iter()
@@ -523,7 +526,7 @@ mod tests {
             .map(|(key, _)| &**key)
             .collect();
         assert_eq!(named, ["host.queues"]);
-        // A parameter at its default is not named, whatever it needs.
+        // A parameter at its default is not named, even if its condition does not hold.
         let config = resolved(&["flash.ready_ns=0", "flash.suspend_us=7"]).unwrap();
         let said = &config.without_effect;
         let expected = (

@@ -1,6 +1,7 @@
 //! A checked configuration, and the parts that are built from it.
 //!
-//! Code reads the typed structs. The maps next to them are for results, and for schemes and layers, which read their own structs from them.
+//! Code reads the typed structs. The maps by name serve results, and the schemes and layers, which read their own
+//! structs from them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,33 +36,34 @@ use crate::state::State;
 /// A checked configuration: every parameter has one value that fits its row.
 #[derive(Clone)]
 pub struct Config {
-    /// Device, host and run parameters, in units of the mapping.
+    /// Parameters of device, host and run, in units of the mapping.
     pub typed: Parameters,
-    /// The parameters every buffer has.
+    /// The parameters that every buffer has.
     common: Common,
-    /// Device, host, run and trace parameters, by dotted name.
+    /// Parameters of device, host, run and trace, by dotted name.
     global: Values,
-    /// The buffer's common parameters and those of its scheme, by their last name part.
+    /// The buffer's common parameters and those of its scheme, by the last part of their names.
     buffer: Values,
-    /// The FTL's own parameters, by their last name part.
+    /// The FTL's own parameters, by the last part of their names.
     ftl: Values,
-    /// Of a scheme that is in no registry, its version, if it has one.
+    /// The version of a scheme that is in no registry, if it has one. `None` for a scheme of the registry.
     pub(crate) own_version: Option<Option<String>>,
     /// The scheme.
     pub scheme: &'static SchemeRow,
     /// The translation layer.
     pub ftl_row: &'static FtlRow,
-    /// Bytes the device is to offer, where that decides the number of blocks.
+    /// The bytes that the device must offer, if they decide its number of blocks.
     pub capacity_bytes: Option<u64>,
-    /// The state the device begins in, if a file keeps it.
+    /// The state in which the device begins, if `sim.precondition` names a file.
     pub(crate) state: Option<Arc<State>>,
-    /// Units of the mapping that share a page of flash. In `typed` a unit is the page.
+    /// The number of mapping units that share a page of flash. In `typed` the unit is the page.
     pub(crate) units_per_page: u32,
-    /// Runs are explained. It changes no result, and so is no parameter.
+    /// Whether runs are explained. This changes no result, so it is not a parameter.
     pub explain: bool,
-    /// Parameters that were set and have no effect in a run, each with the reason; parameters set by a profile are not among them.
+    /// Parameters that the user set and that have no effect in a run, each with the reason. Parameters set by a
+    /// profile or an input are not among them.
     pub without_effect: Vec<(String, String)>,
-    /// Its purpose, and the settings that were made for it.
+    /// The purpose of the configuration, and the parameters that the user set.
     pub(crate) asked: Asked,
 }
 
@@ -93,15 +95,16 @@ impl Config {
         }
     }
 
-    /// As above, for a device whose power may fail (`device.power_may_fail`).
+    /// This configuration for a device whose power may fail (`device.power_may_fail`).
     #[must_use]
     pub fn with_failing_power(mut self) -> Self {
         self.set("device.power_may_fail", Value::Flag(true));
         self.used_for(Purpose::Cut)
     }
 
-    /// As above, for `purpose`, for which more of the settings may have an effect. With bytes a device has a clock, strict order and exact times, and
-    /// programs the pages of a block in their order, whatever was set; a note then names the difference.
+    /// This configuration for `purpose`, under which other settings may have an effect. A device with bytes
+    /// always has a clock, strict write order and exact times, and programs the pages of a block in order.
+    /// Settings that say otherwise are replaced, and [`Config::without_effect`] names them.
     #[must_use]
     pub fn used_for(mut self, purpose: Purpose) -> Self {
         self.asked.purpose = purpose;
@@ -146,10 +149,10 @@ impl Config {
         self
     }
 
-    /// Gives the device, host or run parameter `name` another value, without a check.
+    /// Sets the device, host or run parameter `name` without checking the value.
     ///
     /// # Panics
-    /// If `value` is of another kind than the parameter's, which is a bug in the caller.
+    /// If `value` is of another kind than the parameter, which is a bug in the caller.
     pub fn set(&mut self, name: &'static str, value: Value) {
         self.global.set(name, value);
         let given = self.as_given();
@@ -157,17 +160,17 @@ impl Config {
         self.typed = in_units(given, self.units_per_page);
     }
 
-    /// Device, host and run parameters as they were set: a page is one of flash.
+    /// Parameters of device, host and run as they were set: a page is a page of flash, not a unit of the mapping.
     pub(crate) fn as_given(&self) -> Parameters {
         Parameters::from_values(&self.global)
     }
 
-    /// Gives the layer's parameter `name` another value, without a check.
+    /// Sets the layer's parameter `name` without checking the value.
     pub(crate) fn set_of_layer(&mut self, name: &'static str, value: Value) {
         self.ftl.set(name, value);
     }
 
-    /// The device begins in `state`, and has its size unless another is given.
+    /// Makes the device begin in `state`. It gets the size of the state's device, unless a size is given.
     pub(crate) fn begin_with(&mut self, state: State) {
         if let (true, Some(blocks)) = (self.fits_input(), state.blocks_per_plane()) {
             *self = self.with_blocks(blocks);
@@ -175,36 +178,38 @@ impl Config {
         self.state = Some(Arc::new(state));
     }
 
-    /// The value of the parameter `name` of device, host, trace or run, if there is one of that name.
+    /// The value of parameter `name` of device, host, trace or run; `None` if there is no such parameter.
     #[must_use]
     pub fn global_parameter(&self, name: &str) -> Option<&Value> {
         self.global.get(name)
     }
 
-    /// The value of the scheme's parameter `name`, or of one that every buffer has, if there is one of that name.
+    /// The value of parameter `name` of the scheme or of all buffers; `None` if there is no such parameter.
     #[must_use]
     pub fn buffer_parameter(&self, name: &str) -> Option<&Value> {
         self.buffer.get(name)
     }
 
-    /// The values of the scheme's parameters.
+    /// The values of the buffer's common parameters and those of its scheme.
     pub(crate) fn buffer_values(&self) -> &Values {
         &self.buffer
     }
 
-    /// The value of the layer's parameter `name`, if there is one of that name.
+    /// The value of the layer's parameter `name`; `None` if there is no such parameter.
     #[must_use]
     pub fn ftl_parameter(&self, name: &str) -> Option<&Value> {
         self.ftl.get(name)
     }
 
-    /// Every parameter by its full dotted name, in ascending order; and `state.*`, if a file keeps the device's state.
+    /// Every parameter by its full dotted name, in ascending order. If a file gives the device's state, the
+    /// entries `state.*` describe it.
     #[must_use]
     pub fn parameters(&self) -> BTreeMap<String, Value> {
         self.named(|values| values.iter().collect())
     }
 
-    /// The entries of [`Self::parameters`] that are not at their default: with the defaults of this version they are equivalent.
+    /// The entries of [`Self::parameters`] that differ from their default. With the defaults of this version they
+    /// describe the same configuration.
     #[must_use]
     pub fn chosen(&self) -> BTreeMap<String, Value> {
         self.named(|values| values.chosen().collect())
@@ -229,10 +234,11 @@ impl Config {
         sections.into_iter().flatten().chain(state).collect()
     }
 
-    /// The version that tells the scheme from another of its name: nothing for a scheme of the registry, whose version is that of the model.
+    /// The version of a scheme that is in no registry. `None` for a scheme of the registry, which the version of
+    /// the model covers.
     ///
     /// # Errors
-    /// If it is in no registry and has no version, so that results of it cannot be kept.
+    /// If the scheme is in no registry and has no version, so that its results cannot be kept.
     pub fn scheme_version(&self) -> Result<Option<&str>, SimError> {
         match &self.own_version {
             None => Ok(None),
@@ -258,15 +264,16 @@ impl Config {
         self.scheme.needs_future || (self.scheme.build)(&smallest).properties().keeps_pages
     }
 
-    /// How traces are to be read.
+    /// The options for reading traces.
     ///
     /// # Errors
-    /// If a `trace.*` parameter is not usable.
+    /// If a `trace.*` parameter cannot be used.
     pub fn read_options(&self) -> Result<ReadOptions, TraceError> {
         ReadOptions::from_values(&self.global)
     }
 
-    /// The counts of the device, a page being a unit of the mapping; no blocks while their number is open.
+    /// The geometry of the device, whose page is a unit of the mapping. It has 0 blocks while their number has
+    /// yet to be found.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
         let flash = &self.typed.flash;
@@ -279,7 +286,7 @@ impl Config {
             },
             pages_per_block: match flash.cell_mode {
                 CellMode::Native => flash.pages_per_block,
-                // A block of one page stays a block of one page.
+                // A block with one page keeps it.
                 CellMode::Pslc => (flash.pages_per_block / flash.bits_per_cell).max(1),
             },
             summary_page: flash.summary_page,
@@ -287,10 +294,10 @@ impl Config {
         }
     }
 
-    /// Pages of a block that hold data, whatever the device's size.
+    /// The pages of a block that hold data. They do not depend on the size of the device.
     ///
     /// # Errors
-    /// [`SimError::Geometry`] if there is none.
+    /// [`SimError::Geometry`] if a block has no such page.
     pub fn data_pages(&self) -> Result<u32, SimError> {
         let block = Geometry {
             dies: 1,
@@ -324,7 +331,8 @@ impl Config {
         }
     }
 
-    /// Times of operations where a step takes the sum of what it does: units that share a page of flash share its program.
+    /// Times of operations for steps whose time is the sum of their operations. Units that share a page of flash
+    /// share the time of its program.
     pub(crate) fn timing_of_sums(&self) -> Timing {
         let timing = self.timing();
         Timing {
@@ -333,7 +341,7 @@ impl Config {
         }
     }
 
-    /// The cost of a merge for each page it copies and each block it erases.
+    /// The times that a merge costs for each page that it copies and each block that it erases.
     pub(crate) fn merge_cost(&self) -> MergeCost {
         let timing = self.timing();
         let mut copy = timing.program;
@@ -349,7 +357,7 @@ impl Config {
         }
     }
 
-    /// Whether pages of a block are programmed in ascending order only.
+    /// Whether the pages of a block are programmed only in ascending order.
     pub(crate) fn programs_in_order(&self) -> bool {
         self.ftl.get("in_order") != Some(&Value::Flag(false))
     }
@@ -358,17 +366,18 @@ impl Config {
         self.ftl_with(self.precondition().fills())
     }
 
-    /// The translation layer, just built, with contents in every page or in none.
+    /// A newly built translation layer, with contents in every page if `filled`, otherwise in none.
     ///
     /// # Errors
-    /// The values that do not fit together.
+    /// An error that names the values that do not fit together.
     pub fn ftl_with(&self, filled: bool) -> Result<Box<dyn Ftl>, SimError> {
         let (geometry, flash) = (self.geometry(), &self.typed.flash);
         if self.is_open() {
             return Err(SimError::OpenSize);
         }
         geometry.check().map_err(SimError::Geometry)?;
-        // A layer that merges leaves units incomplete only while programs wait for them, and without a clock no program waits.
+        // A layer that merges may leave program units incomplete only while programs wait for them. Without a
+        // clock no program waits.
         let has_units = self.is_timed() || !self.ftl_row.has_merges;
         let of_units = |count: u32| if has_units { count } else { 1 };
         let built = (self.ftl_row.build)(&FtlConfig {
@@ -393,7 +402,7 @@ impl Config {
         built.map_err(SimError::Layer)
     }
 
-    /// Whether a flush is answered at once.
+    /// Whether a flush is answered at once, without any effect.
     pub(crate) fn ignores_flushes(&self) -> bool {
         self.buffer.get("flush_mode") == Some(&Value::Text("ignore".to_owned()))
     }
@@ -403,23 +412,23 @@ impl Config {
         &self.common
     }
 
-    /// Whether written data may be lost until a flush.
+    /// Whether a loss of power before a flush may lose answered writes.
     pub(crate) fn has_volatile_cache(&self) -> bool {
         self.typed.device.vwc == VolatileCache::On
     }
 
-    /// Whether a trim writes zeros.
+    /// Whether trimmed pages must read as zeros.
     pub(crate) fn has_strict_trim(&self) -> bool {
         self.typed.device.trim == Trim::Strict
     }
 
-    /// Whether there is flash, and not only a count of destages.
+    /// Whether the layer has flash, and does not merely count destages.
     #[must_use]
     pub fn has_flash(&self) -> bool {
         self.ftl_row.has_flash
     }
 
-    /// How the device was filled, here or before its state was kept.
+    /// The precondition of the device; with a state from a file, the precondition that the state was made with.
     pub(crate) fn precondition(&self) -> Precondition {
         if let Some(state) = &self.state {
             return state.precondition();
@@ -430,7 +439,7 @@ impl Config {
     /// Whether pages that are read enter the buffer.
     #[must_use]
     pub fn allocates_reads(&self) -> bool {
-        // A scheme that knows the coming writes is built from these alone, and only for a run.
+        // A scheme that needs the coming writes can be built only for a run.
         if self.scheme.needs_future {
             return false;
         }
@@ -438,19 +447,20 @@ impl Config {
         buffer.is_ok_and(|buffer| buffer.allocates_reads())
     }
 
-    /// The buffer; one of no page keeps nothing.
+    /// Builds the buffer. A buffer without pages keeps nothing.
     pub(crate) fn buffer(&self, timed: bool, prepass: &Prepass) -> Result<Buffer, SimError> {
         let page_bytes = self.typed.flash.page_bytes;
         let held = if timed { self.pages_in_units() } else { 0 };
         let capacity = (self.typed.buffer.capacity_bytes / page_bytes) as u32;
-        // A buffer too small for that was refused, unless it keeps nothing.
+        // The check of the configuration refuses a capacity that is too small for the held pages, unless the
+        // scheme keeps nothing.
         let capacity = capacity.saturating_sub(held);
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_parameters(capacity, block_pages, &self.common);
         config.held_pages = held;
         config.notes_dirty_ages = self.typed.sim.dirty_ages;
         if !timed {
-            // Nothing is ever in flight.
+            // Without a clock no program is ever under way.
             config.release = Release::Issue;
         }
         let cluster_pages = config.cluster_pages;
@@ -477,7 +487,7 @@ impl Config {
         Ok(Buffer::new(config, Box::new(Shares::new(parts, share))))
     }
 
-    /// The device, with `buffer` over `ftl`; `with_bytes` says that its commands have to name every page.
+    /// Builds the device, with `buffer` above `ftl`. With `with_bytes`, its flash commands name every page.
     pub(crate) fn device(
         &self,
         timed: bool,
@@ -510,13 +520,14 @@ impl Config {
         Device::new(config, buffer, ftl)
     }
 
-    /// Whether writes reach the buffer in the order of the trace, as a scheme that knows the future needs.
+    /// Whether writes reach the buffer in the order of the trace, which a scheme that knows the coming writes
+    /// requires.
     #[must_use]
     pub fn keeps_order(&self) -> bool {
         !self.is_timed() || (self.typed.host.scheduler == Scheduler::Fifo && !self.front_reorders())
     }
 
-    /// How requests become pages, for a trace that spans `span_pages`; that number matters only on a device.
+    /// How requests become pages. `span_pages` is the span of the trace; only shrinking to a device uses it.
     #[must_use]
     pub fn addressing(&self, span_pages: u64) -> Addressing {
         Addressing {
@@ -528,7 +539,7 @@ impl Config {
         }
     }
 
-    /// Whether a run needs to know the requests before it begins; see [`Prepass::of`].
+    /// Whether a run needs a pass over the requests before it begins; see [`Prepass::of`].
     #[must_use]
     pub fn needs_prepass(&self) -> bool {
         self.typed.trace.addr_map == AddressMap::Shrink || self.scheme.needs_future
@@ -540,7 +551,7 @@ impl Config {
         self.typed.sim.costing == Costing::Event && self.has_flash()
     }
 
-    /// Requests before statistics open.
+    /// The number of requests before statistics open.
     pub(crate) fn warmup(&self) -> u64 {
         self.typed.sim.warmup_requests
     }

@@ -1,7 +1,8 @@
-//! Schemes that are added from outside, held to the contract of [`Scheme`]: the first answer that breaks it ends the run.
+//! Checks of schemes that are added from outside against the contract of [`Scheme`]. The first answer that breaks
+//! the contract ends the run.
 //!
-//! A scheme has no way to fail, so the run unwinds with a [`Breach`], which callers turn into an error. The schemes of this project are held
-//! to the same contract by their tests, and run without this.
+//! A scheme cannot return an error, so the run unwinds with a [`Breach`], which callers turn into an error. Tests
+//! check the project's own schemes in the same way, so these run without the checks.
 
 use std::ops::Range;
 
@@ -10,11 +11,12 @@ use destage_buffer::scheme::{Access, Entry, Need, Properties, Scheme, Series, Vi
 use destage_buffer::shown::Shown;
 use destage_buffer::view::View;
 
-/// What a run unwinds with when its scheme has broken the contract: the name of the scheme, what it was asked, what is wrong.
+/// The payload with which a run unwinds when its scheme breaks the contract: the name of the scheme, the call,
+/// and the error in the answer.
 #[derive(Debug)]
 pub struct Breach(pub String);
 
-/// A scheme whose answers are checked. Each call costs a look at a table by slot.
+/// A scheme whose answers are checked. Each call costs an access to a table of slots.
 pub(crate) struct Checked {
     name: &'static str,
     scheme: Box<dyn Scheme>,
@@ -47,7 +49,7 @@ impl Checked {
         self.resident += 1;
     }
 
-    /// `entry` leaves; whether it was resident.
+    /// Notes that `entry` leaves the buffer. Returns whether it was resident.
     fn leave(&mut self, entry: Entry) -> bool {
         let slot = self.pages.get_mut(entry.slot.0 as usize);
         let was_there = slot.is_some_and(|page| page.take_if(|page| *page == entry.page).is_some());
@@ -55,7 +57,8 @@ impl Checked {
         was_there
     }
 
-    /// Checks what `asked` was answered with from place `from` of `victim` on.
+    /// Checks the entries of `victim` from index `from` on, which the scheme gave as its answer to the call
+    /// `asked`.
     fn check(&mut self, asked: &str, from: usize, victim: &Victim) {
         for entry in &victim.entries[from..] {
             if !self.leave(*entry) {

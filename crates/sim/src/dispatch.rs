@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::parameters::Dispatch;
 
 impl Config {
-    /// The media, if commands wait in queues.
+    /// The configuration of the media; `None` if commands do not wait in queues.
     pub(crate) fn dispatch(&self) -> Option<DispatchConfig> {
         let flash = &self.typed.flash;
         let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);

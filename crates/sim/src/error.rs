@@ -9,24 +9,24 @@ use destage_trace::TraceError;
 
 use crate::words;
 
-/// An argument that cannot be used. Callers call it by its own name; a command line by its option.
+/// An argument that cannot be used. Callers know it by its own name, a command line by its option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}{what}")]
 pub struct Argument {
-    /// Its name: of a function's argument, of a field, or `setting` for `KEY=VALUE`.
+    /// The name of the function argument or field, or `setting` for `KEY=VALUE`.
     pub name: String,
-    /// The text after the name: the value after a space, if there is one, and after a colon the error in it.
+    /// The text after the name: the value after a space, if there is one, and the error after a colon.
     pub what: String,
 }
 
-/// Parameters that exclude another, or the purpose of a run.
+/// Parameters that cannot be combined with another setting, or with the purpose of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The refused settings: name, value, and default.
+    /// Each refused setting with its name, its value and the default of the parameter.
     pub refused: Vec<(String, String, &'static str)>,
-    /// The other setting, in words.
+    /// The setting or purpose that excludes them, in words.
     pub with: String,
-    /// Why, in one sentence without its full stop.
+    /// The reason, in one sentence without a full stop.
     pub because: &'static str,
 }
 
@@ -55,7 +55,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// The user's input cannot be simulated. Every message names the place, and what was expected.
+/// The user's input cannot be simulated. Every message names the place and what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
     /// The trace cannot be read.
@@ -64,16 +64,16 @@ pub enum SimError {
     /// A parameter is unknown, out of range, or contradicts another.
     #[error("{0}")]
     Config(String),
-    /// Parameters of which one excludes the other.
+    /// Parameters that cannot be combined.
     #[error(transparent)]
     Excluded(Refusal),
-    /// An argument that the caller knows by a name of its own cannot be used.
+    /// An argument, which the caller knows by its own name, cannot be used.
     #[error(transparent)]
     Argument(Argument),
-    /// The counts of the device make none.
+    /// The counts of the flash are not those of a possible device.
     #[error("{}", words::geometry(*.0))]
     Geometry(GeometryError),
-    /// The translation layer cannot be made.
+    /// The translation layer cannot be built.
     #[error("{}", words::layer(.0))]
     Layer(BuildError),
     /// No number of blocks makes the device large enough for the addresses of the input.
@@ -81,24 +81,24 @@ pub enum SimError {
         "flash.blocks_per_plane = auto: the input's addresses end at page {pages}, and a device of this shape offers at most {offered} pages of {page_bytes} bytes; expected more flash.dies, larger pages (flash.page_bytes), or a number with trace.addr_map=modulo or shrink"
     )]
     AddressesTooLarge {
-        /// Where the addresses end, in pages.
+        /// The end of the addresses, in pages.
         pages: u64,
-        /// Pages that a device can have.
+        /// The largest number of pages that a device of this shape can offer.
         offered: u64,
         /// Bytes of a page.
         page_bytes: u64,
     },
-    /// No number of blocks makes the device as large as it has to be.
+    /// No number of blocks makes the device as large as requested.
     #[error(
         "device.capacity_bytes = {bytes}: a device of this shape offers less than {most} bytes; expected a smaller one, more flash.dies, or larger pages (flash.page_bytes)"
     )]
     CapacityTooLarge {
-        /// The size that was asked for.
+        /// The requested size, in bytes.
         bytes: u64,
-        /// The most that flash of this shape can hold.
+        /// The bytes that every flash of this shape stays below.
         most: u64,
     },
-    /// The number of blocks was not found before the run.
+    /// The number of blocks was not determined before the run.
     #[error(
         "flash.blocks_per_plane = auto: there is no input whose addresses could give the size of the device; expected a number, or device.capacity_bytes"
     )]
@@ -111,41 +111,41 @@ pub enum SimError {
         "{origin}:{line}: request of {sectors} sectors at {sector} ends beyond the device, which has {device_sectors} sectors ({device_pages} pages); expected addresses within it, a larger device (flash.blocks_per_plane), or trace.addr_map=modulo or shrink"
     )]
     BeyondDevice {
-        /// The trace.
+        /// The name of the trace.
         origin: String,
         /// Line of the request, from 1.
         line: u32,
-        /// First sector.
+        /// First sector of the request.
         sector: u64,
-        /// Sectors.
+        /// Number of sectors of the request.
         sectors: u32,
-        /// Sectors of the device.
+        /// Number of sectors of the device.
         device_sectors: u64,
-        /// Pages of the device.
+        /// Number of pages of the device.
         device_pages: u64,
     },
-    /// A request is longer than the device, so that no map of addresses keeps its pages apart.
+    /// A request is longer than the device, so every mapping of its addresses would let it overlap itself.
     #[error(
         "{origin}:{line}: a request of {sectors} sectors is longer than the device, which has {device_sectors} sectors; expected requests that fit the device, or a larger device (flash.blocks_per_plane)"
     )]
     LongerThanDevice {
-        /// The trace.
+        /// The name of the trace.
         origin: String,
         /// Line of the request, from 1.
         line: u32,
-        /// Sectors of the request.
+        /// Number of sectors of the request.
         sectors: u32,
-        /// Sectors of the device.
+        /// Number of sectors of the device.
         device_sectors: u64,
     },
     /// The device is too small for the writes of the trace.
     #[error("{origin}:{line}: the device is full: {}", words::shortage(.shortage))]
     DeviceFull {
-        /// The trace.
+        /// The name of the trace.
         origin: String,
         /// Line of the latest request, from 1.
         line: u32,
-        /// What ran out.
+        /// The resource that ran out.
         shortage: NoSpace,
     },
     /// The device is too small for its contents before the first request.
@@ -153,39 +153,39 @@ pub enum SimError {
         "sim.precondition = random_fill:{passes}: the device is full after {done} of {total} page writes: {}", words::shortage(.shortage)
     )]
     FullBefore {
-        /// The number of overwrites as a multiple of the number of pages.
+        /// The number of random overwrites, as a multiple of the number of pages.
         passes: u64,
-        /// Page writes done.
+        /// The number of page writes that were done.
         done: u64,
-        /// Page writes wanted.
+        /// The number of page writes to do.
         total: u64,
-        /// What ran out.
+        /// The resource that ran out.
         shortage: NoSpace,
     },
-    /// A request arrives when no time is left.
+    /// A request arrives after the last moment of the clock.
     #[error(
         "{origin}:{line}: the time is too large: \"{}\" with host.time_scale={time_scale}; expected a product below 2^64 ticks of 0.1 ns, 58 years", exact_ms(*.arrival)
     )]
     LateArrival {
-        /// The trace.
+        /// The name of the trace.
         origin: String,
         /// Line of the request, from 1.
         line: u32,
-        /// When it arrives by the trace, in ticks of 0.1 ns.
+        /// Its arrival time in the trace, in ticks of 0.1 ns.
         arrival: Ticks,
-        /// The factor that multiplies it.
+        /// The factor on arrival times.
         time_scale: f64,
     },
-    /// The simulated clock reached its largest time before the last request.
+    /// The simulated clock reached its last moment before the end of the run.
     #[error(
         "{origin}:{line}: operations that are under way when the request arrives end too late: \"{}\"; expected all of them to end below 2^64 ticks of 0.1 ns, 58 years", exact_ms(*.arrival)
     )]
     OutOfTime {
-        /// The trace.
+        /// The name of the trace.
         origin: String,
         /// Line of the latest request, from 1.
         line: u32,
-        /// When it arrives by the trace, in ticks of 0.1 ns.
+        /// The arrival time of that request in the trace, in ticks of 0.1 ns.
         arrival: Ticks,
     },
     /// The run ended before statistics opened.
@@ -193,31 +193,31 @@ pub enum SimError {
         "{origin}: sim.warmup_requests = {warmup}: the run ended after {requests} requests, and measured none of them; expected fewer than {requests}"
     )]
     NothingMeasured {
-        /// The trace.
+        /// The name of the trace.
         origin: String,
-        /// Requests before statistics open.
+        /// The number of requests before statistics open.
         warmup: u64,
-        /// Requests that arrived.
+        /// The number of requests that arrived.
         requests: u64,
     },
-    /// The run ended before its power failed.
+    /// The run ended before the planned loss of power.
     #[error(
         "{origin}: the power was to fail at {at}, but the run ended after {seen}; expected an earlier moment"
     )]
     NoCut {
-        /// The trace.
+        /// The name of the trace.
         origin: String,
-        /// When the power was to fail.
+        /// The planned moment of the loss.
         at: String,
-        /// How many of the counted events there were.
+        /// The number of events of the awaited kind that happened.
         seen: u64,
     },
-    /// After a loss of power no block was free to put others in order.
+    /// After a loss of power the mount found no free block that it needs to move pages.
     #[error("ftl.kind = {layer}: the mount after the loss of power found no room: {}", words::shortage(.shortage))]
     Mount {
-        /// The layer.
+        /// The name of the layer.
         layer: &'static str,
-        /// What ran out.
+        /// The resource that ran out.
         shortage: NoSpace,
     },
     /// The observer asked to stop.
@@ -226,7 +226,7 @@ pub enum SimError {
 }
 
 impl SimError {
-    /// The device has no room left for the request in line `line` of `origin`.
+    /// The error for a device that has no space left for the request in line `line` of `origin`.
     #[cold]
     pub(crate) fn full(origin: &str, line: u32, shortage: NoSpace) -> Self {
         Self::DeviceFull {
@@ -237,7 +237,7 @@ impl SimError {
     }
 }
 
-/// `time` in milliseconds, to the tick.
+/// `time` in milliseconds, exact to the tick.
 fn exact_ms(time: Ticks) -> String {
     format!("{}.{:07} ms", time / TICKS_PER_MS, time % TICKS_PER_MS)
 }

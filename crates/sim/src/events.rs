@@ -1,9 +1,16 @@
-//! The event list: first in, first out among equal times.
+//! The event list. Events with equal times are delivered in the order in which they were scheduled.
 //!
-//! Many things are due at the same instant, and their order decides block contents once garbage collection is
-//! active. Events for the present instant go to a plain queue. Later events go to a ring in the order in which they are due: nearly always a new one
-//! comes last, or before few others. An event that would have to pass too many, or is as far away as the next arrival, goes to
-//! a heap. Entries in ring and heap for an instant were put there before that instant began, so they come first.
+//! Many events are due at the same instant. Their order decides the contents of blocks once garbage collection is
+//! active. Three structures hold the events:
+//!
+//! - Events for the present instant are in a plain queue.
+//! - Later events are in a ring, ordered by time. A new event nearly always belongs at its end, or before few
+//!   others.
+//! - An event that many others would have to move for is in a heap. So is an event at a given time, such as the
+//!   next arrival, which is usually far away.
+//!
+//! Entries in ring and heap that are due at an instant were scheduled before that instant began, so they precede
+//! the queue.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,7 +20,7 @@ use destage_base::{Ticks, choices};
 
 use crate::queue::Queue;
 
-/// The last moment. An event that would be due later is due then.
+/// The last moment of the clock. Events that would be due later are due at this moment.
 pub const LAST: Ticks = Ticks::MAX - 1;
 
 choices! {
@@ -21,25 +28,26 @@ choices! {
     pub enum Clock {
         /// In whole ticks, exactly.
         Exact = "exact",
-        /// As in the reference simulator: milliseconds in double precision. In a busy period every sum is
-        /// rounded the same way, so a queue that never empties drifts by some 1e-10 ms per operation,
-        /// 1e-5 ms in all after a hundred thousand. Only with this clock are such runs equal to its digits.
+        /// As in the reference simulator: in milliseconds with double precision. Every sum in a busy period is
+        /// rounded in the same direction, so the clock of a queue that never empties drifts by about 1e-10 ms per
+        /// operation, or 1e-5 ms after a hundred thousand. Only this clock reproduces the reference's results to
+        /// the last digit.
         DoubleMs = "double_ms",
     }
 }
 
 impl Clock {
-    /// The ordering key of a moment given in ticks.
+    /// The key by which a moment is ordered, from its time in ticks.
     #[inline]
     fn key(self, time: Ticks) -> u64 {
         match self {
             Self::Exact => time.min(LAST),
-            // The bits of non-negative numbers ascend as the numbers do.
+            // The bits of non-negative floating-point numbers have the same order as the numbers.
             Self::DoubleMs => (as_number(time) / TICKS_PER_MS as f64).to_bits(),
         }
     }
 
-    /// `delay` ticks as [`Clock::advanced`] adds them.
+    /// The form of `delay` ticks that [`Clock::advanced`] adds.
     #[inline]
     fn span(self, delay: Ticks) -> u64 {
         match self {
@@ -48,7 +56,7 @@ impl Clock {
         }
     }
 
-    /// The key of the moment that is `span` after that of `key`: never one before it.
+    /// The key of the moment `span` after the moment of `key`. It is never earlier than `key`.
     #[inline]
     fn advanced(self, key: u64, span: u64) -> u64 {
         match self {
@@ -57,14 +65,15 @@ impl Clock {
         }
     }
 
-    /// The moment of `key`, to the nearest tick.
+    /// The time of `key`, rounded to the nearest tick.
     #[inline]
     fn ticks(self, key: u64) -> Ticks {
         match self {
             Self::Exact => key,
             Self::DoubleMs => {
                 let ticks = f64::from_bits(key) * TICKS_PER_MS as f64 + 0.5;
-                // A processor converts to signed numbers, and everything else takes it several times as long.
+                // Processors convert to signed integers directly; a conversion to unsigned integers takes several
+                // times as long.
                 match ticks < (1_u64 << 62) as f64 {
                     true => ticks as i64 as Ticks,
                     false => ticks as Ticks,
@@ -74,7 +83,8 @@ impl Clock {
     }
 }
 
-/// The number nearest to `time`. A processor converts signed numbers, and everything else takes it several times as long.
+/// `time` as a floating-point number. Processors convert signed integers directly; unsigned ones take several
+/// times as long.
 #[inline]
 fn as_number(time: Ticks) -> f64 {
     match time >> 63 {
@@ -89,37 +99,40 @@ fn large_as_number(time: Ticks) -> f64 {
     time as f64
 }
 
-/// Places of the ring, a power of two.
+/// The number of places in the ring; a power of two.
 const PLACES: usize = 256;
-/// Free places among them: one after the last event, and some before the first, where a new one may come.
+/// The number of places that stay free: one after the last event, and some before the first for events that are
+/// inserted there.
 const MARGIN: usize = 4;
-/// How many events a new one passes in the ring from behind without a look whether fewer are before it.
+/// A new event moves past up to this many later events from the end of the ring, before the other end is
+/// considered.
 const FEW: usize = 8;
-/// How many events may have to move for a new one.
+/// The largest number of events that may move to insert a new one.
 const STEPS: usize = 16;
-/// Spans are kept at this many places, by the highest bits of their product with an odd number.
+/// The cache of spans has two to this power entries. The highest bits of the delay times an odd number select
+/// one.
 const SPAN_BITS: u32 = 2;
 const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
-/// The key of the place after the last event: later than everything.
+/// The key of the entry after the last event. It is later than every moment.
 const NEVER: u64 = u64::MAX;
 
-/// Events of type `E`, delivered by time and, among equal times, in the order they were scheduled.
+/// Events of type `E`. They are delivered by time, and at equal times in the order in which they were scheduled.
 pub struct EventList<E> {
     clock: Clock,
     now_key: u64,
     now: Ticks,
     scheduled: u64,
     instant: Queue<E>,
-    /// By time and rank from `first` on, with an entry that is never due after the last; entries before the first are past. Places are counted
-    /// without wrapping.
+    /// Later events, ordered by time and rank. Entries before `first` were delivered; the entry at `end` is never
+    /// due. Indices do not wrap; they are taken modulo the size.
     ring: [Entry<E>; PLACES],
     first: usize,
     end: usize,
-    /// The first entry that is not in the ring, or an entry that is never due.
+    /// The earliest event outside the ring, or an entry that is never due.
     aside: Entry<E>,
-    /// The others.
+    /// The other events outside the ring.
     heap: BinaryHeap<Reverse<Entry<E>>>,
-    /// Added delays, and their values as the clock adds them: a run has few different ones, which occur again and again.
+    /// A cache of delays and their spans. A run has few different delays, and they recur.
     spans: [(Ticks, u64); 1 << SPAN_BITS],
 }
 
@@ -131,7 +144,7 @@ struct Entry<E> {
 }
 
 impl<E> Entry<E> {
-    /// Time, then rank, in one number.
+    /// Time and rank in one number.
     #[inline]
     fn order(&self) -> u128 {
         u128::from(self.key) << 64 | u128::from(self.rank)
@@ -180,26 +193,26 @@ impl<E: Copy + Default> EventList<E> {
         }
     }
 
-    /// The list is empty, and its time is `time`.
+    /// Sets the time of an empty list to `time`.
     pub fn begin_at(&mut self, time: Ticks) {
         self.now_key = self.clock.key(time);
         self.now = self.clock.ticks(self.now_key);
     }
 
-    /// The time of the event delivered last.
+    /// The time of the latest delivered event.
     #[inline]
     pub fn now(&self) -> Ticks {
         self.now
     }
 
-    /// Whether the clock stands at the last moment: from there on it measures nothing.
+    /// Whether the clock has reached the last moment, after which it measures nothing.
     #[inline]
     pub fn has_run_out(&self) -> bool {
         self.now >= LAST
     }
 
-    /// Schedules `event` at `time`; a time that has passed means now. It is kept apart from events that come after a delay: there are few of them,
-    /// and they are far away.
+    /// Schedules `event` at `time`, or now if that has passed. The event goes to the heap, because events at
+    /// given times are few and usually far away.
     pub fn at<X>(&mut self, time: Ticks, event: X)
     where
         E: From<X>,
@@ -212,7 +225,7 @@ impl<E: Copy + Default> EventList<E> {
         self.put_aside(key, self.scheduled, E::from(event));
     }
 
-    /// Schedules `event` when `delay` has passed.
+    /// Schedules `event` after `delay`.
     #[inline(always)]
     pub fn after<X>(&mut self, delay: Ticks, event: X)
     where
@@ -222,8 +235,8 @@ impl<E: Copy + Default> EventList<E> {
         self.schedule(key, E::from(event));
     }
 
-    /// Schedules `event` when `delay` has passed, unless it would be the next to be delivered, before anything else is due: then this call moves the
-    /// clock there and delivers it. Whether it is.
+    /// If `event` would be due after `delay` before every other event, moves the clock there and returns `true`:
+    /// the caller handles it at once. Otherwise schedules the event and returns `false`.
     #[inline(always)]
     pub fn delivers_after<X>(&mut self, delay: Ticks, event: X) -> bool
     where
@@ -238,14 +251,14 @@ impl<E: Copy + Default> EventList<E> {
         is_next
     }
 
-    /// The event that is due now, if there is exactly one. It is the next.
+    /// The only event that is due now, which is also the next; `None` if none or several are due.
     #[inline(always)]
     pub fn alone(&self) -> Option<E> {
         let is_next = self.next_key() > self.now_key;
         self.instant.only().filter(|_| is_next)
     }
 
-    /// Takes the event that is [`alone`](Self::alone).
+    /// Removes the event that [`alone`](Self::alone) returned.
     #[inline(always)]
     pub fn take_alone(&mut self) {
         self.instant.clear();
@@ -286,13 +299,14 @@ impl<E: Copy + Default> EventList<E> {
         self.schedule_from_the_end(entry);
     }
 
-    /// Whether the ring takes no more.
+    /// Whether the ring has no place for another event.
     #[inline]
     fn is_full(&self) -> bool {
         self.end.wrapping_sub(self.first) > PLACES - MARGIN
     }
 
-    /// Schedules `entry`, for which the ring is full or has many events that are due later: the events that are due before it move if they are fewer.
+    /// Schedules `entry` if the ring is full or has many later events. If few events precede it, these move
+    /// towards the front; if few follow it, those move towards the end; otherwise the entry goes to the heap.
     #[inline(never)]
     fn schedule_before_many(&mut self, entry: Entry<E>) {
         if self.is_full() {
@@ -316,13 +330,13 @@ impl<E: Copy + Default> EventList<E> {
         }
     }
 
-    /// Puts `entry` into the ring, behind all that are not due after it.
+    /// Inserts `entry` into the ring, after all events that are not due later.
     #[inline(always)]
     fn schedule_from_the_end(&mut self, entry: Entry<E>) {
         let (key, mut place) = (entry.key, self.end);
         self.end = place.wrapping_add(1);
         self.at_place(self.end).key = NEVER;
-        // Entries before the first are past, and so not later.
+        // Entries before `first` were delivered, so they are not later and end the loop.
         while self.at_place(place.wrapping_sub(1)).key > key {
             *self.at_place(place) = *self.at_place(place.wrapping_sub(1));
             place = place.wrapping_sub(1);
@@ -337,7 +351,7 @@ impl<E: Copy + Default> EventList<E> {
 
     #[inline]
     fn put_aside(&mut self, key: u64, rank: u64, event: E) {
-        // There is no other event: the next arrival comes to an empty place.
+        // Usually nothing else is outside the ring: the next arrival finds this place empty.
         if self.aside.key == NEVER {
             self.aside = Entry { key, rank, event };
             return;
@@ -345,7 +359,7 @@ impl<E: Copy + Default> EventList<E> {
         self.put_among(key, rank, event);
     }
 
-    /// [`EventList::put_aside`] wherever it belongs.
+    /// Does the work of [`EventList::put_aside`] if `aside` may be in use.
     #[inline(never)]
     fn put_among(&mut self, key: u64, rank: u64, event: E) {
         let entry = Entry { key, rank, event };
@@ -361,7 +375,7 @@ impl<E: Copy + Default> EventList<E> {
         self.heap.push(Reverse(later));
     }
 
-    /// Schedules `event` behind everything that is already due now.
+    /// Schedules `event` after everything that is due now.
     #[inline]
     pub fn soon<X>(&mut self, event: X)
     where
@@ -370,13 +384,13 @@ impl<E: Copy + Default> EventList<E> {
         self.instant.push(E::from(event));
     }
 
-    /// Whether nothing else is due at this instant.
+    /// Whether nothing more is due at this instant.
     #[inline]
     pub fn is_instant_over(&self) -> bool {
         self.instant.is_empty() && self.next_key() > self.now_key
     }
 
-    /// When the next event is due, if there is one.
+    /// The time at which the next event is due; `None` if there is none.
     #[must_use]
     pub fn next_time(&self) -> Option<Ticks> {
         if !self.instant.is_empty() {
@@ -386,13 +400,13 @@ impl<E: Copy + Default> EventList<E> {
         (key != NEVER).then(|| self.clock.ticks(key).max(self.now))
     }
 
-    /// The key of the first event beyond this instant.
+    /// The key of the first event that is not in the queue of the present instant.
     #[inline]
     fn next_key(&self) -> u64 {
         self.ring[self.first % PLACES].key.min(self.aside.key)
     }
 
-    /// Takes the next event and moves the clock to it.
+    /// Removes the next event, moves the clock to it and returns it; `None` if there is no event.
     #[inline(always)]
     pub fn take(&mut self) -> Option<E> {
         let first = &self.ring[self.first % PLACES];
@@ -423,7 +437,7 @@ impl<E: Copy + Default> EventList<E> {
     #[inline]
     fn take_aside(&mut self) -> E {
         let event = self.aside.event;
-        // Nearly always it is the next arrival, and alone.
+        // Nearly always this event is the next arrival, and no other is outside the ring.
         if self.heap.is_empty() {
             self.aside.key = NEVER;
         } else if let Some(Reverse(next)) = self.heap.pop() {
@@ -470,7 +484,7 @@ mod tests {
             assert_eq!(order[..3], ["near", "nearer", "late"], "{clock:?}");
             assert_eq!(order.len(), 5, "{clock:?}");
             assert!(list.has_run_out(), "{clock:?}");
-            // There, too, everything is delivered.
+            // Events at the last moment are delivered as well.
             list.after(3, "one");
             list.after(3, "two");
             assert_eq!(list.take(), Some("one"), "{clock:?}");
@@ -537,14 +551,14 @@ mod tests {
     #[test]
     fn ring_and_heap_deliver_what_a_sorted_list_would() {
         let mut random = destage_base::Random::new(11);
-        // Whole milliseconds are exact in double precision too.
+        // Whole milliseconds are exact in double precision, so the model holds for both clocks.
         for (clock, unit) in [(Clock::Exact, 1), (Clock::DoubleMs, TICKS_PER_MS)] {
             let mut list = EventList::new(clock);
-            // (moment, order of scheduling) of everything not delivered yet.
+            // Time and order of scheduling of every event that was not delivered yet.
             let mut model: Vec<(u64, u32)> = Vec::new();
             let mut scheduled = 0;
             for step in 0..40_000 {
-                // It grows beyond the ring, and becomes empty again.
+                // The list grows beyond the ring, and becomes empty again.
                 let grows = if step / 2000 % 2 == 0 { 6 } else { 3 };
                 if random.below(10) < grows || model.is_empty() {
                     let most = [9, 40, 4000][random.below(3) as usize];

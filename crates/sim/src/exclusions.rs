@@ -1,6 +1,7 @@
-//! The exclusions of parameters of device, host and run, each with its reason; their rows name these lists.
+//! The exclusions of parameters of device, host and run, each with its reason. The rows of the parameters name
+//! these lists.
 //!
-//! Facts that conditions name are those of [`crate::check`].
+//! [`crate::check`] defines the facts that the conditions name.
 
 use destage_base::parameter::Exclusion;
 
@@ -12,7 +13,7 @@ const fn excludes(value: &'static str, with: &'static str, because: &'static str
     }
 }
 
-/// Where commands wait in queues; this includes groups of planes that work in parallel.
+/// Commands wait in queues. They also do when groups of planes work in parallel.
 const QUEUES: &str =
     "flash.scheduling = commands_arrival|commands_reads_first or flash.parallel_units > 1";
 
@@ -69,7 +70,7 @@ pub const SUMMARY: &[Exclusion] = &[excludes(
 
 const ORDER_OF_THE_TRACE: &str = "the scheme knows the coming writes in the order of the trace, and this setting may change that order";
 
-/// The exclusions of settings that change the order of requests.
+/// Exclusions of settings that change the order of requests.
 pub const FOREKNOWN: &[Exclusion] = &[excludes("", "foreknown", ORDER_OF_THE_TRACE)];
 
 /// Exclusions of `device.firmware_cores`.

@@ -1,7 +1,8 @@
-//! A run explained: its course, the distribution of response times, and the waits of each request.
+//! An explained run: its series, the distribution of response times, and the waits of each request.
 //!
-//! A run that is to be explained has an [`Explaining`] as its witness. It observes events and changes nothing, and its memory does not grow with the
-//! run. `docs/EXPLAIN.md` explains the parts of a response time.
+//! A run that is to be explained has an [`Explaining`] as its witness. The witness observes events and changes
+//! nothing, and its memory does not grow with the length of the run. `docs/EXPLAIN.md` explains the parts of a
+//! response time.
 
 mod path;
 mod queues;
@@ -36,7 +37,7 @@ pub const OPERATIONS: [Operation; 4] = [
     Operation::Trim,
 ];
 
-/// The percentiles that are reported, by name.
+/// The percentiles that are reported: name, and percentile as a fraction.
 pub const PERCENTILES: [(&str, (u64, u64)); 5] = [
     ("50", (50, 100)),
     ("90", (90, 100)),
@@ -45,14 +46,14 @@ pub const PERCENTILES: [(&str, (u64, u64)); 5] = [
     ("99.99", (9999, 10_000)),
 ];
 
-/// The responses of one operation.
+/// The response times of requests with one operation.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Responses {
     /// The values at [`PERCENTILES`], in ticks, up to a thousandth too large.
     pub percentiles: [Ticks; PERCENTILES.len()],
     /// The largest, in ticks.
     pub max: Ticks,
-    /// By their size, and by their parts.
+    /// The histogram of response times, with the parts of each bucket.
     pub spreading: Spreading,
 }
 
@@ -61,9 +62,9 @@ pub struct Responses {
 pub struct Explained {
     /// Facts that need a clock; `None` for a run without one.
     pub timed: Option<Timed>,
-    /// Records by size.
+    /// Destage records by size.
     pub destages: Destages,
-    /// Blocks by erases, when statistics closed.
+    /// Blocks by their number of erases when statistics closed.
     pub wear: Wear,
     /// The values that the buffer's scheme learned, at the ends of its periods.
     pub scheme: Learnt,
@@ -74,19 +75,20 @@ pub struct Explained {
 pub struct Timed {
     /// The names of the parts that are reported.
     pub parts: &'static [&'static str],
-    /// In the order of [`OPERATIONS`].
+    /// Response times, in the order of [`OPERATIONS`].
     pub responses: [Responses; 4],
-    /// The course of the run.
+    /// The series of the run.
     pub series: Series,
     /// The slowest requests, the slowest first.
     pub worst: Vec<Slow>,
 }
 
-/// A request on its way.
+/// The path of a request so far.
 #[derive(Clone, Debug, Default)]
 struct Way {
     arrived: Ticks,
-    /// When its latest transfer began, and how long its transfers took before the device accepted it and after its answer.
+    /// When its latest transfer began; and the time of its transfers before the device accepted it, and after its
+    /// answer.
     transfers: Ticks,
     moved: [Ticks; 2],
     accepted: Accepted,
@@ -98,17 +100,17 @@ struct Way {
     dies_collecting: u32,
 }
 
-/// Watches a run that is to be explained. See the [module](self).
+/// The witness of a run that is to be explained. See the [module](self).
 #[derive(Debug)]
 pub struct Explaining {
-    /// Commands wait in queues.
+    /// Whether commands wait in queues.
     in_queues: bool,
     now: Ticks,
     levels: Levels,
-    /// Statistics are open, and were not closed.
+    /// Whether statistics are not closed yet.
     counts: bool,
     paths: Paths,
-    /// By the number of the request.
+    /// Paths by the number of the request in the engine.
     ways: Vec<Way>,
     responses: [(Counted, Spreading); 4],
     recording: Option<Recording>,
@@ -118,7 +120,7 @@ pub struct Explaining {
 }
 
 impl Explaining {
-    /// For a run on `dies` dies; the argument says whether their commands wait in queues.
+    /// A witness for a run on `dies` dies. `in_queues` says whether their commands wait in queues.
     #[must_use]
     pub fn new(dies: u32, in_queues: bool) -> Self {
         Self {
@@ -136,7 +138,7 @@ impl Explaining {
         }
     }
 
-    /// The outcome, except for the values that the scheme learned.
+    /// The result, without the values that the scheme learned.
     #[must_use]
     fn finish(self) -> Explained {
         let timed = Timed {
@@ -424,12 +426,13 @@ impl Explaining {
 }
 
 impl Way {
-    /// The whole path of a request that is complete `now`, as the response time of the request that arrived at `arrival`.
+    /// Divides the path of this request, complete at `now`, into parts. The response is credited to the request that
+    /// arrived at `arrival`.
     fn split(&self, arrival: Ticks, now: Ticks) -> Split {
         let accepted = self.accepted.at;
         let answered = self.answered.unwrap_or(now);
         let [bus_in, bus_out] = self.moved;
-        // In the order of time, for a response that begins on the way.
+        // If the response counts from a later arrival, the first of these times are cut off.
         let mut before = [accepted - self.arrived - bus_in, bus_in];
         let mut device = self.device.0;
         let mut behind = [now - answered - bus_out, bus_out];

@@ -1,4 +1,5 @@
-//! Values of parameters that do not fit each other, or the size of the device; each says what was expected.
+//! Checks that the values of parameters fit each other and the size of the device. Each error says what was
+//! expected.
 
 use destage_base::parameter::CountOrAuto;
 use destage_buffer::Contradiction;
@@ -11,7 +12,7 @@ use crate::parameters::ByHandle;
 use crate::power::is_capacitor;
 use crate::precondition::{self, Precondition};
 
-/// A check; its error is in words.
+/// A check of a configuration. Its error is a complete message.
 type Fits = fn(&Config) -> Result<(), String>;
 
 /// All checks, in the order in which errors are reported.
@@ -109,7 +110,7 @@ fn units(config: &Config) -> Result<(), String> {
     }
 }
 
-/// Groups of planes, where no layer asks: it knows them in batches alone.
+/// Checks groups of planes that work in rounds. The layer does not know of these groups, so it cannot check them.
 fn groups(config: &Config) -> Result<(), String> {
     let flash = &config.typed.flash;
     let (units, planes) = (flash.parallel_units, flash.planes_per_die);
@@ -153,7 +154,8 @@ fn capacitor(config: &Config) -> Result<(), String> {
     }
 }
 
-/// Marks of destaging in idle time; they have no effect without it.
+/// Checks the watermarks of destaging in idle time. Without such destaging they have no effect, and any values
+/// pass.
 fn idle_marks(config: &Config) -> Result<(), String> {
     match config.common().check() {
         Err(Contradiction::LowAboveHigh { low, high }) if config.common().bg_destage => {
@@ -194,7 +196,7 @@ fn capacity(config: &Config) -> Result<(), String> {
     }
 }
 
-/// A buffer that handles share has a slot for each of them.
+/// Checks that a buffer that is divided among placement handles has at least one slot for each.
 fn shares(config: &Config) -> Result<(), String> {
     if config.by_handle() == ByHandle::Shared {
         return Ok(());

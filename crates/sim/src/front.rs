@@ -1,4 +1,4 @@
-//! The configuration of the path between host and buffer, apart from the bus.
+//! The configuration of the path between host and buffer, except the host bus.
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_NS, from_units};
@@ -8,10 +8,11 @@ use crate::engine::{Firmware, FrontConfig};
 use crate::metrics::FrontScope;
 use crate::wire::Wire;
 
-/// The largest weight of a queue; NVMe has 256.
+/// The largest weight of a queue, as in NVMe.
 pub(crate) const WEIGHT_MAX: u32 = 256;
 
-/// Weights of `queues` queues, one number for all or one for each with `/` between them.
+/// The weights of `queues` queues. `text` has one number for all, or one for each with `/` between them. `None`
+/// if it has neither.
 pub(crate) fn weights(text: &str, queues: u32) -> Option<Vec<u32>> {
     let numbers: Option<Vec<u32>> = text.split('/').map(|part| part.parse().ok()).collect();
     let numbers = numbers.filter(|numbers| {
@@ -25,13 +26,13 @@ pub(crate) fn weights(text: &str, queues: u32) -> Option<Vec<u32>> {
     }
 }
 
-/// Ticks of this many nanoseconds.
+/// Converts nanoseconds to ticks.
 fn phase(nanoseconds: f64) -> Ticks {
     from_units(nanoseconds, TICKS_PER_NS)
 }
 
 impl Config {
-    /// The link, if there is one.
+    /// The link; `None` if messages take no time.
     fn link(&self) -> Option<Wire> {
         let host = &self.typed.host;
         (host.link_lane_gb_per_s > 0.0).then(|| Wire {
@@ -42,7 +43,7 @@ impl Config {
         })
     }
 
-    /// The cores, if requests take time on them.
+    /// The firmware cores; `None` if requests take no time on them.
     fn firmware(&self) -> Option<Firmware> {
         let device = &self.typed.device;
         let command = phase(device.firmware_ns);
@@ -59,14 +60,14 @@ impl Config {
         (takes > 0).then_some(firmware)
     }
 
-    /// How long a page is in the DRAM, if that takes time.
+    /// The ticks that the DRAM takes for a page; `None` if it takes no time.
     fn dram_page(&self) -> Option<Ticks> {
         let (device, bytes) = (&self.typed.device, self.typed.flash.page_bytes as f64);
         let page = phase(device.dram_access_ns + bytes * device.dram_ns_per_byte);
         (page > 0).then_some(page)
     }
 
-    /// The front end, if any of it is on.
+    /// The configuration of the front end; `None` if all parts of it are off.
     pub(crate) fn front(&self) -> Option<FrontConfig> {
         let host = &self.typed.host;
         let front = FrontConfig {
@@ -88,10 +89,10 @@ impl Config {
         is_on.then_some(front)
     }
 
-    /// The configuration that metrics need.
+    /// The values that metrics of the front end need.
     pub(crate) fn front_scope(&self) -> FrontScope {
         let (host, device) = (&self.typed.host, &self.typed.device);
-        // A stage that is off takes no energy.
+        // A stage that is off consumes no energy.
         let taken = |is_on: bool, energy: f64| if is_on { energy } else { 0.0 };
         let page_bytes = self.typed.flash.page_bytes as f64;
         FrontScope {
@@ -105,7 +106,7 @@ impl Config {
         }
     }
 
-    /// Whether requests are accepted in another order than they are sent, though the scheduler keeps it.
+    /// Whether the front end can change the order of requests even if the scheduler keeps it.
     pub(crate) fn front_reorders(&self) -> bool {
         let (host, device) = (&self.typed.host, &self.typed.device);
         let is_alike = |firmware: Firmware| firmware.page == 0 && firmware.read == firmware.command;

@@ -1,4 +1,4 @@
-//! The host: its queue of waiting requests, and its data about outstanding ones.
+//! The host: its queue of waiting requests, and its records of outstanding requests.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,9 +8,10 @@ use destage_trace::Operation;
 use crate::queue::Queue;
 
 choices! {
-    /// Which waiting request is sent to the device next.
+    /// Rule for the waiting request that is sent to the device next.
     pub enum Scheduler {
-        /// Cyclic and ascending by address from the one sent last; equal addresses in arrival order.
+        /// Ascending by address from the request that was sent last, then again from the lowest address. Requests
+        /// with equal addresses go in arrival order.
         CLook = "clook",
         /// In arrival order.
         Fifo = "fifo",
@@ -19,26 +20,26 @@ choices! {
 
 /// Requests that wait in the host.
 pub enum Waiting {
-    /// Ordered by address and arrival.
+    /// Queue ordered by address, then by arrival.
     CLook {
         /// Waiting requests by (first sector, arrival rank).
         queue: BTreeMap<(u64, u64), u32>,
         /// First sector of the request sent last.
         last: u64,
-        /// Ranks given so far.
+        /// The number of arrival ranks that were given out.
         arrivals: u64,
     },
-    /// In arrival order.
+    /// Queue in arrival order.
     Fifo {
         /// Waiting requests.
         queue: VecDeque<u32>,
-        /// How many of the first were [given](Waiting::next) already.
+        /// The number of requests at the front that [`next`](Waiting::next) has returned already.
         given: usize,
     },
 }
 
-/// The arrival of a request with the time `arrival` in its trace, with times multiplied by `factor`. A product beyond 64 bits counts as the largest
-/// number.
+/// The time `arrival` of a request in its trace, multiplied by `factor` and rounded. A product beyond 64 bits
+/// gives the largest number.
 #[inline(always)]
 pub fn scaled(arrival: Ticks, factor: f64) -> Ticks {
     if factor == 1.0 {
@@ -64,7 +65,7 @@ impl Waiting {
         }
     }
 
-    /// Request `id`, which begins at `sector`, has arrived.
+    /// Adds request `id`, which begins at `sector`.
     pub fn push(&mut self, id: u32, sector: u64) {
         match self {
             Self::CLook {
@@ -77,14 +78,14 @@ impl Waiting {
         }
     }
 
-    /// A request that begins at `sector` is sent without having waited.
+    /// Notes that a request that begins at `sector` is sent without waiting.
     pub fn pass(&mut self, sector: u64) {
         if let Self::CLook { last, .. } = self {
             *last = sector;
         }
     }
 
-    /// Takes the request to send next.
+    /// Removes and returns the request to send next.
     pub fn pop(&mut self) -> Option<u32> {
         match self {
             Self::CLook { queue, last, .. } => {
@@ -103,7 +104,8 @@ impl Waiting {
         }
     }
 
-    /// The next `count` requests to send, if it is known which these are, enough wait, and none of them was given before.
+    /// The next `count` requests to send. `None` if the scheduler cannot know them, if fewer wait, or if requests
+    /// that were returned before still wait.
     #[inline]
     pub fn next(&mut self, count: usize) -> Option<impl Iterator<Item = u32> + '_> {
         match self {
@@ -126,13 +128,14 @@ impl Waiting {
 }
 
 choices! {
-    /// To which outstanding request a completion is credited.
+    /// Rule for the outstanding request that a completion is credited to.
     pub enum Attribution {
-        /// The one that completed.
+        /// The request that completed.
         Request = "request",
-        /// The reference simulator's rule: the newest outstanding request if it begins at the completed one's address, otherwise the oldest that
-        /// does, whatever its operation. The overall mean does not depend on it; percentiles, and the response times
-        /// that count as reads', do.
+        /// The reference simulator's rule. If the newest outstanding request begins at the address of the
+        /// completed one, it is credited; otherwise the oldest outstanding request that begins there is, whatever
+        /// its operation. The rule does not change the overall mean, but it changes percentiles and the division
+        /// of response times between reads and writes.
         DiskSim = "disksim",
     }
 }
@@ -140,29 +143,30 @@ choices! {
 /// Outstanding requests in arrival order, for [`Attribution::DiskSim`].
 #[derive(Default)]
 pub struct Outstanding {
-    /// (first sector, identity), oldest first.
+    /// First sector and identity of each outstanding request, oldest first.
     requests: Queue<(u64, Identity)>,
 }
 
-/// The request that a response time is reported for.
+/// The request for which a response time is reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Identity {
-    /// Position in the trace, from 0.
+    /// Position in the trace, counted from 0.
     pub index: u64,
-    /// When it arrived.
+    /// Arrival time.
     pub arrival: Ticks,
-    /// What it asked.
+    /// Requested operation.
     pub operation: Operation,
 }
 
 impl Outstanding {
-    /// A request has arrived.
+    /// Adds a request that has arrived.
     #[inline]
     pub fn push(&mut self, identity: Identity, sector: u64) {
         self.requests.push((sector, identity));
     }
 
-    /// The request that `completed`, which begins at `sector`, is complete: which one is credited?
+    /// Removes and returns the request that is credited with the completion of `completed`, which begins at
+    /// `sector`. It is `completed` itself if no outstanding request begins there.
     #[inline(always)]
     pub fn credit(&mut self, sector: u64, completed: Identity) -> Identity {
         match self.requests.last() {
@@ -171,7 +175,7 @@ impl Outstanding {
                 self.requests.pop_last();
                 identity
             }
-            // Most complete in the order in which they arrived.
+            // Most requests complete in their order of arrival.
             _ => match self.requests.first() {
                 Some((oldest, identity)) if *oldest == sector => {
                     let identity = *identity;

@@ -1,8 +1,9 @@
-//! Response times, kept exactly as long as there is room.
+//! Response times and their statistics.
 //!
-//! Every response time is kept as an integer, 8 bytes each: percentiles are ranks of the values
-//! themselves, and sums do not depend on the order of addition. Beyond a number of responses that the user may choose, a histogram replaces the list,
-//! so that memory is bounded: percentiles are then exact to a thousandth of their value, and everything else stays exact.
+//! Every response time is kept as an integer of 8 bytes. Percentiles are then values of exact ranks, and sums do
+//! not depend on the order of addition. The user may limit the number of times that are kept. Beyond it, a
+//! histogram of bounded memory replaces the list: percentiles are then exact to a thousandth of their value, and
+//! everything else stays exact.
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, to_ms};
@@ -13,11 +14,11 @@ use crate::ranks::values_of_ranks;
 /// Response times of reads and writes.
 #[derive(Clone, Debug)]
 pub struct Latencies {
-    /// Times kept one by one: of reads, and of writes.
+    /// The times that are kept one by one: those of reads, and those of writes.
     kept: [Vec<Ticks>; 2],
-    /// How many more may be; none once there were more, and they are in `rest`.
+    /// The number of times that may still be added to `kept`. After it is exceeded, all times are in `rest`.
     room: usize,
-    /// Reads and writes, once there are too many to keep.
+    /// Histograms of reads and of writes, once there are too many times to keep one by one.
     rest: Option<Box<[Counted; 2]>>,
 }
 
@@ -27,10 +28,10 @@ impl Default for Latencies {
     }
 }
 
-/// Significant digits of percentiles that are no longer exact.
+/// Significant digits of percentiles that come from a histogram.
 const DIGITS: u8 = 3;
 
-/// Times by how often they came, in memory that has a bound, and their exact sums.
+/// A histogram of times in bounded memory, with their exact sum, sum of squares and maximum.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Counted {
     times: Histogram<u64>,
@@ -53,7 +54,7 @@ impl Default for Counted {
 impl Counted {
     /// Records one time.
     pub fn push(&mut self, time: Ticks) {
-        // A histogram that grows takes every value.
+        // The histogram resizes itself, so it accepts every value.
         self.times += time;
         self.sum += u128::from(time);
         self.squares.add(time);
@@ -68,20 +69,21 @@ impl Counted {
         self
     }
 
-    /// The value of rank ceil(q n), up to a thousandth too large; 0 if there are none.
+    /// The value of rank ceil(q n) in ticks, at most a thousandth too large, for q = `part` / `whole` and n
+    /// times; 0 if there are no times.
     #[must_use]
     pub fn percentile(&self, (part, whole): (u64, u64)) -> Ticks {
         let value = self.times.value_at_quantile(part as f64 / whole as f64);
         value.min(self.max)
     }
 
-    /// The largest; 0 if there are none.
+    /// The largest time in ticks; 0 if there are no times.
     #[must_use]
     pub fn max(&self) -> Ticks {
         self.max
     }
 
-    /// The statistics of them, if there are any.
+    /// The statistics of the times; `None` if there are no times.
     #[must_use]
     pub fn summary(&self) -> Option<Summary> {
         let count = self.times.len();
@@ -95,7 +97,7 @@ impl Counted {
     }
 }
 
-/// A sum of squares, exact: the multiples of 2^128 are counted apart.
+/// An exact sum of squares: `low` plus `high` times 2^128.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Squares {
     low: u128,
@@ -120,15 +122,15 @@ impl Squares {
 /// The statistics of a set of response times, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Summary {
-    /// How many.
+    /// Number of times.
     pub count: u64,
-    /// Arithmetic mean.
+    /// Arithmetic mean, in milliseconds.
     pub mean_ms: f64,
-    /// Standard deviation of the population.
+    /// Standard deviation of the population, in milliseconds.
     pub std_ms: f64,
-    /// Percentiles 50, 95, 99 and 99.9: the value of rank ceil(q n).
+    /// Percentiles 50, 95, 99 and 99.9 in milliseconds, each the value of rank ceil(q n).
     pub percentiles_ms: [f64; 4],
-    /// Largest.
+    /// Largest time, in milliseconds.
     pub max_ms: f64,
 }
 
@@ -136,7 +138,7 @@ pub struct Summary {
 pub const PERCENTILES: [(u64, u64); 4] = [(50, 100), (95, 100), (99, 100), (999, 1000)];
 
 impl Latencies {
-    /// Keeps up to `exact` times one by one.
+    /// Keeps up to `exact` times one by one; with more, all times go to histograms.
     #[must_use]
     pub fn keeping(exact: usize) -> Self {
         Self {
@@ -146,7 +148,7 @@ impl Latencies {
         }
     }
 
-    /// Records one response time.
+    /// Records one response time, of a write or of another request.
     #[inline(always)]
     pub fn push(&mut self, time: Ticks, write: bool) {
         let (room, is_full) = self.room.overflowing_sub(1);
@@ -167,13 +169,13 @@ impl Latencies {
         rest[usize::from(write)].push(time);
     }
 
-    /// The times of reads and of writes one by one, in order of arrival; `None` once there are too many.
+    /// The times of reads and of writes one by one, each in order of recording; `None` once there are too many.
     pub(crate) fn kept(&self) -> Option<[&[Ticks]; 2]> {
         let [reads, writes] = &self.kept;
         self.rest.is_none().then_some([reads, writes])
     }
 
-    /// All of them.
+    /// The statistics of all times; `None` if there are none.
     #[must_use]
     pub fn all(&self) -> Option<Summary> {
         if let Some([reads, writes]) = self.rest.as_deref() {
@@ -182,13 +184,15 @@ impl Latencies {
         summary(&[&self.kept[0], &self.kept[1]])
     }
 
-    /// Of reads. `all` is the summary of reads and writes, which need not be made again if there are no writes.
+    /// The statistics of reads; `None` if there are none. `all` is the result of [`Latencies::all`], which is
+    /// returned if there are no writes.
     #[must_use]
     pub fn reads(&self, all: Option<Summary>) -> Option<Summary> {
         self.of(false, all)
     }
 
-    /// Of writes; `all` as for [`Latencies::reads`].
+    /// The statistics of writes; `None` if there are none. `all` is the result of [`Latencies::all`], which is
+    /// returned if there are no reads.
     #[must_use]
     pub fn writes(&self, all: Option<Summary>) -> Option<Summary> {
         self.of(true, all)
@@ -205,7 +209,7 @@ impl Latencies {
     }
 }
 
-/// Of all times of `sets`.
+/// The statistics of all times in `sets`.
 fn summary(sets: &[&[Ticks]]) -> Option<Summary> {
     let count = sets.iter().map(|times| times.len() as u64).sum();
     if count == 0 {
@@ -238,13 +242,13 @@ pub(crate) fn mean_ms(sum: u128, count: u64) -> f64 {
 
 /// Standard deviation of the population, in ticks.
 fn deviation(sum: u128, squares: Squares, count: u64) -> f64 {
-    // n * sum of squares - (sum)^2 is exact in integers; only its root is rounded.
+    // n * sum of squares - (sum)^2 is an exact integer; only its root is rounded.
     let n = u128::from(count);
     let exact = (squares.high == 0).then_some(squares.low);
     let exact = exact.and_then(|squares| squares.checked_mul(n));
     match exact.zip(sum.checked_mul(sum)) {
         Some((of_squares, of_sum)) => ((of_squares - of_sum) as f64).sqrt() / count as f64,
-        // Beyond 128 bits: more than 10^9 responses of hours each, or some of years.
+        // The products exceed 128 bits: there are more than 10^9 responses of hours each, or some of years.
         None => {
             let squares = squares.low as f64 + squares.high as f64 * 2f64.powi(128);
             (squares / n as f64 - (sum as f64 / n as f64).powi(2))
@@ -291,7 +295,8 @@ mod tests {
             assert_eq!(writes.max_ms, to_ms(half + 3));
             let share = |part: f64, of: u64| (part / to_ms(of) - 1.0).abs();
             assert!(share(all.mean_ms, half) < 1e-12, "{all:?}");
-            // Two at the mean, one as far above it as the other is below.
+            // Two of the four times are at the mean, one is `half` above it and one is `half` below, so the
+            // deviation is `half` / sqrt(2).
             assert!(share(all.std_ms * 2f64.sqrt(), half) < 1e-12, "{all:?}");
             assert!(share(all.percentiles_ms[0], half) <= rounding, "{all:?}");
             assert!(share(reads.percentiles_ms[3], u64::MAX) <= rounding);

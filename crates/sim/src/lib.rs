@@ -1,26 +1,26 @@
-//! The simulator: virtual clock, event order, host model, wiring and metrics.
+//! The simulator: virtual clock, order of events, host model, construction of the parts, and metrics.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`settings`], [`parameters`], [`profiles`] | from the user's text to a checked [`settings::Config`] |
+//! | [`settings`], [`parameters`], [`profiles`] | the user's text, and the checked [`settings::Config`] made from it |
 //! | [`check`] | the needs and exclusions of parameters, and the check of a whole configuration against them |
-//! | [`capacity`], [`size`] | how many blocks a device has where no number is given |
-//! | [`renamed`] | names of earlier versions, which are refused with the new ones |
-//! | [`run`] | from a configuration and requests to results, all at once or as requests come |
-//! | [`engine`] | the event-driven run, with [`host`], [`queues`], [`events`]; [`wire`] is the link to it |
+//! | [`capacity`], [`size`] | the number of blocks of a device, if the user gives none |
+//! | [`renamed`] | names of earlier versions, which are refused with a hint to the new names |
+//! | [`run`] | runs of a configuration on requests, given all at once or one after the other |
+//! | [`engine`] | the event-driven run, with [`host`], [`queues`], [`events`]; [`wire`] is the host's link |
 //! | [`op_count`] | the run without a clock |
 //! | [`explain`] | where the time of a run goes |
-//! | [`curve`] | every size of a page-level LRU buffer in one pass |
-//! | [`sample`] | large buffers measured on samples of their blocks |
-//! | [`power`] | the run with bytes, whose power fails |
-//! | [`paging`], [`source`] | requests become pages |
+//! | [`curve`] | all sizes of a page-level LRU buffer in one pass |
+//! | [`sample`] | the hit ratios of large buffers, measured on samples of their blocks |
+//! | [`power`] | the run with bytes and a loss of power |
+//! | [`paging`], [`source`] | the input of requests, and their division into pages |
 //! | [`meter`], [`measured`] | `Totals`: operations and time of the dies; `Measured`: all that a run measures |
-//! | [`prepass`] | the pass over all requests that a few configurations need first |
-//! | [`limits`] | where a run need not go on |
-//! | [`latencies`], [`metrics`] | `Summary`: one set of times; `Metrics`: the named results |
+//! | [`prepass`] | the pass over all requests that a few configurations need before the run |
+//! | [`limits`] | limits at which a run may stop early |
+//! | [`latencies`], [`metrics`] | `Summary`: statistics of one set of times; `Metrics`: the named results |
 //! | [`precondition`], [`state`] | the contents of the device before the first request; files that keep them |
 //! | [`observer`] | logs, progress, interruption |
-//! | [`watch`] | the beginning of a run recorded, to be watched |
+//! | [`watch`] | a recording of the beginning of a run, for display |
 //! | [`error`] | the errors in a user's input |
 
 mod bytes;

@@ -1,10 +1,10 @@
-//! Limits on the values of a run: once a value is beyond its limit, the rest of the run cannot bring it back.
+//! Limits on the values of a run. Once a value is beyond its limit, the rest of the run cannot bring it back.
 //!
-//! Counts only grow, and so do sums of times; a run has at most the requests and writes of its input. So a run that has programmed more pages than a
-//! write amplification allows for all of its input cannot come back below it, and neither can one in which more than a hundredth of all requests took
-//! longer than the limit of the 99th percentile. A request that has arrived and
-//! waits will have taken at least as long as it has waited. Every comparison is made with the numbers, and the rounding, of
-//! [`crate::metrics`].
+//! Counts and sums of times only grow, and a run has at most the requests and writes of its input. Suppose that a
+//! run has programmed more pages than the limit of write amplification allows for the whole input: it cannot come
+//! back below the limit. The same is true if more than a hundredth of all requests took longer than the limit of
+//! the 99th percentile. A waiting request will take at least as long as it has waited. Every comparison uses the
+//! numbers and the rounding of [`crate::metrics`].
 
 use destage_base::Ticks;
 use destage_base::time::to_ms;
@@ -24,21 +24,21 @@ use crate::paging::Addressing;
 use crate::parameters::Wearout;
 use crate::settings::Config;
 
-/// The totals of an input: no run of it has more.
+/// The totals of an input. No run of it has more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Demand {
-    /// Reads.
+    /// Number of reads.
     pub reads: u64,
-    /// Writes, flushes and trims.
+    /// Number of writes, flushes and trims.
     pub writes: u64,
-    /// Pages that are written.
+    /// Number of page writes.
     pub page_writes: u64,
-    /// Bytes that are written.
+    /// Number of bytes written.
     pub bytes_written: u64,
 }
 
 impl Demand {
-    /// Adds `request`, which `addressing` makes pages of.
+    /// Adds `request`, which `addressing` divides into pages.
     pub fn add(&mut self, addressing: &Addressing, request: &Request) {
         match request.operation {
             Operation::Read => self.reads += 1,
@@ -51,26 +51,27 @@ impl Demand {
     }
 }
 
-/// The values of a run so far.
+/// The values of a run so far that limits compare.
 pub(crate) struct SoFar<'r> {
     pub(crate) counts: Counts,
     pub(crate) tally: Tally,
     pub(crate) gc_runs: u64,
     pub(crate) response: &'r Latencies,
-    /// `None` where every request is answered at once.
+    /// The requests that wait; `None` if every request is answered at once.
     pub(crate) unanswered: Option<&'r dyn Unanswered>,
 }
 
-/// Requests that have arrived, and are not answered.
+/// Requests that have arrived and are not answered.
 pub(crate) trait Unanswered {
-    /// How many.
+    /// The number of these requests.
     fn count(&self) -> usize;
 
-    /// Gives for each whether it is no read, and how long it has waited.
+    /// Calls `visit` for each of these requests, with `true` unless it is a read, and with the ticks that it has
+    /// waited.
     fn each(&self, visit: &mut dyn FnMut(bool, Ticks));
 }
 
-/// Values that metrics of a run have to stay below; and the facts about them.
+/// The limits of one run, with what was counted for them so far.
 #[derive(Clone, Debug)]
 pub struct Limits(Vec<Limit>);
 
@@ -80,51 +81,52 @@ struct Limit {
     of: Of,
 }
 
-/// A count that only grows.
+/// A count of a run that only grows.
 type Counter = fn(&SoFar<'_>) -> u64;
 
 #[derive(Clone, Debug)]
 enum Of {
-    /// A count, times one number and over another.
+    /// A count, the factor that multiplies it, and the number that divides it.
     Count(Counter, f64, f64),
     Times(Times),
 }
 
-/// Response times of reads, of others, or of both.
+/// A statistic of the response times of reads, of other requests, or of both.
 #[derive(Clone, Debug)]
 struct Times {
     reads: bool,
     writes: bool,
     figure: Figure,
-    /// The most there can be.
+    /// The largest possible number of these times.
     most: u64,
-    /// Whether each that waits will be among them.
+    /// Whether every waiting request will be among these times.
     counts_waiting: bool,
-    /// How many of each were looked at.
+    /// The numbers of times of reads and of others that were evaluated.
     seen: [usize; 2],
     sum: u128,
-    /// The goals that are not below the value.
+    /// The number of evaluated times that are not below the limit.
     beyond: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Figure {
     Mean,
-    /// A part of a whole.
+    /// The fraction of the percentile, as numerator and denominator.
     Percentile(u64, u64),
     Max,
 }
 
 impl Limits {
-    /// Limits of a run under `config`, of an input that asks for `demand`: each of `goals` is a metric, and the value it has to stay
-    /// below. `None` if nothing is known of any of them before the end.
+    /// Limits of a run under `config` on an input with the totals `demand`. Each of `goals` is a metric and the
+    /// value that it has to stay below. `None` if none of them can be compared before the end of the run.
     #[must_use]
     pub fn new<'g>(
         config: &Config,
         demand: Demand,
         goals: impl IntoIterator<Item = (&'g str, f64)>,
     ) -> Option<Self> {
-        // Counts from before statistics open are subtracted at the end.
+        // Counts from before the opening of statistics are subtracted at the end of the run, so the counts so far
+        // say nothing.
         if config.warmup() > 0 {
             return None;
         }
@@ -136,7 +138,7 @@ impl Limits {
         (!limits.is_empty()).then_some(Self(limits))
     }
 
-    /// Whether `run` is beyond one of them.
+    /// Whether `run` is beyond one of these limits.
     pub(crate) fn are_passed(&mut self, run: &SoFar<'_>) -> bool {
         self.0.iter_mut().any(|limit| match &mut limit.of {
             Of::Count(count, times, over) => count(run) as f64 * *times / *over >= limit.value,
@@ -185,7 +187,7 @@ fn of(config: &Config, demand: Demand, metric: &str) -> Option<Of> {
 }
 
 impl Times {
-    /// The times, and the statistic of them, that `metric` is.
+    /// The statistic of response times that `metric` names; `None` if it names none.
     fn of(config: &Config, demand: Demand, metric: &str) -> Option<Self> {
         let figures = [
             ("mean", Figure::Mean),
@@ -217,13 +219,13 @@ impl Times {
             .flat_map(|row| figures.map(|figure| (row, figure)));
         let mut named = all.filter(|((row, ..), (word, _))| row.of(word) == metric);
         let ((_, reads, writes), (_, figure)) = named.next()?;
-        // By DiskSim's rule a read may be credited with the time of a write.
+        // With DiskSim's rule a read may be credited with the time of a write.
         let by_kind = config.typed.host.attribution == Attribution::Request;
         let of_kind = |counts: bool, number: u64| match counts || !by_kind {
             true => number,
             false => 0,
         };
-        // A run may end, or close its statistics, before they are answered.
+        // A run may end, or close its statistics, before the waiting requests are answered.
         let typed = &config.typed;
         let answers_all = typed.host.saturation == 0
             && typed.sim.window == Window::Complete
@@ -243,7 +245,7 @@ impl Times {
     /// Adds the new values of `run`; returns whether the figure cannot stay below `value` milliseconds.
     fn pass(&mut self, run: &SoFar<'_>, value: f64) -> bool {
         let wanted = [self.reads, self.writes];
-        // Beyond the number of times that are kept one by one, nothing more is known.
+        // When there are more times than are kept one by one, the limit is no longer checked against new times.
         if let Some(kept) = run.response.kept() {
             for ((times, seen), _) in kept
                 .into_iter()
@@ -269,7 +271,7 @@ impl Times {
         }
         match self.figure {
             Figure::Mean => self.most > 0 && mean_ms(sum, self.most) >= value,
-            // The value of rank ceil(q n) is one of the largest n - ceil(q n) + 1.
+            // The value of rank ceil(q n) is one of the n - ceil(q n) + 1 largest.
             Figure::Percentile(part, whole) => {
                 let above = u128::from(self.most) * u128::from(whole - part) / u128::from(whole);
                 u128::from(beyond) > above

@@ -1,14 +1,15 @@
-//! Units of the mapping: the pages of host and buffer, of which several share a page of flash.
+//! Units of the mapping: the pages of host and buffer, several of which may share a page of flash.
 //!
-//! Everything above flash counts in units, so the typed parameters describe a device whose pages hold several units like a device with as many
-//! smaller pages that are [programmed together](crate::media): a unit is the page.
+//! Everything above flash counts in units. If a page of flash holds several units, the typed parameters therefore
+//! describe a device whose page is the unit: it has correspondingly more and smaller pages, which are [programmed
+//! together](crate::media).
 
 use crate::parameters::Parameters;
 
-/// The most units of a page.
+/// The largest number of units in a page of flash.
 pub(crate) const MOST_UNITS: u64 = 64;
 
-/// Units of the mapping in a page of flash, if they fit.
+/// The number of units of the mapping in a page of flash; `None` if `ftl.map_unit_bytes` does not fit the page.
 pub(crate) fn units_per_page(parameters: &Parameters) -> Option<u32> {
     let (page, unit) = (parameters.flash.page_bytes, parameters.ftl.map_unit_bytes);
     if unit == 0 {
@@ -18,7 +19,7 @@ pub(crate) fn units_per_page(parameters: &Parameters) -> Option<u32> {
     fits.then(|| (page / unit) as u32)
 }
 
-/// `parameters` in units of the mapping, `units` of which share a page of flash.
+/// Converts `parameters` so that their page is the unit of the mapping; `units` of these share a page of flash.
 pub(crate) fn in_units(mut parameters: Parameters, units: u32) -> Parameters {
     let flash = &mut parameters.flash;
     flash.page_bytes /= u64::from(units);

@@ -1,6 +1,7 @@
-//! `Measured`: everything a run measures, from the opening of its window to the close.
+//! `Measured`: everything that a run measures, from the opening of its statistics to their close.
 //!
-//! It holds the buffer's `Counts`, the dies' `Totals` and the response times. [`crate::metrics`] makes named results of them.
+//! It holds the buffer's `Counts`, the dies' `Totals` and the response times. [`crate::metrics`] turns them into
+//! named results.
 
 use destage_base::Ticks;
 use destage_buffer::Counts;
@@ -16,25 +17,25 @@ use crate::latencies::{Counted, Latencies};
 use crate::meter::Totals;
 use crate::observer::Observer;
 
-/// The host's figures.
+/// The counts of the host.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct HostCounts {
-    /// Requests that arrived.
+    /// Number of requests that arrived.
     pub requests: u64,
-    /// Requests that completed.
+    /// Number of requests that completed.
     pub completed: u64,
-    /// Pages that it read.
+    /// Page reads that the host requested.
     pub page_reads: u64,
-    /// Pages that it wrote.
+    /// Page writes that the host requested.
     pub page_writes: u64,
-    /// Bytes that it read.
+    /// Bytes that the host read.
     pub bytes_read: u64,
-    /// Bytes that it wrote.
+    /// Bytes that the host wrote.
     pub bytes_written: u64,
 }
 
 impl HostCounts {
-    /// Counts the pages and bytes that `request`, which touches `pages` pages, reads or writes.
+    /// Counts the pages and bytes that `request` reads or writes. It touches `pages` pages.
     #[inline]
     pub(crate) fn count_pages(&mut self, request: &Request, pages: u32) {
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
@@ -51,7 +52,7 @@ impl HostCounts {
         }
     }
 
-    /// Counts requests of one page each that need no further attention.
+    /// Counts requests of one page each that are complete and need no simulation.
     pub(crate) fn pass(&mut self, passed: Passed) {
         self.requests += passed.requests;
         self.completed += passed.requests;
@@ -64,75 +65,77 @@ impl HostCounts {
     }
 }
 
-/// Response times of requests.
+/// Response times.
 #[derive(Clone, Debug, Default)]
 pub struct Responses {
-    /// From the arrival of a request to its completion.
+    /// Times from the arrival of a request to its completion.
     pub host: Latencies,
-    /// From the sending of a request to the device to its completion.
+    /// Times from the dispatch of a request to the device to its completion.
     pub device: Latencies,
-    /// Of destaged records: from emission to the end of the last program.
+    /// Times from the emission of a destage record to the end of its last program.
     pub destage: Latencies,
-    /// Arrival to completion by queue of the host, where there are several.
+    /// Times from arrival to completion for each queue of the host; empty if there is only one queue.
     pub queues: Vec<Counted>,
 }
 
-/// The totals of the flash and its layer.
+/// The totals of the flash and its layer at the close of statistics.
 #[derive(Clone, Debug, Default)]
 pub struct FlashFigures {
     /// The work of the dies.
     pub totals: Totals,
-    /// Erase counts over all blocks.
+    /// Statistics of the erase counts of all blocks.
     pub wear: Wear,
-    /// Blocks that were erased as often as they survive, and are not used any more.
+    /// Number of blocks that reached their erase limit and are no longer used.
     pub retired: u64,
-    /// RAM of the layer's tables, in bytes.
+    /// Size of the layer's tables in RAM, in bytes.
     pub map_bytes: u64,
-    /// Figures only the layer has.
+    /// Figures that only this layer has.
     pub own: Vec<(&'static str, f64)>,
 }
 
-/// The totals of the buffer.
+/// The totals of the buffer at the close of statistics.
 #[derive(Clone, Debug, Default)]
 pub struct BufferFigures {
-    /// Its counts; absent without a buffer.
+    /// The counts of the buffer; `None` without a buffer.
     pub counts: Option<Counts>,
-    /// Figures only its scheme has.
+    /// Figures that only this scheme has.
     pub own: Vec<(&'static str, f64)>,
-    /// Figures that the scheme had again and again.
+    /// Series of values that the scheme recorded repeatedly.
     pub series: Vec<Series>,
 }
 
-/// The values of a run, from the opening of the window to the close.
+/// The measured values of a run, from the opening of statistics to their close.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// The host's figures.
+    /// The counts of the host.
     pub host: HostCounts,
-    /// The run stopped because too many requests were outstanding.
+    /// Whether the run stopped because too many requests were outstanding.
     pub saturated: bool,
-    /// The run ended because too many blocks were retired to leave one free where one is needed.
+    /// Whether the run ended because so many blocks were retired that no free block was left where one is needed.
     pub worn_out: bool,
-    /// Response times of requests.
+    /// Response times.
     pub responses: Responses,
-    /// From the opening of the window to the close.
+    /// Ticks from the opening of statistics to their close.
     pub makespan: Ticks,
-    /// The flash and its layer.
+    /// The totals of the flash and its layer.
     pub flash: FlashFigures,
-    /// The buffer.
+    /// The totals of the buffer.
     pub buffer: BufferFigures,
-    /// How long pages were dirty, if that is asked.
+    /// How long pages were dirty, in ticks; `None` if this is not measured.
     pub dirty_age: Option<Counted>,
-    /// From the last arrival until the device was clean, if it was waited for.
+    /// Ticks from the last arrival until the device was clean; `None` if the run did not wait for that.
     pub clean_after: Option<Ticks>,
-    /// Most pages that a loss of power would have lost at one moment.
+    /// The largest number of pages at risk at one moment.
     pub at_risk_max: u64,
-    /// The work of the servers between host and buffer, if there are any; before the close, their work when the window opened.
+    /// The work of the servers between host and buffer; `None` without such servers. Until statistics close, this
+    /// is the work before they opened.
     pub front: Option<FrontUsage>,
-    /// Counts from before the window opened.
+    /// The totals and counts at the opening of statistics.
     pub(crate) before: Option<(Totals, Counts)>,
 }
 
-/// An error if a run of `requests` requests, which errors call `origin`, had `warmup` before statistics open, and so measured nothing.
+/// Fails if the run measured nothing: it had `requests` requests, and statistics open after `warmup`. Errors call
+/// the input `origin`.
 pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result<(), SimError> {
     if warmup > 0 && requests <= warmup {
         return Err(SimError::NothingMeasured {
@@ -145,7 +148,8 @@ pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result
 }
 
 impl Measured {
-    /// Statistics open: the counts of `device` and its dies (`totals`) so far are left out of all of them.
+    /// Opens statistics: what the device, its buffer and its dies (`totals`) counted so far will be left out of
+    /// the results.
     pub(crate) fn open(&mut self, device: &mut Device, totals: Totals) {
         device.reset_figures();
         self.take_dirty_ages(device);
@@ -154,7 +158,7 @@ impl Measured {
         self.host = HostCounts::default();
     }
 
-    /// Takes the dirty periods that have ended, if they are asked for.
+    /// Records the dirty periods that have ended, if they are measured.
     #[inline]
     pub(crate) fn take_dirty_ages(&mut self, device: &mut Device) {
         if let Some(ages) = &mut self.dirty_age {
@@ -163,13 +167,13 @@ impl Measured {
         }
     }
 
-    /// Takes the work of the servers between host and buffer up to now, where statistics close.
+    /// Closes the statistics of the servers between host and buffer, given their work up to now.
     pub(crate) fn take_front(&mut self, usage: Option<FrontUsage>) {
         let earlier = self.front.take().unwrap_or_default();
         self.front = usage.map(|usage| usage.since(&earlier));
     }
 
-    /// Takes the counts of `device`, where statistics close `now`; `observer` gets the erases if it wants them.
+    /// Closes the statistics of `device` at `now`. If `observer` wants erases, it gets those of every block.
     pub(crate) fn take_device(
         &mut self,
         device: &mut Device,

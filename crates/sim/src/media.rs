@@ -1,4 +1,5 @@
-//! Media whose commands are timed one by one: dies that share channels, pages of several types.
+//! The configuration of media whose commands are timed one by one: dies that share channels, and pages of several
+//! types.
 
 use destage_base::Ticks;
 use destage_base::parameter::CountOrAuto;
@@ -12,19 +13,20 @@ use crate::config::Config;
 use crate::engine::{Flash, FlashMedia, Layout};
 use crate::parameters::{Dispatch, MultiPlane, Scheduling, Suspend};
 
-/// Features that batches of groups of planes do not have.
+/// Settings that a layer with batches of groups of planes does not support.
 const BEYOND_BATCHES: &str =
     "ftl.handles > 1 or ftl.hot_window > 0 or ftl.journal_changes > 0 or ftl.gc_step_pages > 0";
 
-/// The most types of page: cells of four bits.
+/// The largest number of page types: cells of four bits have this many.
 pub(crate) const MOST_TYPES: usize = 4;
 
-/// Times by type of page: those of `text` in microseconds, or `time` for all.
+/// Times by type of page: the times in `text`, in microseconds, or `time` for every page if `text` has none.
 pub(crate) fn by_type(time: Ticks, text: &str) -> Vec<Ticks> {
     times(text).unwrap_or_else(|| vec![time])
 }
 
-/// Microseconds by type of page, with `/` between them: one to four.
+/// Reads one to four times in microseconds, separated by `/`, one for each type of page. `None` if `text` is
+/// anything else.
 pub(crate) fn times(text: &str) -> Option<Vec<Ticks>> {
     let numbers: Option<Vec<f64>> = text.split('/').map(|part| part.parse().ok()).collect();
     let numbers = numbers.filter(|numbers| {
@@ -39,7 +41,7 @@ pub(crate) fn times(text: &str) -> Option<Vec<Ticks>> {
 }
 
 impl Config {
-    /// The parts of a device.
+    /// The configuration of the flash and its media.
     pub(crate) fn flash(&self) -> Flash {
         Flash {
             geometry: self.geometry(),
@@ -54,7 +56,7 @@ impl Config {
         }
     }
 
-    /// Times by type of page, of reads and of programs.
+    /// Times of reads and of programs, each by type of page.
     fn times_by_type(&self) -> [Vec<Ticks>; 2] {
         let (flash, timing) = (&self.typed.flash, self.timing());
         [
@@ -63,12 +65,13 @@ impl Config {
         ]
     }
 
-    /// How pages lie in blocks and cells.
+    /// The arrangement of pages in blocks and cells.
     fn layout(&self) -> Layout {
         let [read, program] = self.times_by_type();
         let page_types = read.len().max(program.len()) as u32;
         let (units, units_per_page) = (self.units(), self.units_per_page);
-        // Pages that the cells program together are those of word lines, each of which has all types.
+        // Pages that are programmed together fill whole word lines, each with a page of every type, if their
+        // number allows it.
         let of_word_lines =
             |units: &Units| (units.pages / units_per_page).is_multiple_of(page_types);
         Layout {
@@ -79,7 +82,7 @@ impl Config {
         }
     }
 
-    /// Times of the cells; those of a first pass and of cells with one bit follow those of the types of page.
+    /// Times of the cells. The types of page come first, then a first pass, then cells with one bit.
     pub(crate) fn cells(&self) -> Cells {
         let flash = &self.typed.flash;
         let [mut read, mut program] = self.times_by_type();
@@ -97,7 +100,7 @@ impl Config {
         }
     }
 
-    /// Whether all there is to know of a step of a die is the sum of its operations.
+    /// Whether the time of every step of a die is just the sum of its operations.
     fn are_sums(&self) -> bool {
         let (flash, timing) = (&self.typed.flash, self.timing());
         flash.channels == CountOrAuto::Auto
@@ -107,12 +110,13 @@ impl Config {
             && !self.interrupts()
             && self.units().is_none()
             && self.registers().is_none()
-            // A step whose time is one sum has the times of both kinds of cells, but no place between two commands.
+            // A step whose time is a sum can use both kinds of cells, but no other command can go between its
+            // commands.
             && !(self.ftl_row.has_cell_modes && flash.scheduling.service() != ServiceOrder::Arrival)
     }
 
-    /// Which of the commands that wait at a die is next, if commands wait: where that was asked, and where planes of a die work in
-    /// rounds.
+    /// The rule for the next command among those that wait at a die; `Dispatch::Off` if commands do not wait.
+    /// Commands wait if `flash.scheduling` says so, and if groups of planes work in rounds.
     pub(crate) fn queues(&self) -> Dispatch {
         let scheduling = self.typed.flash.scheduling;
         match scheduling.dispatch() {
@@ -124,7 +128,8 @@ impl Config {
         }
     }
 
-    /// If groups of planes work in parallel: the planes of a group, of which one works at a time.
+    /// The number of planes in a group, of which one works at a time; `None` if planes do not work in parallel
+    /// groups.
     fn planes_in_group(&self) -> Option<u32> {
         let flash = &self.typed.flash;
         let groups = self
@@ -133,8 +138,9 @@ impl Config {
         groups.map(|groups| flash.planes_per_die / groups)
     }
 
-    /// Whether groups of planes work in parallel in rounds of commands: a batch of page operations, whose time is a sum, knows neither commands nor
-    /// an order of service, and a layer that serves batches has neither streams, a journal nor steps.
+    /// Whether groups of planes work in parallel in rounds of commands. The alternative is a batch of page
+    /// operations whose time is a sum. It is not enough where commands are timed one by one or an order of
+    /// service is set, or where the layer has streams, a journal or steps.
     pub(crate) fn works_in_rounds(&self) -> bool {
         self.planes_in_group().is_some()
             && (self.typed.flash.scheduling != Scheduling::Arrival
@@ -142,7 +148,7 @@ impl Config {
                 || self.holds(BEYOND_BATCHES))
     }
 
-    /// Which pages that wait at a die go together.
+    /// The rule for pages that wait at a die and may be served together.
     pub(crate) fn together(&self) -> Together {
         match (self.planes_in_group(), self.typed.flash.multi_plane) {
             (Some(planes), _) => Together::Groups(planes),
@@ -152,8 +158,8 @@ impl Config {
         }
     }
 
-    /// The media whose commands are placed when they are issued, if no command waits in a queue; `None` if the time of a step of a die is just the
-    /// sum of its operations.
+    /// The media whose commands get their times when they are issued. `None` if commands wait in queues, or if
+    /// the time of every step is just the sum of its operations.
     fn booked(&self) -> Option<MediaConfig> {
         let flash = &self.typed.flash;
         let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
@@ -182,7 +188,7 @@ impl Config {
         })
     }
 
-    /// The cache registers, if they are used.
+    /// The cache registers; `None` if none is used.
     pub(crate) fn registers(&self) -> Option<Registers> {
         let flash = &self.typed.flash;
         let busy = |is_on: bool, us| is_on.then(|| from_units(us, TICKS_PER_US));
@@ -193,7 +199,8 @@ impl Config {
         (flash.cache_read || flash.cache_program).then_some(registers)
     }
 
-    /// Which commands may leave their dies to the next before they end: those that wait in a queue, or whose page a cache register holds.
+    /// Which commands may leave their die to the next command before they end: none; those for which the layer
+    /// fixed the die, if commands wait in queues; or all, if there are cache registers.
     pub(crate) fn handover(&self) -> Handover {
         match (self.registers(), self.queues()) {
             (Some(_), _) => Handover::OfAll,
@@ -202,7 +209,7 @@ impl Config {
         }
     }
 
-    /// Pages that are programmed together, if any are.
+    /// The pages that are programmed together; `None` if each page is programmed alone and in one pass.
     pub(crate) fn units(&self) -> Option<Units> {
         let (flash, geometry) = (&self.typed.flash, self.geometry());
         (flash.program_unit > 1 || flash.program_passes > 1).then(|| Units {
@@ -214,17 +221,19 @@ impl Config {
         })
     }
 
-    /// Slots of the buffer that a run with a clock keeps for pages whose program units wait for their other pages: the most that can
-    /// wait. A buffer that keeps pages has more slots than these.
+    /// The number of buffer slots that a run with a clock reserves for pages of incomplete program units: the
+    /// most pages that can wait for the rest of their units. A buffer that keeps pages must have more slots than
+    /// these.
     #[must_use]
     pub fn pages_in_units(&self) -> u32 {
         let flash = &self.typed.flash;
-        // Blocks of a die that the host's pages go to at a time.
+        // The number of blocks of a die that take the host's pages at the same time.
         let open = match flash.copy_back {
             true => flash.planes_per_die,
             false => 1,
         };
-        // A unit that is being filled, and of each block that is filled in turn one between its passes.
+        // A stream has one unit that is being filled, and, for each block that it fills in turn, one unit between
+        // each two passes.
         let of_block = |units: Units| {
             let between = (units.passes - 1).saturating_mul(self.blocks_in_turn());
             units.pages.saturating_mul(1 + between)
@@ -236,19 +245,21 @@ impl Config {
         of_die.saturating_mul(flash.dies)
     }
 
-    /// Whether reads interrupt programs and erases: only reads that overtake do so.
+    /// Whether reads interrupt programs and erases. Only reads that may overtake can do so.
     pub(crate) fn interrupts(&self) -> bool {
         let flash = &self.typed.flash;
         flash.suspend != Suspend::Never && flash.scheduling.lets_reads_pass()
     }
 
-    /// In which order a die does page operations. Where commands wait in queues, these are in order, and an operation of several commands lets
-    /// interrupting reads pass.
+    /// The order in which a die serves page operations. If commands wait in queues, the queues decide, so
+    /// operations are served as they arrive; only interrupting reads must be able to pass an operation of several
+    /// commands.
     pub(crate) fn service(&self) -> ServiceOrder {
         let scheduling = self.typed.flash.scheduling;
         match self.queues() {
             Dispatch::Off => scheduling.service(),
-            // Planes in rounds: operations of the lowest rank join their queues when nothing else waits.
+            // If planes work in rounds, operations of the lowest rank join the queues only when nothing else
+            // waits.
             _ if scheduling == Scheduling::GarbageLast => ServiceOrder::GarbageLast,
             Dispatch::ReadsFirst if self.interrupts() => ServiceOrder::ReadsFirst,
             Dispatch::Arrival | Dispatch::ReadsFirst => ServiceOrder::Arrival,
@@ -281,7 +292,8 @@ mod tests {
         assert_eq!((media.channels, media.dies_per_channel), (8, 8));
     }
 
-    /// A word line that is programmed in one go has a page of each type; pages that are programmed one by one lie as in FEMU.
+    /// A program of whole word lines holds a page of each type in turn. Otherwise pages of one type are arranged
+    /// as in FEMU.
     #[test]
     fn pages_of_whole_word_lines_go_through_their_types_in_turn() {
         for (pairs, expected) in [

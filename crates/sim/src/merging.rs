@@ -1,6 +1,7 @@
-//! Pages of a trace that become one page of a device onto which it is shrunk.
+//! Pages of a trace that fall onto the same page of a device when the trace is shrunk.
 //!
-//! A shrunk trace is another trace where that happens: a page may be found in the buffer that was never asked for. So it is counted, and reported.
+//! Such a merge changes the trace: the buffer can have a hit on a page that the trace never requested before.
+//! Merged pages are therefore counted and reported.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,23 +11,23 @@ use destage_trace::runs::{Along, Runs};
 
 use crate::paging::{AddressMap, Addressing};
 
-/// Most different spans that are kept: 32 MB of them.
+/// The largest number of different spans that are kept; they need about 32 MB.
 const SPANS_MAX: usize = 1 << 20;
 
-/// The different spans of pages that a trace reads and writes, in its own addresses.
+/// The different spans of pages that a trace reads and writes, in the addresses of the trace.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
     spans: BTreeSet<(u64, u32)>,
-    /// Whether there were more.
+    /// Whether spans beyond [`SPANS_MAX`] were dropped.
     is_cut: bool,
 }
 
-/// Pages of a device that several pages of the trace fall onto.
+/// The number of device pages onto which several pages of the trace fall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Merged {
-    /// Their number; a lower bound if not all spans were searched.
+    /// The number of such pages; a lower bound if spans were dropped.
     pub pages: u64,
-    /// Whether all spans were searched.
+    /// Whether no span was dropped.
     pub is_exact: bool,
 }
 
@@ -41,7 +42,7 @@ impl fmt::Display for Merged {
     }
 }
 
-/// The page of the trace that a page of the device holds, and whether there are others.
+/// The trace page that falls onto a page of the device, and whether others do as well.
 #[derive(Clone, Copy, PartialEq)]
 struct Origin {
     page: u64,
@@ -58,7 +59,7 @@ impl Along for Origin {
 }
 
 impl Spans {
-    /// Takes one more.
+    /// Adds a span, or notes that one was dropped.
     pub fn add(&mut self, span: Span) {
         if self.spans.len() < SPANS_MAX {
             self.spans.insert((span.first, span.pages));
@@ -67,7 +68,8 @@ impl Spans {
         }
     }
 
-    /// The pages that become one page on a device of `device_pages` under `addressing`. `None` if addresses are not shrunk.
+    /// The device pages onto which several trace pages fall, on a device of `device_pages` pages under
+    /// `addressing`. `None` if addresses are not shrunk.
     #[must_use]
     pub fn merged(&self, addressing: &Addressing, device_pages: u64) -> Option<Merged> {
         if addressing.map != AddressMap::Shrink || addressing.span_pages <= device_pages {

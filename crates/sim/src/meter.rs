@@ -4,25 +4,25 @@ use destage_base::Ticks;
 use destage_nand::operation::{Cause, Kind, Operation, Tally, Transfer};
 use destage_nand::{Operations, Timing};
 
-/// Totals of the work of the dies.
+/// Totals of the work of the dies. All times are in ticks.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// Operations by kind and cause.
+    /// Number of operations by kind and cause, and merges.
     pub tally: Tally,
     /// Busy time of each die.
     pub busy: Vec<Ticks>,
     /// Time during which at least one die was busy.
     pub any_busy: Ticks,
-    /// Times of all operations, one after the other.
+    /// Sum of the times of all operations, as if they ran one after the other.
     pub serial_time: Ticks,
-    /// Time of garbage collections, summed over dies.
+    /// Time of garbage collections, summed over the dies.
     pub gc_time: Ticks,
-    /// Garbage collections begun.
+    /// Number of garbage collections that began.
     pub gc_runs: u64,
 }
 
 impl Totals {
-    /// The work of the same dies since the state `earlier`.
+    /// The difference between these totals and `earlier` totals of the same dies.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let busy = self.busy.iter().zip(&earlier.busy);
@@ -41,15 +41,15 @@ impl Totals {
 struct Busy {
     sum: Ticks,
     until: Ticks,
-    /// When the latest command began.
+    /// The time at which the latest command began.
     since: Ticks,
-    /// This many commands whose end is not known are under way, the first since then.
+    /// The number of running commands whose end is not known. The first of them began at `since`.
     open: u32,
-    /// Parts of a batch in service that have not ended, less one.
+    /// The number of running parts of a batch, less one.
     parts_behind: u32,
 }
 
-/// In the order of their declaration.
+/// The kinds in the order of their declaration.
 const KINDS: [Kind; 3] = [Kind::Read, Kind::Program, Kind::Erase];
 const TRANSFERS: [Transfer; 4] = [
     Transfer::None,
@@ -58,14 +58,15 @@ const TRANSFERS: [Transfer; 4] = [
     Transfer::TwoPages,
 ];
 
-/// Counts operations, and the time they take.
+/// Counts operations, and the time that they take.
 pub struct FlashMeter {
     pub(crate) timing: Timing,
-    /// Time of one operation, by kind and transfer; first on cells of all their bits, then of one.
+    /// The time of one operation, by kind and transfer: first on cells with all their bits, then on cells with
+    /// one bit.
     times: [[[Ticks; TRANSFERS.len()]; KINDS.len()]; 2],
-    /// Operations, by kind and cause.
+    /// Number of operations by kind and cause.
     counts: [[u64; Cause::ALL.len()]; KINDS.len()],
-    /// Merges; its operations are in `counts`.
+    /// Merges only; `counts` has the operations.
     tally: Tally,
     serial_time: Ticks,
     gc_time: Ticks,
@@ -77,7 +78,7 @@ pub struct FlashMeter {
 }
 
 impl FlashMeter {
-    /// A meter over `dies` idle dies.
+    /// A meter for `dies` dies, all of them idle.
     #[must_use]
     pub fn new(timing: Timing, dies: u32) -> Self {
         Self {
@@ -97,7 +98,8 @@ impl FlashMeter {
         }
     }
 
-    /// Counts the operations of a page operation, during which the map is busy for `map_time`; how long it takes.
+    /// Counts the operations of a page operation during which the map is busy for `map_time`. Returns the ticks
+    /// that the page operation takes.
     #[inline]
     pub fn serve(&mut self, operations: &Operations, map_time: Ticks) -> Ticks {
         let time = self.count(operations).max(map_time);
@@ -105,14 +107,14 @@ impl FlashMeter {
         time
     }
 
-    /// Counts `operations`; how long they take, one after the other.
+    /// Counts `operations`. Returns the ticks that they take one after the other.
     #[inline(always)]
     fn count(&mut self, operations: &Operations) -> Ticks {
         if !operations.merges().is_empty() {
             self.tally.add_merges(operations.merges());
         }
         match operations.all() {
-            // Nearly always it is one, and there is nothing to sum up.
+            // Nearly always there is only one operation, so there is nothing to sum.
             [operation] => self.count_operation(operation),
             all => all.iter().fold(0, |time: Ticks, operation| {
                 time.saturating_add(self.count_operation(operation))
@@ -120,7 +122,8 @@ impl FlashMeter {
         }
     }
 
-    /// Counts one operation, or one run of equal ones; how long it takes.
+    /// Counts one entry, which represents one or several equal operations. Returns the ticks that they take one
+    /// after the other.
     #[inline]
     fn count_operation(&mut self, operation: &Operation) -> Ticks {
         let count = u64::from(operation.count);
@@ -130,7 +133,7 @@ impl FlashMeter {
         each.saturating_mul(count)
     }
 
-    /// Counts the operations of a batch, whose parts end on their own.
+    /// Counts the operations of a batch. Its parts end at different times.
     pub fn serve_batch(&mut self, operations: &Operations) {
         let time = self.count(operations);
         self.serial_time = self.serial_time.saturating_add(time);
@@ -143,18 +146,18 @@ impl FlashMeter {
         self.gc_runs += 1;
     }
 
-    /// A garbage collection takes, or took, `time`.
+    /// Adds `time` to the time of garbage collections.
     pub fn add_gc_time(&mut self, time: Ticks) {
         self.gc_time = self.gc_time.saturating_add(time);
     }
 
-    /// Times of all operations so far, one after the other.
+    /// The sum of the times of all operations so far.
     #[inline]
     pub fn serial_time(&self) -> Ticks {
         self.serial_time
     }
 
-    /// Operations by kind and cause, and garbage collections, so far.
+    /// The operations by kind and cause, and the number of garbage collections, so far.
     pub fn counted(&self) -> (Tally, u64) {
         let [reads, programs, erases] = self.counts;
         let tally = Tally {
@@ -166,7 +169,7 @@ impl FlashMeter {
         (tally, self.gc_runs)
     }
 
-    /// A command begins at `die` and ends after `time`.
+    /// Notes that a command begins at `die` and ends after `time`.
     #[inline(always)]
     pub fn begin(&mut self, die: u32, now: Ticks, time: Ticks) {
         let busy = &mut self.dies[die as usize];
@@ -179,19 +182,19 @@ impl FlashMeter {
         self.busy_dies += 1;
     }
 
-    /// A batch of `parts` parts begins at `die`, the last of which ends after `time`.
+    /// Notes that a batch of `parts` parts begins at `die`. Its last part ends after `time`.
     pub fn begin_batch(&mut self, die: u32, now: Ticks, time: Ticks, parts: u32) {
         self.dies[die as usize].parts_behind = parts - 1;
         self.begin(die, now, time);
     }
 
-    /// When the latest command of each die began; 0 if there was none.
+    /// The time at which the latest command of each die began; 0 for a die without commands.
     #[must_use]
     pub fn begins(&self) -> Vec<Ticks> {
         self.dies.iter().map(|busy| busy.since).collect()
     }
 
-    /// A command begins at `die` whose end is not known; others may be under way.
+    /// Notes that a command with an unknown end begins at `die`. Other such commands may be running there.
     pub fn occupy(&mut self, die: u32, now: Ticks) {
         if self.dies[die as usize].open == 0 {
             self.begin(die, now, 0);
@@ -199,7 +202,7 @@ impl FlashMeter {
         self.dies[die as usize].open += 1;
     }
 
-    /// One of them has ended.
+    /// Notes that one command that [`occupy`](Self::occupy) began at `die` has ended.
     pub fn release(&mut self, die: u32, now: Ticks) {
         let busy = &mut self.dies[die as usize];
         busy.open -= 1;
@@ -209,7 +212,7 @@ impl FlashMeter {
         }
     }
 
-    /// A command has ended.
+    /// Notes that the command of a die has ended.
     #[inline]
     pub fn end(&mut self, now: Ticks) {
         self.busy_dies -= 1;
@@ -218,7 +221,7 @@ impl FlashMeter {
         }
     }
 
-    /// A part of the batch at `die` has ended; whether it was the last.
+    /// Notes that a part of the batch at `die` has ended. Returns whether it was the last part.
     pub fn end_part(&mut self, die: u32, now: Ticks) -> bool {
         let parts = &mut self.dies[die as usize].parts_behind;
         if *parts > 0 {
@@ -229,7 +232,7 @@ impl FlashMeter {
         true
     }
 
-    /// Totals up to `now`; service that has begun counts for the part that has passed.
+    /// The totals up to `now`. A running command counts with its part up to `now`.
     #[must_use]
     pub fn totals(&self, now: Ticks) -> Totals {
         let running = if self.busy_dies > 0 {

@@ -1,7 +1,7 @@
-//! `Metrics`: every name, its unit and meaning, and how it is computed from [`Measured`].
+//! `Metrics`: all names, with unit and meaning, and their computation from [`Measured`].
 //!
-//! Counts and times are integers until here; this is where they become milliseconds and ratios. A metric
-//! that has no meaning in a run (no reads, no buffer, no flash) is absent.
+//! Counts and times are integers up to this module, which converts them to milliseconds and ratios. A metric that
+//! has no meaning in a run (no reads, no buffer, no flash) is absent.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -25,7 +25,7 @@ pub mod rows;
 
 pub use rows::{METRICS, MetricRow};
 
-/// A metric's value.
+/// The value of a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     /// A count.
@@ -54,14 +54,14 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// Metrics by name, of a run in the order of [`METRICS`].
+/// Metrics by name. Those of a run are in the order of [`METRICS`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics {
     rows: Vec<(String, Number)>,
 }
 
 impl FromIterator<(String, Number)> for Metrics {
-    /// Takes names and values as they come.
+    /// Keeps names and values in the given order.
     fn from_iter<T: IntoIterator<Item = (String, Number)>>(rows: T) -> Self {
         Self {
             rows: rows.into_iter().collect(),
@@ -70,14 +70,14 @@ impl FromIterator<(String, Number)> for Metrics {
 }
 
 impl Metrics {
-    /// Names and values in order.
+    /// Names and values, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Number)> {
         self.rows
             .iter()
             .map(|(name, number)| (name.as_str(), *number))
     }
 
-    /// The value of `name`, if it has a meaning in this run.
+    /// The value of metric `name`; `None` if it has no meaning in this run.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Number> {
         self.rows
@@ -95,9 +95,9 @@ impl Metrics {
         self.figure(row, "", number);
     }
 
-    /// A number whose name has `word` in place of the star of its row.
+    /// Adds a value under the name of `row`, with `word` in place of the star.
     fn figure(&mut self, row: &MetricRow, word: &str, number: f64) {
-        // A ratio with denominator 0 has no meaning.
+        // A ratio with denominator 0 has no meaning and is left out.
         if number.is_finite() {
             self.rows.push((row.of(word), Number::Real(number)));
         }
@@ -121,48 +121,49 @@ impl Metrics {
     }
 }
 
-/// Ticks that count as merge time.
+/// The times that count as merge time.
 #[derive(Clone, Copy, Debug)]
 pub struct MergeCost {
-    /// For each page copied.
+    /// Ticks for each copied page.
     pub copy: Ticks,
-    /// For each block erased.
+    /// Ticks for each erased block.
     pub erase: Ticks,
 }
 
-/// The configuration between host and buffer that the metrics need: energies in microjoules, and the number of cores.
+/// The part of the configuration between host and buffer that metrics need: energies in microjoules, and the
+/// number of cores.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct FrontScope {
-    /// Of a byte on the link.
+    /// Energy of a byte on the link.
     pub link_byte: f64,
-    /// Of a request on a core.
+    /// Energy of a request on a firmware core.
     pub request: f64,
-    /// Of a page that goes into the DRAM or out of it.
+    /// Energy of a page that is read from the DRAM or written to it.
     pub dram_page: f64,
-    /// Cores of the firmware.
+    /// Number of firmware cores.
     pub cores: u32,
 }
 
-/// The configuration that the metrics need.
+/// The part of the configuration that metrics need.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
-    /// The run had a clock.
+    /// Whether the run has a clock.
     pub timed: bool,
-    /// The run had flash.
+    /// Whether the run has flash.
     pub flash: bool,
-    /// Page writes that made the device's contents before the first request.
+    /// The number of page writes that made the contents of the device before the first request.
     pub prepared_pages: u64,
-    /// Its FTL merges blocks, and their cost.
+    /// The cost of merges; `None` if the FTL does not merge blocks.
     pub merges: Option<MergeCost>,
-    /// Bytes of a page.
+    /// Number of bytes in a page.
     pub page_bytes: u64,
-    /// Blocks retire when they are worn out.
+    /// Whether worn-out blocks are retired.
     pub retires: bool,
-    /// The path between host and buffer.
+    /// The part for the path between host and buffer.
     pub front: FrontScope,
 }
 
-/// Computes all metrics that have a meaning.
+/// Computes all metrics that have a meaning in the run.
 #[must_use]
 pub fn collect(measured: &Measured, scope: &Scope) -> Metrics {
     let mut metrics = Metrics::default();
@@ -191,7 +192,7 @@ pub fn collect(measured: &Measured, scope: &Scope) -> Metrics {
     metrics
 }
 
-/// The scheme's values that repeat, under the names of its metrics.
+/// The series that the scheme recorded, under the names of its metrics.
 #[must_use]
 pub fn learnt(of_scheme: Vec<destage_buffer::scheme::Series>) -> Learnt {
     let named = of_scheme.into_iter();
@@ -221,7 +222,7 @@ fn throughput(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
 
 fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     let Some(counts) = &measured.buffer.counts else {
-        // Pages that bypass the buffer are still destaged.
+        // Without a buffer every written page is still destaged.
         metrics.count(rows::BUFFER_DESTAGED_PAGES, measured.host.page_writes);
         return;
     };
@@ -262,7 +263,7 @@ fn buffer(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     }
 }
 
-/// Figures of the buffer's scheme and of the device around it.
+/// The figures of the buffer's scheme and of the device around it.
 fn device(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
     if scope.flash {
         metrics.count(
@@ -307,7 +308,7 @@ fn flash(metrics: &mut Metrics, measured: &Measured, scope: &Scope) {
             Cause::Copy => rows::FLASH_PROGRAMS_COPY,
             Cause::Map => rows::FLASH_PROGRAMS_MAP,
             Cause::Wear => rows::FLASH_PROGRAMS_WEAR,
-            // A run mounts nothing.
+            // The mount of a device is not part of a run.
             Cause::Mount => continue,
         };
         metrics.count(row, totals.tally.programs[cause as usize]);
@@ -388,11 +389,11 @@ fn merges(metrics: &mut Metrics, tally: &Tally, cost: MergeCost) {
     metrics.real(rows::FTL_MERGE_TIME_MS, to_ms(time));
 }
 
-/// The words for `*` where the name continues after it.
+/// The words that replace `*` if the name continues after it.
 const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
 
-/// Every row by its name, and separately the rows of several metrics with the text before and after their `*`: every printed result asks for the rows
-/// of dozens of metrics.
+/// Every row by its name. Rows of several metrics are separate, with the text before and after their `*`. The
+/// table is fast, because every printed result asks for dozens of rows.
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     let mut rows = Rows::default();
     for row in METRICS {
@@ -410,7 +411,7 @@ struct Rows {
     several: Vec<(&'static str, &'static str, &'static MetricRow)>,
 }
 
-/// The row of metric `name`.
+/// The row of metric `name`; `None` if there is none.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static MetricRow> {
     let of_several = |&&(prefix, suffix, _): &&(&str, &str, _)| {
@@ -418,7 +419,7 @@ pub fn find(name: &str) -> Option<&'static MetricRow> {
             .strip_prefix(prefix)
             .and_then(|rest| rest.strip_suffix(suffix));
         middle.is_some_and(|middle| match suffix {
-            // A scheme's or layer's own word.
+            // The name ends with a word that belongs to one scheme or layer.
             "" => !middle.is_empty() && !middle.contains('.'),
             _ => SUMMARIES.contains(&middle),
         })
@@ -427,8 +428,8 @@ pub fn find(name: &str) -> Option<&'static MetricRow> {
     single.or_else(|| ROWS.several.iter().find(of_several).map(|&(_, _, row)| row))
 }
 
-/// The names that are known whatever a run has, in the order of the registry: those of summaries written out, and none that ends with a scheme's or
-/// queue's own word.
+/// The names that do not depend on the run, in the order of the registry. Names of summaries are included; names
+/// that end with a word of a scheme, a layer or a queue are not.
 pub fn names() -> impl Iterator<Item = String> {
     METRICS.iter().flat_map(|row| {
         let words: &[&str] = match row.name.split_once('*') {
@@ -440,8 +441,8 @@ pub fn names() -> impl Iterator<Item = String> {
     })
 }
 
-/// `; did you mean "x"?` for the metric that somebody may have meant by `name`: one of which it is a part between dots, such as `p99`, or
-/// one that is near in letters. Empty if there is none.
+/// Text such as `; did you mean "x"?` for the metric that `name` may mean: one that has `name` as a part between
+/// dots, such as `p99`, or one with a similar name. Empty if there is none.
 #[must_use]
 pub fn suggestion(name: &str) -> String {
     let names: Vec<String> = names().collect();
@@ -455,12 +456,12 @@ pub fn suggestion(name: &str) -> String {
     }
 }
 
-/// The row of metric `name`, which a user gave.
+/// The row of metric `name`, which is from a user.
 ///
 /// # Errors
-/// If there is none; the message has the new name of a renamed metric, or the nearest name.
+/// If there is none. The message gives the new name of a renamed metric, or a similar name.
 pub fn require(name: &str) -> Result<&'static MetricRow, SimError> {
-    // First: a row such as `ftl.*` takes every name of its section.
+    // This check comes first, because a row such as `ftl.*` matches every name of its section.
     if let Some(new) = renamed::metric(name) {
         return Err(SimError::Config(format!(
             "metric {name:?} is now {new}; expected {new}"

@@ -1,68 +1,70 @@
-//! Observers of a run: logs, progress, interruption.
+//! Observers of a run, for logs, progress and interruption.
 
 use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_trace::Operation;
 
-/// One host request and its outcome.
+/// A host request and its outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Response {
-    /// Position in the trace, from 0.
+    /// Position in the trace, counted from 0.
     pub index: u64,
-    /// When it arrived, in ticks.
+    /// Arrival time, in ticks.
     pub arrival: Ticks,
-    /// From arrival to completion, in ticks; `None` if the run ended before it was complete.
+    /// Ticks from arrival to completion; `None` if the run ended before the request was complete.
     pub response: Option<Ticks>,
-    /// First sector.
+    /// First sector of the request.
     pub sector: u64,
-    /// Sectors.
+    /// Number of sectors of the request.
     pub sectors: u32,
-    /// What was asked.
+    /// Requested operation.
     pub operation: Operation,
 }
 
-/// Watches a run. Every method has a default, so that an observer defines only those that it needs.
-/// It moves with its run from thread to thread.
+/// Watches a run. Every method has a default, so an observer defines only those that it needs. An observer moves
+/// with its run from thread to thread.
 pub trait Observer: Send {
-    /// Whether [`Observer::response`] is wanted, asked before the run; a run without it may end earlier.
+    /// Whether the observer wants [`Observer::response`]. The run asks before it begins; without responses it may
+    /// end earlier.
     fn wants_responses(&self) -> bool {
         false
     }
-    /// A request is complete, or never will be. In order of completion, not of arrival. Only where that is wanted.
+    /// Called for each request when it is complete, or when it is certain that it never will be. The order is
+    /// that of completion, not of arrival. Called only if [`Observer::wants_responses`].
     fn response(&mut self, response: &Response) {
         let _ = response;
     }
-    /// Whether [`Observer::destage`] is wanted.
+    /// Whether the observer wants [`Observer::destage`].
     fn wants_destages(&self) -> bool {
         false
     }
-    /// Pages leave the buffer, or are written back.
+    /// Called when the buffer emits `record` at `now`.
     fn destage(&mut self, now: Ticks, record: &Destage) {
         let _ = (now, record);
     }
-    /// Whether [`Observer::erases`] is wanted.
+    /// Whether the observer wants [`Observer::erases`].
     fn wants_erases(&self) -> bool {
         false
     }
-    /// How often `block` of `die` was erased when statistics closed; blocks count through the planes of
-    /// a die. Once for every block of the device.
+    /// Called once for every block of the device, with its number of erases when statistics closed. `block` is
+    /// counted through all planes of the die.
     fn erases(&mut self, die: u32, block: u32, erases: u32) {
         let _ = (die, block, erases);
     }
-    /// Called while the device is brought into its state before the first request, with page writes done and
-    /// page writes to do, and once when all are done; `false` stops the run.
+    /// Called from time to time while the device is preconditioned, with the numbers of page writes done and to
+    /// do, and once at the end. `false` stops the run.
     fn preparing(&mut self, done: u64, total: u64) -> bool {
         let _ = (done, total);
         true
     }
-    /// Called every few thousand requests with the number taken so far; `false` stops the run.
+    /// Called every few thousand requests with the number of requests so far. `false` stops the run.
     fn progress(&mut self, requests: u64) -> bool {
         let _ = requests;
         true
     }
 }
 
-/// Watches nothing.
+/// An observer that ignores everything.
 pub struct Silent;
 
 impl Observer for Silent {}

@@ -1,7 +1,7 @@
-//! The run without a clock: every flash command has ended when it begins.
+//! The run without a clock: every flash command ends as soon as it begins.
 //!
-//! With no flash at all (`ftl.kind = none`) it is a cache simulator: hits and victims. With an FTL it is the
-//! op-count model of the BPLRU paper: operations are counted, their times are summed, and nothing waits.
+//! Without flash (`ftl.kind = none`) the run is a cache simulator, which counts hits and victims. With an FTL it
+//! is the op-count model of the BPLRU paper: operations are counted, their times are summed, and nothing waits.
 
 use destage_base::Ticks;
 use destage_device::{BatchStep, Device, Driver, Note, Progress, Token, Transaction};
@@ -20,17 +20,17 @@ use crate::meter::FlashMeter;
 use crate::observer::Observer;
 use crate::paging::Addressing;
 
-/// Requests between two calls of [`Observer::progress`].
+/// The number of requests between two calls of [`Observer::progress`].
 const PROGRESS_STEP: u64 = 1 << 16;
-/// No request is in the device while another arrives.
+/// The number of every request in the device: each completes before the next one arrives.
 const TOKEN: u32 = 0;
 
-/// Counts commands, each of which ends at once.
+/// A driver that counts commands, each of which ends at once.
 struct Counter<'a> {
     meter: FlashMeter,
     observer: Box<dyn Observer + 'a>,
     wants_records: bool,
-    /// Records by size, if the run is to be explained.
+    /// The destage records by size, if the run is explained.
     destages: Option<Destages>,
 }
 
@@ -63,10 +63,10 @@ impl Driver for Counter<'_> {
     #[inline]
     fn answer(&mut self, _: u32) {}
 
-    /// There is no idle time without a clock.
+    /// Without a clock there is no idle time, so nothing is scheduled.
     fn wake_after(&mut self, _: Ticks, _: u32) {}
 
-    /// The time that operations took so far.
+    /// The sum of the times of all operations so far.
     #[inline]
     fn flash_time(&self, _: Ticks) -> Ticks {
         self.meter.serial_time()
@@ -97,20 +97,20 @@ pub struct Count<'a> {
     addressing: Addressing,
     counter: Counter<'a>,
     measured: Measured,
-    /// Factor on times of arrival, by which pages are as old as they are.
+    /// The factor on arrival times. It affects how long pages are dirty.
     time_scale: f64,
-    /// Requests before statistics open.
+    /// The number of requests before statistics open.
     warmup: u64,
-    /// Requests so far.
+    /// The number of requests so far.
     arrivals: u64,
-    /// Line and time of the latest request.
+    /// The line and the time of the latest request.
     line: u32,
     now: Ticks,
 }
 
 impl<'a> Count<'a> {
-    /// A run that has not begun on `device` with the dies of `meter`, which errors call `origin`. Statistics open
-    /// when `warmup` requests are done; `dirty_ages` says whether it reports how long pages were dirty.
+    /// A new run on `device`, whose dies `meter` measures; errors call the input `origin`. Statistics open after
+    /// `warmup` requests; `dirty_ages` says whether the run reports how long pages were dirty.
     pub fn new(
         origin: &str,
         device: Device,
@@ -142,25 +142,27 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Times of arrival are multiplied by `factor`.
+    /// Multiplies arrival times by `factor`.
     pub fn scale_times(&mut self, factor: f64) {
         self.time_scale = factor;
     }
 
-    /// The run is to be explained, as far as that needs no clock.
+    /// Makes the run collect the part of the explanation that needs no clock.
     pub fn explain(&mut self) {
         self.counter.destages = Some(Destages::default());
     }
 
-    /// `pages` page writes went to other devices before the next request.
+    /// Notes that `pages` page writes went to other devices before the next request.
     pub fn pass_writes(&mut self, pages: u64) {
         self.device.pass_writes(pages);
     }
 
-    /// Continues with `requests`, which follow those fed before. Whether it wants more: a device may wear out.
+    /// Continues the run with `requests`. Returns whether more requests can follow; `false` means that the device
+    /// has worn out.
     ///
     /// # Errors
-    /// An error in the trace, the device's size, or an interrupt by the observer.
+    /// If a request does not fit the device, the device is full, an arrival time is too late, or the observer
+    /// interrupts.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         let mut coming = requests;
         while !coming.is_empty() {
@@ -183,7 +185,7 @@ impl<'a> Count<'a> {
         Ok(true)
     }
 
-    /// How many of the coming requests, at least the next one, pass before statistics open or progress is reported.
+    /// The number of coming requests, at least one, before statistics open or progress is reported.
     fn undisturbed(&self) -> usize {
         let to_opening = match self.warmup.saturating_sub(self.arrivals) {
             0 => u64::MAX,
@@ -196,7 +198,8 @@ impl<'a> Count<'a> {
         to_opening.min(to_progress) as usize
     }
 
-    /// [`Count::feed`] for requests during which neither statistics open nor progress is reported.
+    /// Does the work of [`Count::feed`] for requests during which neither statistics open nor progress is
+    /// reported.
     fn feed_undisturbed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for request in requests {
             self.measured.take_dirty_ages(&mut self.device);
@@ -228,7 +231,7 @@ impl<'a> Count<'a> {
         Ok(true)
     }
 
-    /// The values so far.
+    /// The values that limits of a run compare.
     pub(crate) fn so_far(&self) -> SoFar<'_> {
         let (tally, gc_runs) = self.counter.meter.counted();
         SoFar {
@@ -240,7 +243,7 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// The end of a worn-out device is a result; that of another is an error.
+    /// A device that is full because of wear ends the run with a result; any other full device is an error.
     fn end_if_worn_out(&mut self, full: NoSpace) -> Result<(), SimError> {
         self.measured.worn_out = full.is_of_wear(self.device.ftl().retired());
         match self.measured.worn_out {
@@ -249,11 +252,11 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// There are no more requests: returns the results, with the explanation if it was asked for. With `drain`, the operations of a last destage of
-    /// everything dirty count as well.
+    /// Ends the run and returns its results, with the explanation if one was requested. With `drain`, a last
+    /// destage of all dirty pages counts as well.
     ///
     /// # Errors
-    /// As of [`Count::feed`].
+    /// If the device is full, the sum of times exceeds the clock, or the warm-up leaves no request to measure.
     pub fn finish(mut self, drain: bool) -> Result<(Measured, Option<Explained>), SimError> {
         if drain
             && !self.measured.worn_out

@@ -1,4 +1,4 @@
-//! From a host request in sectors to the pages it touches.
+//! The division of a host request in sectors into the pages that it touches.
 
 use destage_base::{Lpn, choices};
 use destage_device::{RequestKind, Span};
@@ -7,25 +7,26 @@ use destage_trace::{Operation, Request};
 use crate::error::SimError;
 
 choices! {
-    /// How requests that do not begin and end on page boundaries are treated.
+    /// Treatment of requests that do not begin and end at page boundaries.
     pub enum Align {
         /// Every touched page counts as a whole page.
         Cover = "cover",
-        /// As many pages as come nearest to the size, from the page of the start on.
+        /// The number of pages nearest to the size counts, beginning with the page of the first sector.
         Nearest = "nearest",
-        /// As `Cover`, and a partly written page is first read if the flash has contents of it.
+        /// Every touched page counts. A page that is written only in part is read first if the flash has contents
+        /// of it.
         ReadModifyWrite = "rmw",
     }
 }
 
 choices! {
-    /// How pages beyond the device are treated.
+    /// Treatment of requests that end beyond the device.
     pub enum AddressMap {
-        /// An error.
+        /// The request is an error.
         Refuse = "error",
-        /// Wrapped round.
+        /// The first page wraps round at the end of the device.
         Modulo = "modulo",
-        /// All addresses shrunk evenly so that the trace's span fits.
+        /// All addresses shrink evenly, so that the span of the trace fits the device.
         Shrink = "shrink",
     }
 }
@@ -33,25 +34,25 @@ choices! {
 /// Splits requests into pages of the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Addressing {
-    /// Treatment of boundaries.
+    /// Treatment of requests that do not begin and end at page boundaries.
     pub align: Align,
-    /// Sectors of the unit that requests are aligned to before they are divided into pages; 0: the nearest size is one in pages, and nothing is
-    /// enlarged otherwise.
+    /// The unit, in sectors, to which requests are aligned before they are divided into pages. With 0,
+    /// [`Align::Nearest`] rounds to pages, and the other rules enlarge nothing.
     pub unit_sectors: u64,
-    /// Treatment of addresses beyond the device.
+    /// Treatment of requests that end beyond the device.
     pub map: AddressMap,
-    /// Sectors of 512 bytes in a page.
+    /// The number of sectors of 512 bytes in a page.
     pub sectors_per_page: u64,
-    /// Pages the trace spans, for [`AddressMap::Shrink`].
+    /// The number of pages that the trace spans, for [`AddressMap::Shrink`].
     pub span_pages: u64,
 }
 
 impl Addressing {
-    /// `request` as a request for a device of `device_pages`; `origin` names the trace in an error.
+    /// Converts `request` to a request for a device of `device_pages` pages; `origin` names the trace in errors.
     ///
     /// # Errors
-    /// [`SimError::BeyondDevice`] for a request that ends beyond the device if that is refused, and [`SimError::LongerThanDevice`] for one that would
-    /// overlap itself.
+    /// [`SimError::BeyondDevice`] if the request ends beyond the device and [`AddressMap::Refuse`] applies;
+    /// [`SimError::LongerThanDevice`] if it is longer than the device, so that it would overlap itself.
     #[inline]
     pub fn request(
         &self,
@@ -66,7 +67,7 @@ impl Addressing {
         Ok(asked)
     }
 
-    /// The place of `span` of `request` on the device, if it has to be moved.
+    /// The first page on the device of `span`, which belongs to `request` and has to be moved.
     #[inline(never)]
     fn mapped(
         &self,
@@ -93,7 +94,7 @@ impl Addressing {
         Ok(span.first)
     }
 
-    /// `request` as a request for a device as large as the trace's.
+    /// Converts `request` to a device request at the addresses of the trace.
     #[inline(always)]
     pub(crate) fn asked(&self, request: &Request) -> destage_device::Request {
         destage_device::Request {
@@ -108,13 +109,14 @@ impl Addressing {
         }
     }
 
-    /// Whether `span` lies on a device of `device_pages` without being moved.
+    /// Whether `span` keeps its addresses on a device of `device_pages` pages.
     #[inline(always)]
     pub(crate) fn fits(&self, span: &Span, device_pages: u64) -> bool {
         span.first + u64::from(span.pages) <= device_pages && self.map != AddressMap::Shrink
     }
 
-    /// Puts the first page of each of `requests` into `pages`, as they are in the trace, before anything is aligned or mapped.
+    /// Replaces the content of `pages` with the first page of each of `requests`, at the addresses of the trace
+    /// and before alignment.
     #[inline(never)]
     pub(crate) fn first_pages(&self, requests: &[Request], pages: &mut Vec<Lpn>) {
         let first = |request: &Request| Lpn(self.split(request.sector).0);
@@ -122,13 +124,13 @@ impl Addressing {
         pages.extend(requests.iter().map(first));
     }
 
-    /// Whether addresses are shrunk where they span more than the device.
+    /// Whether addresses shrink if their span exceeds the device.
     pub(crate) fn shrinks(&self) -> bool {
         self.map == AddressMap::Shrink
     }
 
-    /// Where a span of `pages` from page `first` of the trace on begins on a device onto which the trace is shrunk. A request
-    /// keeps its length, and stays within the device.
+    /// The first page, on a device to which the trace is shrunk, of a span of `pages` pages that begins at page
+    /// `first` of the trace. The span keeps its length and stays within the device.
     pub(crate) fn shrunk(&self, first: u64, pages: u32, device_pages: u64) -> u64 {
         let shrunk = u128::from(first) * u128::from(device_pages) / u128::from(self.span_pages);
         (shrunk as u64).min(device_pages.saturating_sub(u64::from(pages)))
@@ -156,7 +158,8 @@ impl Addressing {
         }
     }
 
-    /// The pages of `request` in the addresses of the trace. It has at least one sector; a flush may have none.
+    /// The pages that `request` touches, at the addresses of the trace. A request of 0 sectors, such as a flush,
+    /// counts as one sector.
     #[must_use]
     #[inline(always)]
     pub fn span(&self, request: &Request) -> Span {
@@ -175,8 +178,8 @@ impl Addressing {
         Span::whole(self.split(request.sector).0, pages as u32)
     }
 
-    /// The sectors of `request` after it was aligned to units: the first, and how many. Two numbers are returned in registers; a whole span would go
-    /// through memory for every request.
+    /// The sectors of `request` after alignment to units: the first sector and the number of sectors. Two numbers
+    /// are returned in registers; a whole span would go through memory for every request.
     #[inline(never)]
     fn aligned(&self, request: &Request) -> (u64, u64) {
         let (unit, sectors) = (self.unit_sectors, u64::from(request.sectors.max(1)));
@@ -184,7 +187,7 @@ impl Addressing {
         if self.align == Align::Nearest {
             return (start, nearest(sectors, unit) * unit);
         }
-        // An enlarged trim would destroy data that the host did not trim.
+        // A trim is not aligned, because a larger trim would destroy data that the host did not trim.
         if request.operation == Operation::Trim {
             return (request.sector, sectors);
         }
@@ -192,22 +195,22 @@ impl Addressing {
         (start, end - start)
     }
 
-    /// Every page that has one of `sectors` sectors from `sector` on.
+    /// The span of all pages that contain one of `sectors` sectors, beginning with `sector`.
     #[inline]
     fn cover(&self, sector: u64, sectors: u64) -> Span {
         let (first, head) = self.split(sector);
         let (last, in_last) = self.split(sector + sectors - 1);
         Span {
             first,
-            // A number of pages that no device has, if it is larger.
+            // A span that exceeds 32 bits gets the largest number of pages, which no device has.
             pages: u32::try_from(last - first + 1).unwrap_or(u32::MAX),
             head: head as u32,
             tail: (self.sectors_per_page - 1 - in_last) as u32,
         }
     }
 
-    /// The page of `sector`, and the sector within it. A page is a power of two almost always, and divisions cost a
-    /// request more than anything else here.
+    /// The page of `sector`, and the index of the sector within the page. The size of a page is almost always a
+    /// power of two, and avoiding the division saves more than anything else in this file.
     #[inline]
     fn split(&self, sector: u64) -> (u64, u64) {
         let per_page = self.sectors_per_page;
@@ -220,8 +223,8 @@ impl Addressing {
     }
 }
 
-/// How many units of `unit` sectors `sectors` is nearest to, at least one. Half goes to the even neighbour, so that rounding has
-/// no drift.
+/// The number of units of `unit` sectors that is nearest to `sectors`, at least 1. A half is rounded to the even
+/// number, so that rounding has no drift.
 #[inline]
 fn nearest(sectors: u64, unit: u64) -> u64 {
     let (whole, rest) = (sectors / unit, sectors % unit);
@@ -258,7 +261,8 @@ mod tests {
         }
     }
 
-    /// First page, pages, sectors left out at the head and at the tail.
+    /// The first page, the number of pages, and the sectors at the head and at the tail that the request does not
+    /// touch.
     fn span(align: Align, sector: u64, sectors: u32) -> (u64, u32, u32, u32) {
         let span = addressing(align, AddressMap::Refuse).span(&request(sector, sectors));
         (span.first, span.pages, span.head, span.tail)
@@ -280,7 +284,7 @@ mod tests {
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
     }
 
-    /// First page and number of pages of a request, for pages of `per_page` sectors, with requests aligned to 4 KiB.
+    /// The same four numbers for pages of `per_page` sectors, with requests aligned to units of 4 KiB.
     fn span_of_units(
         align: Align,
         per_page: u64,
@@ -299,7 +303,7 @@ mod tests {
     #[test]
     fn units_may_be_larger_or_smaller_than_pages() {
         use Align::{Cover, Nearest, ReadModifyWrite};
-        // 12 sectors from sector 6 on: 3 units touched, 2 units long.
+        // A request of 12 sectors from sector 6 on touches 3 units, and 2 units are nearest to its length.
         assert_eq!(span_of_units(Cover, 2, 6, 12), (0, 12, 0, 0));
         assert_eq!(span_of_units(Nearest, 2, 6, 12), (0, 8, 0, 0));
         assert_eq!(span_of_units(Cover, 8, 6, 12), (0, 3, 0, 0));

@@ -1,6 +1,7 @@
-//! The parameters of a run that belong to no scheme and no FTL: device, host, run.
+//! The parameters of a run that belong to no scheme and no FTL: those of device, host and run.
 //!
-//! The parameters of schemes, FTLs, traces and workloads stand with their code; [`crate::settings`] joins them.
+//! Parameters of schemes, FTLs, traces and workloads are declared next to their code. [`crate::settings`]
+//! combines all of them.
 
 use destage_base::parameter::{CountOrAuto, Kind, Parameter};
 use destage_base::{choices, parameters};
@@ -23,48 +24,48 @@ const ENERGIES: &str = "25 mA, the most that Samsung's K9F5608U0C states (ICC2, 
 const NANOSECONDS: Kind = Kind::Number { min: 0.0, max: 1e9 };
 const DISKSIM: &str = "DiskSim 4.0 SSD extension, validation parameters";
 const OURS: &str = "ours";
-/// The run has a clock.
+/// The condition that the run has a clock.
 const CLOCK: &str = "clock";
 
 choices! {
-    /// How many bits the cells hold.
+    /// The number of bits that the cells are used for.
     pub enum CellMode {
-        /// All they can.
+        /// All bits that the cells can hold.
         Native = "native",
-        /// One.
+        /// One bit in each cell (pSLC).
         Pslc = "pslc",
     }
 }
 
 choices! {
-    /// Which operation a die serves next.
+    /// Rule for the operation that a die serves next.
     pub enum Scheduling {
         /// Page operations, in order of arrival.
         Arrival = "arrival",
-        /// Page operations, host reads first, up to a bound.
+        /// Page operations: host reads first, up to a limit.
         ReadsFirst = "reads_first",
-        /// Page operations, host reads first and garbage collection last.
+        /// Page operations: host reads first, and garbage collection last.
         GarbageLast = "garbage_last",
         /// Commands that wait in queues, in order of arrival.
         CommandsArrival = "commands_arrival",
-        /// Commands that wait in queues, reads first, up to a bound.
+        /// Commands that wait in queues: reads first, up to a limit.
         CommandsReadsFirst = "commands_reads_first",
     }
 }
 
-/// Which of the commands that wait for a die is served next.
+/// Rule for the next command among those that wait for a die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dispatch {
     /// Commands do not wait in queues: a die serves one page operation at a time.
     Off,
-    /// What came first.
+    /// The command that arrived first.
     Arrival,
-    /// Reads first, up to a bound.
+    /// Reads first, up to a limit.
     ReadsFirst,
 }
 
 impl Scheduling {
-    /// In which order a die serves page operations.
+    /// The order in which a die serves page operations.
     #[must_use]
     pub fn service(self) -> ServiceOrder {
         match self {
@@ -76,13 +77,13 @@ impl Scheduling {
         }
     }
 
-    /// Whether reads are served before operations that arrived earlier.
+    /// Whether reads may overtake operations that arrived earlier.
     #[must_use]
     pub fn lets_reads_pass(self) -> bool {
         !matches!(self, Self::Arrival | Self::CommandsArrival)
     }
 
-    /// How commands that wait in queues are dispatched, if commands wait in queues.
+    /// The rule for commands that wait in queues; [`Dispatch::Off`] if commands do not wait.
     #[must_use]
     pub fn dispatch(self) -> Dispatch {
         match self {
@@ -94,13 +95,13 @@ impl Scheduling {
 }
 
 choices! {
-    /// Which waiting pages are programmed or read by one command.
+    /// Waiting pages that one command reads or programs together.
     pub enum MultiPlane {
-        /// None.
+        /// Every page has a command of its own.
         Off = "off",
         /// Pages whose joint command keeps the order of programs in every block.
         InOrder = "in_order",
-        /// All pages with the same offset in their blocks.
+        /// Any pages with the same offset in their blocks.
         AnyOrder = "any_order",
     }
 }
@@ -108,21 +109,21 @@ choices! {
 choices! {
     /// Whether reads interrupt programs and erases.
     pub enum Suspend {
-        /// Reads wait.
+        /// Reads do not interrupt; they wait.
         Never = "never",
-        /// Reads interrupt an operation, which ends at the time that was planned; only its die is in use for longer.
+        /// Reads interrupt an operation, which still ends at the planned time. Only its die is in use for longer.
         KeepsEnd = "keeps_end",
-        /// Reads interrupt an operation, which ends later by the time they take.
+        /// Reads interrupt an operation, which ends later by the time of the reads.
         MovesEnd = "moves_end",
     }
 }
 
 choices! {
-    /// What happens to a block at the end of its endurance.
+    /// Treatment of a block at the end of its endurance.
     pub enum Wearout {
         /// The block stays in use.
         Ignore = "ignore",
-        /// The block is never used again.
+        /// The block is retired and never used again.
         Retire = "retire",
     }
 }
@@ -140,39 +141,39 @@ choices! {
 choices! {
     /// How placement handles share the buffer.
     pub enum ByHandle {
-        /// One scheme for all handles.
+        /// One scheme serves all handles.
         Shared = "shared",
-        /// Each handle has a scheme of its own; all have equally many slots.
+        /// Each handle has a scheme of its own and an equal share of the slots.
         Equal = "equal",
     }
 }
 
 choices! {
-    /// What a trim does.
+    /// Effect of a trim.
     pub enum Trim {
-        /// Drops the pages that it covers completely.
+        /// The trim drops the pages that it covers completely.
         Default = "default",
-        /// Writes zeros there.
+        /// The trim writes zeros to its range.
         Strict = "strict",
     }
 }
 
 choices! {
-    /// What an interrupted program leaves in its page.
+    /// State of a page whose program was interrupted.
     pub enum Torn {
-        /// An unreadable page.
+        /// The page is unreadable.
         None = "none",
-        /// A readable spare area; each sector holds its old bytes, its new bytes, or garbage.
+        /// The spare area is readable; each sector holds its old bytes, its new bytes, or garbage.
         Sectors = "sectors",
     }
 }
 
 choices! {
-    /// How time passes.
+    /// The computation of time.
     pub enum Costing {
-        /// By simulated events on dies that work in parallel.
+        /// Time follows from simulated events on dies that work in parallel.
         Event = "event",
-        /// As the serial sum of all operations.
+        /// Time is the serial sum of all operations.
         OpCount = "op_count",
     }
 }
@@ -203,9 +204,9 @@ parameters! {
         read_us: f64 = "25" in MICROSECONDS, "us", DISKSIM, needs &["flash"];
         /// Time to program the cells from the page register.
         program_us: f64 = "200" in MICROSECONDS, "us", DISKSIM, needs &["flash"];
-        /// Times of a read by type of the page in its cell, in microseconds with / between them, in place of flash.read_us.
+        /// Times of a read for each type of page, in microseconds with / between them, in place of flash.read_us.
         read_times_us: String = "", "us", "none: one type of page", needs &[CLOCK];
-        /// Times of a program by type of page, in place of flash.program_us.
+        /// Times of a program for each type of page, in place of flash.program_us.
         program_times_us: String = "", "us", "none: one type of page; FEMU's TLC: 820.5, 2225 and 5734 us", needs &[CLOCK];
         /// Consecutive pages of a block that one program writes. The program begins when the last of the pages has arrived; earlier pages wait for
         /// it, and so do requests that need their slots. The program takes its time once for all of its pages.
@@ -248,14 +249,16 @@ parameters! {
         /// room (docs/SPEC.md, Order of service). commands_arrival and commands_reads_first: commands wait in queues until channel and die are free,
         /// and are served in order of arrival or reads first (docs/SPEC.md, Commands dispatched).
         scheduling: Scheduling = "arrival", "", "arrival: DiskSim 4.0 SSD extension; garbage_last: MQSim, whose order is mapping, urgent collection, reads, writes, collection; commands_reads_first: MQSim (FAST 2018)", needs &[CLOCK];
-        /// Most host reads that overtake an operation that waits for the same die; after that many the operation is served.
+        /// Largest number of host reads that may overtake a waiting operation of the same die; then this
+        /// operation is served.
         read_starvation_limit: u32 = "16" in COUNT, "reads", OURS, needs &[CLOCK, "flash.scheduling = reads_first|garbage_last|commands_reads_first"];
         /// Whether a read interrupts a program or an erase of its die. never: it does not. keeps_end: the interrupted operation ends at the time that
         /// was planned, and its die is in use for longer. moves_end: the interrupted operation ends later by the time that the reads take.
         suspend: Suspend = "never", "", "keeps_end: FEMU's media layer", needs &[CLOCK, "flash.scheduling = reads_first|garbage_last|commands_reads_first"], excludes SUSPENSION;
         /// Time to interrupt a program or an erase.
         suspend_us: f64 = "5" in MICROSECONDS, "us", "FEMU's media layer, its examples", needs &[CLOCK, "flash.suspend != never"];
-        /// How often a program or an erase may be interrupted; reads that arrive during an interruption are served in the same one.
+        /// Largest number of interruptions of a program or an erase; reads that arrive during an interruption are
+        /// served within it.
         suspend_limit: u32 = "8" in COUNT, "", OURS, needs &[CLOCK, "flash.suspend != never"];
         /// Length of the pulses in which cells are programmed or erased, counted back from the end; an operation can be interrupted only between two
         /// pulses. 0: at any time.
@@ -274,11 +277,12 @@ parameters! {
         plane_gap_read_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 360", needs &[CLOCK, "flash.multi_plane != off"];
         /// Time between the planes of a program on several planes.
         plane_gap_program_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "MQSim: 455", needs &[CLOCK, "flash.multi_plane != off"];
-        /// With a cache register a die reads the next page while the page before leaves over the channel. docs/SPEC.md, Cache registers.
+        /// A cache register lets a die read the next page while the previous page crosses the channel.
+        /// docs/SPEC.md, Cache registers.
         cache_read: bool = "false", "", "ONFI, read cache", needs &[CLOCK], excludes REGISTERS;
         /// Time to move a page from the page register to the cache register, with flash.cache_read (tRCBSY).
         cache_read_busy_us: f64 = "0" in MICROSECONDS, "us", "none; data sheets of ONFI flash have some us", needs &[CLOCK, "flash.cache_read = true"];
-        /// A cache register takes the data of a program while the die programs the page before.
+        /// A cache register receives the data of a page while the die programs the previous page.
         cache_program: bool = "false", "", "ONFI, program page cache", needs &[CLOCK], excludes REGISTERS;
         /// Time to move a page from the cache register to the page register, with flash.cache_program (tPCBSY).
         cache_program_busy_us: f64 = "0" in MICROSECONDS, "us", "none; data sheets of ONFI flash have some us", needs &[CLOCK, "flash.cache_program = true"];
@@ -292,12 +296,13 @@ parameters! {
 }
 
 parameters! {
-    /// Which translation layer.
+    /// The choice of the translation layer.
     pub struct Layer in "ftl." {
         /// The translation layer; see `destage list ftls`.
         kind: String = "page", "", OURS, excludes NO_FLASH;
-        /// Bytes of a unit of the mapping, which is also the page of host and buffer. As many units as fit share a page of flash (flash.page_bytes):
-        /// they are programmed together, and a read of one reads the page. 0: a unit is a page of flash.
+        /// Bytes of a unit of the mapping, which is also the page of host and buffer. A page of flash
+        /// (flash.page_bytes) holds as many units as fit: they are programmed together, and a read of one unit
+        /// reads the whole page. 0: a unit is a page of flash.
         map_unit_bytes: u64 = "0" in Kind::Bytes { min: 0, max: 1 << 24 }, "bytes", "0: DiskSim 4.0 SSD extension; 4096 under pages of 8 and 16 KiB in drives of today (MQSim, FAST 2018)", excludes MAP_UNITS;
     }
 }
@@ -305,7 +310,7 @@ parameters! {
 parameters! {
     /// The host.
     pub struct Host in "host." {
-        /// Most requests that the host keeps outstanding at the device.
+        /// Largest number of requests that the host keeps outstanding at the device.
         queue_depth: u32 = "20" in COUNT, "requests", DISKSIM, needs &[CLOCK];
         /// Which waiting request the host sends next: in cyclic ascending order of addresses, or in order of arrival.
         scheduler: Scheduler = "fifo", "", "clook: DiskSim", needs &[CLOCK], excludes FOREKNOWN;
@@ -317,24 +322,26 @@ parameters! {
         time_scale: f64 = "1" in Kind::Number { min: 0.0, max: 1e9 }, "", OURS;
         /// Number of outstanding requests at which the run stops, with a warning; 0: the run never stops for that reason.
         saturation: u64 = "0", "requests", "10000 in DiskSim", needs &[CLOCK];
-        /// Whose response time a completion ends: that of its own request, or that of the request that DiskSim finds by its address.
+        /// Request that a completion is credited to: the completed request, or the request that DiskSim finds by
+        /// its address.
         attribution: Attribution = "request", "", OURS, needs &[CLOCK];
         /// Number of queues in which requests wait; weighted round robin decides which queue sends next. docs/SPEC.md, Front end.
         queues: u32 = "1" in Kind::Integer { min: 1, max: 256 }, "", "NVMe has up to 65535", needs &[CLOCK], excludes FOREKNOWN;
         /// Weights of the queues: one number for all, or one for each with / between them, from 1 to 256.
         queue_weights: String = "1", "", "weighted round robin of NVMe, there by class", needs &[CLOCK, "host.queues > 1"];
-        /// Most requests that a queue sends in its turn, for each unit of its weight.
+        /// Largest number of requests that a queue sends in its turn, for each unit of its weight.
         queue_burst: u32 = "1" in Kind::Integer { min: 1, max: 1 << 16 }, "requests", "the arbitration burst of NVMe", needs &[CLOCK, "host.queues > 1"];
-        /// Most requests of one queue in the device at a time; 0: only host.queue_depth bounds them, which applies to all queues together.
+        /// Largest number of requests of one queue in the device at a time; 0: only host.queue_depth limits them,
+        /// which applies to all queues together.
         queue_requests: u32 = "0", "requests", OURS, needs &[CLOCK, "host.queues > 1 or host.link_lane_gb_per_s > 0 or device.firmware_ns > 0 or device.firmware_read_ns > 0 or device.firmware_page_ns > 0 or device.dram_access_ns > 0 or device.dram_ns_per_byte > 0"];
-        /// How the queue of a request is chosen: volume, by the number of its volume modulo the queues; round_robin, by its place in the input modulo
-        /// the queues.
+        /// How the queue of a request is chosen: volume, by the number of its volume modulo the queues;
+        /// round_robin, by its position in the input modulo the queues.
         queue_by: QueueBy = "volume", "", OURS, needs &[CLOCK, "host.queues > 1"];
         /// Bytes that each lane of the link moves in a nanosecond, in place of host.bus_ns_per_sector; 0: there is no link. docs/SPEC.md, Front end.
         link_lane_gb_per_s: f64 = "0" in Kind::Number { min: 0.0, max: 1e6 }, "GB/s", "MQSim: 1; PCIe 3.0, 4.0, 5.0: 0.985, 1.969, 3.938", needs &[CLOCK];
         /// Lanes of the link.
         link_lanes: u32 = "4" in Kind::Integer { min: 1, max: 32 }, "", "MQSim", needs &[CLOCK, "host.link_lane_gb_per_s > 0"];
-        /// Most bytes of data in a packet of the link.
+        /// Largest number of bytes of data in a packet of the link.
         link_payload_bytes: u32 = "128" in Kind::Integer { min: 1, max: 4096 }, "bytes", "MQSim", needs &[CLOCK, "host.link_lane_gb_per_s > 0"];
         /// Bytes of overhead in each packet.
         link_overhead_bytes: u32 = "28" in Kind::Integer { min: 0, max: 4096 }, "bytes", "MQSim", needs &[CLOCK, "host.link_lane_gb_per_s > 0"];
@@ -356,8 +363,9 @@ parameters! {
         torn: Torn = "none", "", OURS, needs &["bytes"];
         /// Probability that an interrupted program destroys the earlier pages of its word line, as on a bad drive.
         paired_loss: f64 = "0" in Kind::Number { min: 0.0, max: 1.0 }, "", OURS, needs &["bytes"];
-        /// Whether the device keeps so much room free that it can repeat interrupted programs, however often the power fails: docs/DURABILITY.md,
-        /// Room. A served device does so by default; a run whose power fails always does.
+        /// Whether the device keeps enough room free to repeat interrupted programs, however often the power
+        /// fails: docs/DURABILITY.md, Room. A served device does so by default; a run whose power fails always
+        /// does.
         power_may_fail: bool = "false", "", OURS, excludes NO_MOUNT;
         /// Time of a firmware core for each request, before the buffer sees the request.
         firmware_ns: f64 = "0" in NANOSECONDS, "ns", "FEMU's fw_cpu_ns, off by default; NVMeVirt, as a delay: 4000 for a write to a 970 PRO", needs &[CLOCK];
@@ -396,13 +404,15 @@ parameters! {
 parameters! {
     /// How requests become pages.
     pub struct Pages in "trace." {
-        /// How requests that do not begin and end at page boundaries become pages: every touched page counts as whole; nearest: as many pages as come
-        /// nearest to the size; cover: partly written pages are read first.
+        /// How requests that do not begin and end at page boundaries become pages. cover: every touched page
+        /// counts. nearest: as many pages as come nearest to the size. rmw: as cover, and partly written pages
+        /// are read first.
         align: Align = "cover", "", "nearest: EPO (2011)", excludes OTHER_BYTES;
         /// Unit to which requests are aligned before they are divided into pages: nearest rounds to it; cover and rmw enlarge requests to it, except
         /// trims. The unit is a multiple of 512 bytes. 0: nearest rounds to pages, and the others enlarge nothing.
         align_bytes: u64 = "0" in Kind::Bytes { min: 0, max: 1 << 24 }, "bytes", "4096 in EPO (2011), whatever the page", excludes OTHER_BYTES_LIVE;
-        /// What happens to a request beyond the device: an error; its address is wrapped round; or all addresses of the trace are shrunk evenly.
+        /// What happens to a request beyond the device: it is an error; its address is wrapped round; or all
+        /// addresses of the trace are shrunk evenly.
         addr_map: AddressMap = "error", "", "shrink: EPO (2011)", needs &["input"];
     }
 }
@@ -423,32 +433,34 @@ parameters! {
         run_out: bool = "false", "", OURS, needs &[CLOCK];
         /// Seed of every random choice of workload, scheme and FTL.
         seed: u64 = "1", "", OURS;
-        /// Contents of the device before the first request. none: the device is empty. sequential_fill: every page is written once in order.
-        /// random_fill:k: the same, followed by overwrites of random pages, k times as many as there are pages. file:PATH: the state that `destage
-        /// precondition` wrote.
+        /// Contents of the device before the first request. none: the device is empty. sequential_fill: every
+        /// page is written once in order. random_fill:k: as sequential_fill, followed by overwrites of random
+        /// pages, k times as many as there are pages. file:PATH: the state that `destage precondition` wrote.
         precondition: String = "sequential_fill", "", DISKSIM, needs &["flash"];
         /// Number of requests at the beginning that are simulated like the others, and left out of all statistics.
         warmup_requests: u64 = "0", "requests", OURS;
         /// When statistics close: when every request is complete, or when the last one arrives.
         window: Window = "complete", "", "last_arrival: DiskSim", needs &[CLOCK];
-        /// Most response times that are kept one by one (30 bytes each at the end); if there are more, percentiles are exact to a thousandth.
+        /// Largest number of response times that are kept one by one (30 bytes each at the end); if there are
+        /// more, percentiles are exact to a thousandth.
         exact_responses: u32 = "16777216", "", OURS, needs &[CLOCK, "many-requests"];
         /// Also reports how long pages were dirty, as buffer.dirty_age.*: percentiles are exact to a thousandth.
         dirty_ages: bool = "false", "", OURS, needs &["pages"];
         /// How times are added: in whole ticks of 0.1 ns, or in double-precision milliseconds with their rounding errors.
         clock: Clock = "exact", "", "double_ms: DiskSim", needs &[CLOCK], excludes DRIFT;
-        /// In which order operations on one page take effect: strict, always in the order in which they were issued; reference, as in the reference
-        /// simulator, where only padding waits for its reads and a repeated page of a batch completes at once.
+        /// In which order operations on one page take effect: strict, always in the order in which they were
+        /// issued; reference, as in the reference simulator, where only padding waits for its reads and a
+        /// repeated page of a batch completes at once.
         write_order: Ordering = "strict", "", "reference: DiskSim", needs &[CLOCK], excludes LOSES;
     }
 }
 
 parameters! {
-    /// Device, host and run parameters, by their full dotted names.
+    /// Parameters of device, host and run, by their full dotted names.
     pub struct Parameters {
         /// The flash and its channel.
         flash: Flash;
-        /// Which translation layer.
+        /// The choice of the translation layer.
         ftl: Layer;
         /// The host.
         host: Host;

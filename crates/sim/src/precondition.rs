@@ -8,20 +8,21 @@ use crate::error::SimError;
 use crate::observer::Observer;
 use destage_device::{gc_limit, only_collects};
 
-/// The possible values of `sim.precondition`, for errors.
+/// The possible values of `sim.precondition`, for error messages.
 pub const EXPECTED: &str = "none, sequential_fill, random_fill:k with k passes of random overwrites from 1 to 1000, or file:PATH with a state that `destage precondition` wrote";
 
-/// Page writes between two calls of [`Observer::preparing`].
+/// The number of page writes between two calls of [`Observer::preparing`].
 const PROGRESS_STEP: u64 = 1 << 16;
 
-/// Contents before the first request.
+/// The contents of the device before the first request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Precondition {
-    /// Nothing.
+    /// No page has contents.
     None,
-    /// Every page, written once in order.
+    /// Every page was written once, in ascending order.
     SequentialFill,
-    /// Every page, written once in order, and then this number times the pages of the device as overwrites of random pages.
+    /// Every page was written once, in ascending order. Then random pages were overwritten: this number times as
+    /// many writes as the device has pages.
     RandomFill(u64),
 }
 
@@ -47,7 +48,8 @@ impl Precondition {
         }
     }
 
-    /// How often all pages are written, once in order or as many of them at random.
+    /// The number of passes, each with as many page writes as the device has pages: the fill in ascending order
+    /// and the random overwrites.
     #[must_use]
     pub fn passes(self) -> u64 {
         match self {
@@ -57,14 +59,14 @@ impl Precondition {
         }
     }
 
-    /// Whether every page has contents when the device is made.
+    /// Whether every page has contents when the device is built.
     #[must_use]
     pub fn fills(self) -> bool {
         self != Self::None
     }
 }
 
-/// The device that is brought into its state.
+/// A device that is being preconditioned.
 pub(crate) struct Preparation<'a> {
     pub ftl: &'a mut dyn Ftl,
     pub blocks_per_die: u32,
@@ -72,10 +74,11 @@ pub(crate) struct Preparation<'a> {
 }
 
 impl Preparation<'_> {
-    /// Overwrites random pages, `passes` times as many as there are. Its operations are not counted.
+    /// Overwrites random pages, with `passes` times as many writes as there are pages. Neither these operations
+    /// nor their wear appear in any result.
     ///
     /// # Errors
-    /// If the device has no room for it, or `observer` wants to stop.
+    /// If the device has no space left, or `observer` asks to stop.
     pub fn overwrite(mut self, passes: u64, observer: &mut dyn Observer) -> Result<(), SimError> {
         let pages = self.ftl.pages();
         let total = pages.saturating_mul(passes);
@@ -103,7 +106,7 @@ impl Preparation<'_> {
         }
     }
 
-    /// Collects garbage that is due, then writes `page`, at time 0.
+    /// Does the garbage collections that are due, then writes `page`, all at time 0.
     fn write(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let die = self.ftl.place(page, &|_| 0);
         let most_collections = gc_limit(self.blocks_per_die, self.ftl.properties().gc_steps);

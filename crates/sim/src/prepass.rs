@@ -11,22 +11,22 @@ use crate::paging::Addressing;
 use crate::settings::Config;
 use crate::source::Source;
 
-/// A run's knowledge of the coming requests. Most runs need nothing, and it is empty.
+/// The knowledge of the coming requests with which a run begins. It is empty for most runs.
 #[derive(Clone, Debug, Default)]
 pub struct Prepass {
-    /// Pages the trace reaches, from page 0; for `trace.addr_map = shrink`.
+    /// The end of the trace's addresses in pages, for `trace.addr_map = shrink`.
     pub span_pages: u64,
-    /// The pages that become one page with `trace.addr_map = shrink`, if addresses are shrunk.
+    /// The number of device pages onto which several trace pages fall; `None` unless addresses are shrunk.
     pub merged: Option<Merged>,
-    /// Every page write in order, for schemes that need the future.
+    /// The page of every page write in order, for schemes that need the future.
     pub writes: Option<Arc<[Lpn]>>,
 }
 
 impl Prepass {
-    /// Reads `source` to its end and keeps what `config` needs. Reads nothing if it needs nothing.
+    /// Reads `source` to its end and keeps the parts that `config` needs. If it needs nothing, nothing is read.
     ///
     /// # Errors
-    /// An error in the trace or the configuration.
+    /// If the trace or the configuration has an error.
     pub fn of(config: &Config, source: &mut Source<'_>) -> Result<Self, SimError> {
         match config.needs_prepass() {
             true => Pass::read(&[config], source, |_| true)?.prepass(config),
@@ -35,23 +35,24 @@ impl Prepass {
     }
 }
 
-/// The findings of one pass for several configurations.
+/// The results of one pass for several configurations.
 pub struct Pass {
     origin: String,
-    /// By how requests become pages. Configurations differ in little that matters here.
+    /// The reach of the requests, for each different way in which they become pages. Most configurations share
+    /// one.
     reaches: Vec<Reach>,
-    /// Writes and trims, if a configuration needs the future.
+    /// Writes and trims, if any configuration needs the future.
     writes: Vec<Request>,
-    /// The pages of the writes, by the settings that they depend on.
+    /// The written pages, for each different set of settings on which they depend.
     known: Vec<Known>,
 }
 
 impl Pass {
-    /// Reads `source` to its end for `configs`. `progress` is told from time to time how many requests were read; if it returns `false`, the pass
-    /// stops.
+    /// Reads `source` to its end for `configs`. `progress` is called from time to time with the number of
+    /// requests read; `false` stops the pass.
     ///
     /// # Errors
-    /// An error in the trace, or [`SimError::Interrupted`].
+    /// If the trace has an error, or [`SimError::Interrupted`].
     pub fn read(
         configs: &[&Config],
         source: &mut Source<'_>,
@@ -89,7 +90,7 @@ impl Pass {
         })
     }
 
-    /// The end of the requests under `config`, in pages; `config` was one of those the pass was for.
+    /// The end of the addresses of all requests under `config`, in pages. The pass must have included `config`.
     #[must_use]
     pub fn end(&self, config: &Config) -> u64 {
         self.reach(config).map_or(0, |reach| reach.end)
@@ -100,10 +101,10 @@ impl Pass {
         self.reaches.iter().find(|reach| reach.in_trace == in_trace)
     }
 
-    /// The needs of a run under `config`.
+    /// The knowledge that a run under `config` needs.
     ///
     /// # Errors
-    /// An error in the configuration, or a request beyond the device.
+    /// If the configuration has an error, or a request does not fit the device.
     pub fn prepass(&mut self, config: &Config) -> Result<Prepass, SimError> {
         if !config.needs_prepass() {
             return Ok(Prepass::default());
@@ -137,18 +138,19 @@ impl Pass {
     }
 }
 
-/// Where the requests of a trace reach, in its own pages.
+/// The reach of the requests of a trace, in pages of the trace.
 struct Reach {
     in_trace: Addressing,
-    /// Behind the last page.
+    /// The page after the last page that a request touches.
     end: u64,
-    /// The pages that they read and write, if addresses are to be shrunk.
+    /// The spans that requests read and write, if addresses are shrunk.
     spans: Option<Spans>,
 }
 
 impl Reach {
     fn add(&mut self, batch: &[Request]) {
-        // Copied: nothing that is written here can change them, and the compiler asks once for all requests how they become pages.
+        // A copy cannot be changed by the writes in this function, so the compiler evaluates the kind of paging
+        // once and not for each request.
         let in_trace = self.in_trace;
         let placed = batch
             .iter()
@@ -170,7 +172,7 @@ fn is_write(request: &Request) -> bool {
     matches!(request.operation, Operation::Write | Operation::Trim)
 }
 
-/// The settings that determine which pages the writes of a trace are.
+/// The settings on which the pages written by a trace depend.
 #[derive(PartialEq)]
 struct Target {
     addressing: Addressing,
@@ -178,11 +180,11 @@ struct Target {
     strict_trim: bool,
 }
 
-/// A target, and the pages written there.
+/// The settings, and the written pages that follow from them.
 type Known = (Target, Arc<[Lpn]>);
 
 impl Target {
-    /// The pages of `writes`, in order.
+    /// The pages of `writes`, in the order of writing.
     fn pages(&self, writes: &[Request], origin: &str) -> Result<Arc<[Lpn]>, SimError> {
         let mut pages = Vec::new();
         for request in writes {

@@ -1,19 +1,19 @@
-//! The device profiles that come with the program, as data; and profiles in files, which may build on others.
+//! The device profiles that come with the program, and profiles in files. A profile can build on another one.
 
 use std::path::Path;
 
 use crate::error::{Argument, SimError};
 use crate::settings::{argument, read_file, suggestion};
 
-/// A device as a TOML text with the parameters it sets.
+/// A device profile of the program: a TOML text with the parameters that it sets.
 pub struct Profile {
     /// The value of `--profile`.
     pub name: &'static str,
-    /// Its text; the table `profile` describes it.
+    /// The TOML text. Its table `profile` describes the device.
     pub text: &'static str,
 }
 
-/// The row of a file in the folder of profiles.
+/// The row for a file in the folder `profiles`.
 macro_rules! profile {
     ($name:literal) => {
         Profile {
@@ -23,7 +23,7 @@ macro_rules! profile {
     };
 }
 
-/// All profiles.
+/// All profiles that come with the program.
 pub static PROFILES: &[Profile] = &[
     profile!("disksim-ssd"),
     profile!("bplru-mlc"),
@@ -42,24 +42,24 @@ pub static PROFILES: &[Profile] = &[
     profile!("sd-card"),
 ];
 
-/// The profile called `name`.
+/// The profile of the program called `name`; `None` if there is none.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
 }
 
-/// A profile that was read: one that comes with the program, or a file of the user.
+/// A profile that was read, from the program or from a file of the user.
 #[derive(Clone, Debug)]
 pub struct Read {
-    /// Its name, or the path of its file.
+    /// The name of the profile, or the path of its file.
     pub name: String,
-    /// Its text.
+    /// The TOML text.
     pub text: String,
-    /// Its content; the table `profile` of it holds texts alone.
+    /// The parsed text. All values in its table `profile` are texts.
     table: toml::Table,
 }
 
-/// The keys of the table `profile` that describe the device.
+/// The keys that are allowed in the table `profile`.
 const ABOUT: [&str; 3] = ["about", "source", "inherits"];
 
 impl Read {
@@ -115,13 +115,13 @@ impl Read {
         Ok(Self { name, text, table })
     }
 
-    /// Its text about the device under `key`.
+    /// The text under `key` in the table `profile`; `None` if there is none.
     #[must_use]
     pub fn describe(&self, key: &str) -> Option<&str> {
         self.table.get("profile")?.get(key)?.as_str()
     }
 
-    /// Whether it sets the parameter `key` itself.
+    /// Whether this profile itself sets the parameter `key`.
     #[must_use]
     pub fn sets(&self, key: &str) -> bool {
         let mut parts = key.split('.');
@@ -130,7 +130,7 @@ impl Read {
         matches!(found, Some(Some(_)))
     }
 
-    /// The profile that it builds on; a file is looked for beside its own.
+    /// The profile that this one builds on. The path of a file is relative to the folder of this profile.
     fn inherits(&self) -> Option<String> {
         let base = self.describe("inherits")?;
         let folder = Path::new(&self.name).parent();
@@ -141,10 +141,11 @@ impl Read {
     }
 }
 
-/// The profile called `name`, or in a file of that name ending in `.toml`, after those that it builds on, beginning with the base of all.
+/// The profile called `name`, or in the file `name` if that ends in `.toml`, after all profiles that it builds
+/// on. The first is the one that builds on no other.
 ///
 /// # Errors
-/// If one of them cannot be read, has an unknown key in its table `profile`, or builds on itself.
+/// If one of the profiles cannot be read, has an unknown key in its table `profile`, or builds on itself.
 pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
     let mut chain = vec![Read::of(name)?];
     while let Some(base) = chain.last().and_then(Read::inherits) {
@@ -156,7 +157,7 @@ pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
         }
         let read = Read::of(&base).map_err(|error| {
             let what = match error {
-                // The name of the argument is that of the profile that was asked for.
+                // The caller's argument names another profile, so the name of the argument is dropped.
                 SimError::Argument(Argument { what, .. }) => what.trim_start().to_owned(),
                 other => other.to_string(),
             };
@@ -169,7 +170,7 @@ pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
 }
 
 impl Profile {
-    /// The text in its table `profile` under `key`.
+    /// The text under `key` in the table `profile`; `None` if there is none.
     #[must_use]
     pub fn describe(&self, key: &str) -> Option<String> {
         let table: toml::Table = self.text.parse().ok()?;

@@ -1,4 +1,4 @@
-//! How the pages of a full buffer reach the flash: the time of one program, and how many run at a time.
+//! The programs that empty a full buffer: the time of one program, and how many run at a time.
 
 use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units, to_ms};
@@ -7,32 +7,36 @@ use crate::config::Config;
 use crate::media::by_type;
 use crate::parameters::{Dispatch, MultiPlane};
 
-/// Programs of a device that writes as fast as it can.
+/// The flash of a device that programs pages as fast as it can.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Programs {
-    /// Dies.
+    /// Number of dies.
     pub dies: u64,
-    /// Channels, each shared by as many dies.
+    /// Number of channels. All channels have equally many dies.
     pub channels: u64,
     /// Pages that a plane programs together.
     pub pages: u64,
-    /// Planes of a die that program together.
+    /// Planes of a die that program together in one operation.
     pub planes: u64,
-    /// Command, address and data of a page on its channel, in milliseconds; the command is shared by the pages of an operation.
+    /// Time on the channel for each page, in milliseconds: address, data, and the page's share of the command,
+    /// which all pages of an operation have in common.
     pub transfer_ms: f64,
-    /// All passes of a program, in milliseconds: the mean over types of page.
+    /// Time of all passes of a program, in milliseconds; a mean over the types of page.
     pub program_ms: f64,
 }
 
 impl Programs {
-    /// Milliseconds until this many `pages`, all of them in the buffer, are programmed by dies that take turns.
+    /// Milliseconds until `pages` pages, all of them in the buffer, are programmed by dies that take turns.
     ///
-    /// A die takes the pages of an operation over its channel, and then programs them while its channel serves other dies. A channel
-    /// with `n` operations of its `w` dies is busy without a break if `w` transfers take as long as a transfer and a program, and
-    /// ends with a program: `n * transfer + program`. Otherwise its dies are busy without a break after the first transfers:
-    /// `rounds * (transfer + program) + (r - 1) * transfer`, of which the last round has `r` operations. The larger one holds.
+    /// A die receives the pages of an operation over its channel, and then programs them while the channel serves
+    /// other dies. Let a channel have `n` operations and `w` dies. If `w` transfers take at least as long as one
+    /// transfer and one program, the channel is always busy, and a program ends the work:
+    /// `n * transfer + program`. Otherwise each die is always busy after its first transfer:
+    /// `rounds * (transfer + program) + (r - 1) * transfer`, where the last round has `r` operations. The result
+    /// is the larger of the two times.
     ///
-    /// With several `planes` it is the least: each program has a page for all of them only if the layer spreads pages evenly over planes.
+    /// With several `planes` the result is a lower bound: every program has a page for each plane only if the
+    /// layer spreads pages evenly over planes.
     #[must_use]
     pub fn time_ms(&self, pages: u64) -> f64 {
         if pages == 0 {
@@ -49,7 +53,7 @@ impl Programs {
         by_channel.max(by_die)
     }
 
-    /// The number of programs of a plane that this many `pages` take.
+    /// The number of programs of a plane that `pages` pages need.
     #[must_use]
     pub fn count(&self, pages: u64) -> u64 {
         pages.div_ceil(self.pages)
@@ -57,12 +61,12 @@ impl Programs {
 }
 
 impl Config {
-    /// How its flash programs the pages that leave a full buffer.
+    /// The programs of this device's flash when a full buffer is emptied.
     #[must_use]
     pub fn programs(&self) -> Programs {
         let (flash, timing) = (&self.typed.flash, self.timing());
         let times = match self.ftl_row.has_cell_modes {
-            // Written pages go to cells with one bit first.
+            // The layer writes pages to cells with one bit first.
             true => vec![timing.one_bit[1]],
             false => by_type(timing.program, &flash.program_times_us),
         };
@@ -112,7 +116,8 @@ mod tests {
 
     #[test]
     fn dies_with_channels_of_their_own_do_not_wait_for_each_other() {
-        // 13 pages on four dies: the busiest has four, each a transfer of 102.4 us and a program of 200 us.
+        // 13 pages on four dies: the busiest die has four pages. Each takes a transfer of 102.4 us and a program
+        // of 200 us.
         let programs = of(&["flash.dies=4"]);
         is_about(programs.time_ms(13), 4.0 * 0.3024);
         assert_eq!((programs.count(13), programs.time_ms(0)), (13, 0.0));
@@ -121,9 +126,11 @@ mod tests {
     #[test]
     fn a_shared_channel_or_its_dies_set_the_pace() {
         let shared = ["flash.dies=8", "flash.channels=2", "flash.program_us=200"];
-        // Ten pages a channel of four dies. Transfers of 102.4 us: four of them take longer than a transfer and a program.
+        // Each channel has ten pages for its four dies. Four transfers of 102.4 us take longer than one transfer
+        // and one program, so the channel is the bottleneck.
         is_about(of(&shared).time_ms(20), 10.0 * 0.1024 + 0.2);
-        // Transfers of 4.096 us: two rounds of four, then two more dies begin one after the other.
+        // With transfers of 4.096 us the dies are the bottleneck: two rounds of four dies, then two dies that
+        // begin one after the other.
         let fast = [&shared[..], &["flash.transfer_ns_per_byte=1"]].concat();
         is_about(of(&fast).time_ms(20), 3.0 * 0.204_096 + 0.004_096);
     }
@@ -131,7 +138,7 @@ mod tests {
     #[test]
     fn pages_of_a_unit_and_planes_side_by_side_share_a_program() {
         let units = ["flash.dies=2", "flash.program_unit=4"];
-        // Nine units on two dies: five on one of them.
+        // Nine units on two dies: the busier die has five.
         is_about(of(&units).time_ms(33), 5.0 * (0.4096 + 0.2));
         assert_eq!(of(&units).count(33), 9);
         let planes = ["flash.dies=2", "flash.parallel_units=4"];
@@ -146,8 +153,8 @@ mod tests {
         let mut settings = Settings::new();
         settings.load_profile("enterprise-tlc").unwrap();
         let programs = settings.resolve().unwrap().programs();
-        // 8192 pages are 342 units of 24; the busiest of eight channels has 43 of them, 24 pages of 4 KiB at 2.2222 ns a byte
-        // each, which is 9.1021 us a page.
+        // 8192 pages are 342 units of 24 pages. The busiest of eight channels has 43 units. A page of 4 KiB takes
+        // 9.1021 us, at 2.2222 ns per byte.
         is_about(programs.time_ms(8192), 43.0 * 24.0 * 9.1021e-3 + 0.561);
     }
 }

@@ -1,15 +1,15 @@
-//! A queue that mostly holds nothing or few entries: first in, first out, and the last entry can be read as well.
+//! A first-in, first-out queue that is mostly empty or short; its last entry can be read and removed as well.
 //!
-//! It is a vector whose first part is past, so that no index has to wrap round.
+//! It is a vector whose front part has been removed already, so that no index has to wrap round.
 
-/// A queue of `T`. See the [module](self).
+/// A queue of `T`; see the [module](self).
 pub(crate) struct Queue<T> {
-    /// Entries before `first` are past; none is kept once all are.
+    /// The entries before `first` were removed already. Once all entries are removed, the vector is cleared.
     items: Vec<T>,
     first: usize,
 }
 
-/// Number of past entries that may be kept, whatever follows them.
+/// Up to this number of removed entries may stay in the vector, however short the queue is.
 const PAST: usize = 1024;
 
 impl<T> Default for Queue<T> {
@@ -32,19 +32,19 @@ impl<T: Copy> Queue<T> {
         self.items.push(item);
     }
 
-    /// The one that came first.
+    /// The oldest entry.
     #[inline(always)]
     pub fn first(&self) -> Option<&T> {
         self.items.get(self.first)
     }
 
-    /// The one that came last.
+    /// The newest entry.
     #[inline(always)]
     pub fn last(&self) -> Option<&T> {
         self.items.last()
     }
 
-    /// The first, if it is the only one.
+    /// The only entry; `None` if there are none or several.
     #[inline(always)]
     pub fn only(&self) -> Option<T> {
         match self.items.len() == self.first + 1 {
@@ -53,7 +53,7 @@ impl<T: Copy> Queue<T> {
         }
     }
 
-    /// Takes the first.
+    /// Removes and returns the oldest entry.
     #[inline(always)]
     pub fn pop(&mut self) -> Option<T> {
         let item = *self.first()?;
@@ -62,7 +62,7 @@ impl<T: Copy> Queue<T> {
         Some(item)
     }
 
-    /// Takes the last.
+    /// Removes and returns the newest entry.
     #[inline(always)]
     pub fn pop_last(&mut self) -> Option<T> {
         let item = self.items.pop()?;
@@ -70,12 +70,12 @@ impl<T: Copy> Queue<T> {
         Some(item)
     }
 
-    /// Removes the first entry that is `wanted`.
+    /// Removes and returns the oldest entry for which `wanted` holds.
     pub fn take(&mut self, wanted: impl FnMut(&T) -> bool) -> Option<T> {
         let offset = self.items[self.first..].iter().position(wanted)?;
         let place = self.first + offset;
         let item = self.items[place];
-        // Whatever is less is moved.
+        // Of the entries before and behind the gap, the smaller number is moved.
         if offset < self.items.len() - place {
             self.items.copy_within(self.first..place, self.first + 1);
             self.first += 1;
@@ -92,7 +92,7 @@ impl<T: Copy> Queue<T> {
         self.first = 0;
     }
 
-    /// Forgets entries that are past, if there are many.
+    /// Frees the space of removed entries, if there are many.
     #[inline(always)]
     fn forget(&mut self) {
         if self.first == self.items.len() {

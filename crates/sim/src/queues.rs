@@ -1,39 +1,40 @@
-//! Several queues of the host: which of their requests is sent next.
+//! The queues of the host, and the rule for the request that is sent next.
 
 use destage_base::choices;
 
 use crate::host::{Scheduler, Waiting};
 
 choices! {
-    /// Which queue a request belongs to.
+    /// Rule for the queue that a request belongs to.
     pub enum QueueBy {
-        /// The number of its volume, modulo the number of queues.
+        /// The number of the request's volume, modulo the number of queues.
         Volume = "volume",
-        /// Its place in the input, modulo the number of queues.
+        /// The position of the request in the input, modulo the number of queues.
         RoundRobin = "round_robin",
     }
 }
 
 struct Queue {
     waiting: Waiting,
-    /// Requests of a turn.
+    /// The number of requests that this queue may send in one turn.
     turn: u32,
     in_device: u32,
 }
 
-/// Requests that wait in queues. Weighted round robin says which is next.
+/// Requests that wait in several queues. Weighted round robin chooses the next request.
 pub struct Queues {
     queues: Vec<Queue>,
-    /// Requests of one queue in the device at a time.
+    /// The largest number of requests of one queue in the device.
     depth: u32,
-    /// Whose turn it is, and how many of its requests may still go.
+    /// The queue whose turn it is. The field `credit` is the number of requests that it may still send.
     pointer: usize,
     credit: u32,
     waiting: u64,
 }
 
 impl Queues {
-    /// Empty queues with `weights`, of which one stands for `burst` requests; up to `depth` of a queue are in the device.
+    /// Empty queues, one for each entry of `weights`. A queue sends up to weight times `burst` requests in its
+    /// turn, and has at most `depth` requests in the device.
     #[must_use]
     pub fn new(weights: &[u32], burst: u32, depth: u32, scheduler: Scheduler) -> Self {
         let queues = weights.iter().map(|weight| Queue {
@@ -51,25 +52,26 @@ impl Queues {
         }
     }
 
-    /// How many there are.
+    /// The number of queues.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.queues.len() as u64
     }
 
-    /// Request `id`, which begins at `sector`, waits in `queue`.
+    /// Adds request `id`, which begins at `sector`, to `queue`.
     pub fn push(&mut self, queue: usize, id: u32, sector: u64) {
         self.queues[queue].waiting.push(id, sector);
         self.waiting += 1;
     }
 
-    /// Takes the request to send next.
+    /// Removes and returns the request to send next; `None` if nothing waits or every queue that has requests is
+    /// at its depth.
     pub fn pop(&mut self) -> Option<u32> {
         if self.waiting == 0 {
             return None;
         }
         let (mut pointer, mut credit) = (self.pointer, self.credit);
-        // The last step is the first queue again, with its credit whole.
+        // The last iteration comes back to the first queue, with a full credit.
         for _ in 0..=self.queues.len() {
             let queue = &mut self.queues[pointer];
             if credit > 0
@@ -87,7 +89,7 @@ impl Queues {
         None
     }
 
-    /// A request of `queue` is in the device no more.
+    /// Notes that a request of `queue` has left the device.
     pub fn completed(&mut self, queue: usize) {
         self.queues[queue].in_device -= 1;
     }
@@ -108,7 +110,7 @@ mod tests {
             queues.push(usize::from(id >= 6), id, 0);
         }
         assert_eq!(order(&mut queues), [0, 1, 6, 7, 8, 9, 2, 3, 10, 11, 4, 5]);
-        // The pointer stands at queue 0, whose turn is over; nothing waits in the other queue.
+        // It is still the turn of queue 0, but its credit is used up, and no other queue has requests.
         queues.push(0, 20, 0);
         assert_eq!(order(&mut queues), [20]);
     }

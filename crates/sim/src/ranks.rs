@@ -1,22 +1,23 @@
-//! The values of certain ranks among many, found by counting; among few, by putting them in order around these ranks.
+//! The values of given ranks. Among many values they are found by counting, among few by partial sorting.
 //!
-//! A pass over all values counts them by their highest bits; the next pass counts those that share the highest bits with a wanted value by the bits
-//! after these, and so on down to the lowest. Nothing is copied or moved, and it does not matter how often a value occurs: among response times one
-//! value may be nine in ten.
+//! The first pass counts all values by their highest bits. The next pass takes the values that share these bits
+//! with a wanted value and counts them by the following bits, and so on down to the lowest bits. No value is
+//! copied or moved, and repeated values cost nothing extra: of response times, nine in ten may be equal.
 
 use destage_base::Ticks;
 
-/// Number of bits that a pass counts by.
+/// The number of bits by which one pass counts.
 const BITS: u32 = 12;
 const CLASSES: usize = 1 << BITS;
 
-/// From this many values on, counting by classes is cheaper than sorting.
+/// From this number of values on, counting by classes is cheaper than sorting.
 const MANY: usize = 4 * CLASSES;
 
-/// How many values there are, by class.
+/// The number of values in each class.
 type Counts = [usize; CLASSES];
 
-/// The values of `ranks`, from 0 and ascending, among all of `sets`, of which none is above `largest`.
+/// The values with the given `ranks` among all values of `sets`. Ranks count from 0 and ascend; no value is above
+/// `largest`.
 pub(crate) fn values_of_ranks<const N: usize>(
     sets: &[&[Ticks]],
     largest: Ticks,
@@ -28,7 +29,7 @@ pub(crate) fn values_of_ranks<const N: usize>(
     let mut low_bits = (Ticks::BITS - largest.leading_zeros()).saturating_sub(BITS);
     let mut counts = Box::new([0; CLASSES]);
     count(sets, low_bits, &mut counts);
-    // For each rank: all but the low bits of its value, and its rank among the values that share them.
+    // Each rank gives the value's bits above the low bits, and the rank among the values that share these bits.
     let mut found = ranks.map(|rank| place(&counts, rank));
     while low_bits > 0 {
         let behind = low_bits.saturating_sub(BITS);
@@ -46,7 +47,7 @@ pub(crate) fn values_of_ranks<const N: usize>(
 }
 
 fn among_few<const N: usize>(mut values: Vec<Ticks>, ranks: [usize; N]) -> [Ticks; N] {
-    // Each selection moves everything at or above its rank to the end, where the next one searches.
+    // Each selection moves everything at or above its rank to the end, where the next selection searches.
     let mut below = 0;
     ranks.map(|rank| {
         let (_, value, _) = values[below..].select_nth_unstable(rank - below);
@@ -55,7 +56,7 @@ fn among_few<const N: usize>(mut values: Vec<Ticks>, ranks: [usize; N]) -> [Tick
     })
 }
 
-/// Counts all values by the bits above the lowest.
+/// Counts all values by the bits above `low_bits`.
 fn count(sets: &[&[Ticks]], low_bits: u32, counts: &mut Counts) {
     for set in sets {
         for value in *set {
@@ -64,8 +65,8 @@ fn count(sets: &[&[Ticks]], low_bits: u32, counts: &mut Counts) {
     }
 }
 
-/// Counts the values that have one of `heads` above the lowest `low_bits`, for the first such head, by the bits after it and above the lowest
-/// `behind`.
+/// Counts the values whose bits above `low_bits` equal one of `heads`, by the bits between `behind` and
+/// `low_bits`. If several heads are equal, the counts of the first one have these values.
 fn count_behind<const N: usize>(
     sets: &[&[Ticks]],
     low_bits: u32,
@@ -81,7 +82,7 @@ fn count_behind<const N: usize>(
         for value in *set {
             let head = value >> low_bits;
             let class = (value >> behind & mask) as usize % CLASSES;
-            // Most have the first.
+            // Most values have the first head.
             if head == heads[0] {
                 of_first[class] += 1;
             } else if let Some(group) = heads.iter().skip(1).position(|other| *other == head) {
@@ -91,7 +92,7 @@ fn count_behind<const N: usize>(
     }
 }
 
-/// The class in which `rank` is, and its rank there.
+/// The class that contains `rank`, and the rank within that class.
 fn place(counts: &Counts, rank: usize) -> (Ticks, usize) {
     let (mut class, mut rank) = (0, rank);
     while counts[class] <= rank {
@@ -122,7 +123,7 @@ mod tests {
                 values[0] = Ticks::MAX;
             }
             if round % 3 == 0 {
-                // Many are equal, and others near them.
+                // Many values are equal, and one differs from them in the lowest bit.
                 let often = values[0];
                 values
                     .iter_mut()

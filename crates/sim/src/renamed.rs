@@ -1,8 +1,8 @@
-//! Names of earlier versions, so that a refusal can give the name that is used now.
+//! Names of earlier versions. A refusal of an old name can thus give its new name.
 //!
-//! An old name is never accepted: a program that reads results by it would find nothing there.
+//! An old name is never accepted, because a program that asks results for the old name would find nothing.
 
-/// Parameters by their old and new dotted names.
+/// The old and new dotted names of parameters.
 pub const KEYS: &[(&str, &str)] = &[
     ("flash.elements", "flash.dies"),
     ("flash.planes_per_element", "flash.planes_per_die"),
@@ -23,17 +23,18 @@ pub const KEYS: &[(&str, &str)] = &[
     ("buffer.bird_thd", "buffer.bpac_bird_thd"),
 ];
 
-/// Values of a renamed parameter that have another name under the new one: its old name, the old word and the new one.
+/// Values of a renamed parameter that changed their names as well: the old name of the parameter, the old word
+/// and the new word.
 const WORDS: &[(&str, &str, &str)] = &[
     ("flash.dispatch", "off", "arrival"),
     ("flash.dispatch", "arrival", "commands_arrival"),
     ("flash.dispatch", "reads_first", "commands_reads_first"),
 ];
 
-/// Values of a parameter: its dotted name, the old word and the new one.
+/// Renamed values of parameters that kept their names: the dotted name, the old word and the new word.
 pub const VALUES: &[(&str, &str, &str)] = &[("ftl.allocation_pool", "element", "die")];
 
-/// Metrics by their old and new dotted names.
+/// The old and new dotted names of metrics.
 pub const METRICS: &[(&str, &str)] = &[
     ("ftl.cleanings", "ftl.gc_runs"),
     ("ftl.clean_time_ms", "ftl.gc_time_ms"),
@@ -44,17 +45,17 @@ fn new_name(table: &[(&str, &'static str)], old: &str) -> Option<&'static str> {
     row.map(|(_, new)| *new)
 }
 
-/// The present name of parameter `old`, if it was renamed.
+/// The new name of parameter `old`; `None` if it was not renamed.
 #[must_use]
 pub fn key(old: &str) -> Option<&'static str> {
     new_name(KEYS, old)
 }
 
-/// The present name and value of parameter `old` with the value `word`, if it was renamed.
+/// The new name and value of parameter `old` with the value `word`; `None` if the parameter was not renamed.
 #[must_use]
 pub fn pair(old: &str, word: &str) -> Option<String> {
     let new = key(old)?;
-    // Times are given directly now, and no longer as factors.
+    // The old parameters were factors; the new ones are times.
     if old.ends_with("_factors") {
         return Some(format!("{new} with the times themselves"));
     }
@@ -64,13 +65,13 @@ pub fn pair(old: &str, word: &str) -> Option<String> {
     Some(format!("{new}={word}"))
 }
 
-/// The present name of metric `old`, if it was renamed.
+/// The new name of metric `old`; `None` if it was not renamed.
 #[must_use]
 pub fn metric(old: &str) -> Option<&'static str> {
     new_name(METRICS, old)
 }
 
-/// The present word for value `old` of parameter `key`, if it was renamed.
+/// The new word for the value `old` of parameter `key`; `None` if it was not renamed.
 #[must_use]
 pub fn value(key: &str, old: &str) -> Option<&'static str> {
     let row = VALUES
@@ -99,7 +100,7 @@ mod tests {
             let text = refusal(&[(old, "1")]).unwrap();
             let expected = format!("{old:?} is now {new}");
             assert!(text.contains(&expected), "{text}");
-            // A name of a scheme or layer that is not chosen is accepted, too.
+            // The new name is accepted even if its scheme or layer is not chosen.
             let text = refusal(&[(new, "?")]).unwrap();
             assert!(!text.contains("unknown parameter"), "{text}");
             assert!(!Settings::new().accepts(old), "{old}");

@@ -1,4 +1,4 @@
-//! From a checked configuration and a stream of requests to results.
+//! A run: a checked configuration and a stream of requests give results.
 
 pub mod live;
 mod simulation;
@@ -16,25 +16,26 @@ use crate::prepass::Prepass;
 use crate::settings::Config;
 use crate::source::Source;
 
-/// The values that a scheme learned at the ends of its periods, by dotted name; `None` for a value without a meaning.
+/// The values that a scheme learnt, one at the end of each of its periods, by dotted name. `None` replaces a
+/// value without a meaning.
 pub type Learnt = BTreeMap<String, Vec<Option<f64>>>;
 
-/// The results of one run: everything here is equal for equal inputs, on any machine.
+/// The results of a run. They are equal for equal inputs on any machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
     /// Every parameter by its dotted name.
     pub parameters: BTreeMap<String, Value>,
-    /// Every metric that has a meaning.
+    /// Every metric that has a meaning in this run.
     pub metrics: Metrics,
-    /// Where its time went, if that is asked.
+    /// The explanation of where the time of the run went; `None` unless it was requested.
     pub explained: Option<Box<Explained>>,
 }
 
-/// Simulates `source` under `config`. `prepass` is of the same requests if [`Config::needs_prepass`].
-/// The source comes back for its counts and digest.
+/// Simulates `source` under `config`. `prepass` must be of the same requests if [`Config::needs_prepass`].
+/// Returns the source too, for its counts and digest.
 ///
 /// # Errors
-/// An error in the configuration, the trace or the device's size.
+/// If the configuration or the trace has an error, or the device is too small.
 pub fn run<'a>(
     config: &Config,
     mut source: Source<'a>,

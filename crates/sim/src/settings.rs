@@ -1,8 +1,9 @@
-//! From the user's text to a checked configuration.
+//! The user's settings as text, and the checked configuration made from them.
 //!
-//! Settings are dotted keys with the text the user gave and where it came from. Later ones win: defaults, then the profile, then an input's settings
-//! of the host, then the file, then the command line. [`Settings::resolve`] checks all of them against the parameter rows, so that an error can name
-//! the place to correct.
+//! A setting is a dotted key with the user's text and the place where it was written. Later settings replace
+//! earlier ones. The order is: defaults, the profile, the host settings of an input, the configuration file, the
+//! command line. [`Settings::resolve`] checks all settings against the rows of the parameters, so that an error
+//! can name the place to correct.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,22 +24,23 @@ use crate::profiles;
 use crate::renamed;
 use crate::state::{self, State};
 
-/// Defaults of parameters that belong to no scheme and no layer: read once, as many configurations are made of few settings.
+/// Defaults of the parameters that belong to no scheme and no layer. They are read once, because many
+/// configurations are made of few settings.
 static DEFAULTS: LazyLock<Values> =
     LazyLock::new(|| Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS)));
 
-/// Where a setting was written.
+/// The place where a setting was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Origin {
-    /// In a device profile.
+    /// A device profile of this name.
     Profile(String),
-    /// In a configuration file.
+    /// A configuration file at this path.
     File(String),
-    /// By a caller; the text says how.
+    /// A caller of the library. The text says how the caller gave the setting.
     Given(String),
-    /// In an input, which says how the host sends requests.
+    /// An input at this path that says how the host sends its requests.
     Input(String),
-    /// As an argument of this name, with this text.
+    /// An argument of this name with this text.
     Argument(String, String),
 }
 
@@ -54,12 +56,12 @@ impl std::fmt::Display for Origin {
 }
 
 impl Origin {
-    /// Whether the user chose it by name and did not write it.
+    /// Whether the setting is from a profile or an input, which the user chose by name but did not write.
     fn is_beneath(&self) -> bool {
         matches!(self, Self::Profile(_) | Self::Input(_))
     }
 
-    /// The error that the text there is `wrong`.
+    /// The error `wrong` in the text at this place.
     fn error(&self, wrong: impl std::fmt::Display) -> SimError {
         match self {
             Self::Argument(name, text) => argument(name, format!(" {text}: {wrong}")),
@@ -83,32 +85,33 @@ struct Setting {
 #[derive(Clone, Debug, Default)]
 pub struct Settings {
     entries: BTreeMap<String, Setting>,
-    /// Schemes that are in no registry, and the version of each, which tells it from an earlier one of its name.
+    /// Schemes that are in no registry, each with its version, which distinguishes it from earlier schemes of the
+    /// same name.
     schemes: Vec<(&'static SchemeRow, Option<String>)>,
     explain: bool,
 }
 
 impl Settings {
-    /// Nothing set: every parameter has its default.
+    /// Settings without entries: every parameter has its default.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Makes a scheme known that is in no registry, so that `buffer.kind` may name it. Its results are never kept: nothing tells the scheme from its
-    /// earlier versions.
+    /// Adds a scheme that is in no registry, so that `buffer.kind` may name it. Its results are never kept,
+    /// because nothing distinguishes the scheme from its earlier versions.
     ///
     /// # Errors
-    /// If there is a scheme of that name.
+    /// If a scheme of that name exists.
     pub fn add_scheme(&mut self, row: &'static SchemeRow) -> Result<(), SimError> {
         self.add(row, None)
     }
 
-    /// As [`Settings::add_scheme`], and results of it may be kept: they are found again under the same `version`, which the caller has to change
-    /// whenever the scheme decides differently.
+    /// Adds a scheme like [`Settings::add_scheme`], but its results may be kept. They are found again under the
+    /// same `version`, which the caller must change whenever the decisions of the scheme change.
     ///
     /// # Errors
-    /// If there is a scheme of that name.
+    /// If a scheme of that name exists.
     pub fn add_scheme_version(
         &mut self,
         row: &'static SchemeRow,
@@ -142,12 +145,13 @@ impl Settings {
             .find(|row| row.name == name)
     }
 
-    /// Runs are to be explained: [`RunResult::explained`](crate::run::RunResult::explained). It changes no other result.
+    /// Asks for an explanation of each run: [`RunResult::explained`](crate::run::RunResult::explained). It
+    /// changes no other result.
     pub fn explain(&mut self) {
         self.explain = true;
     }
 
-    /// Sets `key`; a later setting of the same key wins.
+    /// Sets `key` to `text`. A later setting of the same key replaces it.
     pub fn set(&mut self, key: &str, text: &str, origin: Origin) {
         self.entries.insert(
             key.to_owned(),
@@ -158,7 +162,8 @@ impl Settings {
         );
     }
 
-    /// Sets `key` unless the user has set it; a value of a profile is replaced. An input brings settings of its host in this way.
+    /// Sets `key` unless the user has set it; a value from a profile or an input is replaced. An input sets
+    /// parameters of its host in this way.
     pub fn offer(&mut self, key: &str, text: &str, origin: Origin) {
         let known = self.entries.get(key);
         if known.is_none_or(|setting| setting.origin.is_beneath()) {
@@ -166,10 +171,10 @@ impl Settings {
         }
     }
 
-    /// Sets from `KEY=VALUE`; errors call it a `setting`.
+    /// Sets a parameter from `KEY=VALUE`. Errors call the argument `setting`.
     ///
     /// # Errors
-    /// If there is no `=`.
+    /// If `pair` has no `=`.
     pub fn set_pair(&mut self, pair: &str) -> Result<(), SimError> {
         let Some((key, value)) = pair.split_once('=') else {
             return Err(argument(
@@ -193,7 +198,7 @@ impl Settings {
         self.set_kind_by(section, section, text)
     }
 
-    /// As [`Settings::set_kind`], of the argument `name`.
+    /// Does the same as [`Settings::set_kind`] for an argument that errors call `name`.
     ///
     /// # Errors
     /// If the text after the colon is not a list of `k=v`.
@@ -207,10 +212,10 @@ impl Settings {
         Ok(())
     }
 
-    /// Reads the tables of a TOML text.
+    /// Sets parameters from the tables of a TOML text.
     ///
     /// # Errors
-    /// If it is not TOML, or holds something that is neither table nor plain value.
+    /// If the text is not TOML, or contains a value that is neither a table nor a string, a number or a flag.
     pub fn load_toml(&mut self, text: &str, origin: &Origin) -> Result<(), SimError> {
         let table: toml::Table = text
             .parse()
@@ -218,10 +223,10 @@ impl Settings {
         self.load_table(&table, origin)
     }
 
-    /// Takes a table of parameters, or of tables of them.
+    /// Sets parameters from a table. Tables in it are sections.
     ///
     /// # Errors
-    /// If it holds something that is neither table nor plain value.
+    /// If the table contains a value that is neither a table nor a string, a number or a flag.
     pub fn load_table(&mut self, table: &toml::Table, origin: &Origin) -> Result<(), SimError> {
         self.load_below(table, "", origin)
     }
@@ -235,7 +240,7 @@ impl Settings {
         for (name, value) in table {
             let key = format!("{prefix}{name}");
             let text = match value {
-                // The texts of a profile about itself are no parameters.
+                // The table `profile` describes a profile; it has no parameters.
                 toml::Value::Table(_) if key == "profile" => continue,
                 toml::Value::Table(inner) => {
                     self.load_below(inner, &format!("{key}."), origin)?;
@@ -256,7 +261,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Reads a configuration file.
+    /// Sets parameters from a configuration file.
     ///
     /// # Errors
     /// If the file cannot be read or is not of the form that [`Settings::load_toml`] accepts.
@@ -270,11 +275,11 @@ impl Settings {
         self.load_toml(&text, &origin)
     }
 
-    /// Reads a device profile by name, or from a `.toml` file. A profile that builds on another (`inherits` in its table `profile`) is applied after
-    /// the other.
+    /// Sets parameters from a device profile, given by name or as a `.toml` file. If the profile builds on
+    /// another one (`inherits` in its table `profile`), the other one is applied first.
     ///
     /// # Errors
-    /// If there is no such profile, or its file cannot be read; the same for one that it builds on.
+    /// If there is no such profile or its file cannot be read, or if this is true of a profile that it builds on.
     pub fn load_profile(&mut self, name: &str) -> Result<(), SimError> {
         for profile in profiles::chain(name)? {
             self.load_toml(&profile.text, &Origin::Profile(profile.name))?;
@@ -282,7 +287,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether `key` would be taken by the scheme and FTL these settings choose.
+    /// Whether `key` names a parameter of the scheme and FTL that these settings choose, or any other known
+    /// parameter.
     #[must_use]
     pub fn accepts(&self, key: &str) -> bool {
         let rows = self.scheme().ok().zip(self.ftl_row().ok());
@@ -290,34 +296,34 @@ impl Settings {
             || rows.is_some_and(|(scheme, ftl)| Rows { scheme, ftl }.find(key).is_some())
     }
 
-    /// Whether there are a scheme and an FTL of the names that are set; where not, no key is [accepted](Self::accepts).
+    /// Checks that the chosen scheme and FTL exist. If not, no key is [accepted](Self::accepts).
     ///
     /// # Errors
-    /// The name that is of none.
+    /// If a name is unknown.
     pub fn check_kinds(&self) -> Result<(), SimError> {
         self.scheme()?;
         self.ftl_row()?;
         Ok(())
     }
 
-    /// Every key that is set, in ascending order.
+    /// All keys that are set, in ascending order.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
     }
 
-    /// The value of `key`, as it was written.
+    /// The value of `key` as it was written; `None` if it is not set.
     #[must_use]
     pub fn text(&self, key: &str) -> Option<String> {
         Some(self.entries.get(key)?.text.clone())
     }
 
-    /// The value of `key`, and its origin.
+    /// The value of `key` as it was written, and its origin; `None` if it is not set.
     pub(crate) fn entry(&self, key: &str) -> Option<(String, Origin)> {
         let setting = self.entries.get(key)?;
         Some((setting.text.clone(), setting.origin.clone()))
     }
 
-    /// Removes `key`.
+    /// Removes the setting of `key`.
     pub fn remove(&mut self, key: &str) {
         self.entries.remove(key);
     }
@@ -360,19 +366,21 @@ impl Settings {
         })
     }
 
-    /// Checks everything.
+    /// Reads and checks all settings as a configuration for a run.
     ///
     /// # Errors
-    /// The first setting that is unknown or does not fit its row, and settings that exclude each other. A setting of a scheme or layer that is not
-    /// the chosen one is ignored, and named in [`Config::without_effect`] unless a profile has it.
+    /// The first setting that is unknown or does not fit its row, or settings that exclude each other. A setting
+    /// of a scheme or layer that is not chosen is ignored; [`Config::without_effect`] names it, unless it is from
+    /// a profile or an input.
     pub fn resolve(&self) -> Result<Config, SimError> {
         let config = self.read()?;
         config.check(Purpose::Run)?;
         Ok(config)
     }
 
-    /// As [`Settings::resolve`], but settings that exclude each other stay in the configuration: a run of it fails by itself ([`Config::check`]),
-    /// beside others that do not.
+    /// Reads all settings like [`Settings::resolve`], but does not check that they go together. A run with
+    /// settings that exclude each other fails later ([`Config::check`]), and other runs of the same survey do
+    /// not.
     ///
     /// # Errors
     /// The first setting that is unknown or does not fit its row.
@@ -392,7 +400,7 @@ impl Settings {
                 if others.peek().is_none() {
                     return Err(setting.origin.error(unknown(key, &setting.text, &rows)));
                 }
-                // A value that none of them accepts is an error, even where it would have no effect.
+                // A value that no scheme or layer accepts is an error, even if it would have no effect.
                 if let Some(Err(expected)) = others
                     .map(|row| row.read(&setting.text))
                     .max_by_key(Result::is_ok)
@@ -430,14 +438,14 @@ impl Settings {
         Ok(config)
     }
 
-    /// The keys that the user set, not a profile or an input.
+    /// The keys that the user set. Settings from profiles and inputs are not among them.
     fn given(&self) -> impl Iterator<Item = &String> {
         let keys = self.entries.iter();
         let given = keys.filter(|(_, setting)| !setting.origin.is_beneath());
         given.map(|(key, _)| key)
     }
 
-    /// Parameters that the user set, not a profile, and that have no effect in a run of `config`, each with the reason.
+    /// Parameters that the user set and that have no effect in a run of `config`, each with the reason.
     fn without_effect(&self, config: &Config, rows: &Rows) -> Vec<(String, String)> {
         let with_reason = self.given().filter_map(|key| {
             let reason = match rows.find(key) {
@@ -457,7 +465,7 @@ enum Section {
     Ftl,
 }
 
-/// The rows a chosen scheme and FTL make legal.
+/// The rows that are legal with a chosen scheme and FTL.
 #[derive(Clone, Copy)]
 struct Rows {
     scheme: &'static SchemeRow,
@@ -482,7 +490,7 @@ impl Rows {
         }
     }
 
-    /// Every legal key.
+    /// All legal keys.
     fn keys(&self) -> impl Iterator<Item = String> {
         let global = PARAMETERS
             .iter()
@@ -500,10 +508,10 @@ impl Rows {
     }
 }
 
-/// Most bytes that a file of settings may have.
+/// The largest number of bytes in a file of settings.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The text of a file of settings, unless it is too long to be one.
+/// Reads a file of settings; fails if the file is larger than any such file should be.
 pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let mut start = File::open(path)?.take(FILE_BYTES_MAX + 1);
@@ -514,7 +522,7 @@ pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Schemes and layers that have a parameter called `key`, with its row.
+/// Schemes and layers that have a parameter called `key`, each with its row.
 fn others_with(key: &str) -> impl Iterator<Item = (&'static str, &'static Parameter)> {
     let (section, name) = key.split_once('.').unwrap_or((key, ""));
     let (section, name) = (section.to_owned(), name.to_owned());
@@ -532,12 +540,13 @@ fn others_with(key: &str) -> impl Iterator<Item = (&'static str, &'static Parame
     })
 }
 
-/// The rows called `key` of schemes and layers.
+/// The rows of all schemes and layers that are called `key`.
 fn rows_of_others(key: &str) -> impl Iterator<Item = &'static Parameter> {
     others_with(key).map(|(_, row)| row)
 }
 
-/// Why `key`, which is of another scheme or layer than the chosen ones, has no effect; `None` if it is of none.
+/// The reason why `key`, a parameter of a scheme or layer that is not chosen, has no effect; `None` if no scheme
+/// or layer has it.
 fn of_another(key: &str, rows: &Rows) -> Option<String> {
     let owners: Vec<_> = others_with(key).map(|(owner, _)| owner).collect();
     let chosen = match key.starts_with("ftl.") {
@@ -561,7 +570,7 @@ fn unknown(key: &str, text: &str, rows: &Rows) -> String {
     )
 }
 
-/// Words that people use for a name that is not near in letters.
+/// Words that people use for a scheme or layer whose name looks different.
 const SYNONYMS: [(&str, &str); 8] = [
     ("none", "nocache"),
     ("off", "nocache"),
@@ -573,8 +582,9 @@ const SYNONYMS: [(&str, &str); 8] = [
     ("page-level", "page"),
 ];
 
-/// `; did you mean "x"?` for the nearest of `names`, if one is near: in letters (the first of equally near ones), as a synonym, or as the shortest
-/// one that contains `name`.
+/// Text such as `; did you mean "x"?` for one of `names` that is similar to `name`; empty if none is. A synonym
+/// comes first, then the nearest in spelling (the first of equally near ones), then the shortest that contains
+/// `name`.
 pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let name = name.trim().to_ascii_lowercase();
     let in_letters = || {
@@ -593,7 +603,7 @@ pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) 
             .clone()
             .find(|candidate| meant.clone().any(|meant| meant == *candidate))
     };
-    // Words of fewer letters occur in too many names.
+    // Words of less than four letters occur in too many names.
     let within = || {
         let holding = names
             .clone()
@@ -608,13 +618,13 @@ pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) 
         .unwrap_or_default()
 }
 
-/// Keys and their values, as written.
+/// Pairs of keys and values, as written.
 pub type Pairs<'a> = Vec<(&'a str, &'a str)>;
 
-/// Splits `NAME[:k=v,...]`.
+/// Splits `NAME[:k=v,...]` into the name and its pairs.
 ///
 /// # Errors
-/// If something after the colon has no `=`; the text was given as the argument `name`.
+/// If an entry after the colon has no `=`. Errors call the argument `name`.
 pub fn split_kind<'a>(name: &str, text: &'a str) -> Result<(&'a str, Pairs<'a>), SimError> {
     let Some((kind, list)) = text.split_once(':') else {
         return Ok((text, Vec::new()));
@@ -675,7 +685,7 @@ mod tests {
         let named = settings.resolve().unwrap().without_effect;
         let reason = "it is a parameter of lru, but fifo is chosen";
         assert_eq!(named, [("buffer.lru_unit".to_owned(), reason.to_owned())]);
-        // A slip in its value is one all the same.
+        // An illegal value is an error, even though the parameter has no effect.
         let text = error(&["buffer.kind=fifo", "buffer.lru_unit=heap"]);
         assert!(text.contains("expected one of page, request"), "{text}");
     }

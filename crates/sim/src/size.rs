@@ -1,7 +1,9 @@
-//! How many blocks a device needs: for the addresses of an input (`flash.blocks_per_plane = auto`), or for a capacity.
+//! The number of blocks that a device needs: for the addresses of an input (`flash.blocks_per_plane = auto`), or
+//! for a capacity.
 //!
-//! To try a number, the layer is built, which says how much it offers. A trial layer is quick to build, as tables are lazy; still, few are built: the
-//! search begins at the number of blocks that holds the pages with nothing set aside.
+//! Only the layer knows how many pages it offers. So a trial layer is built for each number of blocks that is
+//! tried. Its tables are lazy, which makes it cheap; still, few are built: the search begins at the number of
+//! blocks that would hold the pages without over-provisioning.
 
 use destage_base::parameter::{CountOrAuto, Value};
 use destage_ftl::BuildError;
@@ -13,24 +15,25 @@ use crate::settings::Config;
 
 const KEY: &str = "flash.blocks_per_plane";
 
-/// Blocks of a device whose input is not known beforehand, at most. Page mapping keeps nine bytes for each, in a fifth
-/// of a second; with the default geometry that is a device of 2 TiB. Twice as many take twice as much.
+/// The largest number of blocks of a device whose input is not known beforehand. For them, page mapping needs
+/// nine bytes each and a fifth of a second to start; with the default geometry they are a device of 2 TiB. Twice
+/// the blocks take twice the time and memory.
 pub const LAZY_BLOCKS: u64 = 1 << 23;
 
 impl Config {
-    /// Whether the number of blocks is still to be found.
+    /// Whether the number of blocks has yet to be found.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.typed.flash.blocks_per_plane == CountOrAuto::Auto
     }
 
-    /// Whether it is to be found from the addresses of the input.
+    /// Whether the number of blocks has to be found from the addresses of the input.
     #[must_use]
     pub fn fits_input(&self) -> bool {
         self.is_open() && self.capacity_bytes.is_none()
     }
 
-    /// This configuration with `blocks` in a plane.
+    /// This configuration with `blocks` blocks in a plane.
     #[must_use]
     pub fn with_blocks(&self, blocks: u32) -> Self {
         let mut config = self.clone();
@@ -38,7 +41,7 @@ impl Config {
         config
     }
 
-    /// Bytes of data that the flash holds, with nothing set aside.
+    /// The bytes of data that the flash holds, without over-provisioning.
     #[must_use]
     pub fn flash_bytes(&self) -> u64 {
         let geometry = self.geometry();
@@ -46,10 +49,11 @@ impl Config {
         blocks * u64::from(geometry.data_pages()) * geometry.page_bytes
     }
 
-    /// The smallest power of two of blocks in a plane that offers `pages` pages.
+    /// The smallest power of two of blocks in a plane with which the device offers at least `pages` pages.
     ///
     /// # Errors
-    /// If there is none.
+    /// [`SimError::AddressesTooLarge`] if no number of blocks is enough, or the error with which the layer
+    /// refuses all of them.
     pub fn blocks_for_addresses(&self, pages: u64) -> Result<u32, SimError> {
         let most = self.most_blocks()?;
         let too_large = |offered| SimError::AddressesTooLarge {
@@ -78,10 +82,11 @@ impl Config {
         })
     }
 
-    /// The smallest number of blocks in a plane that offers `bytes` bytes.
+    /// The smallest number of blocks in a plane with which the device offers at least `bytes` bytes.
     ///
     /// # Errors
-    /// If there is none.
+    /// [`SimError::CapacityTooLarge`] if no number of blocks is enough, or the error with which the layer refuses
+    /// all of them.
     pub fn blocks_for_capacity(&self, bytes: u64) -> Result<u32, SimError> {
         let most = u64::from(self.most_blocks()?);
         let page_bytes = self.geometry().page_bytes;
@@ -90,7 +95,7 @@ impl Config {
             bytes,
             most: (most * self.row_pages()).min(u64::from(u32::MAX) - 1) * page_bytes,
         };
-        // Too few, and enough.
+        // `low` blocks are too few, and `high` blocks are enough.
         let mut low = self.least_blocks(pages) - 1;
         let mut guess = low + 1;
         let mut failure = None;
@@ -103,7 +108,8 @@ impl Config {
                 Ok(offered) => {
                     failure = None;
                     low = guess;
-                    // The number of blocks that are set aside grows with the device, or does not.
+                    // The blocks that are set aside may be a share of the device or a constant number. The next
+                    // guess assumes a share.
                     let next = u128::from(guess) * u128::from(pages);
                     guess = (next.div_ceil(u128::from(offered.max(1))) as u64).max(guess + 1);
                 }
@@ -117,7 +123,7 @@ impl Config {
                 }
             }
         };
-        // The guess is nearly always the answer, or one more.
+        // In nearly all cases `high` is the result or one more, so the search begins with small steps.
         let mut step = 1;
         while high - low > 1 {
             let middle = high.saturating_sub(step).max(low + 1);
@@ -133,11 +139,11 @@ impl Config {
         Ok(high as u32)
     }
 
-    /// The largest power of two of blocks in a plane with which the device starts at once: with [`LAZY_BLOCKS`] blocks
-    /// in all, or fewer.
+    /// The largest power of two of blocks in a plane with which the device starts at once: it has at most
+    /// [`LAZY_BLOCKS`] blocks in all.
     ///
     /// # Errors
-    /// If there is none.
+    /// The error of the layer or of the geometry, if no number of blocks is possible.
     pub fn lazy_blocks(&self) -> Result<u32, SimError> {
         let geometry = self.geometry();
         let planes = u64::from(geometry.dies) * u64::from(geometry.planes);
@@ -157,19 +163,19 @@ impl Config {
         }
     }
 
-    /// Pages that the device offers, whose number of blocks is known.
+    /// The pages that the device offers. Its number of blocks must be known.
     ///
     /// # Errors
-    /// The values that do not fit together.
+    /// An error that names the values that do not fit together.
     pub fn offered_pages(&self) -> Result<u64, SimError> {
         Ok(self.ftl()?.pages())
     }
 
-    /// Pages that are free before the first request, of a device whose number of blocks is known; `None` if the layer merges blocks, which the first
-    /// rewrite may require.
+    /// The pages of flash that are free before the first request. The number of blocks must be known. The result
+    /// is 0 if the layer merges blocks, because the first rewrite may then need a merge.
     ///
     /// # Errors
-    /// The values that do not fit together.
+    /// An error that names the values that do not fit together.
     pub fn free_pages(&self) -> Result<u64, SimError> {
         let ftl = self.ftl()?;
         if ftl.properties().has_merges {
@@ -183,25 +189,25 @@ impl Config {
         Ok(all.saturating_sub(filled))
     }
 
-    /// Pages that a device of `blocks` in a plane offers. The number does not depend on the contents, and a device without contents is built without
-    /// visiting each of its blocks.
+    /// The pages that a device with `blocks` blocks in a plane offers. The number does not depend on the
+    /// contents, so the device is built without contents, which does not visit each of its blocks.
     fn offered(&self, blocks: u32) -> Result<u64, SimError> {
         Ok(self.with_blocks(blocks).ftl_with(false)?.pages())
     }
 
-    /// Pages of data in the blocks that have the same number in their planes.
+    /// The data pages of all blocks with one number, one block in each plane.
     fn row_pages(&self) -> u64 {
         let geometry = self.geometry();
         let planes = u64::from(geometry.dies) * u64::from(geometry.planes);
         planes * u64::from(geometry.data_pages())
     }
 
-    /// Blocks in a plane that hold `pages` pages with nothing set aside; at least one.
+    /// The number of blocks in a plane that hold `pages` pages without over-provisioning; at least one.
     fn least_blocks(&self, pages: u64) -> u64 {
         pages.div_ceil(self.row_pages()).max(1)
     }
 
-    /// The largest power of two of blocks in a plane whose pages can be numbered.
+    /// The largest power of two of blocks in a plane that the numbering of pages allows.
     fn most_blocks(&self) -> Result<u32, SimError> {
         let geometry = self.geometry();
         let of = |blocks_per_plane| {

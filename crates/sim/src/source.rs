@@ -1,4 +1,4 @@
-//! Where requests come from: a trace being read, a trace in memory, or a workload.
+//! Sources of requests: a trace that is being read, a trace in memory, or a workload.
 
 mod ahead;
 
@@ -6,24 +6,25 @@ use destage_trace::{Operation, Passed, Reader, Request, Sieve, SoFar, TraceError
 
 use self::ahead::Ahead;
 
-/// Requests in a batch, for inputs that are not traces.
+/// The number of requests in a batch, for sources that are not read from a trace file.
 const BATCH: usize = 4096;
 
-/// The kinds of requests.
+/// The number of requests, and whether certain kinds were among them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Seen {
-    /// How many there were.
+    /// The number of requests.
     pub requests: u64,
-    /// There was a trim.
+    /// Whether there was a trim.
     pub trims: bool,
-    /// There was a flush, or a write with force unit access.
+    /// Whether there was a flush, or a write with force unit access (FUA).
     pub durable: bool,
 }
 
 impl Seen {
     fn add(&mut self, batch: &[Request]) {
         self.requests += batch.len() as u64;
-        // Nearly all requests only read and write, which have the numbers 0 and 1: any other operation sets a bit above those.
+        // Nearly all requests are plain reads and writes, whose operations have the numbers 0 and 1. Any other
+        // operation, and FUA, sets a higher bit.
         let bits = |request: &Request| request.operation as u8 | u8::from(request.fua) << 2;
         if batch.iter().map(bits).fold(0, |all, bits| all | bits) <= 1 {
             return;
@@ -50,8 +51,9 @@ enum Kind<'a> {
 }
 
 impl Source<'static> {
-    /// This source, whose requests are read or generated on a thread of their own, some batches ahead of the caller. Batches, errors and the facts
-    /// about the trace after each batch stay as they are. If the system has no thread to give, the source stays as it is.
+    /// Moves the reading or generation of this source's requests to a thread that works some batches ahead of the
+    /// caller. Batches, errors and the facts about the trace after each batch stay the same. If the system cannot
+    /// start a thread, the source stays as it is.
     #[must_use]
     pub fn ahead(self) -> Self {
         let origin = self.origin.clone();
@@ -67,7 +69,7 @@ impl Source<'static> {
 }
 
 impl<'a> Source<'a> {
-    /// Requests already in memory; `origin` names them in errors.
+    /// A source of requests that are in memory; `origin` names them in errors.
     pub fn memory(origin: impl Into<String>, requests: &'a [Request]) -> Self {
         Self {
             origin: origin.into(),
@@ -76,7 +78,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Requests decoded as they are needed, in bounded memory.
+    /// A source that decodes requests from a trace as they are needed, in bounded memory; `origin` names them in
+    /// errors.
     pub fn reading(origin: impl Into<String>, reader: Reader) -> Self {
         Self {
             origin: origin.into(),
@@ -85,7 +88,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Requests made as they are needed.
+    /// A source that generates requests as they are needed; `origin` names them in errors.
     pub fn generated(
         origin: impl Into<String>,
         requests: Box<dyn Iterator<Item = Request> + Send + 'a>,
@@ -102,18 +105,18 @@ impl<'a> Source<'a> {
         &self.origin
     }
 
-    /// Replaces the content of `batch` by the next requests, up to some thousands. Returns `false`, with an empty
-    /// batch, at the end.
+    /// Replaces the content of `batch` with the next requests, at most some thousands. At the end, returns
+    /// `false` and an empty batch.
     ///
     /// # Errors
-    /// An error in the trace.
+    /// If the trace has an error.
     pub fn fill(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
         let more = self.take(batch)?;
         self.seen.add(batch);
         Ok(more)
     }
 
-    /// The kinds of requests that [`Source::fill`] has handed out.
+    /// The number and kinds of the requests that [`Source::fill`] has returned so far.
     #[must_use]
     pub fn seen(&self) -> Seen {
         self.seen
@@ -135,10 +138,11 @@ impl<'a> Source<'a> {
         Ok(!batch.is_empty())
     }
 
-    /// As [`Source::fill`], without most of the requests that `sieve` drops, which are counted instead; `None` at the end.
+    /// Like [`Source::fill`], but may drop requests that `sieve` does not want and count them instead. Returns
+    /// `None` at the end.
     ///
     /// # Errors
-    /// An error in the trace.
+    /// If the trace has an error.
     pub fn sift(
         &mut self,
         sieve: &Sieve,
@@ -152,7 +156,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The reader, if requests are decoded as they are needed.
+    /// The trace reader, if the source decodes requests as they are needed on the caller's thread.
     pub fn reader(&self) -> Option<&Reader> {
         match &self.kind {
             Kind::Reading(reader) => Some(reader),
@@ -160,7 +164,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The facts about the trace after the batch that was handed out last, if a trace is read.
+    /// The facts about the trace up to the end of the last returned batch, if the source is a trace that is being
+    /// read.
     #[must_use]
     pub fn so_far(&self) -> Option<SoFar> {
         match &self.kind {

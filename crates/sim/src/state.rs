@@ -1,8 +1,9 @@
-//! Files that keep a device in its state before the first request, so that later runs need not prepare it.
+//! Files that keep the state of a device before the first request, so that later runs need not prepare the device
+//! again.
 //!
 //! ```text
 //! destage-state 3
-//! flash.blocks_per_plane = 40         what decides what the device holds: its shape, its layer, what filled it, and the seed
+//! flash.blocks_per_plane = 40         the parameters that decide the contents: shape, layer, precondition, seed
 //! ...
 //! sim.precondition = random_fill:2
 //! sim.seed = 1
@@ -11,8 +12,9 @@
 //! SHA-256                             of all of the above, 32 bytes
 //! ```
 //!
-//! The entries are not checked one by one: the checksum shows that the file is unchanged, and the parameters that it is for the same device. A file
-//! in which both are forged may cause a panic, but takes no more memory than such a device can fill.
+//! Entries of the state are not checked one by one. The checksum shows that the file is unchanged, and the
+//! parameters show that it belongs to the same device. A file with forged parameters and checksum may cause a
+//! panic, but takes no more memory than such a device can fill.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -29,16 +31,18 @@ use crate::error::SimError;
 use crate::precondition::Precondition;
 use crate::settings::Config;
 
-/// Grows with every change of a layer's state, so that an older state is refused.
+/// The version of the file format. It increases with every change of a layer's state, so that older states are
+/// refused.
 pub const FORMAT: u32 = 3;
 const MAGIC: &str = "destage-state";
-/// Before the name of a file in `sim.precondition`.
+/// The prefix of a file name in `sim.precondition`.
 const PREFIX: &str = "file:";
-/// How the state came about; all other fields describe the state.
+/// The parameters that say how the device was filled. All others in the file describe the device.
 const FILLED: [&str; 2] = ["sim.precondition", "sim.seed"];
-/// Parameters of flash and device, and whether the contents of a device before the first request depend on them. The contents depend on the
-/// parameters that the layer is built from; the requests of a preparation come one by one and take no time, so they depend on no time, no queue and
-/// no channel. All parameters of a layer (`ftl.*`) count.
+/// Parameters of flash and device, each with a flag: do the contents of a device before the first request depend
+/// on it? They depend on the parameters that the layer is built from. They depend on no time, queue or channel,
+/// because the writes of a preparation come one by one and take no time. All parameters of a layer (`ftl.*`)
+/// count as well.
 const DECIDES: &[(&str, bool)] = &[
     ("flash.dies", true),
     ("flash.planes_per_die", true),
@@ -103,36 +107,37 @@ const DECIDES: &[(&str, bool)] = &[
     ("device.dram_uj_per_byte", false),
     ("device.plp", false),
 ];
-/// Bytes of the lines before the state, at most: there are some fifty short ones.
+/// The largest number of bytes of the lines before the state. There are about fifty short lines.
 const HEADER_MAX: u64 = 1 << 16;
 const CHECKSUM: usize = 32;
 const LEVEL: i32 = 3;
 
-/// The file that a value of `sim.precondition` names, if it names one.
+/// The file that a value of `sim.precondition` names; `None` if it names none.
 #[must_use]
 pub fn file_of(precondition: &str) -> Option<&Path> {
     let name = precondition.strip_prefix(PREFIX)?;
     (!name.is_empty()).then(|| Path::new(name))
 }
 
-/// The description of the state in its file.
+/// The description of a state in its file.
 #[derive(Clone, Debug)]
 pub struct State {
     path: PathBuf,
-    /// The parameters of the device and its layer, how it was filled, and the seed.
+    /// The parameters of the device and its layer, its precondition, and the seed.
     parameters: BTreeMap<String, String>,
     precondition: Precondition,
-    /// SHA-256 of the file up to there, which are its last bytes.
+    /// SHA-256 of everything before it in the file; these are the last bytes of the file.
     checksum: [u8; CHECKSUM],
-    /// Where the state begins and ends.
+    /// The offsets in the file where the compressed state begins and ends.
     body: (u64, u64),
 }
 
 impl State {
-    /// Reads the description of the state in the file at `path`. The state itself is neither read nor checked.
+    /// Reads the description of the state in the file at `path`. The state itself is neither read nor checked
+    /// here.
     ///
     /// # Errors
-    /// If the file cannot be read, is not a state, or is of another version.
+    /// If the file cannot be read, is not a state, or has another format version.
     pub fn open(path: &Path) -> Result<Self, SimError> {
         let refused = |why: String| refusal(path, &why);
         let unreadable = |error: io::Error| refused(error.to_string());
@@ -189,18 +194,18 @@ impl State {
         })
     }
 
-    /// How the device was filled.
+    /// The precondition with which the device was filled.
     #[must_use]
     pub fn precondition(&self) -> Precondition {
         self.precondition
     }
 
-    /// Blocks in a plane of its device.
+    /// The number of blocks in a plane of the state's device.
     pub(crate) fn blocks_per_plane(&self) -> Option<u32> {
         self.parameters.get("flash.blocks_per_plane")?.parse().ok()
     }
 
-    /// The description of the state in results: how the device was filled, with which seed, and the checksum.
+    /// The description of the state in results: its checksum, the precondition, and the seed.
     pub(crate) fn facts(&self) -> impl Iterator<Item = (String, Value)> + '_ {
         let of = |name: &str| self.parameters.get(name).cloned().unwrap_or_default();
         let seed = match of("sim.seed").parse() {
@@ -217,10 +222,11 @@ impl State {
         .map(|(name, value)| (format!("state.{name}"), value))
     }
 
-    /// The layer in that state. `ftl` is one of `config` that was just made.
+    /// Loads the state into `ftl`, which was just built from `config`, and returns it.
     ///
     /// # Errors
-    /// If `config` is of another device or layer, or the file is damaged.
+    /// If the state belongs to another device or layer than `config`, or if the file cannot be read or is
+    /// damaged.
     pub(crate) fn load(
         &self,
         config: &Config,
@@ -247,7 +253,7 @@ impl State {
         Ok(ftl)
     }
 
-    /// An error if the state is of another device or layer than that of `config`; the first difference is named.
+    /// Fails if the state belongs to another device or layer than `config`. The error names the first difference.
     fn check_device(&self, config: &Config) -> Result<(), SimError> {
         let mut wanted = depends_on(config);
         let mut found = self.parameters.clone();
@@ -255,7 +261,7 @@ impl State {
             wanted.remove(filled);
             found.remove(filled);
         }
-        // A layer's parameters mean little next to those of another layer.
+        // If the layers differ, the error names the layer and not one of its parameters.
         let layer = std::iter::once("ftl.kind");
         let names = wanted.keys().chain(found.keys()).map(String::as_str);
         for name in layer.chain(names) {
@@ -272,10 +278,10 @@ impl State {
     }
 }
 
-/// Writes `ftl`, which `config` has prepared, to `writer`.
+/// Writes the state of `ftl` to `writer`. The device was prepared as `config` says.
 ///
 /// # Errors
-/// If `writer` fails.
+/// If `writer` or the compression fails.
 pub fn save(config: &Config, ftl: &mut dyn Ftl, writer: impl Write) -> io::Result<()> {
     let mut writer = Hashing {
         hash: Sha256::new(),
@@ -312,7 +318,8 @@ pub fn save(config: &Config, ftl: &mut dyn Ftl, writer: impl Write) -> io::Resul
     writer.flush()
 }
 
-/// The parameters, with their values, that the state in `config` depends on.
+/// The parameters, by name with their values, that decide the contents of a device of `config` before the first
+/// request.
 #[must_use]
 pub fn depends_on(config: &Config) -> BTreeMap<String, String> {
     let decides = |name: &str| {
@@ -326,7 +333,8 @@ pub fn depends_on(config: &Config) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Bytes that the state of a layer can have. The largest tables have a few numbers for each page.
+/// The largest number of bytes that the state of a layer can have. The largest tables have a few numbers for each
+/// page.
 fn bytes_max(geometry: &Geometry) -> u64 {
     let blocks = u64::from(geometry.dies) * u64::from(geometry.blocks_per_die());
     let pages = blocks.saturating_mul(u64::from(geometry.pages_per_block));
@@ -354,7 +362,7 @@ fn copy_into(hash: &mut Sha256, mut from: impl Read) -> io::Result<()> {
     }
 }
 
-/// Passes on the written bytes, and keeps their hash.
+/// A writer that passes bytes on and hashes them.
 struct Hashing<W> {
     hash: Sha256,
     writer: W,

@@ -1,4 +1,4 @@
-//! A link of packets between host and device: the time of a message on it.
+//! The link of packets between host and device, and the time of a message on it.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
@@ -6,36 +6,36 @@ use destage_base::time::TICKS_PER_NS;
 /// The content of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carried {
-    /// Nothing: the message asks for an entry of a queue, or for data.
+    /// No data: the message asks for an entry of a queue, or for data.
     Question,
-    /// Number of bytes.
+    /// This number of bytes.
     Bytes(u64),
 }
 
-/// Bytes of a question on the link.
+/// Bytes of a [`Carried::Question`] on the link.
 const QUESTION: u64 = 32;
-/// The news that an entry waits, or that a completion was seen.
+/// The message that an entry waits, or that a completion was seen.
 pub const DOORBELL: Carried = Carried::Bytes(2);
-/// An entry of a queue.
+/// The message that carries an entry of a queue.
 pub const ENTRY: Carried = Carried::Bytes(72);
-/// The news that a request is complete.
+/// The message that a request is complete.
 pub const COMPLETION: Carried = Carried::Bytes(16);
 
-/// A link, the same in each direction.
+/// A link with the same properties in both directions.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Wire {
     /// Number of parallel lanes; at least 1.
     pub lanes: u64,
-    /// Bytes a nanosecond of each lane; infinite: messages take no time.
+    /// Bytes per nanosecond of each lane. With infinity, messages take no time.
     pub lane_gb_per_s: f64,
-    /// Most bytes that a packet carries; at least 1.
+    /// The largest number of payload bytes in a packet; at least 1.
     pub payload: u64,
-    /// Bytes that come with each packet.
+    /// The bytes that each packet has in addition to its payload.
     pub overhead: u64,
 }
 
 impl Wire {
-    /// Four lanes, and packets of 128 bytes with 28 more: MQSim's link.
+    /// MQSim's link: four lanes, and packets of 128 bytes of payload and 28 of overhead.
     #[must_use]
     pub fn mqsim(lane_gb_per_s: f64) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl Wire {
         }
     }
 
-    /// Bytes of a message on the link, packets whole.
+    /// The bytes of a message on the link, including the overhead of its packets.
     #[must_use]
     pub fn bytes(&self, carried: Carried) -> u64 {
         let payload = match carried {
@@ -58,7 +58,7 @@ impl Wire {
         payload / self.payload * (self.payload + self.overhead) + part
     }
 
-    /// Ticks of a message: whole nanoseconds.
+    /// The ticks that a message takes, rounded down to whole nanoseconds.
     #[must_use]
     pub fn time(&self, carried: Carried) -> Ticks {
         let nanoseconds = self.bytes(carried).div_ceil(self.lanes) as f64 / self.lane_gb_per_s;

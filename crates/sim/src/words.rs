@@ -1,9 +1,10 @@
-//! The errors that the core gives as numbers, in words: with the keys that can be set, their values, and what was expected.
+//! Messages for the errors that the core describes with numbers. They name the keys to set, their values, and
+//! what was expected.
 
 use destage_ftl::{BuildError, ReserveTooSmall, Shortage};
 use destage_nand::GeometryError;
 
-/// Counts that make no device.
+/// The message for counts that make no possible device.
 pub fn geometry(error: GeometryError) -> String {
     match error {
         GeometryError::Empty => {
@@ -33,7 +34,7 @@ pub fn geometry(error: GeometryError) -> String {
     }
 }
 
-/// Why a layer cannot be made.
+/// The message for a layer that cannot be built.
 pub fn layer(error: &BuildError) -> String {
     match *error {
         BuildError::Geometry(error) => geometry(error),
@@ -104,7 +105,7 @@ fn reserve(of: &ReserveTooSmall) -> String {
     )
 }
 
-/// The resource that ran out, and the parameter that helps.
+/// The message for a resource that ran out, with the parameter that helps.
 pub fn shortage(shortage: &Shortage) -> String {
     match *shortage {
         Shortage::Pool {
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
     use crate::settings::Settings;
 
-    /// An error in the device that `pairs` describe.
+    /// The error for the device that `pairs` describe.
     fn refusal(pairs: &str) -> String {
         let mut settings = Settings::new();
         settings.set_pair("flash.blocks_per_plane=2048").unwrap();

@@ -1,8 +1,9 @@
-//! How fast text becomes requests, on one thread: `cargo bench -p destage-trace`.
+//! How fast a file becomes requests on one thread: `cargo bench -p destage-trace`.
 //!
-//! Each format reads a file of many lines that stays in the page cache. The rate is that of a whole [`Reader`]:
-//! reading the file, decoding with every check, order; with and without the digest. The best of several rounds
-//! counts, because other work on the machine can only slow a round down.
+//! For each format, a file of many lines or records is written, which stays in the page cache. The rate is that
+//! of a whole [`Reader`]: it reads the file, decodes it with every check and keeps the order; with and without
+//! the digest. The best of several rounds counts, because other work on the machine can only make a round
+//! slower.
 #![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destage_base::Random;
@@ -14,7 +15,7 @@ use std::time::Instant;
 const LINES: u64 = 2_000_000;
 const ROUNDS: usize = 7;
 
-/// What `destage trace convert` makes of requests like those of the text formats.
+/// A file that `destage trace convert` would write of requests like those of the text formats.
 fn written(form: &OutputForm) -> Vec<u8> {
     let (mut out, mut random) = (Vec::new(), Random::new(1));
     let mut writer = TraceWriter::new(form, Packing::Plain, &mut out).expect("memory is writable");
@@ -39,7 +40,8 @@ fn written(form: &OutputForm) -> Vec<u8> {
     out
 }
 
-/// Records of a binary format that is only read are all the same: nothing in their decoding depends on what fields hold.
+/// The content of a benchmark file. The records of a binary format without a writer are all equal: the content
+/// of fields does not change the speed of decoding.
 fn content(format: &Format) -> Vec<u8> {
     if !format.is_text() {
         if let Some(form) = writers::find(format.name) {
@@ -57,7 +59,7 @@ fn content(format: &Format) -> Vec<u8> {
         .into_bytes()
 }
 
-/// A line like those of real traces: fields of varying length.
+/// A line like those of real traces, with fields of varying length.
 fn line(format: &str, index: u64, random: &mut Random) -> String {
     let sector = random.below(40_000_000);
     let sectors = 8 << random.below(5);

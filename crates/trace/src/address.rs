@@ -1,27 +1,27 @@
-//! Where a request of some volume lands in the one address space downstream.
+//! Maps a sector of a trace's volume to a sector of the one address space that the device sees.
 
 use crate::error::Fault;
 use crate::request::{Operation, Request, SECTORS_MAX};
 use std::collections::BTreeMap;
 
-/// Starts of concatenated volumes are multiples of this many sectors, 4 KiB.
+/// The start of a concatenated volume is a multiple of this many sectors (4 KiB).
 const ALIGNMENT: u64 = 8;
 
-/// The shift, then the volume's place.
+/// The shift that is subtracted from every address, and the start of each volume.
 #[derive(Debug)]
 pub(crate) struct Addresses {
     pub shift: i64,
     pub placement: Placement,
 }
 
-/// Where volumes start.
+/// The rule that decides where each volume starts in the address space.
 #[derive(Debug)]
 pub(crate) enum Placement {
-    /// All at 0.
+    /// Every volume starts at sector 0.
     Ignore,
-    /// At multiples of this many sectors.
+    /// Volume n starts at n times this many sectors.
     Separate(u64),
-    /// Wherever a first pass put them, and as long as it saw them.
+    /// The start and length that a first pass over the trace found for each volume.
     Concatenate(BTreeMap<u32, Extent>),
 }
 
@@ -33,12 +33,12 @@ pub(crate) struct Extent {
 }
 
 impl Addresses {
-    /// Whether every request stays where it is.
+    /// Whether no request is moved.
     pub fn is_identity(&self) -> bool {
         self.shift == 0 && matches!(self.placement, Placement::Ignore)
     }
 
-    /// Moves `request`.
+    /// Moves `request` to its sector in the address space. A flush has no address and is not changed.
     pub fn place(&self, request: &mut Request) -> Result<(), Fault> {
         if request.operation == Operation::Flush {
             return Ok(());
@@ -75,9 +75,9 @@ impl Addresses {
     }
 }
 
-/// Volumes one after the other in ascending number, from the end of each.
+/// Places the volumes one after the other in ascending number. `ends` has the end of each volume, in sectors.
 ///
-/// `None` if they do not fit in the address space.
+/// Returns `None` if the volumes do not fit in the address space.
 pub(crate) fn concatenated(ends: &BTreeMap<u32, u64>) -> Option<BTreeMap<u32, Extent>> {
     let mut start = 0u64;
     let mut extents = BTreeMap::new();

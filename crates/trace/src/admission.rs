@@ -1,4 +1,5 @@
-//! The treatment of a decoded request before it is handed out: length, address, order.
+//! Admits decoded requests before they are handed out: checks their length, places their address, enforces
+//! their order.
 
 use crate::address::Addresses;
 use crate::error::Fault;
@@ -7,21 +8,21 @@ use crate::order::SortWindow;
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
-/// The rules, and the state they keep from one request to the next.
+/// The rules of admission, and the state that they keep from one request to the next.
 pub(crate) struct Admission {
     addresses: Addresses,
     in_place: bool,
     zero_length: ZeroLength,
     clamp: bool,
-    /// Where requests are sorted: the waiting ones.
+    /// Sorts requests by arrival and holds those that wait; `None` unless requests are sorted.
     window: Option<SortWindow>,
-    /// The latest arrival.
+    /// The latest arrival of an admitted request, in ticks. Unused where requests are sorted.
     latest: Ticks,
-    /// Requests let in.
+    /// Number of admitted requests.
     pub admitted: u64,
-    /// Requests without sectors, dropped.
+    /// Number of requests that were dropped because they have no sectors.
     pub dropped: u64,
-    /// Requests whose time went back, set to the latest time.
+    /// Number of requests whose time was earlier than the latest one and was set to it.
     pub clamped: u64,
 }
 
@@ -43,24 +44,25 @@ impl Admission {
         }
     }
 
-    /// Whether requests are let in as they are, if they have a length and do not go back in time.
+    /// Whether each request that has sectors and does not go back in time is admitted unchanged and at once.
     pub fn is_plain(&self) -> bool {
         self.in_place && self.window.is_none()
     }
 
-    /// The latest arrival.
+    /// The latest arrival of an admitted request, in ticks.
     pub fn latest(&self) -> Ticks {
         self.latest
     }
 
-    /// Lets in `count` requests that were looked at elsewhere, up to `latest`.
+    /// Counts `count` requests as admitted that the caller has checked itself, the last one with the arrival
+    /// `latest`.
     pub fn pass(&mut self, count: u64, latest: Ticks) {
         self.admitted += count;
         self.latest = latest;
     }
 
-    /// Applies the rules to `batch`, and leaves in it the requests that may be handed out now. `bad` gets each request
-    /// that breaks one, and says whether to go on with the next.
+    /// Applies the rules to `batch`, and keeps in it only the requests that may be handed out now. Calls `bad`
+    /// for each request that breaks a rule; `bad` returns whether to continue with the next request.
     pub fn admit(
         &mut self,
         batch: &mut Vec<Request>,
@@ -86,7 +88,8 @@ impl Admission {
         batch.truncate(kept);
     }
 
-    /// Admits requests up to the first that needs a closer look, and returns how many. Almost always these are all of them, and none has to be moved.
+    /// Admits requests up to the first one that needs a closer look, and returns their number. Nearly always
+    /// this is the whole batch, and no request has to be moved within it.
     fn clean(&mut self, batch: &[Request]) -> usize {
         if !self.in_place || self.window.is_some() {
             return 0;
@@ -106,21 +109,21 @@ impl Admission {
         clean
     }
 
-    /// The trace is over: waiting requests may leave.
+    /// Ends the trace, so that all requests that wait for sorting can be handed out.
     pub fn finish(&mut self) {
         if let Some(window) = &mut self.window {
             window.finish();
         }
     }
 
-    /// Adds up to `room` requests that waited and may now be handed out.
+    /// Adds to `batch` up to `room` requests that waited for sorting and may now be handed out.
     pub fn waited(&mut self, batch: &mut Vec<Request>, room: usize) {
         if let Some(window) = &mut self.window {
             window.drain(batch, room);
         }
     }
 
-    /// Whether `request` may be handed out at once; if not, it was dropped or waits.
+    /// Whether `request` may be handed out at once. If not, it was dropped, or it waits for sorting.
     #[inline]
     fn check(&mut self, request: &mut Request) -> Result<bool, Fault> {
         if request.sectors == 0 && request.operation != Operation::Flush {

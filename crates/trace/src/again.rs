@@ -1,17 +1,18 @@
-//! Traces that can be read only once: those that come through a pipe.
+//! Tells whether a trace can be read twice. A trace that comes through a pipe cannot.
 
 use crate::error::TraceError;
 use std::path::Path;
 
-/// Whether the trace at `path` can be read more than once: data that come through a pipe are gone after the first time.
+/// Whether the trace at `path` can be read more than once. The bytes of a pipe are lost once they are read.
 #[must_use]
 pub fn can_be_read_again(path: &Path) -> bool {
     let is_kept = |data: std::fs::Metadata| data.is_file() || data.is_dir();
-    // A file that does not exist is reported by the code that opens it.
+    // If no such file exists, the code that opens it reports that.
     path.as_os_str() != "-" && path.metadata().map_or(true, is_kept)
 }
 
-/// Refuses a trace that can be read only once, because `what` reads it twice. `instead` ends the message with what to do.
+/// Refuses a trace that can be read only once. In the error message, `what` names the work that needs two
+/// passes, and `instead` says what to do.
 ///
 /// # Errors
 /// If the trace at `path` comes through a pipe.

@@ -1,18 +1,19 @@
-//! The part of a trace that one member of a striped array of disks sees.
+//! The part of a trace that one member of a striped array of disks receives.
 //!
-//! The address space is cut into stripes, and stripe s is number s / N of member s mod N. The stripes of a request on one member are adjacent there,
-//! so a request becomes one request of the member, or none. A flush reaches all.
+//! The address space is cut into stripes. With N members, stripe s is stripe number s / N of member s mod N.
+//! The stripes of a request that belong to one member are adjacent on that member, so the member receives one
+//! request, or none. A flush reaches every member.
 
 use crate::request::{Operation, Request};
 
-/// An array of disks, and one of them.
+/// A striped array of disks, and one member of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Array {
-    /// How many disks; 1 is no array.
+    /// The number of disks; with 1 the trace is not divided.
     pub members: u64,
-    /// The number of the disk, counted from 0.
+    /// The number of the member, counted from 0.
     pub member: u64,
-    /// Sectors of a stripe.
+    /// The length of a stripe in sectors.
     pub stripe_sectors: u64,
 }
 
@@ -27,12 +28,13 @@ impl Default for Array {
 }
 
 impl Array {
-    /// Whether anything is left out.
+    /// Whether requests are divided among several members.
     pub(crate) fn divides(&self) -> bool {
         self.members > 1
     }
 
-    /// Leaves in `batch` the part that the member sees.
+    /// Replaces each request in `batch` by the part that the member receives, and removes requests without such
+    /// a part.
     pub(crate) fn apply(&self, batch: &mut Vec<Request>) {
         batch.retain_mut(|request| match self.part(request) {
             Some(part) => {
@@ -43,7 +45,8 @@ impl Array {
         });
     }
 
-    /// The member's part of `request`.
+    /// The part of `request` that the member receives, at its address on the member; `None` if there is no such
+    /// part.
     pub(crate) fn part(&self, request: &Request) -> Option<Request> {
         if request.operation == Operation::Flush {
             return Some(*request);
@@ -51,13 +54,13 @@ impl Array {
         let (start, end) = (self.below(request.sector), self.below(request.end()));
         (start < end).then(|| Request {
             sector: start,
-            // At most as many as before.
+            // The part is no longer than the request, so it fits in 32 bits.
             sectors: (end - start) as u32,
             ..*request
         })
     }
 
-    /// How many sectors below `sector` are the member's.
+    /// The number of sectors below `sector` that belong to the member.
     fn below(&self, sector: u64) -> u64 {
         let stripe = self.stripe_sectors;
         let (row, in_row) = (
@@ -96,7 +99,7 @@ mod tests {
 
     #[test]
     fn stripes_go_round_and_fold() {
-        // Sectors 6 to 17: stripes 1 (in part), 2, 3 and 4 (in part) of three members.
+        // Sectors 6 to 17 lie in stripes 1 (in part), 2, 3 and 4 (in part) of three members.
         let parts = [0, 1, 2].map(|member| {
             let part = array(3, member).part(&write(6, 12));
             part.map(|part| (part.sector, part.sectors))
@@ -129,7 +132,7 @@ mod tests {
                 if let Some(part) = array(5, member).part(&request) {
                     let sectors = part.sector..part.end();
                     found.extend(sectors.map(|sector| {
-                        // Back to where it was.
+                        // Maps the member's sector back to the sector of the array.
                         (sector / 4 * 5 + member) * 4 + sector % 4
                     }));
                 }

@@ -1,52 +1,52 @@
-//! Blocks of complete lines, or of records, out of a stream of bytes, in one buffer of fixed size.
+//! Cuts a stream of bytes into blocks of complete lines, or of records, within one buffer of fixed size.
 
 use crate::compression::Source;
 use crate::digest::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io;
 
-/// The buffer: large enough that refilling costs nothing, small enough to stay in a core's own cache.
+/// The size of the buffer: refilling it is rare enough to cost nothing, and it fits in a core's private cache.
 const BUFFER_BYTES: usize = 256 << 10;
-/// The longest line.
+/// The length of the longest line that is accepted, in bytes.
 pub(crate) const LINE_BYTES_MAX: usize = 64 << 10;
 
-/// Why there is no further block.
+/// The reason why there is no further block.
 #[derive(Debug)]
 pub(crate) enum BlockError {
-    /// The stream failed.
+    /// Reading the stream failed.
     Read(io::Error),
-    /// The line now at the front is too long.
+    /// The line at the front of the buffer is too long.
     LongLine,
-    /// The stream ends within the record now at the front.
+    /// The stream ends within the record at the front of the buffer.
     PartialRecord,
 }
 
-/// A window over a stream that shows complete lines, each with its newline; or, for a binary stream, all bytes at hand, where only the format knows
-/// how many records they are.
+/// A window over a stream of bytes. For text it shows complete lines, each with its newline. For a binary
+/// stream it shows all bytes in the buffer; only the format knows how many records they hold.
 pub(crate) struct Blocks {
     source: Source,
     buffer: Vec<u8>,
-    /// The visible part: from here ..
+    /// The index in the buffer of the first visible byte.
     start: usize,
-    /// .. to here, just past a newline ..
+    /// The index just past the last visible byte; for text this byte is a newline.
     end: usize,
-    /// .. and the bytes that were read.
+    /// The index just past the last byte that was read.
     filled: usize,
     ended: bool,
-    /// Whether the last line lacked its newline, and got one.
+    /// Whether the last line lacked its newline, and one was added.
     completed: bool,
-    /// Whether records are shown, not lines.
+    /// Whether the window shows records instead of lines.
     records: bool,
-    /// Shown after the lines that came before it.
+    /// An error of the stream, reported once the complete lines before it are consumed.
     failed: Option<io::Error>,
     digest: Option<Sha256>,
-    /// Uncompressed bytes read.
+    /// Number of uncompressed bytes read so far.
     pub total: u64,
 }
 
 impl Blocks {
     pub fn new(source: Source, digest: bool) -> Self {
-        // One byte more, for the newline that a last line may lack.
+        // One byte more than is read, for the newline that the last line may lack.
         let buffer = vec![0; BUFFER_BYTES + 1];
         let digest = digest.then(Sha256::new);
         Self {
@@ -64,23 +64,23 @@ impl Blocks {
         }
     }
 
-    /// The complete lines at hand; nothing before the first and between two refills.
+    /// The complete lines in the buffer. Empty before the first refill, and between two refills.
     pub fn lines(&self) -> &[u8] {
         &self.buffer[self.start..self.end]
     }
 
-    /// Marks `length` bytes of [`Self::lines`] as done.
+    /// Removes the first `length` bytes of [`Self::lines`] from the window, because they are processed.
     pub fn consume(&mut self, length: usize) {
         self.start += length;
         debug_assert!(self.start <= self.end);
     }
 
-    /// Bytes that were read and not processed, with an incomplete last line.
+    /// All bytes that were read and not consumed, with an incomplete last line.
     pub fn in_sight(&self) -> &[u8] {
         &self.buffer[self.start..self.filled]
     }
 
-    /// Shows records from now on; nothing may have been marked as done.
+    /// Switches the window from lines to records. Must be called before anything is consumed.
     pub fn show_records(&mut self) {
         if self.completed {
             self.filled -= 1;
@@ -90,19 +90,21 @@ impl Blocks {
         self.end = self.filled;
     }
 
-    /// Where the visible part begins, in bytes of the stream. Not for a last line that lacked its newline.
+    /// The position in the stream of the first visible byte. One too low for a last line to which a newline was
+    /// added.
     pub fn offset(&self) -> u64 {
         self.total - (self.filled - self.start) as u64
     }
 
-    /// Reads on, once all lines at hand are done, or no complete record is at hand. `false` at the end.
+    /// Reads more bytes. Must be called only when all lines are consumed, or when no complete record is in the
+    /// buffer. Returns `false` at the end of the stream.
     pub fn refill(&mut self) -> Result<bool, BlockError> {
         assert!(
             self.records || self.start == self.end,
             "lines in the buffer would be lost"
         );
         if let Some(error) = self.failed.take() {
-            // An incomplete line never becomes a line.
+            // The incomplete line before the error is discarded.
             self.ended = true;
             self.filled = self.start;
             return Err(BlockError::Read(error));
@@ -129,7 +131,7 @@ impl Blocks {
         self.show()
     }
 
-    /// Shows all complete lines.
+    /// Makes all complete lines visible.
     fn show(&mut self) -> Result<bool, BlockError> {
         if self.ended && self.start < self.filled && self.buffer[self.filled - 1] != b'\n' {
             self.buffer[self.filled] = b'\n';
@@ -151,7 +153,8 @@ impl Blocks {
         }
     }
 
-    /// Skips the line at the front, which was too long, and shows the text after it. `false` if nothing does.
+    /// Skips the line at the front, which is too long, and shows the lines after it. Returns `false` if there
+    /// are none.
     pub fn pass_line(&mut self) -> Result<bool, BlockError> {
         loop {
             let newline = memchr::memchr(b'\n', self.in_sight());
@@ -166,13 +169,14 @@ impl Blocks {
         }
     }
 
-    /// The SHA-256 of the uncompressed bytes read so far, in hexadecimal, if it was asked for.
+    /// The SHA-256 of the uncompressed bytes read so far, in hexadecimal; `None` unless [`Self::new`] was asked
+    /// for it.
     pub fn digest(&self) -> Option<String> {
         let digest = self.digest.clone()?.finalize();
         Some(hexadecimal(&digest))
     }
 
-    /// Moves the visible bytes to the front of the buffer, and fills the rest of it.
+    /// Moves the bytes that are not consumed to the front of the buffer, and fills the rest of the buffer.
     fn read_on(&mut self) {
         self.buffer.copy_within(self.start..self.filled, 0);
         self.filled -= self.start;

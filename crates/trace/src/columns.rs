@@ -1,4 +1,5 @@
-//! The columns of a table whose layout the user names: `time,op,offset,bytes`; or a table whose first line names its columns in other words.
+//! The columns of a table. The user names them, as in `time,op,offset,bytes`, or the first line of the file
+//! does, perhaps in words of other programs.
 
 mod heading;
 
@@ -7,7 +8,7 @@ use std::str::FromStr;
 use crate::decode::State;
 use crate::format::TimeUnit;
 
-/// The content of a column of such a table.
+/// The content of one column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Time,
@@ -19,26 +20,26 @@ pub(crate) enum Field {
     IsRead,
     Sector,
     Sectors,
-    /// The beginning of a request, in bytes or a multiple of them.
+    /// The first byte of a request, counted in this unit.
     Offset(Unit),
-    /// The length of a request, in bytes or a multiple of them.
+    /// The length of a request, counted in this unit.
     Bytes(Unit),
     Fua,
     Stream,
     Ignored,
 }
 
-/// The unit of an offset or a length.
+/// The unit of an offset or of a length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     Byte,
     Kibibyte,
-    /// As many bytes as `trace.block_bytes` says.
+    /// A block of `trace.block_bytes` bytes.
     Block,
 }
 
 impl Unit {
-    /// Bytes in one.
+    /// The number of bytes in one unit.
     #[inline(always)]
     pub fn bytes(self, state: &State) -> u64 {
         match self {
@@ -68,7 +69,7 @@ const NAMES: [(&str, Field); 16] = [
     ("-", Field::Ignored),
 ];
 
-/// The columns of a table, in order, and their separator.
+/// The columns of a table in their order, and the character that separates them.
 ///
 /// ```
 /// use destage_trace::options::Columns;
@@ -79,23 +80,31 @@ const NAMES: [(&str, Field); 16] = [
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// The byte between columns; a blank stands for any number of blanks and tabs.
+    /// The byte between two columns; a blank means any number of blanks and tabs.
     pub(crate) separator: u8,
     pub(crate) fields: Vec<Field>,
-    /// Whether one of them says what a request does.
+    /// Whether a column holds the operation of a request.
     pub(crate) has_operation: bool,
-    /// The unit of the times, where the name of their column says it, as `time (s)` does.
+    /// The unit of the times, if the name of the time column contains it, as `time (s)` does.
     pub(crate) time_unit: Option<TimeUnit>,
 }
 
 impl FromStr for Columns {
     type Err = String;
 
-    /// From the names of the columns: `time`, `volume`, `op` (read, write, flush, trim or their first letter), `write`
-    /// or `read` (1 or 0), `sector` or `offset` (in bytes, or `offset_kib`, or `block`, of which `trace.block_bytes` says how large they
-    /// are), `sectors` or `bytes` (`kib`, `blocks`), `fua` (1 or 0), `stream`, `-` for a column that plays no part; also by the
-    /// names that other programs give them (`timestamp`, `rw`, `lba`, `size`). The character between the names is also the separator of the columns:
-    /// a comma, a semicolon, a tab, a bar or blanks.
+    /// Reads the names of the columns.
+    ///
+    /// * Required, each once: `time`; the address as `sector`, `offset` (bytes), `offset_kib` or `block`; the
+    ///   length as `sectors`, `bytes`, `kib` or `blocks`. `trace.block_bytes` is the size of a block.
+    /// * At most one of: `op` (read, write, flush, trim or their first letter), `write` (1 or 0) and `read` (1
+    ///   or 0).
+    /// * Optional: `volume`, `fua` (1 or 0), `stream`, and `-` for each column that is ignored.
+    ///
+    /// Names that other programs use are accepted as well (`timestamp`, `rw`, `lba`, `size`). The character
+    /// between the names is also the separator of the columns: a comma, a semicolon, a tab, a bar or blanks.
+    ///
+    /// # Errors
+    /// If a required column is missing or named twice, or a name is unknown; the text says what is expected.
     fn from_str(text: &str) -> Result<Self, String> {
         Self::named(text, |_| {
             let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
@@ -105,17 +114,19 @@ impl FromStr for Columns {
 }
 
 impl Columns {
-    /// From the first line of a table. Its columns by other names are ignored.
+    /// Reads the columns from the first line of a table. Columns with unknown names are ignored.
     pub(crate) fn of_header(text: &str) -> Result<Self, String> {
         Self::named(text, |_| Ok(Field::Ignored))
     }
 
-    /// The columns that the first line of a table lacks, if it names some known columns and not all that are needed.
+    /// Says which column is missing or doubled in the first line `text` of a table. `None` if `text` names
+    /// fewer than two known columns, or if no required column is wrong.
     pub(crate) fn missing(text: &str) -> Option<String> {
         heading::missing(&names(text).1)
     }
 
-    /// From names, where `other` says what the unknown columns hold.
+    /// Reads the columns from their names. `other` returns the content of a column whose name is unknown, or an
+    /// error.
     fn named(text: &str, other: impl Fn(&str) -> Result<Field, String>) -> Result<Self, String> {
         let (separator, names) = names(text);
         let (fields, time_unit) = heading::fields(&names, other)?;
@@ -152,14 +163,14 @@ impl Columns {
     }
 }
 
-/// The separator of the names in `text`, and the names in lower case.
+/// The separator between the names in `text`, and the names in lower case.
 fn names(text: &str) -> (char, Vec<String>) {
     let text = text.trim_matches([' ', '\r', '\n']);
     let separator = [',', ';', '\t', '|']
         .into_iter()
         .find(|separator| text.contains(*separator))
         .unwrap_or(' ');
-    // A name in quotes may hold a separator.
+    // A name in quotes may contain the separator.
     let mut is_quoted = false;
     let ends_name = |letter: char| {
         is_quoted ^= letter == '"';

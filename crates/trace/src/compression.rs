@@ -1,8 +1,8 @@
-//! Plain bytes out of a file that may be compressed.
+//! Reads the plain bytes of a file that may be compressed.
 //!
-//! The first bytes of the file decide which compression it has, never its name. Files of several members, as parallel
-//! compressors and concatenation make them, are read to their end. A stream that stops in the middle is an
-//! error of the decoder, which nothing here turns into an end of file.
+//! The first bytes of the file decide how it is compressed; its name does not. A file of several members, as
+//! parallel compressors and concatenation produce it, is read to its end. If a stream stops in the middle, the
+//! decoder returns an error, and no code here turns that error into an end of file.
 
 use flate2::bufread::GzDecoder;
 use liblzma::bufread::XzDecoder;
@@ -14,10 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A source of bytes that a reader may take to another thread.
 pub(crate) type Source = Box<dyn Read + Send>;
 
-/// Names of compressions, for error messages; `None` for plain text.
+/// The file extension that names a compression, for error messages; `None` for plain text.
 pub(crate) type Compression = Option<&'static str>;
 
-/// Compressed bytes read at once.
+/// Size of the buffer for compressed bytes.
 const READ_BYTES: usize = 128 << 10;
 
 /// Counts the bytes read, so that progress can be shown in bytes of the file.
@@ -34,7 +34,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Plain bytes of `file`, and how it is compressed. Bytes taken from `file` are added to `count`.
+/// The plain bytes of `file`, and how it is compressed. `count` grows by the number of bytes read from `file`.
 pub(crate) fn plain(
     file: impl Read + Send + 'static,
     count: Arc<AtomicU64>,
@@ -57,10 +57,10 @@ pub(crate) fn plain(
     Ok((source, compression))
 }
 
-/// The members of a gzip file, one after the other. Zeros after the last one are padding, as tapes and some file systems add
-/// it, and gzip passes over it as well.
+/// Reads the members of a gzip file one after the other. Zeros after the last member are padding that tapes and
+/// some file systems add; they are skipped, as `gzip` itself does.
 struct Members<R> {
-    /// Nothing at the end.
+    /// The member that is being read; `None` at the end of the file.
     member: Option<GzDecoder<R>>,
 }
 
@@ -104,11 +104,12 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// Most memory that an xz stream may ask for: a dictionary of 128 MiB, which is twice that of `xz -9` and the most that the zstd decoder takes, and
-/// the memory that goes with it. A few bytes of a header can ask for 4 GiB.
+/// Most memory that an xz stream may ask for. It allows a dictionary of 128 MiB with the memory around it:
+/// twice the dictionary of `xz -9`, and the most that the zstd decoder accepts. Without a limit, a few bytes of
+/// a header could ask for 4 GiB.
 const XZ_BYTES_MAX: u64 = 136 << 20;
 
-/// An xz file, one stream after the other.
+/// Reads the streams of an xz file one after the other.
 struct Xz<R>(XzDecoder<R>);
 
 impl<R: BufRead> Xz<R> {
@@ -133,7 +134,8 @@ impl<R: BufRead> Read for Xz<R> {
 }
 
 fn recognise(head: &[u8]) -> Compression {
-    // "BZh" and a digit could begin a line of text: bzip2 is known by the mark of its first block, or of its end.
+    // A line of text could begin with "BZh" and a digit, so bzip2 also needs the mark of its first block or of
+    // its end.
     const BZ_BLOCK: &[u8] = &[0x31, 0x41, 0x59, 0x26, 0x53, 0x59];
     const BZ_END: &[u8] = &[0x17, 0x72, 0x45, 0x38, 0x50, 0x90];
     match head {
@@ -147,7 +149,7 @@ fn recognise(head: &[u8]) -> Compression {
     }
 }
 
-/// The file name without the ending of a compression, if it has one.
+/// The file name without the extension of a compression, if it has one.
 pub(crate) fn strip_suffix(name: &str) -> &str {
     [".zst", ".gz", ".bz2", ".xz"]
         .iter()

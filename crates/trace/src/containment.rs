@@ -1,9 +1,10 @@
-//! Turns panics of a foreign decoder into errors.
+//! Turns panics of the `parquet` crate into errors.
 //!
-//! The `parquet` crate promises errors for damaged files, but version 59 panics on some: on a page that refers to a
-//! dictionary which no page before it held, on a number wider than the bytes that are left, on a column of split bytes
-//! that ends early (all found by `make fuzz`; its corpus keeps two of them). A panic there means what an error
-//! would mean: this file is damaged. Only calls into that crate are contained, and its state is not used again.
+//! The `parquet` crate promises an error for a damaged file, but its version 59 panics on some damage. Examples
+//! that `make fuzz` found: a page that refers to a dictionary which no earlier page contains, a number wider
+//! than the bytes that remain, and a byte-stream-split column that ends early. The fuzzing corpus keeps two of
+//! them. Such a panic means the same as an error: the file is damaged. Only calls into that crate are
+//! contained, and its state is discarded after a panic.
 
 use ::parquet::errors::{ParquetError, Result};
 use std::cell::Cell;
@@ -13,14 +14,14 @@ thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread, now, would only say that a trace is damaged. A panic hook that ends the program, or
-/// reports a bug, asks this first.
+/// Whether a panic on this thread would now mean only that a trace is damaged. A panic hook that ends the
+/// program, or reports a bug, must ask this first.
 #[must_use]
 pub fn holds() -> bool {
     CONTAINED.get()
 }
 
-/// Runs `decode`, whose panics become errors.
+/// Runs `decode` and turns a panic in it into an error.
 pub(crate) fn contained<T>(decode: impl FnOnce() -> Result<T>) -> Result<T> {
     CONTAINED.set(true);
     let outcome = catch_unwind(AssertUnwindSafe(decode));

@@ -1,30 +1,32 @@
-//! Fields of a line, byte by byte.
+//! Reads the fields of a line, byte by byte.
 //!
-//! The whole speed of decoding is decided here. A [`Cursor`] walks a block of complete lines: every block ends
-//! with a newline and nothing steps past one except [`Cursor::end`], so a field never needs to know where its
-//! line ends. All checks are made; failures go to a cold path that may be slow.
+//! The speed of decoding depends on this module alone. A [`Cursor`] walks over a block of complete lines. Every
+//! block ends with a newline, and only [`Cursor::end`] and [`Cursor::rest_of_line`] step past a newline, so a
+//! field never needs to know where its line ends. Every field is checked; a failed check continues in cold code
+//! that may be slow.
 
 use crate::digits::{DIGITS_SAFE, POWERS_OF_TEN, digits, plain_digits};
 use crate::error::Fault;
 
-/// A column: its name in error messages, and its possible contents.
+/// A column: its name in error messages, and the content that is expected there.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub name: &'static str,
     pub expected: &'static str,
 }
 
-/// The error of a line, before file and line number are known.
+/// The error of a line, before the file and the line number are added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Problem {
     pub fault: Fault,
-    /// Where in the block the offending field starts; `None` for the line as a whole.
+    /// The position in the block where the wrong field starts; `None` if the line as a whole is wrong.
     pub field: Option<usize>,
-    /// What was expected; `None` for the format's layout as a whole.
+    /// The content that is expected; `None` means the layout that the format has for a whole line.
     pub expected: Option<&'static str>,
-    /// In a record, bytes of the field; in text a field ends where the next begins.
+    /// For a binary record, the length of the field in bytes. In text, a field ends where the next one begins.
     pub width: usize,
-    /// In a record, its length, if that is known in spite of the error: it can then be skipped.
+    /// For a binary record, its length in bytes, if it is known in spite of the error: the record can then be
+    /// skipped.
     pub record: Option<usize>,
 }
 
@@ -41,18 +43,18 @@ impl Problem {
     }
 }
 
-/// A walk over a block of complete lines.
+/// Walks over a block of complete lines.
 pub(crate) struct Cursor<'a> {
     pub bytes: &'a [u8],
     pub at: usize,
-    /// Where the field read last starts.
+    /// The position of the field that was read last.
     field: usize,
-    /// Whether a decimal number was rounded.
+    /// Whether digits below the tick were rounded in a decimal number.
     pub rounded: bool,
 }
 
 impl<'a> Cursor<'a> {
-    /// Starts at the line that begins at `at`. `bytes` must end with a newline.
+    /// Creates a cursor at the line that begins at `at`. `bytes` must end with a newline.
     #[inline(always)]
     pub fn new(bytes: &'a [u8], at: usize) -> Self {
         Self {
@@ -69,7 +71,7 @@ impl<'a> Cursor<'a> {
         byte(self.bytes, self.at)
     }
 
-    /// A whole number.
+    /// Reads a whole number.
     #[inline(always)]
     pub fn number(&mut self, column: &'static Column) -> Result<u64, Problem> {
         self.field = self.at;
@@ -81,7 +83,7 @@ impl<'a> Cursor<'a> {
         odd_number(self.bytes, (self.field, digits), column)
     }
 
-    /// The next number, of a column in which nearly every number has one digit.
+    /// Reads a whole number in a column where nearly every number has one digit.
     #[inline(always)]
     pub fn short_number(&mut self, column: &'static Column) -> Result<u64, Problem> {
         let two = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk);
@@ -93,14 +95,14 @@ impl<'a> Cursor<'a> {
         self.number(column)
     }
 
-    /// A whole number of at most 32 bits.
+    /// Reads a whole number below 2^32.
     #[inline(always)]
     pub fn number32(&mut self, column: &'static Column) -> Result<u32, Problem> {
         let value = self.number(column)?;
         u32::try_from(value).map_err(|_| self.bad_field(Fault::TooLarge(column.name), column))
     }
 
-    /// A whole number in hexadecimal, which begins with 0x.
+    /// Reads a whole number in hexadecimal, with 0x in front.
     #[inline(always)]
     pub fn hexadecimal(&mut self, column: &'static Column) -> Result<u64, Problem> {
         self.field = self.at;
@@ -125,7 +127,7 @@ impl<'a> Cursor<'a> {
         Ok(value)
     }
 
-    /// A whole number, in hexadecimal if it begins with 0x.
+    /// Reads a whole number, in hexadecimal if it begins with 0x.
     #[inline(always)]
     pub fn number_of_any_base(&mut self, column: &'static Column) -> Result<u64, Problem> {
         match self.bytes.get(self.at + 1) {
@@ -134,9 +136,10 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// A decimal number in units of 10^`exponent` ticks: whole units, and the rest in ticks, rounded half up.
+    /// Reads a decimal number in units of 10^`exponent` ticks. Returns the whole units, and the fraction in
+    /// ticks, rounded half up.
     ///
-    /// The rest may be a whole unit after rounding.
+    /// After rounding, the fraction can be as large as a whole unit.
     #[inline(always)]
     pub fn decimal(
         &mut self,
@@ -160,7 +163,7 @@ impl<'a> Cursor<'a> {
         let (value, digits) = if digits <= DIGITS_SAFE {
             (value, digits)
         } else {
-            // Rounding half up needs one digit past the tick: further digits cannot change the result.
+            // Rounding half up needs one digit below the tick; the digits after it cannot change the result.
             let start = self.at - digits;
             (
                 plain_digits(&self.bytes[start..start + DIGITS_SAFE]),
@@ -172,7 +175,8 @@ impl<'a> Cursor<'a> {
         Ok((whole, value / unit + u64::from(value % unit >= unit / 2)))
     }
 
-    /// A decimal number, perhaps with an exponent, whose value is not used. It is checked and passed over.
+    /// Skips a decimal number, perhaps with an exponent, whose value is not used. It must still be a valid
+    /// number.
     #[inline(always)]
     pub fn ignored_decimal(&mut self, column: &'static Column) -> Result<(), Problem> {
         self.field = self.at;
@@ -200,7 +204,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Bytes up to `separator` or the end of the line, none of which are passed.
+    /// Reads the bytes up to `separator` or the end of the line. The cursor stops in front of that byte.
     #[inline(always)]
     pub fn word(&mut self, separator: u8) -> &'a [u8] {
         self.field = self.at;
@@ -211,7 +215,7 @@ impl<'a> Cursor<'a> {
         &self.bytes[start..self.at]
     }
 
-    /// The separator after the number or word just read, whose column is `column`.
+    /// Skips the separator after the number or word that was just read in `column`.
     #[inline(always)]
     pub fn separator(&mut self, separator: u8, column: &'static Column) -> Result<(), Problem> {
         if self.peek() == separator {
@@ -221,7 +225,7 @@ impl<'a> Cursor<'a> {
         Err(self.no_separator(column))
     }
 
-    /// The blanks after the number or word just read, whose column is `column`.
+    /// Skips the blanks after the number or word that was just read in `column`. There must be at least one.
     #[inline(always)]
     pub fn blanks(&mut self, column: &'static Column) -> Result<(), Problem> {
         if self.peek() != b' ' && self.peek() != b'\t' {
@@ -232,16 +236,16 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Blanks, if there are any.
+    /// Skips blanks and tabs, if there are any.
     #[inline(always)]
     pub fn skip_blanks(&mut self) {
-        // Only unusual characters take two comparisons.
+        // A usual byte is above a blank and needs only the first comparison.
         while self.peek() <= b' ' && matches!(self.peek(), b' ' | b'\t') {
             self.at += 1;
         }
     }
 
-    /// Spaces, if there are any; a tab may separate fields and does not count.
+    /// Skips spaces, if there are any. Tabs are not skipped, because they can separate fields.
     #[inline(always)]
     pub fn skip_spaces(&mut self) {
         while self.peek() == b' ' {
@@ -249,7 +253,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The end of the line after the field just read, whose column is `column`; steps onto the next line.
+    /// Skips the end of the line after the field that was just read in `column`. The cursor moves to the next
+    /// line.
     #[inline(always)]
     pub fn end(&mut self, column: &'static Column) -> Result<(), Problem> {
         if self.peek() == b'\n' {
@@ -269,18 +274,18 @@ impl<'a> Cursor<'a> {
         Err(self.no_end(column))
     }
 
-    /// The rest of the line, whatever it holds; steps onto the next line.
+    /// Skips the rest of the line, whatever it contains. The cursor moves to the next line.
     pub fn rest_of_line(&mut self) {
         self.at = next_line(self.bytes, self.at);
     }
 
-    /// A problem with the field read last.
+    /// A problem with the field that was read last.
     #[inline(always)]
     pub fn bad_field(&self, fault: Fault, column: &'static Column) -> Problem {
         bad_field(self.field, fault, column)
     }
 
-    /// The word read last is none of the possible ones, or is missing.
+    /// The problem of a word that is missing, or is none of the possible words.
     #[cold]
     #[inline(never)]
     pub fn unknown_word(&self, column: &'static Column) -> Problem {
@@ -295,7 +300,8 @@ impl<'a> Cursor<'a> {
         not_a_number(self.bytes, self.field, column)
     }
 
-    /// The problem where a separator was expected: the line is over, or the field has a character it may not have.
+    /// The problem of a missing separator: the line has ended, or the field contains a character that it must
+    /// not contain.
     #[inline(always)]
     fn no_separator(&self, column: &'static Column) -> Problem {
         no_separator(self.bytes, (self.field, self.at), column)
@@ -307,7 +313,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-// The rest is for errors and unusual input. Its arguments are passed by value, so that a cursor stays in registers.
+// The functions below serve errors and unusual input. They take arguments by value, so that a cursor stays in
+// registers.
 
 #[cold]
 #[inline(never)]
@@ -321,7 +328,8 @@ fn bad_field(field: usize, fault: Fault, column: &'static Column) -> Problem {
     }
 }
 
-/// The number at `field` of more digits than can be summed blindly, or of none.
+/// Reads the number at `field`, which has more digits than can be summed without a check for overflow, or has
+/// none.
 #[cold]
 #[inline(never)]
 fn odd_number(
@@ -335,7 +343,7 @@ fn odd_number(
             _ => not_a_number(bytes, field, column),
         });
     }
-    // Leading zeros are legal, so many digits need not be a large number.
+    // Leading zeros are legal, so a number with many digits can be small.
     bytes[field..field + digits]
         .iter()
         .try_fold(0u64, |value, digit| {
@@ -374,7 +382,7 @@ fn no_end(bytes: &[u8], (field, at): (usize, usize), column: &'static Column) ->
     }
 }
 
-/// The byte at `at`. Past the end it is the newline that every block ends with.
+/// The byte at `at`. Past the end of the block it is a newline, the byte that every block ends with.
 #[inline(always)]
 fn byte(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or(b'\n')
@@ -390,7 +398,7 @@ fn hexadecimal_digit(byte: u8) -> Option<u64> {
     }
 }
 
-/// Where the line after the one around `at` begins.
+/// The start of the line after the line that contains the byte `at`.
 pub(crate) fn next_line(bytes: &[u8], at: usize) -> usize {
     memchr::memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |length| at + length + 1)
 }

@@ -1,7 +1,7 @@
-//! From a block of lines to a batch of requests.
+//! Decodes a block of lines to a batch of requests.
 //!
-//! A format implements [`Layout`] for one line; [`decode`] is compiled once per format around it, so a batch costs
-//! one call through a pointer and a line none.
+//! A format implements [`Layout`] for one line. [`decode`] is compiled once for each format, so there is one
+//! call through a pointer for each batch, and none for each line.
 
 use crate::cursor::{Column, Cursor, Problem, next_line};
 use crate::digits::POWERS_OF_TEN;
@@ -12,94 +12,100 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::collections::HashMap;
 
-/// Times up to this much earlier than the first time of a trace are still represented exactly, if its times count from an epoch.
+/// If times count from an epoch, a time up to this much earlier than the first one of the trace is still exact
+/// (3.6 years).
 const EPOCH_MARGIN: Ticks = 1 << 60;
 
-/// Times that begin this late count from a day of the calendar, not from the beginning of a trace: ten years.
+/// A trace whose first time is this large (ten years) has calendar times: they do not count from its beginning.
 pub(crate) const CALENDAR: Ticks = 3650 * 86_400 * TICKS_PER_SECOND;
 
-/// The error for a time that 64 bits cannot hold.
+/// What an error message expects in place of a time that does not fit in 64 bits.
 pub(crate) const TIME_MAX: &str = "a time below 2^64 ticks of 0.1 ns, 58 years";
 
-/// Most bytes of a usual line, with those that are read after it.
+/// Bytes that [`Layout::usual`] sees: the longest usual line, and the bytes after it that are read along with
+/// it.
 pub(crate) const WINDOW: usize = 64;
 
-/// How a format writes one request on one line.
+/// How a format writes one request as one line.
 pub(crate) trait Layout {
-    /// The beginning of a first line that is not a request.
+    /// The beginning of a first line that names the columns instead of holding a request.
     const HEADER: Option<&'static [u8]> = None;
     /// Whether lines that begin with `#` are comments.
     const COMMENTS: bool = false;
-    /// Whether blank lines may stand anywhere.
+    /// Whether blank lines are allowed anywhere.
     const BLANKS: bool = false;
 
     /// Whether [`Layout::usual`] reads nearly every line.
     const HAS_USUAL: bool = false;
 
-    /// The request of the line at the beginning of `bytes`, and the start of the next line, if the line has the usual form.
-    /// Other lines, and errors, are left to [`Layout::line`], which reads such a line in the same way.
+    /// If the line at the beginning of `bytes` has the usual form, returns its request and the start of the
+    /// next line. Returns `None` for other lines and for errors; [`Layout::line`] reads those, and reads usual
+    /// lines in the same way.
     #[inline(always)]
     fn usual(bytes: &[u8; WINDOW], state: &State) -> Option<(Request, usize)> {
         let _ = (bytes, state);
         None
     }
 
-    /// Reads the line at the cursor and steps onto the next. `None` is a line that the format defines as no request.
+    /// Reads the line at the cursor and moves the cursor to the next line. `None` means that the format has no
+    /// request on such a line.
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem>;
 }
 
-/// A format's decoder for a block: see [`decode`].
+/// A function that decodes a block in one format: see [`decode`].
 pub(crate) type Decode = fn(&[u8], &mut State, &mut Vec<Request>, usize) -> Outcome;
 
-/// The state of decoding from one line, or record, to the next.
+/// The state of a decoder between two lines or records.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    /// The number of the next line or record, from 1.
+    /// The number of the next line or record, counted from 1.
     pub line: u64,
-    /// The time unit: ticks in one, a power of ten, and its exponent.
+    /// Ticks in one unit of time; this is 10^`exponent`.
     pub ticks_per_unit: u64,
     pub exponent: u32,
-    /// Whether the user names the unit, so that the trace does not.
+    /// Whether the user names the unit of time. The trace's own unit is then ignored.
     pub unit_is_given: bool,
-    /// By the number of digits after the point: the ticks that 1 in the last digit stands for; 0 if that is less than a tick.
+    /// The ticks of 1 in the last digit, by the number of digits after the point; 0 if this is less than a
+    /// tick.
     pub ticks_per_digit: [u64; 8],
-    /// For times that count from an epoch: the offset to subtract, in whole units.
+    /// For times that count from an epoch: the offset that is subtracted, in whole units. Set by the first
+    /// time.
     base: Option<u64>,
-    /// Times of a table with digits below the tick.
+    /// Number of times in a table that have digits below the tick.
     pub rounded: u64,
-    /// Whether the times of a table turned out to count from a day of the calendar.
+    /// Whether the times of a table are calendar times. The first time decides.
     pub is_calendar: bool,
-    /// The first of the blank lines that were the last seen.
+    /// The first line of a run of blank lines, if the last line read was blank.
     blank: Option<u64>,
-    /// The blank line that the latest [`Fault::BlankLine`] is about.
+    /// The blank line that the last [`Fault::BlankLine`] is about.
     pub bad_blank: u64,
-    /// Numbers of names: of hosts, of files. Looked up, never walked.
+    /// The number of each name, of a host or of a file. This map is only looked up, never iterated.
     names: HashMap<Vec<u8>, u32>,
-    /// The name looked up last, and its number.
+    /// The name that was looked up last, and its number.
     last_name: (Vec<u8>, u32),
-    /// The user's choices where the format leaves something open.
+    /// The user's choices for what the format leaves open.
     pub choices: Choices,
-    /// A flush that the write being read carries. It is handed out before that write.
+    /// A flush that is part of the write being read. It is handed out before that write.
     pub ahead: Option<Request>,
-    /// A number from the beginning of the file, such as a version. Its meaning is the format's own.
+    /// A number from the beginning of the file, such as a version. Each format gives it a meaning.
     pub kind: u32,
-    /// A running time in ticks, for formats that note only differences.
+    /// The time of the last record in ticks, for formats that store only differences of times.
     pub clock: Ticks,
-    /// When requests under way began, by the number that the trace knows them by until they are done. Looked up,
-    /// never walked.
+    /// The begin of each request that is not yet complete, in ticks, by the number that the trace gives the
+    /// request. This map is only looked up, never iterated.
     pub under_way: HashMap<u64, Ticks>,
 }
 
-/// How far a decoder came.
+/// How far a call of a decoder came.
 pub(crate) struct Outcome {
-    /// Bytes of whole lines that are done.
+    /// The bytes of whole lines that were decoded.
     pub consumed: usize,
-    /// The error in the line that starts there, or in the blank lines before it.
+    /// The error in the line after the `consumed` bytes, or in the blank lines before it.
     pub problem: Option<Problem>,
 }
 
 impl State {
-    /// For a time unit of 10^`exponent` ticks.
+    /// Creates the state for a time unit of 10^`exponent` ticks.
     pub fn new(exponent: u32) -> Self {
         let (ticks_per_unit, ticks_per_digit) = Self::ticks(exponent);
         Self {
@@ -123,7 +129,8 @@ impl State {
         }
     }
 
-    /// Ticks of a time unit of 10^`exponent` ticks, and of one in each digit behind its point.
+    /// Ticks in a unit of 10^`exponent` ticks, and ticks of 1 in the last digit for each number of digits after
+    /// the point.
     fn ticks(exponent: u32) -> (u64, [u64; 8]) {
         let of_digits = std::array::from_fn(|digits| {
             let missing = (exponent as usize).checked_sub(digits);
@@ -132,13 +139,13 @@ impl State {
         (POWERS_OF_TEN[exponent as usize], of_digits)
     }
 
-    /// Times are of 10^`exponent` ticks from here on.
+    /// Sets the unit of time to 10^`exponent` ticks for the lines that follow.
     pub fn count_in(&mut self, exponent: u32) {
         self.exponent = exponent;
         (self.ticks_per_unit, self.ticks_per_digit) = Self::ticks(exponent);
     }
 
-    /// A decoder with the user's choices about units and events that the format leaves open.
+    /// Sets the user's choices about units and events that the format leaves open.
     pub fn with(self, choices: &Choices) -> Self {
         Self {
             choices: choices.clone(),
@@ -146,7 +153,7 @@ impl State {
         }
     }
 
-    /// A time in this trace's unit, in ticks.
+    /// Reads a time in the trace's unit; returns ticks.
     #[inline(always)]
     pub fn time(&self, cursor: &mut Cursor<'_>, column: &'static Column) -> Result<Ticks, Problem> {
         let (whole, rest) = cursor.decimal(self.exponent, column)?;
@@ -156,9 +163,10 @@ impl State {
             .ok_or_else(|| too_late(cursor, column, TIME_MAX))
     }
 
-    /// A time that counts from some epoch, in ticks from a point well before the first line.
+    /// Reads a time that counts from an epoch; returns ticks from a point well before the first line.
     ///
-    /// Later lines may be a little earlier than the first where a format is not sorted, hence "well before".
+    /// The point lies before the first line because a later line of an unsorted trace can be earlier than the
+    /// first one.
     #[inline(always)]
     pub fn epoch_time(
         &mut self,
@@ -181,8 +189,9 @@ impl State {
             })
     }
 
-    /// A time of a table, whose first time shows whether all are calendar times: it `is_date`, or is ten years or more. Given in whole units and
-    /// ticks. `None` where it goes too far back or is too large.
+    /// Converts a time of a table, in whole units and ticks, to ticks. The first time of a table decides
+    /// whether all its times are calendar times: they are if it `is_date`, or if it is ten years or more.
+    /// Returns `None` for a time that is too early or too large.
     #[inline(always)]
     pub fn table_time(&mut self, whole: u64, rest: u64, is_date: bool) -> Option<Ticks> {
         if self.base.is_none() {
@@ -197,17 +206,17 @@ impl State {
         whole.checked_mul(self.ticks_per_unit)?.checked_add(rest)
     }
 
-    /// Whether `whole` units are before everything that this trace's times count from.
+    /// Whether `whole` units are earlier than the point from which the times of this trace count.
     pub fn is_before_base(&self, whole: u64) -> bool {
         self.base.is_some_and(|base| whole < base)
     }
 
-    /// The origin of [`State::epoch_time`], in ticks since the epoch.
+    /// The point from which [`State::epoch_time`] counts, in ticks since the epoch.
     pub fn epoch_start(&self) -> u128 {
         u128::from(self.base.unwrap_or(0)) * u128::from(self.ticks_per_unit)
     }
 
-    /// A number for `name`: 0 for the first name met, 1 for the second. `None` past 32 bits.
+    /// The number of `name`: 0 for the first name seen, 1 for the second. `None` if it does not fit in 32 bits.
     #[inline(always)]
     pub fn number_of_name(&mut self, name: &[u8]) -> Option<u32> {
         if !self.names.is_empty() && self.last_name.0 == name {
@@ -232,8 +241,8 @@ impl State {
         Some(number)
     }
 
-    /// The number of a host's disk as a volume: disks of the first host keep their number, those of the
-    /// n-th host after it start at n * 2^16. `None` where that does not fit.
+    /// The volume number for a disk of a host. Disks of the first host keep their number; disks of the n-th
+    /// host after it start at n * 2^16. `None` if the numbers do not fit.
     #[inline(always)]
     pub fn volume_of_host(&mut self, host: &[u8], disk: u32) -> Option<u32> {
         let host = self.number_of_name(host)?;
@@ -243,14 +252,14 @@ impl State {
         (host < 1 << 16 && disk < 1 << 16).then_some((host << 16) | disk)
     }
 
-    /// A time in whole units of this trace that counts from some epoch, as [`State::epoch_time`] makes it.
-    /// `None` where it goes too far back or is too large.
+    /// Converts a time in whole units that counts from an epoch in the same way as [`State::epoch_time`];
+    /// returns ticks. `None` if it is too early or too large.
     #[inline(always)]
     pub fn whole_epoch_time(&mut self, whole: u64) -> Option<Ticks> {
         self.since_base(whole)?.checked_mul(self.ticks_per_unit)
     }
 
-    /// Whole units since a point well before the first line. The first call sets that point.
+    /// Whole units since a point well before the first line. The first call sets this point.
     #[inline(always)]
     fn since_base(&mut self, whole: u64) -> Option<u64> {
         let ticks_per_unit = self.ticks_per_unit;
@@ -260,7 +269,7 @@ impl State {
         whole.checked_sub(base)
     }
 
-    /// A request at `sector`, unless it ends where byte addresses do not fit in 64 bits any more.
+    /// Creates a request at `sector`. `None` if it ends where byte addresses no longer fit in 64 bits.
     #[inline(always)]
     pub fn request(
         &self,
@@ -285,7 +294,7 @@ impl State {
     }
 }
 
-/// The problem of a time, just read, that is too large.
+/// The problem of a time that was just read and is too large.
 #[cold]
 #[inline(never)]
 pub(crate) fn too_late(
@@ -299,7 +308,7 @@ pub(crate) fn too_late(
     }
 }
 
-/// [`State::request`] of a line.
+/// Calls [`State::request`] for a line; a request beyond the address space is a problem of the line.
 #[inline(always)]
 pub(crate) fn request(
     state: &State,
@@ -314,8 +323,8 @@ pub(crate) fn request(
     }
 }
 
-/// Decodes lines of `block`, which ends with a newline, until it is used up, `batch` holds `room` requests, or a
-/// line is wrong. The state then stands at the line after the last one done.
+/// Decodes lines of `block`, which ends with a newline, until the block ends, `batch` holds `room` requests, or
+/// a line is wrong. `state` then describes the line after the last decoded one.
 pub(crate) fn decode<L: Layout>(
     block: &[u8],
     state: &mut State,
@@ -388,7 +397,8 @@ pub(crate) fn decode<L: Layout>(
     }
 }
 
-/// Decodes the usual lines of `block` from `at` on, up to the first other or near the end; where that is.
+/// Decodes usual lines of `block` from `at` on. Stops at the first unusual line, or near the end of the block,
+/// and returns that position.
 #[inline(never)]
 fn usual_lines<L: Layout>(
     block: &[u8],
@@ -398,7 +408,7 @@ fn usual_lines<L: Layout>(
     room: usize,
 ) -> usize {
     while batch.len() < room
-        // In a window of fixed size, the compiler almost always knows that there is room.
+        // The window has a fixed size, so the compiler can omit nearly all checks of its bounds.
         && let Some(window) = block.get(at..).and_then(<[u8]>::first_chunk)
         && let Some((request, length)) = L::usual(window, state)
     {
@@ -409,13 +419,14 @@ fn usual_lines<L: Layout>(
     at
 }
 
-/// Passes over blank lines. They are legal only at the end of the file. Returns where reading continues, and the error.
+/// Skips blank lines, which are legal only at the end of the file. Returns where decoding continues, and the
+/// error.
 #[cold]
 fn blank_lines(block: &[u8], mut at: usize, state: &mut State) -> (usize, Option<Problem>) {
     while at < block.len() {
         let next = next_line(block, at);
         if !block[at..next].trim_ascii().is_empty() {
-            // Only this line makes the blank one wrong, and may itself be right.
+            // The blank lines are wrong only because this line follows; this line itself can be right.
             let Some(line) = state.blank.take() else {
                 break;
             };

@@ -1,8 +1,9 @@
-//! Which format a trace is in, by its first lines.
+//! Finds the format of a trace from its first lines.
 //!
-//! Every format's own decoder is tried on each of them, so the rules for a match are as strict as reading. Most
-//! formats differ in the number and kind of their fields; where lines fit several (whole numbers in five columns
-//! are `disksim` as well as `ssdsim`), the file's name decides, and if it does not, the user must.
+//! The decoder of every format tries each of the first lines, so a match is as strict as reading. Most formats
+//! differ in the number and kind of their fields. If the lines fit several formats (five columns of whole
+//! numbers are valid `disksim` and `ssdsim`), the file's extension decides; without a known extension the user
+//! must name the format.
 
 use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
 use crate::compression::{Compression, strip_suffix};
@@ -15,19 +16,21 @@ use crate::options::{BadLines, Choices, Columns, ReadOptions};
 use crate::report::block_error;
 use crate::variant::variant;
 
-/// The bytes with which some programs begin a file of UTF-8.
+/// The byte order mark with which some programs begin a UTF-8 file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Lines looked at.
+/// Most lines that are tried.
 const SAMPLE_LINES: usize = 64;
 
-/// A format may fail on some of the lines: the decoder reports a bad line better, and for its real cause.
+/// Whether a format fits. It may fail on up to half of the lines: its decoder later reports a bad line with the
+/// real cause.
 fn fits(matched: usize, sampled: usize) -> bool {
     matched > 0 && 2 * matched >= sampled
 }
 
-/// Finds the format from the beginning of the stream; `None` if the stream is empty. Makes sure that text is
-/// text. First lines that are too long to be any go to `long_line`, if such lines are to be skipped.
+/// Finds the format from the beginning of the stream; `None` if the stream is empty. Refuses bytes that are
+/// neither text nor a known binary format. If bad lines are to be skipped, calls `long_line` for each of the
+/// first lines that is too long.
 pub(crate) fn first_block(
     file: &str,
     compression: Compression,
@@ -86,16 +89,17 @@ pub(crate) fn first_block(
             Ok(Some(format))
         }
         (None, Some(format)) => Ok(Some(format)),
-        // If the user names columns, the file is a table; its lines would also fit many other formats.
+        // If the user names columns, the file is a table. Its lines could fit many other formats too.
         (None, None) if options.choices.columns.is_some() => Ok(Some(&formats::csv::FORMAT)),
         (None, None) => detect(file, blocks.lines(), &options.choices).map(Some),
     }
 }
 
-/// The first byte that text, which is UTF-8, does not contain, and where. A character that is cut off at the end is none.
+/// The first byte that UTF-8 text does not contain, and its position. A character that is cut off at the end is
+/// accepted.
 fn not_text(bytes: &[u8]) -> Option<(usize, u8)> {
     let odd = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
-    // A sum takes many bytes at a time, a search one.
+    // The fold tests many bytes at a time; a search tests one.
     let has_control = bytes.iter().fold(false, |has, byte| has | odd(byte));
     let control = has_control.then(|| bytes.iter().position(odd)).flatten();
     let broken = std::str::from_utf8(bytes).err();
@@ -106,7 +110,7 @@ fn not_text(bytes: &[u8]) -> Option<(usize, u8)> {
     Some((first, bytes[first]))
 }
 
-/// The format of a binary trace that begins with `bytes`; `None` if none fits.
+/// The format of a binary trace that begins with `bytes`; `None` if no format fits.
 fn detect_binary(file: &str, bytes: &[u8]) -> Result<Option<&'static Format>, TraceError> {
     let fits = |format: &&Format| match format.encoding {
         Encoding::Text(_) => false,
@@ -115,7 +119,7 @@ fn detect_binary(file: &str, bytes: &[u8]) -> Result<Option<&'static Format>, Tr
     };
     let candidates: Vec<&'static Format> = FORMATS.iter().filter(fits).collect();
     if candidates.is_empty() {
-        // Known even where it cannot be read.
+        // A Parquet file is recognised even if this build cannot read it.
         if bytes.starts_with(b"PAR1") {
             return Err(TraceError::LeftOut {
                 file: file.to_owned(),
@@ -133,12 +137,13 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
     let mut first = None;
     let mut sampled = 0;
     let mut matched = [0; FORMATS.len()];
-    // In some formats the first lines say what the others mean.
+    // In some formats the first lines define what later lines mean, so each format keeps its state.
     let mut states: Vec<State> = FORMATS
         .iter()
         .map(|format| State::new(format.time_unit.exponent()).with(choices))
         .collect();
-    // Columns that the user names would fit many tables. Columns named in the file are its header.
+    // The columns that the user names would fit many tables, so they are removed. A header line in the file
+    // still names columns.
     for state in &mut states {
         state.choices.columns = None;
     }
@@ -151,7 +156,7 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
         }
         at = next;
         if says_nothing(line) {
-            // Unless it names the columns of a table.
+            // A comment can still name the columns of a table.
             let is_comment = line.trim_ascii_start().starts_with(b"#");
             for (format, state) in FORMATS.iter().zip(&mut states) {
                 let may_name = is_comment && format.general;
@@ -167,10 +172,10 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
             let Encoding::Text(decode) = format.encoding else {
                 continue;
             };
-            // The header is a header only on the first line.
+            // A header is legal only on line 1, so the state needs the line's number.
             state.line = number;
             let problem = decode(line, state, &mut Vec::new(), 1).problem;
-            // This fault is found after all others, so the rest of the line is sound.
+            // This fault is detected after all others, so the line is valid in every other respect.
             let whole = problem.is_none_or(|problem| problem.fault == Fault::BeyondAddressSpace);
             *count += usize::from(whole);
         }
@@ -218,7 +223,7 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
     decide(file, &candidates, line, || Excerpt::new(text))
 }
 
-/// The format that fits, or the one of several that the file's name ends in.
+/// The only candidate; or, of several candidates, the one to which the extension of the file's name belongs.
 fn decide(
     file: &str,
     candidates: &[&'static Format],

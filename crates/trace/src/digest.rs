@@ -1,4 +1,4 @@
-//! The identity of a file, whatever its name and its compression.
+//! Identifies a file by its uncompressed bytes, whatever its name and its compression.
 
 use std::fs::File;
 use std::io::Read;
@@ -9,11 +9,11 @@ use sha2::{Digest, Sha256};
 use crate::compression::plain;
 use crate::error::TraceError;
 
-/// Bytes hashed at once.
+/// Bytes that are hashed at once.
 const PIECE: usize = 256 << 10;
 
-/// SHA-256 of the uncompressed bytes of the file at `path`, in hexadecimal: equal to [`crate::Reader::digest`] of a trace
-/// read to its end, and needs no format.
+/// SHA-256 of the uncompressed bytes of the file at `path`, in hexadecimal. It equals [`crate::Reader::digest`]
+/// of a trace that was read to its end, but needs no format.
 ///
 /// # Errors
 /// If the file cannot be read or its compressed form is damaged.
@@ -34,7 +34,7 @@ pub fn digest(path: &Path) -> Result<String, TraceError> {
     Ok(hexadecimal(&digest.finalize()))
 }
 
-/// `bytes` as digits, two for each.
+/// `bytes` in hexadecimal, two digits for each byte.
 #[must_use]
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()

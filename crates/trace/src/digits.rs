@@ -1,9 +1,9 @@
-//! Digits to numbers, eight at a time.
+//! Converts digits to numbers, eight bytes at a time.
 //!
-//! A byte loop spends its time not on the digits but on the unpredictable length of each field. One load, one mask and one shift find the number
-//! without a branch.
+//! A loop over single bytes loses most of its time to mispredicted branches, because the lengths of fields
+//! vary. Here one load, one mask and one shift find the number without a branch.
 
-/// Powers of ten that fit in 64 bits.
+/// All powers of ten that fit in 64 bits.
 pub(crate) const POWERS_OF_TEN: [u64; 20] = {
     let mut powers = [1; 20];
     let mut exponent = 1;
@@ -14,13 +14,13 @@ pub(crate) const POWERS_OF_TEN: [u64; 20] = {
     powers
 };
 
-/// Any number of this many digits fits in 64 bits.
+/// The most digits for which every number fits in 64 bits.
 pub(crate) const DIGITS_SAFE: usize = 19;
 
-/// The value of the digits from `at` on, and how many there are. The value of more than 19 digits is meaningless.
+/// The value of the digits from `at` on, and their count. The value is meaningless for more than 19 digits.
 #[inline(always)]
 pub(crate) fn digits(bytes: &[u8], at: usize) -> (u64, usize) {
-    // Nearly every field has less than eight, and more than eight bytes follow.
+    // Nearly every field has fewer than eight digits, and at least eight bytes remain.
     if let Some(word) = eight_bytes(bytes, at)
         && let odd = no_digits(word)
         && odd != 0
@@ -30,7 +30,8 @@ pub(crate) fn digits(bytes: &[u8], at: usize) -> (u64, usize) {
     many_digits(bytes, at)
 }
 
-/// The value of the one to seven digits from `at` on that `end` follows, and where the text after that begins.
+/// The value of one to seven digits from `at` on, if the byte `end` follows them, and the position after that
+/// byte.
 #[inline(always)]
 pub(crate) fn digits_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let word = eight_bytes(bytes, at)?;
@@ -42,7 +43,7 @@ pub(crate) fn digits_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, us
     (length > 0 && bytes.get(at + length) == Some(&end)).then_some((value, at + length + 1))
 }
 
-/// The value of the one digit at `at` that `end` follows, and where the text after that begins.
+/// The value of one digit at `at`, if the byte `end` follows it, and the position after that byte.
 #[inline(always)]
 pub(crate) fn digit_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     match bytes.get(at..)?.first_chunk()? {
@@ -51,13 +52,14 @@ pub(crate) fn digit_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, usi
     }
 }
 
-/// The two digits that stand at `at` with a blank before each, if a newline follows the second.
+/// The values of two digits from `at` on, if a blank stands before each of them and a newline after the second.
 #[inline(always)]
 pub(crate) fn two_single_digits(bytes: &[u8], at: usize) -> Option<(u64, u64)> {
-    // Less '0' each: a blank, a digit, a blank, a digit, the newline.
+    // A blank before each digit and the newline at the end, as `eight_bytes` returns them, in bytes 0, 2 and 4.
     const FIXED: u64 = 0xFF_00FF_00FF;
     const LINE: u64 = 0x3A_0010_0010;
-    // The bits that a digit must not have in the other two bytes, and those that a byte that is no digit gets when six is added.
+    // The top bits of the bytes of the two digits. A digit has none; any other byte has its top bit set, or
+    // sets it when 0x76 is added.
     const OTHERS: u32 = 0x8000_8000;
     const SIX: u32 = 0x7600_7600;
     let word = eight_bytes(bytes, at)?;
@@ -66,7 +68,8 @@ pub(crate) fn two_single_digits(bytes: &[u8], at: usize) -> Option<(u64, u64)> {
     (word & FIXED == LINE && digits_only).then_some((word >> 8 & 0xFF, word >> 24 & 0xFF))
 }
 
-/// Eight bytes from `at` on, the first in the lowest byte, if there are that many. Digits are 0 to 9.
+/// Eight bytes from `at` on, with the first one in the lowest byte, or `None` near the end. A digit's byte is 0
+/// to 9.
 #[inline(always)]
 fn eight_bytes(bytes: &[u8], at: usize) -> Option<u64> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -74,23 +77,26 @@ fn eight_bytes(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*eight) ^ ZEROS)
 }
 
-/// The top bit of each byte of `word` that is no digit. A carry can only disturb bytes after the first of them.
+/// The top bit of each byte of `word` that is not a digit. Carries can change only the bytes after the first
+/// such byte.
 #[inline(always)]
 fn no_digits(word: u64) -> u64 {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     (word.wrapping_add(0x7676_7676_7676_7676) | word) & HIGH
 }
 
-/// The digits of `word` before the first of its bytes that are `odd`, of which there are some.
+/// The value and the count of the digits of `word` in front of its first byte that is marked in `odd`, which is
+/// not 0.
 #[inline(always)]
 fn leading_digits(word: u64, odd: u64) -> (u64, usize) {
     let bit = odd.trailing_zeros();
-    // Moves the digits up, so that zeros stand before them; in two steps, as there may be none.
+    // Shifts the digits up, so that zeros precede them. Two shifts are needed: without digits, one shift would
+    // be by 64 bits.
     let value = eight_digits(word << (63 - bit) << 8);
     (value, (bit / 8) as usize)
 }
 
-/// [`digits`] of any number of them.
+/// As [`digits`], for any number of digits.
 #[inline(never)]
 fn many_digits(bytes: &[u8], at: usize) -> (u64, usize) {
     let mut value = 0u64;
@@ -118,7 +124,7 @@ fn many_digits(bytes: &[u8], at: usize) -> (u64, usize) {
     (value, length)
 }
 
-/// The number whose eight digits, the first in the lowest byte, are the bytes of `word`.
+/// The number whose eight digits are the bytes of `word`, with the first digit in the lowest byte.
 #[inline(always)]
 fn eight_digits(word: u64) -> u64 {
     let pairs = word.wrapping_mul(10).wrapping_add(word >> 8) & 0x00FF_00FF_00FF_00FF;
@@ -126,7 +132,7 @@ fn eight_digits(word: u64) -> u64 {
     fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF
 }
 
-/// The number that at most [`DIGITS_SAFE`] digits stand for.
+/// The number that at most [`DIGITS_SAFE`] digits represent.
 pub(crate) fn plain_digits(digits: &[u8]) -> u64 {
     digits
         .iter()
@@ -152,7 +158,7 @@ mod tests {
             ] {
                 let text = [&digits[..length], &[end], behind].concat();
                 let whole = (plain_digits(&digits[..length]), length + 1);
-                // At the very end of the visible bytes it is not searched.
+                // Eight bytes are loaded at once, so nothing is found within the last seven bytes of the block.
                 let is_usual = (1..8).contains(&length) && text.len() >= 8;
                 assert_eq!(
                     digits_before(end, &text, 0),

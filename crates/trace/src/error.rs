@@ -1,42 +1,43 @@
-//! The errors of a trace, each in one line that a user can act on.
+//! The errors of a trace. Each is one line that tells the user what to do.
 
 use std::fmt;
 use std::io;
 
-/// Why a trace cannot be read.
+/// The reason why a trace cannot be read.
 ///
-/// The text of every variant is one line: the file, the line if there is one, the error, the offending text in quotes, and what was expected.
+/// The text of every variant is one line: the file, the line number if there is one, the error, the wrong text
+/// in quotes, and what was expected.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// The file is missing, or may not be read.
+    /// The file does not exist, or the user may not read it.
     #[error("{file}: cannot be opened: {cause}; expected a trace file")]
     Open {
         /// The path as given.
         file: String,
-        /// The error of the system.
+        /// The error of the operating system.
         cause: io::Error,
     },
-    /// The system failed while reading.
+    /// Reading from an open file failed.
     #[error("{file}: reading failed after {offset} bytes: {cause}; expected a readable file")]
     Read {
         /// The path as given.
         file: String,
-        /// Uncompressed bytes read before.
+        /// The number of uncompressed bytes read before the error.
         offset: u64,
-        /// The error of the system.
+        /// The error of the operating system.
         cause: io::Error,
     },
-    /// A compressed file ends in the middle.
+    /// A compressed file ends before its stream does.
     #[error(
         "{file}: the {compression} stream is cut off after {offset} uncompressed bytes; expected a complete file"
     )]
     Truncated {
         /// The path as given.
         file: String,
-        /// The compression's name.
+        /// The name of the compression.
         compression: &'static str,
-        /// Uncompressed bytes read before.
+        /// The number of uncompressed bytes read before the error.
         offset: u64,
     },
     /// A compressed file cannot be decompressed.
@@ -46,51 +47,51 @@ pub enum TraceError {
     Damaged {
         /// The path as given.
         file: String,
-        /// The compression's name.
+        /// The name of the compression.
         compression: &'static str,
-        /// Uncompressed bytes read before.
+        /// The number of uncompressed bytes read before the error.
         offset: u64,
         /// The error of the decoder.
         cause: io::Error,
     },
-    /// There is not one request in the file.
+    /// The file contains no request.
     #[error(
         "{file}: holds no requests ({lines} lines, {skipped} of them skipped as bad); expected {expected}"
     )]
     Empty {
         /// The path as given.
         file: String,
-        /// Lines seen.
+        /// The number of lines read.
         lines: u64,
-        /// Bad lines skipped.
+        /// The number of bad lines skipped.
         skipped: u64,
-        /// A correct text.
+        /// What was expected.
         expected: &'static str,
     },
-    /// The file is not text, and in no known binary format.
+    /// The file is neither text nor in a known binary format.
     #[error(
         "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, in ASCII or UTF-8 (`iconv -t UTF-8` makes it of others), or a known binary format, plain or compressed with gz, zst, bz2 or xz"
     )]
     NotText {
         /// The path as given.
         file: String,
-        /// Where, in uncompressed bytes from the start.
+        /// The position of the byte, in uncompressed bytes from the start.
         offset: u64,
-        /// The byte that is no text.
+        /// The byte that is not text.
         byte: u8,
     },
-    /// A line does not end within reason.
+    /// A line is longer than the limit.
     #[error(
         "{file}:{line}: the line is longer than {limit} bytes: \"{text}\"; expected short lines of text"
     )]
     LongLine {
         /// The path as given.
         file: String,
-        /// Counted from 1.
+        /// The number of the line, counted from 1.
         line: u64,
-        /// The longest line that is read, in bytes.
+        /// The length of the longest line that is accepted, in bytes.
         limit: usize,
-        /// Its beginning.
+        /// The beginning of the line.
         text: Excerpt,
     },
     /// No format fits the first lines.
@@ -100,67 +101,68 @@ pub enum TraceError {
     UnknownFormat {
         /// The path as given.
         file: String,
-        /// The first line that says something.
+        /// The first line that is neither blank nor a comment.
         line: u64,
         /// The text of that line.
         text: Excerpt,
-        /// The option that reads the file, if it is nearly in a format; and the names of all formats.
+        /// The names of all formats; before them the option that reads the file, if it nearly has one of the
+        /// formats.
         known: String,
     },
-    /// The first line names columns of a table, and not all that a trace needs.
+    /// The first line names some columns of a table, but not exactly those that a trace needs.
     #[error(
         "{file}:{line}: the first line has {missing}: \"{text}\"; expected one of each among the names, or format csv with trace.columns, such as time,op,offset,bytes with - for a column that is ignored"
     )]
     Header {
         /// The path as given.
         file: String,
-        /// The line with the names.
+        /// The number of the line with the names.
         line: u64,
-        /// The columns that are missing or there more than once, and the known names.
+        /// The column that is missing or doubled, and the known columns.
         missing: String,
         /// The text of that line.
         text: Excerpt,
     },
-    /// Several formats fit, and the file's name does not decide.
+    /// Several formats fit, and the file's extension does not decide between them.
     #[error(
         "{file}:{line}: several formats fit ({candidates}): \"{text}\"; expected a format by name, or a file name ending in one"
     )]
     AmbiguousFormat {
         /// The path as given.
         file: String,
-        /// The first line that says something.
+        /// The first line that is neither blank nor a comment.
         line: u64,
         /// The text of that line.
         text: Excerpt,
-        /// Names of the formats that fit.
+        /// The names of the formats that fit.
         candidates: String,
     },
-    /// A line says something that no request can be made of.
+    /// A line from which no request can be made.
     #[error("{file}:{line}: {fault}: \"{text}\"; expected {expected}")]
     Line {
         /// The path as given.
         file: String,
-        /// Counted from 1.
+        /// The number of the line, counted from 1.
         line: u64,
-        /// What is wrong.
+        /// The error.
         fault: Fault,
-        /// The field or line it is wrong with.
+        /// The field or the line that is wrong.
         text: Excerpt,
-        /// A correct text.
+        /// What was expected.
         expected: &'static str,
     },
-    /// A record of a binary trace says something that no request can be made of.
+    /// A record of a binary trace from which no request can be made.
     #[error("{file}: byte {offset}: {fault}: \"{text}\"; expected {expected}")]
     Record {
         /// The path as given.
         file: String,
-        /// Where the record begins, in uncompressed bytes from the start.
+        /// The position of the record, in uncompressed bytes from the start.
         offset: u64,
-        /// What is wrong.
+        /// The error.
         fault: Fault,
-        /// The bytes of the field or record it is wrong with, in hexadecimal.
+        /// The bytes of the field or record that is wrong, in hexadecimal.
         text: Excerpt,
-        /// A correct text.
+        /// What was expected.
         expected: &'static str,
     },
     /// A binary trace ends in the middle of a record.
@@ -170,44 +172,44 @@ pub enum TraceError {
     PartialRecord {
         /// The path as given.
         file: String,
-        /// Where the record begins, in uncompressed bytes from the start.
+        /// The position of the record, in uncompressed bytes from the start.
         offset: u64,
-        /// How many bytes of it there are.
+        /// The number of bytes of the record that the file contains.
         bytes: usize,
     },
-    /// A binary trace ends between two records, where more should follow.
+    /// A binary trace ends after a whole record, but without its end mark.
     #[error("{file}: byte {offset}: the file ends before its end mark; expected a complete file")]
     NoEndMark {
         /// The path as given.
         file: String,
-        /// Where the file ends, in uncompressed bytes from the start.
+        /// The length of the file in uncompressed bytes.
         offset: u64,
     },
-    /// A row of a table says something that no request can be made of.
+    /// A row of a table from which no request can be made.
     #[error("{file}: request {row}: {fault}: \"{text}\"; expected {expected}")]
     Row {
         /// The path as given.
         file: String,
-        /// The row, counted from 1.
+        /// The number of the row, counted from 1.
         row: u64,
-        /// What is wrong.
+        /// The error.
         fault: Fault,
-        /// The value it is wrong with, or the request.
+        /// The value that is wrong, or the whole request.
         text: Excerpt,
-        /// A correct text.
+        /// What was expected.
         expected: &'static str,
     },
-    /// The rows of a table cannot be read on.
+    /// Neither this row of a table nor any later row can be read.
     #[error("{file}: request {row}: cannot be read: {cause}; expected an intact file")]
     Table {
-        /// No further rows of a table can be read.
+        /// The path as given.
         file: String,
-        /// The first row that was not handed out, counted from 1.
+        /// The first row that was not returned, counted from 1.
         row: u64,
         /// The error of the decoder.
         cause: String,
     },
-    /// The directory at the end of a table cannot be read.
+    /// The directory at the end of a table, its footer, cannot be read.
     #[error(
         "{file}: the footer, which says where everything is, cannot be read: {cause}; expected a complete, intact file"
     )]
@@ -217,36 +219,36 @@ pub enum TraceError {
         /// The error of the decoder.
         cause: String,
     },
-    /// A table lacks a column, or has another one by its name.
+    /// A table lacks a column, or has a column of that name with an unsuitable type.
     #[error("{file}: {column} is {found}; expected {expected}")]
     Column {
         /// The path as given.
         file: String,
-        /// The column's name, or a key beside the columns.
+        /// The name of the column, or of a key in the footer.
         column: &'static str,
-        /// What there is.
+        /// What the file has instead.
         found: String,
-        /// A correct text.
+        /// What was expected.
         expected: &'static str,
     },
-    /// A table comes through something that can only be read from front to back.
+    /// A table comes from a source that can be read only from front to back.
     #[error(
         "{file}: {format} has its directory at the end and cannot be read from {through}; expected a plain file"
     )]
     FrontToBack {
         /// The path as given.
         file: String,
-        /// The format's name.
+        /// The name of the format.
         format: &'static str,
         /// The source of the data, such as a pipe.
         through: &'static str,
     },
-    /// The trace is in a format that this build was made without.
+    /// The trace has a format that this build does not include.
     #[error("{file}: {reason}")]
     LeftOut {
         /// The path as given.
         file: String,
-        /// The traces, and what to do.
+        /// The format that is not included, and what to do.
         reason: &'static str,
     },
     /// The command reads the trace twice, and this trace can be read only once.
@@ -254,77 +256,78 @@ pub enum TraceError {
     SecondPass {
         /// The path as given.
         file: String,
-        /// The reader that needs it twice.
+        /// The command or option that needs two passes.
         what: &'static str,
-        /// An alternative that does not, or nothing.
+        /// The end of the message, with an alternative that needs one pass; empty if there is none.
         instead: &'static str,
     },
-    /// An option's value is not usable.
+    /// The value of an option is not valid.
     #[error("{name}: \"{value}\" is not usable; expected {expected}")]
     Option {
-        /// The option's dotted name.
+        /// The dotted name of the option.
         name: &'static str,
-        /// What was given.
+        /// The value that was given.
         value: String,
-        /// A correct text.
+        /// What was expected.
         expected: String,
     },
-    /// A trace's clock cannot be that of the others it is merged with.
+    /// The clock of a trace differs from the clocks of the traces with which it is to be merged.
     #[error(
         "{file}: the clock of its format, {format}, is another than that of the other traces; expected traces of one format and one century"
     )]
     Clock {
         /// The path as given.
         file: String,
-        /// The format's name.
+        /// The name of the format.
         format: &'static str,
     },
 }
 
-/// The error in one line.
+/// What is wrong with a line, a record or a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The named field holds something other than digits.
+    /// The named field contains something other than digits.
     NotANumber(&'static str),
     /// The named field is below 0.
     Negative(&'static str),
-    /// The named field is larger than can be held.
+    /// The number in the named field is too large.
     TooLarge(&'static str),
-    /// The named field holds none of the possible words.
+    /// The named field contains none of the possible words.
     UnknownWord(&'static str),
-    /// The named field holds nothing.
+    /// The named field has no value.
     Null(&'static str),
-    /// The format has a version that is not known, or none.
+    /// The file has an unknown version of its format, or no version.
     UnknownVersion,
-    /// The trace does not say what the request does.
+    /// The trace does not contain the operation of the request.
     NoOperation,
-    /// The columns of the table are not known.
+    /// The names of the table's columns are not known.
     NoColumns,
-    /// There is something after the end that the file itself marks.
+    /// More data follows after the end mark of the file.
     AfterEnd,
-    /// The line ends too early.
+    /// The line ends before its last field.
     FewFields,
-    /// The line goes on after the last field.
+    /// The line continues after its last field.
     ManyFields,
-    /// An empty line with more lines after it.
+    /// A blank line is followed by more lines.
     BlankLine,
     /// The request has no sectors.
     ZeroLength,
-    /// The request arrives before the one above it, or before the sort window.
+    /// The request arrives earlier than the one before it, or earlier than the sort window allows.
     BackInTime,
     /// The shift moves the request below sector 0.
     BelowZero,
     /// The request ends past the last byte that 64 bits can address.
     BeyondAddressSpace,
-    /// The request ends past its volume's part of the address space.
+    /// The request ends beyond its volume's part of the address space.
     CrossesStride,
-    /// The request differs from the one that the first of two passes saw.
+    /// The request does not fit what the first of two passes found, so the file has changed.
     NotInFirstPass,
 }
 
 impl Fault {
-    /// What was expected instead, if that does not depend on a field. `layout` names the format's columns.
+    /// The text that says what was expected. `layout` names the format's columns; it is returned for faults in
+    /// a field.
     pub(crate) fn expected(self, layout: &'static str) -> &'static str {
         match self {
             Self::BlankLine => "blank lines only after the last request",
@@ -367,15 +370,15 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Offending text, fit for one line of an error message: cut short, everything but plain ASCII escaped.
+/// Wrong text, made fit for one line of an error message: cut to a limit, with all but printable ASCII escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt(String);
 
 impl Excerpt {
-    /// Bytes of offending text that are shown.
+    /// The most bytes of text that are shown.
     pub const LENGTH_MAX: usize = 80;
 
-    /// An excerpt of `bytes`.
+    /// Makes an excerpt of `bytes` that are text.
     #[must_use]
     pub fn new(bytes: &[u8]) -> Self {
         let bytes = bytes.trim_ascii_end();
@@ -387,7 +390,7 @@ impl Excerpt {
         Self(text)
     }
 
-    /// An excerpt of `bytes` that are no text: in hexadecimal.
+    /// Makes an excerpt of `bytes` that are not text, in hexadecimal.
     #[must_use]
     pub fn hexadecimal(bytes: &[u8]) -> Self {
         let shown = &bytes[..bytes.len().min(Self::LENGTH_MAX / 2)];
@@ -398,7 +401,7 @@ impl Excerpt {
         Self(text)
     }
 
-    /// The text as shown.
+    /// The excerpt as it is shown.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -1,19 +1,19 @@
-//! Bad lines: their treatment, and the report about them.
+//! What happens to bad lines, and what is reported about them.
 
 use crate::error::TraceError;
 use crate::options::BadLines;
 
-/// The number and the first of the bad lines.
+/// How bad lines are treated, the number of those skipped, and the text of the first one.
 pub(crate) struct Faults {
     pub policy: BadLines,
     pub skipped: u64,
     pub first: Option<String>,
-    /// Handed out after the requests of the lines above.
+    /// The error that stopped reading. It is returned after the requests of the lines before it.
     pub pending: Option<TraceError>,
 }
 
 impl Faults {
-    /// None so far.
+    /// Creates the record of bad lines, with none so far.
     pub fn new(policy: BadLines) -> Self {
         Self {
             policy,
@@ -23,8 +23,8 @@ impl Faults {
         }
     }
 
-    /// Notes an error. It is only made if it will be shown, because its text needs a walk through the block.
-    /// Whether reading goes on with the next line.
+    /// Notes an error, and returns whether reading continues with the next line. `error` is called only if its
+    /// text will be shown, because making it needs a search through the block.
     #[cold]
     pub fn note(&mut self, error: impl FnOnce() -> TraceError) -> bool {
         match self.policy {

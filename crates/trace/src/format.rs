@@ -6,39 +6,41 @@ use crate::records::Binary;
 use crate::request::Request;
 use crate::rows::Table;
 
-/// A format for traces: how to know it, and how to read it.
+/// A format of traces: how to recognise it, and how to read it.
 #[derive(Clone, Copy)]
 pub struct Format {
-    /// The name, as in `--format`.
+    /// The name, as `--format` accepts it.
     pub name: &'static str,
-    /// Endings of file names, without a dot and before the ending of a compression, that settle which of several
-    /// formats that fit is meant.
+    /// Extensions of file names, without the dot. If several formats fit a file, the extension in front of the
+    /// compression's extension selects one of them.
     pub extensions: &'static [&'static str],
-    /// One sentence: the origin of such traces, and their peculiarities.
+    /// A short text about where such traces come from, and what is special about them.
     pub about: &'static str,
-    /// The columns or fields, as error messages name them.
+    /// The columns or fields, in the words of error messages.
     pub columns: &'static str,
-    /// The beginning of a file before its first request; in hexadecimal if the format is binary.
+    /// What a file contains before its first request; in hexadecimal if the format is binary.
     pub header: Option<&'static str>,
-    /// A line as it looks, a record in hexadecimal, or the values of a row. It is one request.
+    /// One request as an example: a line, a record in hexadecimal, or the values of a row.
     pub example: &'static str,
-    /// The time unit where `trace.time_unit` is `auto`.
+    /// The unit of time that applies if `trace.time_unit` is `auto`.
     pub time_unit: TimeUnit,
-    /// Whether requests stand in the order of their arrival.
+    /// Whether the file has its requests in the order of their arrival.
     pub sorted: bool,
-    /// Whether times count from some day of the calendar; they are then made relative to the first request.
+    /// Whether times count from a day of the calendar. They are then made relative to the first or the earliest
+    /// request.
     pub epoch: bool,
-    /// Whether a request consists of several lines or records, of which `trace.event` names the one that counts. A trace may
-    /// then be without a single request.
+    /// Whether several lines or records belong to one request, and `trace.event` selects the one that counts.
+    /// Such a trace may contain no request at all.
     pub filters_events: bool,
-    /// Whether a specific format that fits as well is preferred.
+    /// Whether a more specific format is preferred if both fit.
     pub general: bool,
-    /// Its columns as those of a table, if they can be: for files that differ from it in separators or letters.
+    /// The `trace.columns` with which a file of this format can be read as a table, if there are any. They also
+    /// read a file that differs from the format in separators or in upper and lower case.
     pub as_table: Option<&'static str>,
     pub(crate) encoding: Encoding,
 }
 
-/// The encoding of a format.
+/// How a format stores requests.
 #[derive(Clone, Copy)]
 pub(crate) enum Encoding {
     /// Lines of text.
@@ -54,13 +56,14 @@ pub(crate) enum Encoding {
 }
 
 impl Format {
-    /// Whether the format is lines of text.
+    /// Whether the format consists of lines of text.
     #[must_use]
     pub const fn is_text(&self) -> bool {
         matches!(self.encoding, Encoding::Text(_))
     }
 
-    /// A small file in this format: its header, if it has one, and `requests` times the example, without an end mark.
+    /// A small file in this format, without an end mark: the header, if there is one, then the example
+    /// `requests` times.
     ///
     /// ```
     /// let disksim = destage_trace::format::find("disksim").unwrap();
@@ -87,7 +90,7 @@ impl Format {
         file
     }
 
-    /// Decodes `block`: see [`crate::decode::decode`].
+    /// Decodes `block`; see [`crate::decode::decode`].
     #[inline]
     pub(crate) fn decode(
         &self,
@@ -104,7 +107,7 @@ impl Format {
     }
 }
 
-/// The unit of a trace's times.
+/// The unit of the times in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Seconds.
@@ -113,16 +116,16 @@ pub enum TimeUnit {
     Milliseconds,
     /// Microseconds.
     Microseconds,
-    /// Units of 100 ns, as Windows counts time.
+    /// Units of 100 ns, the unit of Windows.
     HundredNanoseconds,
     /// Nanoseconds.
     Nanoseconds,
-    /// Ticks of 0.1 ns, as everything downstream counts.
+    /// Ticks of 0.1 ns, the unit of the simulator.
     Ticks,
 }
 
 impl TimeUnit {
-    /// The unit as options and tables write it.
+    /// The unit as it is written in options and tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -135,7 +138,7 @@ impl TimeUnit {
         }
     }
 
-    /// One unit is ten to this power ticks of 0.1 ns.
+    /// The power of ten that is the number of ticks (0.1 ns) in one unit.
     pub(crate) const fn exponent(self) -> u32 {
         match self {
             Self::Seconds => 10,
@@ -148,7 +151,7 @@ impl TimeUnit {
     }
 }
 
-/// Every format, one row each.
+/// All formats that this build can read.
 pub static FORMATS: &[Format] = &[
     formats::disksim::FORMAT,
     formats::ssdsim::FORMAT,
@@ -174,7 +177,7 @@ pub static FORMATS: &[Format] = &[
     formats::parquet::FORMAT,
 ];
 
-/// The format called `name`, by its name or one of its file name endings.
+/// The format whose name or one of whose extensions is `name`.
 ///
 /// ```
 /// use destage_trace::format;
@@ -188,10 +191,10 @@ pub fn find(name: &str) -> Option<&'static Format> {
         .find(|format| format.name == name || format.extensions.contains(&name))
 }
 
-/// A format that this build was made without.
+/// A format that this build does not include.
 struct LeftOut {
     name: &'static str,
-    /// What to do instead; the end of an error message.
+    /// What to do instead, as the end of an error message.
     reason: &'static str,
 }
 
@@ -203,7 +206,7 @@ const LEFT_OUT: &[LeftOut] = &[
     },
 ];
 
-/// Why there is no format called `name`, if this build was made without it.
+/// If this build does not include the format called `name`: why there is no such format.
 ///
 /// ```
 /// # use destage_trace::format;
@@ -219,7 +222,7 @@ pub fn left_out(name: &str) -> Option<&'static str> {
 pub(crate) const PARQUET_LEFT_OUT: &str =
     "this build cannot read Parquet; expected a build with the feature parquet";
 
-/// Names of `formats`, in a row.
+/// The names of `formats`, separated by commas.
 pub(crate) fn names<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {
     formats
         .into_iter()

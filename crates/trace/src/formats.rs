@@ -1,4 +1,5 @@
-//! One file per format: its row of the registry, its columns, and the reading of one line.
+//! One file for each format, with its entry in the registry, its columns, and the decoder of one line or
+//! record.
 
 pub(crate) mod alibaba;
 pub(crate) mod blkparse;
@@ -27,8 +28,9 @@ use crate::cursor::{Column, Cursor, Problem};
 use crate::error::Fault;
 use crate::request::{Operation, SECTORS_MAX, sectors_touched};
 
-/// Sectors touched by a byte range whose length was the field read last, in the column `column`. A range that ends beyond the last byte begins where
-/// `request` refuses it for that reason, once the line is known to be whole.
+/// Converts a byte range to the sectors that it touches. Its length is the field that was read last, in the
+/// column `column`. For a range that ends beyond the last byte address, returns sectors that `request` refuses
+/// for this reason, after the rest of the line has been checked.
 #[inline(always)]
 fn byte_range(
     cursor: &Cursor<'_>,
@@ -39,7 +41,7 @@ fn byte_range(
     sectors_touched(offset, bytes).map_or_else(|| outside(cursor, offset, bytes, column), Ok)
 }
 
-/// The error in an impossible byte range: its end, or its length alone.
+/// Handles a byte range that has no sectors, because of its end or because of its length alone.
 #[cold]
 fn outside(
     cursor: &Cursor<'_>,
@@ -53,7 +55,7 @@ fn outside(
     Err(cursor.bad_field(Fault::TooLarge(column.name), column))
 }
 
-/// `Read` or `Write`, followed by `separator`, which is passed as well.
+/// Reads `Read` or `Write`, and skips the `separator` after it.
 #[inline(always)]
 fn read_or_write(
     cursor: &mut Cursor<'_>,
@@ -69,7 +71,7 @@ fn read_or_write(
     Ok(operation)
 }
 
-/// The end of the field just read, whose column is `column`, with the blanks around the comma after it.
+/// Skips the comma after the field that was just read in `column`, with the blanks around the comma.
 #[inline(always)]
 fn padded_comma(cursor: &mut Cursor<'_>, column: &'static Column) -> Result<(), Problem> {
     cursor.skip_spaces();
@@ -78,7 +80,7 @@ fn padded_comma(cursor: &mut Cursor<'_>, column: &'static Column) -> Result<(), 
     Ok(())
 }
 
-/// The operation of a SCSI command, for those that a trace of a disk holds.
+/// The operation of a SCSI command, if it is one that traces of disks contain.
 #[inline(always)]
 fn scsi_operation(opcode: u64) -> Option<Operation> {
     match opcode {

@@ -1,4 +1,5 @@
-//! Requests that a caller holds: made of columns, and placed as a trace's would be.
+//! Requests that a caller holds in memory: made from columns, and moved to their addresses as the requests of a
+//! trace are.
 
 use crate::address::{Addresses, Placement, concatenated};
 use crate::decode::CALENDAR;
@@ -8,30 +9,31 @@ use crate::request::{Operation, Request, sectors_touched};
 use destage_base::Ticks;
 use std::collections::BTreeMap;
 
-/// Ticks of a nanosecond.
+/// Ticks in a nanosecond.
 const TICKS_PER_NS: Ticks = 10;
 
-/// Requests in columns of one length.
+/// Requests as columns, which must all have the same length.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// When each arrives, in ns. From the year 1980 on they are calendar times, and become relative to the first, as those of a table in a file do.
+    /// The arrival of each request in ns. If the first one is ten years or more, all are calendar times, and
+    /// they become relative to the earliest one, as in a table that is read from a file.
     pub time_ns: &'a [i64],
-    /// 0 read, 1 write, 2 flush, 3 trim.
+    /// The operation: 0 read, 1 write, 2 flush, 3 trim.
     pub operation: &'a [u8],
-    /// The first byte.
+    /// The first byte of each request.
     pub offset: &'a [u64],
-    /// How many bytes; of a flush it means nothing.
+    /// The length of each request in bytes; ignored for a flush.
     pub bytes: &'a [u64],
-    /// The number of the volume; 0 if there is none.
+    /// The volume of each request; `None` means volume 0 for all.
     pub volume: Option<&'a [u32]>,
 }
 
 impl Columns<'_> {
-    /// The requests in order of arrival; requests that arrive together keep their order. `name` stands for them in errors,
-    /// which count rows from 1.
+    /// Returns the requests in order of arrival; requests with the same arrival keep their order. Errors call
+    /// the columns `name` and count rows from 1.
     ///
     /// # Errors
-    /// The first row that is no request.
+    /// If the columns are empty or of different lengths, or for the first row that is not a valid request.
     pub fn requests(&self, name: &str) -> Result<Vec<Request>, TraceError> {
         let rows = self.time_ns.len();
         let volumes = self.volume.map_or(rows, <[u32]>::len);
@@ -111,15 +113,15 @@ impl Columns<'_> {
     }
 }
 
-/// The demands on the columns.
+/// What the columns must contain, for error messages.
 const LAYOUT: &str =
     "time_ns from 0 on, op 0 (read), 1 (write), 2 (flush) or 3 (trim), offset and bytes in bytes";
 
-/// `requests` at the places that `trace.lba_shift` and `trace.volumes` in `options` give them, as a [`crate::Reader`] does; `None` if they stay where
-/// they are. `name` stands for them in errors.
+/// Moves `requests` to the addresses that `trace.lba_shift` and `trace.volumes` in `options` give them, as a
+/// [`crate::Reader`] does. `None` if no request is moved. Errors call the requests `name`.
 ///
 /// # Errors
-/// The first request that would lie outside of the address space.
+/// For the first request that would be outside of the address space.
 pub fn placed(
     name: &str,
     requests: &[Request],
@@ -190,7 +192,7 @@ mod tests {
         let all = ROWS.requests("arrays").unwrap();
         let arrivals: Vec<_> = all.iter().map(|request| request.arrival).collect();
         assert_eq!(arrivals, [100, 200, 300]);
-        // Sectors touched in part count.
+        // A sector that is touched in part counts as a whole.
         assert_eq!((all[0].sector, all[0].sectors), (1, 2));
         assert_eq!((all[1].operation, all[1].sectors), (Operation::Flush, 0));
         assert_eq!((all[2].volume, all[2].line), (2, 1));
@@ -214,7 +216,7 @@ mod tests {
         assert_eq!(placed("arrays", &all, &options).unwrap(), None);
         options.volumes = Volumes::Concatenate;
         let apart = placed("arrays", &all, &options).unwrap().unwrap();
-        // Volume 0 ends at sector 3, and the next begins at a multiple of 4 KiB.
+        // Volume 0 ends at sector 3. The next volume starts at the next multiple of 4 KiB, which is sector 8.
         assert_eq!((apart[0].sector, apart[2].sector), (1, 16));
         options.lba_shift = 2;
         let error = placed("arrays", &all, &options).unwrap_err().to_string();

@@ -1,46 +1,47 @@
-//! Requests that a trace lost, inserted by rule: flushes, forced unit access, trims and streams.
+//! Inserts by rule what a trace lost: flushes, forced unit access, trims and streams.
 //!
-//! All rules count requests of the slice that is handed out. Flushes by count arrive with every n-th write; by time, at
-//! each multiple of a period after the first request, if something was written since the last flush of any origin: a
-//! file system with nothing to commit sends none. Every n-th write is forced. Trims arrive with every n-th write and
-//! name the range of the n-th write before it: a temporary file is removed when the next one is made. Streams number
-//! volumes.
+//! All rules count only the requests that the reader returns. `flush_every_writes` adds a flush with every n-th
+//! write. `flush_every` adds a flush at each multiple of a period after the first request, if a write came
+//! since the last flush, whether inserted or not: a file system with nothing to commit sends no flush.
+//! `fua_every_writes` sets FUA in every n-th write. `trim_every_writes` adds, with every n-th write, a trim of
+//! the range of the n-th write before it, as if a temporary file were removed when the next one is made.
+//! Streams can be set to the number of the volume.
 
 use crate::options::{ReadOptions, Streams};
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
-/// Changes requests that pass in order of arrival, and adds to them.
+/// Changes requests that pass in order of arrival, and adds requests to them.
 pub(crate) struct Injection {
     flush_every: Ticks,
     flush_writes: Countdown,
     fua_writes: Countdown,
     trim_writes: Countdown,
     streams: Streams,
-    /// Whether anything was written since the last flush.
+    /// Whether a write came since the last flush.
     written: bool,
-    /// The next multiple of `flush_every`, once there was a request.
+    /// The next multiple of `flush_every`; `None` before the first request.
     due: Option<Ticks>,
-    /// The write whose range is trimmed next.
+    /// The write whose range the next inserted trim names.
     temporary: Option<Request>,
-    /// How many requests were added.
+    /// The number of inserted requests.
     pub added: u64,
     scratch: Vec<Request>,
 }
 
-/// Counts to a number again and again.
+/// Counts down from a number, again and again.
 struct Countdown {
     every: u64,
     left: u64,
 }
 
 impl Countdown {
-    /// To `every`; 0 is never reached.
+    /// Creates a countdown of `every` writes; with 0 it never ends.
     fn new(every: u64) -> Self {
         Self { every, left: every }
     }
 
-    /// Counts one more write; returns whether it is the last.
+    /// Counts one write. Returns whether it is the last one of a countdown.
     fn strike(&mut self) -> bool {
         if self.every == 0 {
             return false;
@@ -55,7 +56,7 @@ impl Countdown {
 }
 
 impl Injection {
-    /// As `options` ask; `None` if they ask for none.
+    /// Creates the rules that `options` ask for; `None` if there are none.
     pub fn new(options: &ReadOptions) -> Option<Self> {
         let ReadOptions {
             flush_every,
@@ -92,10 +93,10 @@ impl Injection {
         self.scratch = made;
     }
 
-    /// Adds the results for `request` to `made`: at least the request itself.
+    /// Adds `request` to `made`, changed by the rules, and the requests that are inserted with it.
     fn add(&mut self, mut request: Request, made: &mut Vec<Request>) {
         if self.streams == Streams::Volume && request.operation != Operation::Flush {
-            // Tag 0 says that there is none.
+            // Stream 0 means that a request has no stream.
             request.stream = (request.volume % u32::from(u16::MAX)) as u16 + 1;
         }
         if self.flush_every > 0 {
@@ -141,7 +142,8 @@ impl Injection {
         if self.written {
             self.flush(request, due, made);
         }
-        // Of the multiples in a long pause only the first had something to flush.
+        // No write came during a long pause, so only its first multiple could need a flush; the others are
+        // skipped.
         let periods = (request.arrival - due) / self.flush_every + 1;
         self.due = Some(due.saturating_add(periods.saturating_mul(self.flush_every)));
     }
@@ -156,8 +158,8 @@ impl Injection {
     }
 }
 
-/// `requests`, in order of arrival, with those that `options` insert, and only the part that a disk of an array sees: as a [`crate::Reader`] does
-/// with those of a trace.
+/// `requests`, in order of arrival, with the requests that `options` insert, reduced to the part of one disk if
+/// `options` ask for an array. A [`crate::Reader`] treats the requests of a trace in the same way.
 #[must_use]
 pub fn injected(
     mut requests: Box<dyn Iterator<Item = Request> + Send>,

@@ -1,22 +1,22 @@
-//! Traces of block devices: read, measured, changed and written.
+//! Reads, measures, changes and writes traces of block devices.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`format`](mod@format) | the registry of formats; one file each in `formats/` |
-//! | [`options`] | how a trace is to be read: the `trace.*` parameters |
+//! | [`format`](mod@format) | the registry of formats; each has a file in `formats/` |
+//! | [`options`] | how a trace is read: the `trace.*` parameters |
 //! | [`reader`] | [`Reader`], one pass over a file in bounded memory |
 //! | [`trace`] | [`Trace`], a whole file in memory |
-//! | [`plausibility`] | whether its times can be right |
-//! | [`error`] | [`TraceError`], one line a user can act on |
+//! | [`plausibility`] | whether the times of a trace can be right |
+//! | [`error`] | [`TraceError`], one line that tells the user what to do |
 //! | [`statistics`] | statistics of a trace |
-//! | [`runs`] | facts about pages, held for many pages at once |
+//! | [`runs`] | values for pages, stored once for a run of neighbouring pages |
 //! | [`page_bits`] | a set of pages |
 //! | [`transform`] | traces cut, scaled, merged, anonymised |
-//! | [`writers`] | requests into files |
-//! | `containment` | in builds with Parquet: panics of its decoder, which are errors |
+//! | [`writers`] | writes requests to files |
+//! | `containment` | in builds with Parquet: turns panics of its decoder into errors |
 //!
-//! A reader hands out batches of [`Request`]s in the order of their arrival. Every byte is checked on the way:
-//! there is no input that is silently skipped, cut or wrapped.
+//! A reader returns batches of [`Request`]s in the order of their arrival. Every byte is checked: no input is
+//! silently skipped, cut or wrapped.
 
 mod address;
 mod admission;

@@ -1,4 +1,4 @@
-//! How a trace is to be read: the `trace.*` parameters and the options of the command line.
+//! How a trace is read: the `trace.*` parameters and the options of the command line.
 
 pub use crate::columns::Columns;
 
@@ -11,7 +11,7 @@ use destage_base::time::TICKS_PER_MS;
 use destage_base::{Ticks, choices, parameters};
 
 choices! {
-    /// Unit of the trace's times.
+    /// The unit of the trace's times.
     enum GivenUnit {
         Auto = "auto",
         Seconds = "s",
@@ -23,7 +23,7 @@ choices! {
 }
 
 choices! {
-    /// The operation of a request if the trace does not say it.
+    /// The operation of a request if the trace does not contain it.
     enum MissingOperation {
         Error = "error",
         Read = "read",
@@ -34,47 +34,57 @@ choices! {
 parameters! {
     /// The parameters of reading a trace.
     struct Parameters in "trace." {
-        /// Unit of the trace's times; auto is the format's own.
+        /// Unit of the trace's times; auto is the unit of the format.
         time_unit: GivenUnit = "auto", "", "some SSDSim traces count us where the format says ns";
-        /// How volumes share addresses: one address space without changes, trace.volume_stride sectors for each, or one after the other in ascending
-        /// number.
+        /// How volumes share addresses: all in one address space without changes, trace.volume_stride sectors
+        /// for each, or one after the other in ascending number.
         volumes: Volumes = "ignore", "", "";
         /// Distance between the starts of two volumes with trace.volumes=separate.
         volume_stride: u64 = "4294967296" in Kind::Integer { min: 1, max: u64::MAX }, "sectors", "2 TiB, the most that 32-bit sector numbers reach";
-        /// Subtracted from every address before anything else; may be negative.
+        /// Sectors subtracted from every address before anything else; may be negative.
         lba_shift: String = "0", "sectors", "63 undoes the offset of a classic first partition";
-        /// The treatment of a request of length 0: an error, or dropped and counted.
+        /// What happens to a request of length 0: it is an error, or it is dropped and counted.
         zero_len: ZeroLength = "error", "", "";
-        /// The treatment of a time that goes back: an error, sorted within a window of 65536 requests, or set to the latest time seen and counted;
+        /// What happens to a request whose time is earlier than the one before: it is an error, or requests are
+        /// sorted within a window of 65536, or its time is set to the latest time so far and it is counted;
         /// auto sorts the formats known to be unsorted.
         order: Order = "auto", "", "";
-        /// Which event of a block-layer trace (blkparse, blktrace) is the request: D, as the device gets it after merging; Q, the request of the file
-        /// system; or C, its completion. In logs of Windows (xperf, tracerpt), whose requests have a beginning and an end, issue and queue both
-        /// stand for the beginning.
+        /// The event of a block-layer trace (blkparse, blktrace) that counts as the request: issue (D), when
+        /// the device gets it, after merging; queue (Q), when the file system makes it; or complete (C), when
+        /// it is done. In Windows logs (xperf, tracerpt) a request has only a start and an end, so issue and
+        /// queue both mean the start.
         event: Event = "issue", "", "blkparse(1), trace actions; Microsoft, DiskIo_TypeGroup1 and DiskIo_TypeGroup2";
-        /// The unit of an address where a format leaves it open: a sector of the disk (srt), an object number (oraclegeneral), a block (csv).
+        /// The unit of an address if the format does not define it: a sector of the disk (srt), an object
+        /// number (oraclegeneral), a block (csv).
         block_bytes: u64 = "512" in Kind::Bytes { min: 1, max: 1 << 30 }, "bytes", "disks of 1992 have sectors of 256 bytes";
-        /// The operation of a request if the trace does not say it (oraclegeneral, csv or parquet without such a column).
+        /// The operation of a request if the trace does not contain it (oraclegeneral; csv or parquet without
+        /// such a column).
         missing_op: MissingOperation = "error", "", "";
-        /// Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector, offset, offset_kib or block, sectors,
-        /// bytes, kib or blocks, fua, stream, and - for any other; the character between the names is the separator of the columns. Empty: the first
-        /// line names the columns.
+        /// Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector,
+        /// offset, offset_kib or block, sectors, bytes, kib or blocks, fua, stream, and - for any other column.
+        /// The character between the names also separates the columns. Empty: the first line names the columns.
         columns: String = "", "", "";
         /// A flush is added after this number of writes of a trace or workload; 0 adds none.
         flush_every_writes: u64 = "0", "writes", "most traces lost their flushes";
-        /// A flush is added at every multiple of this time after the first request if a write came since the last one; 0 adds none.
+        /// A flush is added at every multiple of this time after the first request, if a write came since the
+        /// last flush; 0 adds none.
         flush_every_ms: u64 = "0" in Kind::Integer { min: 0, max: 1_000_000_000 }, "ms", "file systems commit every 5 s or so";
-        /// One of this number of writes of a trace or workload becomes forced unit access; 0 leaves all unchanged.
+        /// Every n-th write of a trace or workload becomes forced unit access; 0 changes none.
         fua_every_writes: u64 = "0", "writes", "most traces lost the flag; journals force their commit records";
-        /// With every n-th write a trim is added: of the pages that the previous n-th write wrote, as if they were a temporary file. 0 adds no trims.
+        /// With every n-th write, a trim is added of the pages that the previous n-th write wrote, as if they
+        /// were a temporary file; 0 adds none.
         trim_every_writes: u64 = "0", "writes", "older traces have none";
-        /// Disks in the striped array that the trace is spread over; 1: it is none, and the device sees the whole trace.
+        /// Number of disks in the striped array over which the trace is spread; with 1 there is no array, and
+        /// the device gets the whole trace.
         array_members: u64 = "1" in Kind::Integer { min: 1, max: 65_536 }, "disks", "";
-        /// Which of these disks is simulated, counted from 0: only its part of the trace is kept, on addresses of its own. A flush reaches all.
+        /// The disk of the array that is simulated, counted from 0: only its part of the trace is kept, at the
+        /// disk's own addresses. A flush reaches all.
         array_member: u64 = "0" in Kind::Integer { min: 0, max: 65_535 }, "", "";
-        /// Bytes that stay on one disk of the array before the next has its turn; a multiple of 512.
+        /// Size of a stripe: the bytes on one disk of the array before the next disk follows; a multiple of
+        /// 512.
         array_stripe_bytes: u64 = "64KiB" in Kind::Bytes { min: 512, max: 1 << 30 }, "bytes", "";
-        /// The stream of a request: the trace's stream, if it has any; or its volume's number modulo 65535, plus 1.
+        /// Source of the stream of a request: the trace, if it has streams; or the volume's number modulo
+        /// 65535, plus 1.
         streams: Streams = "trace", "", "data of one volume tends to die together";
     }
 }
@@ -83,29 +93,30 @@ parameters! {
 pub const PARAMETERS: &[Parameter] = Parameters::ROWS;
 
 choices! {
-    /// Which event is the request, where a trace has several of each.
+    /// The event that counts as the request, if a trace has several events for each request.
     #[derive(Default)]
     pub enum Event {
-        /// The request is given to the device, after merging.
+        /// The request is given to the device, after merging (D).
         #[default]
         Issue = "issue",
-        /// The request is made.
+        /// The file system makes the request (Q).
         Queue = "queue",
-        /// It is done.
+        /// The request is complete (C).
         Complete = "complete",
     }
 }
 
-/// The user's choices where some formats leave something open.
+/// The user's choices about what some formats leave open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
-    /// The event that is the request; issue by default.
+    /// The event that counts as the request; issue by default.
     pub event: Event,
-    /// Bytes that one address counts; 512 by default.
+    /// The bytes in one unit of an address; 512 by default.
     pub block_bytes: u64,
-    /// The operation of a request if the trace does not say it; by default such a trace is an error.
+    /// The operation of a request if the trace does not contain it. With `None`, the default, such a trace is
+    /// an error.
     pub missing_operation: Option<Operation>,
-    /// The columns of a table; by default its first line names them.
+    /// The columns of a table. With `None`, the default, the first line of the file names them.
     pub columns: Option<Columns>,
 }
 
@@ -121,110 +132,113 @@ impl Default for Choices {
 }
 
 choices! {
-    /// How volumes share the one address space downstream.
+    /// How volumes share the one address space of the device.
     #[derive(Default)]
     pub enum Volumes {
-        /// The volume's number plays no part in addresses.
+        /// Addresses do not depend on the volume: all volumes share the same addresses.
         #[default]
         Ignore = "ignore",
-        /// Volume v starts at v times [`ReadOptions::volume_stride`].
+        /// Volume v starts at sector v times [`ReadOptions::volume_stride`].
         Separate = "separate",
-        /// Volumes follow one another in ascending number, each as long as its largest end in the whole trace,
-        /// rounded up to 8 sectors. Reads the trace twice.
+        /// Volumes follow one another in ascending number. Each is as long as its largest end in the whole
+        /// trace, rounded up to 8 sectors. The trace is read twice.
         Concatenate = "concatenate",
     }
 }
 
 choices! {
-    /// The treatment of a request without sectors.
+    /// What happens to a request without sectors.
     #[derive(Default)]
     pub enum ZeroLength {
-        /// It is an error.
+        /// The request is an error.
         #[default]
         Error = "error",
-        /// It is dropped and counted.
+        /// The request is dropped and counted.
         Drop = "drop",
     }
 }
 
 choices! {
-    /// The treatment of a request that arrives before the one above it.
+    /// What happens to a request that arrives earlier than the one before it.
     #[derive(Default)]
     pub enum Order {
         /// [`Order::Sort`] for formats known to be unsorted, [`Order::Error`] for the others.
         #[default]
         Auto = "auto",
-        /// It is an error.
+        /// The request is an error.
         Error = "error",
-        /// It moves up, if it is within the sort window, and is an error otherwise.
+        /// The request is moved forward if its right position is within the sort window; otherwise it is an
+        /// error.
         Sort = "sort",
-        /// It arrives with the latest above it, and is counted.
+        /// The request gets the latest arrival so far, and is counted.
         Clamp = "clamp",
     }
 }
 
-/// The treatment of a line that no request can be made of.
+/// What happens to a line from which no request can be made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum BadLines {
-    /// Reading stops with its error.
+    /// Reading stops with the error of the line.
     #[default]
     Stop,
-    /// It is skipped and counted.
+    /// The line is skipped and counted.
     Skip,
 }
 
 choices! {
-    /// Where the stream of a request comes from.
+    /// The source of the stream of a request.
     #[derive(Default)]
     pub enum Streams {
-        /// From the trace; 0 if that has none.
+        /// The stream of the trace; 0 if the trace has none.
         #[default]
         Trace = "trace",
-        /// The volume's number modulo 65535, plus 1.
+        /// The number of the volume modulo 65535, plus 1.
         Volume = "volume",
     }
 }
 
-/// How a trace is to be read.
+/// How a trace is read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The format; `None` finds it from the content.
+    /// The format; with `None` it is detected from the content.
     pub format: Option<&'static Format>,
-    /// The unit of times; `None` is the format's own.
+    /// The unit of times; with `None` it is the unit of the format.
     pub time_unit: Option<TimeUnit>,
     /// How volumes share the address space.
     pub volumes: Volumes,
-    /// Sectors from one volume's start to the next with [`Volumes::Separate`].
+    /// Sectors from the start of one volume to the start of the next, for [`Volumes::Separate`].
     pub volume_stride: u64,
-    /// Sectors subtracted from each address, before anything else.
+    /// Sectors that are subtracted from each address before anything else; may be negative.
     pub lba_shift: i64,
-    /// The treatment of requests without sectors.
+    /// What happens to requests without sectors.
     pub zero_length: ZeroLength,
-    /// The treatment of times that go back.
+    /// What happens to a request that arrives earlier than the one before it.
     pub order: Order,
-    /// The treatment of bad lines.
+    /// What happens to bad lines.
     pub bad_lines: BadLines,
-    /// How many requests of the trace are read after [`Self::skip`]; the rest is not read.
+    /// The number of requests that are read after [`Self::skip`]; with `None` all of them.
     pub limit: Option<u64>,
-    /// How many requests, in order of arrival, are left out at the start. Times stay as they are.
+    /// The number of requests at the start, in order of arrival, that are left out. The times of the others do
+    /// not change.
     pub skip: u64,
-    /// Whether reads are dropped, from the slice that `skip` and `limit` cut out.
+    /// Whether reads are dropped from the requests that `skip` and `limit` select.
     pub writes_only: bool,
-    /// Choices for formats that leave something open.
+    /// Choices about what some formats leave open.
     pub choices: Choices,
-    /// A flush is added after this number of writes; 0 is never.
+    /// A flush is added after this number of writes; with 0 never.
     pub flush_every_writes: u64,
-    /// A flush is added at every multiple of this time, if something was written; 0 is never.
+    /// A flush is added at every multiple of this time in ticks, if a write came since the last flush; with 0
+    /// never.
     pub flush_every: Ticks,
-    /// One of this number of writes becomes forced unit access; 0 is none.
+    /// Every n-th write becomes forced unit access; with 0 none.
     pub fua_every_writes: u64,
-    /// With every n-th write, the range of the n-th write before it is trimmed; 0 is never.
+    /// With every n-th write, the range of the n-th write before it is trimmed; with 0 never.
     pub trim_every_writes: u64,
-    /// Where the stream of a request comes from.
+    /// The source of the stream of a request.
     pub streams: Streams,
-    /// The disk of an array that sees the trace, and which part of it.
+    /// The array over which the trace is spread, and the disk of it that gets the requests.
     pub array: Array,
-    /// Whether the SHA-256 of the trace is made.
+    /// Whether the SHA-256 of the trace is computed.
     pub digest: bool,
 }
 
@@ -254,7 +268,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// The array that `own` asks for.
+/// The array that `own` describes.
 fn array(own: &Parameters) -> Result<Array, TraceError> {
     let refused = |name, value: u64, expected| TraceError::Option {
         name,
@@ -278,12 +292,13 @@ fn array(own: &Parameters) -> Result<Array, TraceError> {
 }
 
 impl ReadOptions {
-    /// The options that `values` ask for by [`PARAMETERS`]. Everything that is no `trace.*` parameter stays at
-    /// its default.
+    /// The options that `values` set by [`PARAMETERS`]. Options without a `trace.*` parameter keep their
+    /// defaults.
     ///
     /// # Errors
-    /// If `trace.lba_shift` is no whole number, `trace.columns` names no table's columns, or the array has no such member or
-    /// stripe.
+    /// If `trace.lba_shift` is not a whole number, `trace.columns` does not name the columns of a table,
+    /// `trace.array_member` is not below `trace.array_members`, or `trace.array_stripe_bytes` is not a multiple
+    /// of 512.
     pub fn from_values(values: &Values) -> Result<Self, TraceError> {
         let own = Parameters::from_values(values);
         let shift = own.lba_shift.replace('_', "").parse();
@@ -334,10 +349,11 @@ impl ReadOptions {
         })
     }
 
-    /// The unit of the times in `file`, which is in `format`.
+    /// The unit of the times in `file`, whose format is `format`.
     pub(crate) fn time_unit_of(&self, file: &str, format: &Format) -> Result<TimeUnit, TraceError> {
         match (self.time_unit, format.encoding) {
-            // Ignoring it would let the user believe that times had changed.
+            // An error, because a unit that is silently ignored would let the user believe that times had
+            // changed.
             (Some(unit), Encoding::Binary(_)) if format.time_unit == TimeUnit::Ticks => {
                 Err(TraceError::Option {
                     name: "trace.time_unit",

@@ -1,29 +1,30 @@
-//! Requests in the order of their arrival, in bounded memory.
+//! Puts requests in the order of their arrival, in bounded memory.
 
 use crate::error::Fault;
 use crate::request::Request;
 use destage_base::Ticks;
 
-/// How many requests may stand between a request and its place.
+/// The most requests with a later arrival that may stand before a request in the trace.
 pub(crate) const WINDOW: usize = 1 << 16;
 
-/// Sorts a stream that is nearly sorted. Requests that arrive together keep the order of the trace.
+/// Sorts a stream that is nearly sorted. Requests with the same arrival keep the order of the trace.
 ///
-/// Twice the window is collected and sorted, then the earlier half leaves. So a request finds its place if at most [`WINDOW`] requests above it
-/// arrive later; one that comes too late is reported at once.
+/// Requests are collected up to twice the window, then sorted, and the earlier half is released. So a request
+/// gets its right position if at most [`WINDOW`] requests before it arrive later. A request earlier than those
+/// released is refused at once.
 #[derive(Default)]
 pub(crate) struct SortWindow {
-    /// Not yet in order.
+    /// Requests that are not yet sorted.
     held: Vec<Request>,
-    /// In order, and on their way out from `next` on.
+    /// Sorted requests. Those before index `next` have been returned.
     leaving: Vec<Request>,
     next: usize,
-    /// The latest arrival that is leaving or gone.
+    /// The latest arrival among the released requests.
     settled: Ticks,
 }
 
 impl SortWindow {
-    /// Takes one more request.
+    /// Adds a request, or refuses it with [`Fault::BackInTime`].
     pub fn push(&mut self, request: Request) -> Result<(), Fault> {
         if request.arrival < self.settled {
             return Err(Fault::BackInTime);
@@ -35,12 +36,12 @@ impl SortWindow {
         Ok(())
     }
 
-    /// The trace is over: all that is held may leave.
+    /// Ends the trace: releases all requests.
     pub fn finish(&mut self) {
         self.settle(self.held.len());
     }
 
-    /// Moves up to `room` requests that are in order to `batch`.
+    /// Moves up to `room` released requests to `batch`.
     pub fn drain(&mut self, batch: &mut Vec<Request>, room: usize) {
         let end = self.leaving.len().min(self.next + room);
         batch.extend_from_slice(&self.leaving[self.next..end]);
@@ -76,7 +77,7 @@ mod tests {
         }
     }
 
-    /// `late` requests that arrive at 5, then one at 4.
+    /// The result of `late` requests that arrive at 5, followed by one that arrives at 4.
     fn displaced_by(late: usize) -> Result<Vec<Request>, Fault> {
         let mut window = SortWindow::default();
         for line in 0..late {

@@ -1,12 +1,12 @@
-//! A set of pages as bits, where neighbouring pages share a word.
+//! A set of pages as bits, with 64 neighbouring pages in one word.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Pages in one word.
+/// The number of pages in one word.
 pub(crate) const WORD: u64 = 64;
 
-/// A set of pages of several volumes. It has no order: visitors compute sums.
+/// A set of pages of several volumes. It has no order, so callers may only compute sums over it.
 #[derive(Debug, Default)]
 pub struct PageBits {
     words: HashMap<(u32, u64), u64, BuildHasherDefault<Mix>>,
@@ -14,7 +14,7 @@ pub struct PageBits {
 }
 
 impl PageBits {
-    /// Adds pages `first` to `last` of `volume`.
+    /// Adds the pages `first` to `last` of `volume`.
     pub fn insert(&mut self, volume: u32, first: u64, last: u64) {
         for (word, mask) in words(first, last) {
             let bits = self.words.entry((volume, word)).or_insert(0);
@@ -23,33 +23,33 @@ impl PageBits {
         }
     }
 
-    /// Whether one of pages `first` to `last` of `volume` is in the set.
+    /// Whether at least one of the pages `first` to `last` of `volume` is in the set.
     #[must_use]
     pub fn has_one_of(&self, volume: u32, first: u64, last: u64) -> bool {
         let bits = |word| self.words.get(&(volume, word)).copied().unwrap_or(0);
         words(first, last).any(|(word, mask)| bits(word) & mask != 0)
     }
 
-    /// How many pages there are.
+    /// The number of pages in the set.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there is no such page.
+    /// Whether the set has no pages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The words, by volume and number, with their bits; in no order.
+    /// The volume, the number and the bits of each word, in no order.
     pub(crate) fn words(&self) -> impl Iterator<Item = (u32, u64, u64)> {
         let words = self.words.iter();
         words.map(|((volume, word), bits)| (*volume, *word, *bits))
     }
 }
 
-/// The words of pages `first` to `last`, and the bits of these pages in each.
+/// The words that hold the pages `first` to `last`, with the bits of these pages in each word.
 fn words(first: u64, last: u64) -> impl Iterator<Item = (u64, u64)> {
     (first / WORD..=last / WORD).map(move |word| {
         let low = first.saturating_sub(word * WORD).min(WORD - 1);
@@ -58,7 +58,8 @@ fn words(first: u64, last: u64) -> impl Iterator<Item = (u64, u64)> {
     })
 }
 
-/// A multiply per word hashed, and the better bits moved down at the end.
+/// A hasher with one multiplication for each hashed word. At the end it folds the high bits, which are mixed
+/// better, into the low bits.
 #[derive(Debug, Default)]
 pub(crate) struct Mix(u64);
 

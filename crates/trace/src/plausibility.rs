@@ -1,6 +1,7 @@
-//! Whether the times of a trace are plausible in their assumed unit.
+//! Tells whether the times of a trace are plausible in their assumed unit.
 //!
-//! A wrong unit passes every check of a line: the trace is only a thousand times too fast. A rate that no device reaches gives a wrong unit away.
+//! No check of a single line finds a wrong unit: the trace is merely a thousand times too fast. A rate that no
+//! device reaches reveals it.
 
 use crate::format::TimeUnit;
 use crate::request::{Operation, Request, SECTOR_BYTES};
@@ -8,19 +9,20 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::fmt;
 
-/// More bytes per second than one device moves: the fastest of 2025 stay below 15e9.
+/// A rate in bytes/s above that of any device: the fastest of 2025 stay below 15e9.
 const BYTES_PER_SECOND_MAX: f64 = 20e9;
-/// More requests per second than one device answers: the fastest of 2025 stay below 4e6.
+/// A rate in requests/s above that of any device: the fastest of 2025 stay below 4e6.
 const REQUESTS_PER_SECOND_MAX: f64 = 5e6;
-/// Fewer than one per hour are no trace of a device at work.
+/// A trace with fewer requests/s, one per hour, does not show a device at work.
 const REQUESTS_PER_SECOND_MIN: f64 = 1.0 / 3600.0;
-/// Above this, digits below 0.1 ns do not come from a program's rounding but from a coarser unit.
+/// Above this rate, digits below 0.1 ns do not come from rounding in a program, but from a coarser unit.
 const REQUESTS_PER_SECOND_BUSY: f64 = 5e4;
-/// Fewer requests may be one burst.
+/// A trace with fewer requests may be a single burst, and is not judged.
 const REQUESTS_MIN: u64 = 16;
 
-/// Clocks whose times, read as ns, are no beginning of a trace: their kind, their unit, and their first ticks from one year to another. Unix times in
-/// ms or s are among them, and those in ns are recognised.
+/// Clocks whose times, read as ns, cannot be the beginning of a trace: the name of the clock, its unit, and the
+/// range of its first times in ticks, from one year to another. Unix times in ms or s are not here: read as ns,
+/// they could be the beginning of a trace. Unix times in ns are recognised as calendar times.
 const CLOCKS: [(&str, TimeUnit, std::ops::Range<Ticks>); 2] = [
     // 2001 to 2200.
     (
@@ -36,7 +38,7 @@ const CLOCKS: [(&str, TimeUnit, std::ops::Range<Ticks>); 2] = [
     ),
 ];
 
-/// Counts of requests in order of arrival, to judge their times.
+/// Counts requests in order of arrival, to judge their times.
 ///
 /// ```
 /// use destage_trace::{Operation, Request, TimeUnit, plausibility::Pace};
@@ -53,45 +55,46 @@ pub struct Pace {
     first: Option<Ticks>,
     last: Ticks,
     requests: u64,
-    /// Sectors read and written.
+    /// The sectors that are read and written.
     sectors: u64,
-    /// Requests that arrive with the one before them.
+    /// The number of requests that arrive at the same time as the one before.
     together: u64,
-    /// Times with digits below the tick.
+    /// The number of times that have digits below the tick.
     pub(crate) rounded: u64,
 }
 
-/// Something about the times of a trace that a user should know, as a sentence without the trace's name.
+/// A doubt about the times of a trace that the user should know. Its text is a sentence without the trace's
+/// name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Doubt {
-    /// The first time, which was read as ns, is one of this clock in this unit.
+    /// The first time was read as ns, but looks like a time of this clock in this unit.
     Clock(&'static str, TimeUnit),
-    /// No device is as fast or as slow as this.
+    /// No device has this rate of requests or bytes.
     Rate(Rate),
-    /// The times have digits that the unit has no room for.
+    /// Most times have digits below 0.1 ns, so the unit may be too fine.
     Digits(Rate),
-    /// Most requests arrive with the one before them.
+    /// Most requests arrive at the same time as the one before.
     Together {
-        /// How many of a hundred.
+        /// The share of such requests in percent.
         percent: u64,
-        /// The unit of the times.
+        /// The unit in which the times were read.
         unit: TimeUnit,
     },
 }
 
-/// How fast requests come, and how fast they would in other units.
+/// The rate of requests, and the rate that it would be in other units of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rate {
     requests: u64,
     seconds: f64,
     bytes_per_second: f64,
     unit: TimeUnit,
-    /// Units in which the rate would be one of a device, and by how much times would grow.
+    /// The units in which the rate would be plausible, with the factor by which times would grow.
     others: Vec<(TimeUnit, f64)>,
 }
 
 impl Pace {
-    /// Counts requests that arrive after those before.
+    /// Counts requests that arrive after those counted before.
     pub fn see(&mut self, batch: &[Request]) {
         let Some(first) = batch.first() else { return };
         let is_first = self.first.is_none();
@@ -107,7 +110,7 @@ impl Pace {
         self.requests += batch.len() as u64;
     }
 
-    /// Warnings about times that were read in `unit`.
+    /// The doubts about times that were read in `unit`.
     #[must_use]
     pub fn doubts(&self, unit: TimeUnit) -> Vec<Doubt> {
         let mut doubts = Vec::new();
@@ -149,7 +152,7 @@ impl Rate {
             unit,
             others: Vec::new(),
         };
-        // From fine to coarse. Only Windows counts 100 ns.
+        // From fine to coarse. Units of 100 ns are left out, because only Windows uses them.
         let units = [
             TimeUnit::Nanoseconds,
             TimeUnit::Microseconds,
@@ -165,7 +168,7 @@ impl Rate {
         rate
     }
 
-    /// Requests per second if times were `factor` times as long.
+    /// Requests per second if all times were `factor` times as long.
     fn requests_per_second(&self, factor: f64) -> f64 {
         self.requests as f64 / self.seconds / factor
     }
@@ -176,7 +179,7 @@ impl Rate {
             && (REQUESTS_PER_SECOND_MIN..=REQUESTS_PER_SECOND_MAX).contains(&requests)
     }
 
-    /// The rate if times were `factor` times as long, in words.
+    /// The rate as text if all times were `factor` times as long.
     fn words(&self, factor: f64) -> String {
         let requests = self.requests_per_second(factor);
         format!(
@@ -187,7 +190,7 @@ impl Rate {
     }
 }
 
-/// Three significant digits of a number above 0, and as many whole ones as it has.
+/// A number with three significant digits, but never with fewer than all digits of its whole part.
 fn figure(number: f64) -> String {
     let digits = if number > 0.0 {
         2 - number.log10().floor() as i32
@@ -202,7 +205,7 @@ impl fmt::Display for Rate {
         if self.others.is_empty() {
             return write!(out, "no unit of time gives a plausible rate for a device");
         }
-        // A form of ours has one unit; its times are changed by another command.
+        // A format of this project has only one unit, so another command must change its times.
         let (how, scales) = match self.unit {
             TimeUnit::Ticks => ("destage trace scale --time ", true),
             _ => ("trace.time_unit=", false),
@@ -258,7 +261,7 @@ impl fmt::Display for Doubt {
 mod tests {
     use super::*;
 
-    /// `requests` of 4 KiB, `gap` ticks apart.
+    /// The pace of `requests` writes of 4 KiB, `gap` ticks apart.
     fn pace(requests: u64, gap: Ticks) -> Pace {
         let mut pace = Pace::default();
         for index in 0..requests {
@@ -282,14 +285,14 @@ mod tests {
 
     #[test]
     fn a_pace_that_no_device_has_names_units_that_would_be_one() {
-        // A request per ns, where it was one per ms.
+        // One request per ns, where one per ms was meant.
         assert_eq!(
             told(&pace(1001, 10), TimeUnit::Nanoseconds),
             [
                 "1001 requests in 0.00000100 s are 1001000000 requests/s and 4100096 MB/s, which is no plausible rate for a device, so ns may not be the unit of its times; trace.time_unit=us would make it 1001000 requests/s and 4100 MB/s, ms 1001 requests/s, s 1.00 requests/s"
             ]
         );
-        // One request in two hours, where there was one in 7.2 s.
+        // One request in two hours, where one in 7.2 s was meant.
         let slow = told(&pace(17, 7200 * TICKS_PER_SECOND), TimeUnit::Milliseconds);
         assert!(
             slow[0].contains("; trace.time_unit=ns would make it 148 requests/s"),
@@ -305,7 +308,8 @@ mod tests {
 
     #[test]
     fn what_a_device_can_do_is_not_doubted() {
-        // 1 M requests/s and 4 GB/s; one request in half an hour; a burst.
+        // These rates are possible: 1 M requests/s with 4 GB/s; one request in half an hour; a short burst; a
+        // single request; none.
         assert!(pace(1000, 10_000).doubts(TimeUnit::Nanoseconds).is_empty());
         assert!(
             pace(1000, 1800 * TICKS_PER_SECOND)

@@ -1,4 +1,4 @@
-//! One pass over a trace, in bounded memory, batch by batch.
+//! Reads a trace in one pass, batch by batch, in bounded memory.
 
 pub(crate) mod sift;
 
@@ -27,37 +27,38 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Requests in a batch, at most: 128 KiB of them.
+/// Most requests in a batch; they occupy 128 KiB.
 const BATCH: usize = 4096;
 
-/// One pass over a trace.
+/// Reads a trace in one pass.
 ///
-/// Times are the trace's own in ticks of 0.1 ns, except in formats with calendar times, which are relative to the trace's first request.
+/// Times are those of the trace, in ticks of 0.1 ns. Calendar times are made relative to the first request of
+/// the trace.
 pub struct Reader {
     file: String,
     format: &'static Format,
     compression: Compression,
-    /// All bytes in their order. Of a table they only go into the digest.
+    /// All bytes of the file in order. For a table they serve only to compute the digest.
     blocks: Blocks,
-    /// The rows of a table.
+    /// The rows of a table; `None` for other formats.
     rows: Option<Box<dyn Rows>>,
     state: State,
     admission: Admission,
     faults: Faults,
-    /// For times relative to the first request: when that arrived.
+    /// The arrival of the first request, if times are relative to it and it was read.
     epoch: Option<Ticks>,
     skip: u64,
     left: Option<u64>,
     writes_only: bool,
     injection: Option<Injection>,
-    /// The disk of an array that sees the requests.
+    /// The array and the disk of it that gets the requests; `None` without an array.
     array: Option<Array>,
     handed_out: u64,
     volumes: Seen,
     unit: TimeUnit,
     pace: Pace,
     stage: Stage,
-    /// No complete record is at hand.
+    /// Whether the buffer holds no complete record.
     starved: bool,
     bytes_read: Arc<AtomicU64>,
     bytes_total: Option<u64>,
@@ -65,22 +66,23 @@ pub struct Reader {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Lines may follow.
+    /// More lines may follow.
     Reading,
-    /// All lines are done; sorted requests may wait.
+    /// All lines are decoded; sorted requests may still wait.
     Emptying,
-    /// The end of the trace was reached.
+    /// The whole trace was returned.
     Ended,
-    /// A limit or an error came first.
+    /// A limit or an error ended reading before the end of the trace.
     Stopped,
 }
 
 impl Reader {
-    /// Opens the trace at `path`, or standard input for `-`, and finds its format.
+    /// Opens the trace at `path`, or standard input if `path` is `-`, and detects its format.
     ///
     /// # Errors
-    /// If there is no such file, it cannot be read or decompressed, it is empty or not text, or its format is unknown; with [`Volumes::Concatenate`]
-    /// also for any error in the file.
+    /// If the file does not exist, cannot be read or decompressed, is empty or not text, or has an unknown
+    /// format. With [`Volumes::Concatenate`] also for any error in the file, and for a trace that can be read
+    /// only once.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, TraceError> {
         let file = path.display().to_string();
         let stdin = path.as_os_str() == "-";
@@ -139,7 +141,7 @@ impl Reader {
         let unit = options.time_unit_of(&file, format)?;
         let mut state = State::new(unit.exponent()).with(&options.choices);
         state.unit_is_given = options.time_unit.is_some();
-        // First lines that were too long are done.
+        // Lines that were skipped because they are too long count as read.
         state.line += faults.skipped;
         let rows = match format.encoding {
             Encoding::Text(_) | Encoding::Binary(_) => None,
@@ -182,12 +184,13 @@ impl Reader {
         })
     }
 
-    /// Replaces the content of `batch` by the next requests, up to some thousands, in the order of their arrival.
-    /// Returns `false`, with an empty batch, at the end of the trace or the limit.
+    /// Replaces the content of `batch` by the next requests, up to a few thousand, in the order of their
+    /// arrival. Returns `false`, with an empty batch, at the end of the trace or at the limit.
     ///
     /// # Errors
-    /// If a line is bad (unless such lines are skipped), the stream fails, or the trace ends without a single
-    /// request. The requests of all lines above a bad one are handed out first; after an error there are no more.
+    /// If a line is bad (unless bad lines are skipped), the stream fails, or the trace ends without any
+    /// request. The requests of all lines before a bad line are returned first; after an error there are no
+    /// more requests.
     pub fn fill(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
         batch.clear();
         while matches!(self.stage, Stage::Reading | Stage::Emptying) {
@@ -206,32 +209,32 @@ impl Reader {
         Ok(false)
     }
 
-    /// The format.
+    /// The format of the trace.
     #[must_use]
     pub fn format(&self) -> &'static Format {
         self.format
     }
 
-    /// The file's path as it was given.
+    /// The path of the file as it was given.
     #[must_use]
     pub fn origin(&self) -> &str {
         &self.file
     }
 
-    /// When the trace's first request arrived, in ticks of 0.1 ns on the clock of its format. `None` before it was read,
-    /// or if times do not count from a day of the calendar.
+    /// The arrival of the trace's first request, in ticks of 0.1 ns on the clock of its format. `None` if it
+    /// has not been read yet, or if times are not calendar times.
     #[must_use]
     pub fn clock(&self) -> Option<u128> {
         Some(self.state.epoch_start() + u128::from(self.epoch?))
     }
 
-    /// Whether requests of several volumes were handed out.
+    /// Whether the requests returned so far belong to several volumes.
     #[must_use]
     pub fn has_volumes(&self) -> bool {
         self.volumes.several
     }
 
-    /// Warnings about the times handed out so far: each a sentence for the user, without the file's name.
+    /// Doubts about the times returned so far: each is a sentence for the user, without the file's name.
     #[must_use]
     pub fn doubts(&self) -> Vec<Doubt> {
         let mut pace = self.pace;
@@ -239,7 +242,7 @@ impl Reader {
         pace.doubts(self.time_unit())
     }
 
-    /// The unit that times were taken for.
+    /// The unit in which times are read.
     #[must_use]
     pub fn time_unit(&self) -> TimeUnit {
         let columns = self.state.choices.columns.as_ref();
@@ -265,13 +268,13 @@ impl Reader {
         }
     }
 
-    /// The first bad line that was skipped, as an error message.
+    /// The error message of the first bad line that was skipped.
     #[must_use]
     pub fn first_skipped(&self) -> Option<&str> {
         self.faults.first.as_deref()
     }
 
-    /// SHA-256 of the uncompressed file, in hexadecimal, once its end was reached.
+    /// SHA-256 of the uncompressed file in hexadecimal; `None` before the end of the file was reached.
     #[must_use]
     pub fn digest(&self) -> Option<String> {
         if self.stage == Stage::Ended {
@@ -281,19 +284,19 @@ impl Reader {
         }
     }
 
-    /// Bytes of the file, compressed or not, that were read so far.
+    /// The number of bytes read from the file so far, in its compressed form if it is compressed.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the file, if it is a regular file.
+    /// The length of the file in bytes; `None` unless it is a regular file.
     #[must_use]
     pub fn bytes_total(&self) -> Option<u64> {
         self.bytes_total
     }
 
-    /// One step: puts some requests into the empty `batch`, or comes nearer to some.
+    /// Does one step: adds requests to the empty `batch`, or prepares to do so.
     fn advance(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         self.admission.waited(batch, BATCH);
         if batch.is_empty() {
@@ -320,7 +323,7 @@ impl Reader {
     }
 
     fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
-        // Lines that a limit cuts off are not looked at, unless to sort them.
+        // Lines beyond a limit are not read, unless they are needed for sorting.
         let wanted = self
             .left
             .map_or(u64::MAX, |left| left.saturating_add(self.skip));
@@ -351,7 +354,7 @@ impl Reader {
                     self.faults.note(|| error);
                     self.state.line += 1;
                     match self.blocks.pass_line() {
-                        // The next line may be as long, and is met again.
+                        // The next line can be too long as well; the next refill then reports it.
                         Ok(_) | Err(BlockError::LongLine) => {}
                         Err(error) => {
                             self.faults.pending = Some(self.no_more_bytes(error));
@@ -374,13 +377,13 @@ impl Reader {
         };
         self.blocks.consume(consumed);
         if self.faults.pending.is_some() {
-            // The sorted requests so far are handed out before the error.
+            // The requests that wait for sorting are returned before the error.
             self.admission.finish();
         }
         Ok(())
     }
 
-    /// Decodes and admits the lines at hand, and returns how many bytes of them are done.
+    /// Decodes and admits the lines in the buffer. Returns how many of their bytes are done.
     fn decode_lines(&mut self, batch: &mut Vec<Request>, room: usize) -> usize {
         let Self {
             file,
@@ -439,7 +442,7 @@ impl Reader {
         consumed
     }
 
-    /// Decodes and admits the records at hand, and returns how many bytes of them are done.
+    /// Decodes and admits the records in the buffer. Returns how many of their bytes are done.
     fn decode_records(&mut self, batch: &mut Vec<Request>, room: usize) -> usize {
         let Self {
             file,
@@ -484,7 +487,7 @@ impl Reader {
                     state.line += 1;
                 }
                 Some(_) => {}
-                // The start of the next record is not known: this one cannot be skipped.
+                // This record cannot be skipped, because the start of the next one is unknown.
                 None => faults.pending = Some(error(consumed, &problem)),
             }
         }
@@ -536,7 +539,7 @@ impl Reader {
         }
     }
 
-    /// Takes the bytes of a table into the digest, up to about `place`.
+    /// Reads the bytes of a table for the digest, at least up to the position `place`.
     fn follow(&mut self, place: u64) -> Result<(), TraceError> {
         while self.blocks.total < place {
             self.blocks.consume(self.blocks.lines().len());
@@ -557,14 +560,14 @@ impl Reader {
 
     fn make_relative(&mut self, batch: &mut [Request]) {
         let Some(first) = batch.first() else { return };
-        // Admitted in order, so that no later request is earlier.
+        // Requests are admitted in order, so no later request arrives earlier.
         let epoch = *self.epoch.get_or_insert(first.arrival);
         for request in batch {
             request.arrival -= epoch;
         }
     }
 
-    /// Cuts out the part of the trace that was asked for.
+    /// Drops the requests that `skip`, `limit` and `writes_only` exclude.
     fn cut(&mut self, batch: &mut Vec<Request>) {
         if self.skip > 0 {
             let skipped =

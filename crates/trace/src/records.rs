@@ -1,7 +1,8 @@
-//! From a block of bytes to a batch of requests, for formats that are no text.
+//! Decodes a block of bytes to a batch of requests, for binary formats.
 //!
-//! The sibling of [`crate::decode`]: a format implements [`Records`] for one record, and [`decode`] is compiled
-//! once per format around it. A record may be a header without requests or carry many.
+//! This module does for records what [`crate::decode`] does for lines: a format implements [`Records`] for one
+//! record, and [`decode`] is compiled once for each format. A record may be a header without requests, or
+//! contain many requests.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::{Outcome, State};
@@ -10,43 +11,44 @@ use crate::reader::sift::Sift;
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
-/// How a format writes requests as bytes.
+/// How a format stores requests as bytes.
 pub(crate) trait Records {
-    /// Reads the record that `bytes` begin with, and adds its requests to `batch`. `bytes` may end within the
-    /// record: [`Step::Incomplete`] asks for more, and must not have changed anything.
+    /// Reads the record at the beginning of `bytes`, and adds its requests to `batch`. If `bytes` end within
+    /// the record, returns [`Step::Incomplete`] to ask for more bytes; in this case the call must not have
+    /// changed anything.
     fn record(bytes: &[u8], state: &mut State, batch: &mut Vec<Request>) -> Result<Step, Problem>;
 }
 
-/// The outcome of the bytes at hand.
+/// The result of reading a record.
 pub(crate) enum Step {
-    /// A record of that many bytes is done; its second number is the number of requests it counts as.
+    /// A record was read.
     Done {
-        /// Its length in bytes.
+        /// The length of the record in bytes.
         bytes: usize,
-        /// How far the count of records goes on: 0 for a header.
+        /// By how much the number of the next record grows: the number of requests, 0 for a header.
         count: u64,
     },
-    /// There are fewer bytes than the record has.
+    /// The bytes end within the record.
     Incomplete,
 }
 
 /// The functions of a format, compiled for it.
 #[derive(Clone, Copy)]
 pub(crate) struct Binary {
-    /// As [`crate::decode::Decode`]; stops before an incomplete record.
+    /// Decodes a block; see [`crate::decode::Decode`]. Stops before an incomplete record.
     pub decode: fn(&[u8], &mut State, &mut Vec<Request>, usize) -> Outcome,
-    /// Where the record starts that a number belongs to.
+    /// Returns the position of the record with a given number.
     pub locate: fn(&[u8], &mut State, u64) -> usize,
-    /// Whether a file with this beginning is in this format. Stricter than reading where the format has no mark.
+    /// Whether a file with this beginning has this format. Stricter than reading if the format has no mark.
     pub begins: fn(&[u8]) -> bool,
-    /// Whether a file may end here, between two records.
+    /// Whether a file may end at this point, between two records.
     pub ended: fn(&State) -> bool,
-    /// Skips records that are not wanted, if the format can recognise them quickly.
+    /// Counts records that are not wanted without decoding them, if the format can recognise them quickly.
     pub sift: Option<Sift>,
 }
 
 impl Binary {
-    /// The functions of `R`.
+    /// The functions for the format `R`.
     pub const fn of<R: Records>(begins: fn(&[u8]) -> bool) -> Self {
         Self {
             decode: decode::<R>,
@@ -87,7 +89,7 @@ fn decode<R: Records>(
     }
 }
 
-/// Cold: walks the block again, from the state before it.
+/// Only used for errors: reads the block again, from the state at its beginning.
 fn locate<R: Records>(block: &[u8], state: &mut State, number: u64) -> usize {
     let (mut at, mut batch) = (0, Vec::new());
     while let Ok(Step::Done { bytes, count }) = R::record(&block[at..], state, &mut batch) {
@@ -101,7 +103,7 @@ fn locate<R: Records>(block: &[u8], state: &mut State, number: u64) -> usize {
     at
 }
 
-/// A problem with the `width` bytes at `field`, in a record of `record` bytes.
+/// The problem of the `width` bytes at `field`, in a record of `record` bytes.
 #[cold]
 pub(crate) fn bad_field(
     fault: Fault,
@@ -119,7 +121,7 @@ pub(crate) fn bad_field(
     }
 }
 
-/// [`State::request`] of a record, which is `record` bytes long.
+/// Calls [`State::request`] for a record, which is `record` bytes long.
 #[inline(always)]
 pub(crate) fn request(
     state: &State,
@@ -137,25 +139,25 @@ pub(crate) fn request(
         })
 }
 
-/// The number of two bytes at `at`, lowest first.
+/// The number in the two bytes at `at`, lowest byte first.
 #[inline(always)]
 pub(crate) fn le16(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(array(bytes, at))
 }
 
-/// The number of four bytes at `at`, lowest first.
+/// The number in the four bytes at `at`, lowest byte first.
 #[inline(always)]
 pub(crate) fn le32(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(array(bytes, at))
 }
 
-/// The number of eight bytes at `at`, lowest first.
+/// The number in the eight bytes at `at`, lowest byte first.
 #[inline(always)]
 pub(crate) fn le64(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(array(bytes, at))
 }
 
-/// The number of four bytes at `at`, highest first.
+/// The number in the four bytes at `at`, highest byte first.
 #[inline(always)]
 pub(crate) fn be32(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(array(bytes, at))

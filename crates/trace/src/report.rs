@@ -1,4 +1,4 @@
-//! The reader's report: its counts, and its errors in words. The cold side of reading.
+//! The reader's report: its counts, and the texts of its errors.
 
 use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
 use crate::compression::Compression;
@@ -8,43 +8,43 @@ use crate::format::Format;
 use crate::plausibility::Doubt;
 use crate::reader::Reader;
 
-/// The reader's counts.
+/// What a reader has counted so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ReadReport {
-    /// Lines or records read, whatever they held.
+    /// Lines or records read, whatever they contain.
     pub lines: u64,
-    /// Requests handed out.
+    /// Requests returned.
     pub requests: u64,
     /// Bad lines skipped, with [`crate::BadLines::Skip`].
     pub skipped: u64,
-    /// Requests without sectors dropped, with [`crate::ZeroLength::Drop`].
+    /// Requests without sectors that were dropped, with [`crate::ZeroLength::Drop`].
     pub zero_length: u64,
-    /// Requests whose time was set to the latest seen, with [`crate::Order::Clamp`].
+    /// Requests whose time was set to the latest time so far, with [`crate::Order::Clamp`].
     pub clamped: u64,
     /// Flushes and trims added, with [`crate::ReadOptions::flush_every_writes`], [`crate::ReadOptions::flush_every`] or
     /// [`crate::ReadOptions::trim_every_writes`].
     pub added: u64,
 }
 
-/// The known facts about a trace of which only a part was read.
+/// What a reader knows about a trace, of which it may have read only a part.
 #[derive(Clone, Debug)]
 pub struct SoFar {
     /// The format.
     pub format: &'static Format,
-    /// What was met.
+    /// The counts.
     pub report: ReadReport,
-    /// As of [`crate::Reader::digest`].
+    /// See [`crate::Reader::digest`].
     pub digest: Option<String>,
-    /// As of [`crate::Reader::first_skipped`].
+    /// See [`crate::Reader::first_skipped`].
     pub first_skipped: Option<String>,
-    /// As of [`crate::Reader::doubts`].
+    /// See [`crate::Reader::doubts`].
     pub doubts: Vec<Doubt>,
-    /// As of [`crate::Reader::has_volumes`].
+    /// See [`crate::Reader::has_volumes`].
     pub has_volumes: bool,
 }
 
 impl Reader {
-    /// The known facts about the trace by now.
+    /// What the reader knows about the trace so far.
     #[must_use]
     pub fn so_far(&self) -> SoFar {
         SoFar {
@@ -58,7 +58,8 @@ impl Reader {
     }
 }
 
-/// The error of a stream that gives no further lines, of which `line` would have been the next.
+/// The error of a stream that provides no further lines. `line` is the number that the next line would have
+/// had.
 pub(crate) fn block_error(
     file: &str,
     compression: Compression,
@@ -106,7 +107,7 @@ pub(crate) fn block_error(
     }
 }
 
-/// The line `number` lines below the first of `block`.
+/// The line of `block` that is `number` lines below the first.
 pub(crate) fn line_text(block: &[u8], number: u64) -> &[u8] {
     let mut at = 0;
     for _ in 0..number {
@@ -115,7 +116,7 @@ pub(crate) fn line_text(block: &[u8], number: u64) -> &[u8] {
     &block[at..next_line(block, at)]
 }
 
-/// The field of `line`, which starts at `start` of its block, that `problem` is about, or all of the line.
+/// The field of `line` that `problem` is about, or the whole line. The line starts at `start` in its block.
 pub(crate) fn offending<'a>(line: &'a [u8], start: usize, problem: &Problem) -> &'a [u8] {
     let Some(field) = problem.field.and_then(|field| line.get(field - start..)) else {
         return line;
@@ -126,7 +127,7 @@ pub(crate) fn offending<'a>(line: &'a [u8], start: usize, problem: &Problem) -> 
     &field[..end.unwrap_or(field.len())]
 }
 
-/// The bytes of `record` that `problem` is about, or all of it.
+/// The bytes of `record` that `problem` is about, or the whole record.
 pub(crate) fn offending_bytes<'a>(record: &'a [u8], problem: &Problem) -> &'a [u8] {
     let whole = &record[..problem.record.unwrap_or(record.len()).min(record.len())];
     match problem.field {

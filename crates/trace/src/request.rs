@@ -1,36 +1,36 @@
-//! One host request, as every part downstream sees it.
+//! A host request.
 
 use destage_base::Ticks;
 
 /// Bytes in a sector, the unit of all addresses in a trace.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// The last sector a request may end at: byte addresses of everything below fit in 64 bits.
+/// The largest end of a request, in sectors. All byte addresses below it fit in 64 bits.
 pub const SECTORS_MAX: u64 = u64::MAX / SECTOR_BYTES;
 
 /// The operation of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operation {
-    /// Data to the host.
+    /// Data moves to the host.
     Read = 0,
-    /// Data from the host.
+    /// Data moves from the host.
     Write = 1,
-    /// All acknowledged writes are to become durable; carries no address.
+    /// All acknowledged writes must become durable. A flush has no address.
     Flush = 2,
     /// The range is no longer needed.
     Trim = 3,
 }
 
 impl Operation {
-    /// All of them by their numbers, which files hold.
+    /// All operations by the numbers that files contain.
     pub(crate) const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Trim];
 
-    /// Its place in [`Operation::ALL`].
+    /// The index of the operation in [`Operation::ALL`].
     pub(crate) const fn number(self) -> u64 {
         self as u64
     }
 
-    /// The word for it in results and logs.
+    /// The name of the operation in results and logs.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,35 +44,37 @@ impl Operation {
 
 /// One host request.
 ///
-/// 32 bytes, so that two share a cache line and a decoded trace stays small.
+/// It has 32 bytes, so that two fit in a cache line and a decoded trace stays small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// When it arrives, in ticks of 0.1 ns.
+    /// The arrival in ticks of 0.1 ns.
     pub arrival: Ticks,
-    /// The first sector of 512 bytes.
+    /// The first sector; a sector has 512 bytes.
     pub sector: u64,
-    /// How many sectors; 0 only for [`Operation::Flush`].
+    /// The number of sectors; 0 only for [`Operation::Flush`].
     pub sectors: u32,
     /// The number of the volume. Traces also call it device, disk or storage unit.
     pub volume: u32,
-    /// The line it came from, counted from 1, for error messages. Stays at the largest number once reached.
+    /// The line of the trace, counted from 1, for error messages. Larger numbers than 32 bits hold become the
+    /// largest one.
     pub line: u32,
     /// The operation.
     pub operation: Operation,
-    /// Whether this write alone must be durable before it is acknowledged.
+    /// Whether this write must be durable before it is acknowledged (forced unit access).
     pub fua: bool,
-    /// The stream or placement tag of the host: data of one stream tends to be trimmed together. 0 for none.
+    /// The stream or placement handle that the host gives; data of one stream tend to be trimmed together. 0
+    /// means none.
     pub stream: u16,
 }
 
 impl Request {
-    /// The sector after the last one touched.
+    /// The sector after the last one that the request touches.
     #[must_use]
     pub const fn end(&self) -> u64 {
         self.sector + self.sectors as u64
     }
 
-    /// A flush of the same volume at the same time.
+    /// A flush of the same volume with the same arrival.
     pub(crate) const fn flush_beside(&self) -> Self {
         Self {
             sector: 0,
@@ -87,8 +89,8 @@ impl Request {
 
 const _: () = assert!(size_of::<Request>() == 32);
 
-/// The sectors touched by `bytes` bytes from byte `offset` on, those touched in part included:
-/// first sector and count. `None` if the range does not fit in a request.
+/// The first sector and the number of sectors that `bytes` bytes from byte `offset` on touch, fully or in part.
+/// `None` if the range does not fit in a request.
 #[inline]
 pub(crate) fn sectors_touched(offset: u64, bytes: u64) -> Option<(u64, u32)> {
     let first = offset / SECTOR_BYTES;

@@ -1,25 +1,27 @@
-//! Requests out of tables with a directory at their end. Such files need random access and are not read from front to back.
+//! Decodes tables that have a directory at their end. Such a file needs random access and cannot be read from
+//! front to back.
 //!
-//! The sibling of [`crate::decode`] and [`crate::records`]. Decoded requests are treated in the same way.
+//! This module does for rows what [`crate::decode`] does for lines and [`crate::records`] for records. The
+//! decoded requests are treated in the same way.
 
 use crate::decode::State;
 use crate::error::{Excerpt, TraceError};
 use crate::request::Request;
 use std::path::Path;
 
-/// How such a format is recognised and opened.
+/// How a format of tables is recognised and opened.
 #[derive(Clone, Copy)]
 pub(crate) struct Table {
-    /// Whether a file with this beginning is in this format.
+    /// Whether a file with this beginning has this format.
     pub begins: fn(&[u8]) -> bool,
-    /// Opens the file at a path, and checks that it has the columns that are needed.
+    /// Opens the file at a path, and checks that it has the required columns.
     pub open_file: fn(&Path, &State) -> Opened,
-    /// A file of some requests, all the same.
+    /// Makes a file with the given number of equal requests.
     pub example: fn(usize) -> Vec<u8>,
 }
 
 impl Table {
-    /// Opens the file at `path`, unless it comes `through` something that is read from front to back.
+    /// Opens the file at `path`. An error if it comes `through` a source that is read from front to back.
     pub fn open(
         &self,
         path: &Path,
@@ -38,13 +40,13 @@ impl Table {
     }
 }
 
-/// An open file, or why it is not one.
+/// An open table, or the reason why it cannot be opened.
 pub(crate) type Opened = Result<Box<dyn Rows>, TraceError>;
 
-/// An open file.
+/// An open table.
 pub(crate) trait Rows: Send {
-    /// Adds requests to `batch` until it holds `room`, or another event ends it; [`State::line`] then is the number of
-    /// the row after the last one done.
+    /// Adds requests to `batch` until it holds `room` requests, or another result ends the call.
+    /// [`State::line`] is then the number of the row after the last one read.
     ///
     /// # Errors
     /// If no further row can be read.
@@ -55,25 +57,25 @@ pub(crate) trait Rows: Send {
         room: usize,
     ) -> Result<Step, TraceError>;
 
-    /// The place in the file up to which everything was read.
+    /// The position in the file, in bytes, up to which everything was read.
     fn passed(&self) -> u64;
 }
 
-/// The outcome of reading.
+/// The result of reading rows.
 #[cfg_attr(
     not(feature = "parquet"),
     expect(dead_code, reason = "this build has no Parquet, the only such format")
 )]
 pub(crate) enum Step {
-    /// There may be more.
+    /// There may be more rows.
     Some,
     /// The file has no more rows.
     End,
-    /// The row done last is no request.
+    /// The last row read is not a valid request.
     Bad(TraceError),
 }
 
-/// A request as an error message shows it, by the names of its columns.
+/// A request as error messages show it, with the names of the columns.
 pub(crate) fn shown(request: &Request) -> Excerpt {
     let Request {
         arrival,

@@ -1,17 +1,19 @@
-//! Facts about neighbours that were touched together, stored once for all of them.
+//! Values of neighbouring pages that were touched together, stored once for all of them.
 //!
-//! A request names a run of pages, however long. Since runs are stored, memory grows with the number of requests and not with their lengths.
+//! A request names a run of pages, of whatever length. Because runs are stored, memory grows with the number of
+//! requests and not with their lengths.
 
 use crate::page_bits::Mix;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 
-/// A fact about the first of a run of neighbours, from which those about the others follow.
+/// A value of the first of several neighbours, from which the values of the others can be computed.
 pub trait Along: Copy + PartialEq {
-    /// Values increase from update to update: a value continues the one before it in place only if the update just before gave that one.
+    /// Whether values increase from update to update. Then a run can continue the run before it only if the
+    /// previous update ended there.
     const COUNTS_ON: bool = false;
 
-    /// The fact about the neighbour `distance` further on.
+    /// The value of the neighbour at `distance` behind this one.
     fn along(self, distance: u64) -> Self;
 }
 
@@ -19,16 +21,17 @@ impl Along for () {
     fn along(self, _: u64) {}
 }
 
-/// A run's length, and the fact about its first.
+/// The length of a run, and the value of its first place.
 #[derive(Clone, Copy, Debug)]
 struct Run<V> {
     length: u64,
     value: V,
 }
 
-/// Runs of places in several volumes, without overlap. Places are below 2^64 - 1.
+/// Runs of places in several volumes; they do not overlap. All places are below 2^64 - 1.
 ///
-/// Most updates concern an existing run, which is found by its place alone; the order of places is for the others.
+/// Most updates concern exactly one existing run, which is found by its first place in a hash table. The
+/// ordered set of first places serves the other updates.
 ///
 /// ```
 /// use destage_trace::runs::Runs;
@@ -39,13 +42,14 @@ struct Run<V> {
 /// ```
 #[derive(Debug)]
 pub struct Runs<V> {
-    /// By volume and first place.
+    /// The runs by volume and first place.
     runs: HashMap<(u32, u64), Run<V>, BuildHasherDefault<Mix>>,
-    /// The places of `runs` in their order.
+    /// The keys of `runs` in ascending order.
     starts: BTreeSet<(u32, u64)>,
-    /// Volume and end of the latest update.
+    /// The volume and the end of the latest update.
     latest: (u32, u64),
-    /// During an update: first places and lengths of the parts of its range that lie in no run yet. They become runs at its end.
+    /// During an update: the first places and the lengths of the parts of its range that are in no run. They
+    /// become runs at its end.
     gaps: Vec<(u64, u64)>,
 }
 
@@ -61,8 +65,9 @@ impl<V> Default for Runs<V> {
 }
 
 impl<V: Along> Runs<V> {
-    /// Gives the places `first` to `last` of `volume` new values, run by run. `change` gets a run's distance from `first`,
-    /// its length, and the value of its first place, if it has one.
+    /// Gives new values to the places `first` to `last` of `volume`, run by run. `change` gets the distance of
+    /// a run from `first`, the run's length, and the value of its first place, or `None` if it has no value
+    /// yet. It returns the new value of that place.
     pub fn update(
         &mut self,
         volume: u32,
@@ -72,7 +77,7 @@ impl<V: Along> Runs<V> {
     ) {
         let end = last + 1;
         let goes_on = std::mem::replace(&mut self.latest, (volume, end)) == (volume, first);
-        // Mostly the whole range is one existing run, or empty: then no run has to be cut.
+        // Mostly the range is exactly one existing run, or overlaps none. Then no run has to be split.
         if let Some(run) = self.runs.get_mut(&(volume, first))
             && run.length == end - first
         {
@@ -118,7 +123,7 @@ impl<V: Along> Runs<V> {
         self.join(volume, first, last);
     }
 
-    /// Every run: its volume, first place, length and value, in ascending order.
+    /// All runs: the volume and the first place, the length and the value of each, in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = ((u32, u64), u64, V)> {
         let places = self.starts.iter();
         places.filter_map(|place| {
@@ -127,13 +132,13 @@ impl<V: Along> Runs<V> {
         })
     }
 
-    /// Whether there is no such run.
+    /// Whether there are no runs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// How many of the places `first` to `last` of `volume` lie in a run.
+    /// The number of the places `first` to `last` of `volume` that are in a run.
     #[must_use]
     pub fn covered(&self, volume: u32, first: u64, last: u64) -> u64 {
         let part = |(start, run): (u64, Run<V>)| {
@@ -158,7 +163,7 @@ impl<V: Along> Runs<V> {
         self.starts.insert((volume, place));
     }
 
-    /// Ends a run before `place`, if one goes on over it.
+    /// Splits a run that contains both `place` and the place before it, so that a run begins at `place`.
     fn cut(&mut self, volume: u32, place: u64) {
         let Some((start, run)) = self.before(volume, place) else {
             return;
@@ -175,7 +180,7 @@ impl<V: Along> Runs<V> {
         }
     }
 
-    /// Joins those from `first` to just after `last` that continue each other into one run.
+    /// Joins runs from `first` to just after `last` that continue each other.
     fn join(&mut self, volume: u32, first: u64, last: u64) {
         let before = self.before(volume, first);
         let mut at = before.map_or(first, |(start, _)| start);
@@ -205,7 +210,7 @@ mod tests {
     use destage_base::Random;
     use std::collections::BTreeMap;
 
-    /// Counts on from update to update.
+    /// A value that increases from update to update.
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Number(u64);
     impl Along for Number {
@@ -239,7 +244,7 @@ mod tests {
             (0..length).map(move |at| (first + at, value.0 + at))
         });
         assert!(places.eq(plain));
-        // Written in order, all is one run again.
+        // If places are written in order, all of them become one run again.
         for place in 0..3000 {
             runs.update(0, place, place, |_, _, _| Number(1_000_000 + place));
         }

@@ -1,7 +1,7 @@
 //! Statistics of a trace, from one pass.
 //!
-//! Pages are those a request touches, also in part, unless the caller says which they are. Pages of different volumes are
-//! different pages even where their addresses are equal.
+//! A request counts every page that it touches, even in part, unless the caller gives its pages. Pages of
+//! different volumes are different pages even if their addresses are equal.
 
 mod grid;
 mod histogram;
@@ -54,13 +54,13 @@ pub struct Collector {
     volumes: BTreeMap<u32, Volume>,
     sequential: u64,
     sequential_writes: u64,
-    /// Reads and writes by the place of their first sector among 32.
+    /// The number of reads and writes by their first sector modulo 32.
     starts: [u64; ALIGNED_SECTORS],
     sizes: [Sizes; 2],
     rates: Rates,
     first: Option<Ticks>,
     last: Ticks,
-    /// Requests that arrived with the one before them.
+    /// The number of requests that arrived at the same time as the one before.
     zero_gaps: u64,
     sector_min: u64,
     sector_end: u64,
@@ -69,18 +69,18 @@ pub struct Collector {
 /// Sectors in the largest unit of alignment that is reported, 16 KiB.
 const ALIGNED_SECTORS: usize = 32;
 
-/// The state of a volume: where its last requests ended, and its counts.
+/// What is known of a volume: the ends of its last request and of its last write, and its counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Volume {
     end: Option<u64>,
     write_end: Option<u64>,
     requests: u64,
-    /// Of reads and of writes.
+    /// Sectors of reads, and sectors of writes.
     sectors: [u64; 2],
 }
 
 impl Collector {
-    /// For pages of `page_bytes` bytes.
+    /// Creates a collector for pages of `page_bytes` bytes.
     ///
     /// # Panics
     /// If `page_bytes` is not a positive multiple of 512.
@@ -113,24 +113,25 @@ impl Collector {
         }
     }
 
-    /// Bytes of a page.
+    /// The size of a page in bytes.
     #[must_use]
     pub fn page_bytes(&self) -> u64 {
         self.page_bytes
     }
 
-    /// Reads and writes by the place of their first sector among the 32 of 16 KiB.
+    /// The number of reads and writes by their first sector modulo 32, that is within 16 KiB.
     #[must_use]
     pub fn starts(&self) -> &[u64] {
         &self.starts
     }
 
-    /// Takes one more request, which touches every page that it has a sector of.
+    /// Adds a request, which touches every page of which it has a sector.
     pub fn add(&mut self, request: &Request) {
         self.add_as(request, covered(request, self.page_bytes / SECTOR_BYTES));
     }
 
-    /// Takes one more request, which counts as `pages`. Of a flush, a trim and a request without sectors they play no part.
+    /// Adds a request that counts as `pages`. For a flush, a trim and a request without sectors, `pages` is
+    /// ignored.
     pub fn add_as(&mut self, request: &Request, pages: RangeInclusive<u64>) {
         let kind = request.operation as usize;
         self.counts[kind] += 1;
@@ -173,7 +174,7 @@ impl Collector {
         }
     }
 
-    /// The statistics of all requests added.
+    /// The statistics of all requests added so far.
     #[must_use]
     pub fn finish(&self) -> Statistics {
         let [reads, writes, flushes, trims] = self.counts;
@@ -241,7 +242,7 @@ impl Collector {
 }
 
 impl Collector {
-    /// Each volume by itself, in ascending number.
+    /// The totals of each volume, in ascending number.
     pub fn by_volume(&self) -> impl Iterator<Item = VolumeStatistics> {
         self.volumes
             .iter()
@@ -253,16 +254,16 @@ impl Collector {
             })
     }
 
-    /// The share of reads and writes that begin on a multiple of `sectors`.
+    /// The share of reads and writes whose first sector is a multiple of `sectors`.
     fn aligned(&self, sectors: usize) -> Option<f64> {
         let aligned: u64 = self.starts.iter().step_by(sectors).sum();
         share(aligned, self.starts.iter().sum())
     }
 
-    /// By how many sectors most reads and writes begin past a multiple of 4 KiB, and how many do.
+    /// The most frequent value of first sector modulo 8 among reads and writes, and how many have it.
     fn common_offset(&self) -> Option<(u64, u64)> {
         let count = |offset: usize| self.starts.iter().skip(offset).step_by(8).sum::<u64>();
-        // Among equals the smallest: 0 is no offset.
+        // Of equally frequent values, the smallest counts: 0 means that there is no offset.
         let (offset, most) = (0..8)
             .map(|offset| (offset, count(offset)))
             .rev()
@@ -271,7 +272,8 @@ impl Collector {
     }
 }
 
-/// The pages of `page_sectors` sectors of which `request` has at least one sector; one page if the request has no sector.
+/// The pages of `page_sectors` sectors of which `request` has at least one sector; one page if the request has
+/// no sectors.
 fn covered(request: &Request, page_sectors: u64) -> RangeInclusive<u64> {
     let last = request.end().saturating_sub(1).max(request.sector);
     request.sector / page_sectors..=last / page_sectors
@@ -304,8 +306,8 @@ mod tests {
         let mut collector = Collector::new(4096);
         for one in [
             request(Write, 0, 7, 2),   // pages 0 and 1
-            request(Read, 0, 9, 7),    // page 1, goes on after the write
-            request(Write, 0, 9, 8),   // pages 1 and 2, goes on after the write
+            request(Read, 0, 9, 7),    // page 1, starts at the end of the write before
+            request(Write, 0, 9, 8),   // pages 1 and 2, starts at the end of that write, too
             request(Write, 1, 0, 1),   // page 0 of another volume
             request(Trim, 0, 800, 80), // no page
             request(Flush, 0, 0, 0),
@@ -340,7 +342,7 @@ mod tests {
         );
         assert_eq!(statistics.span_s, (800 - 7) as f64 / 1e10);
         assert_eq!(statistics.request_mean_sectors, Some(18.0 / 4.0));
-        // The third request arrives with the second.
+        // The third request arrives at the same time as the second.
         assert_eq!(statistics.zero_gap_share, Some(0.2));
     }
 

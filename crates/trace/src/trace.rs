@@ -11,24 +11,25 @@ use std::path::Path;
 /// A whole trace in memory.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// The file it came from.
+    /// The path of the file.
     pub origin: String,
-    /// Its format.
+    /// The format of the file.
     pub format: &'static Format,
-    /// Its requests, in the order of their arrival.
+    /// The requests in the order of their arrival.
     pub requests: Vec<Request>,
-    /// SHA-256 of the uncompressed file, in hexadecimal; `None` if it was not read to the end, or not asked for.
+    /// SHA-256 of the uncompressed file, in hexadecimal; `None` if it was not read to the end, or
+    /// [`ReadOptions::digest`] is off.
     pub digest: Option<String>,
     /// The counts of the reader.
     pub report: ReadReport,
-    /// The first bad line that was skipped, as an error message.
+    /// The error message of the first bad line that was skipped.
     pub first_skipped: Option<String>,
 }
 
-/// Reads all of a trace.
+/// Reads a whole trace.
 ///
 /// # Errors
-/// As [`Reader::open`] and [`Reader::fill`].
+/// The errors of [`Reader::open`] and [`Reader::fill`].
 pub fn read_all(path: &Path, options: &ReadOptions) -> Result<Trace, TraceError> {
     let mut reader = Reader::open(path, options)?;
     let mut requests = Vec::new();

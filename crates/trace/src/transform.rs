@@ -1,6 +1,7 @@
-//! Traces made from other traces: cut, scaled, merged, without traits that show the origin.
+//! Makes traces from other traces: cuts, scales, merges, and removes traits that show the origin.
 //!
-//! Everything works request by request in the order of arrival, so traces of any length fit.
+//! Each transform works request by request in the order of arrival, so a trace of any length can be
+//! transformed.
 
 mod anonymize;
 mod cut;

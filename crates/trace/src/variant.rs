@@ -1,6 +1,7 @@
-//! Files that are in no known format, and yet nearly: other separators, words in lower case.
+//! Recognises files that are nearly in a known format: with other separators, or with words in lower case.
 //!
-//! Nothing is guessed. The error tells the user how to have such a file read as the table that it is.
+//! Such a file is not read by guess. The error message tells the user with which options it can be read as a
+//! table.
 
 use crate::cursor::next_line;
 use crate::decode::{State, decode};
@@ -8,21 +9,22 @@ use crate::format::{FORMATS, Format};
 use crate::formats::csv::Csv;
 use crate::options::{Choices, Columns};
 
-/// Lines looked at.
+/// Most lines that are tried.
 const SAMPLE_LINES: usize = 64;
 
-/// The options with which a file that begins with `lines` is read, and the format it is nearly in. Nothing if it is like none.
+/// The options with which a file that begins with `lines` can be read, and the name of the format that it
+/// nearly has. `None` if it is like no format.
 pub(crate) fn variant(lines: &[u8]) -> Option<(String, &'static str)> {
     let mut best = (0, None);
     for format in FORMATS {
         let Some(columns) = format.as_table else {
             continue;
         };
-        // A blank stands for tabs as well.
+        // A blank as the separator also means tabs.
         for separator in [",", ";", "|", " "] {
             let columns = columns.replace(',', separator);
             let (fitting, lines) = fitting(lines, format, &columns);
-            // A first line may be a header, and a last one cut off.
+            // The first line may be a header, or the last line may be cut off.
             if fitting > best.0 && fitting + 1 >= lines {
                 best = (fitting, Some((columns, format)));
             }
@@ -41,7 +43,7 @@ pub(crate) fn variant(lines: &[u8]) -> Option<(String, &'static str)> {
     Some((typed, format.name))
 }
 
-/// How many of the first lines are requests of a table with `columns`, and how many there are.
+/// How many of the first lines are valid requests in a table with `columns`, and how many lines were tried.
 fn fitting(lines: &[u8], format: &Format, columns: &str) -> (usize, usize) {
     let columns: Columns = columns.parse().expect("columns of a row of the registry");
     let choices = Choices {

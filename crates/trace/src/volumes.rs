@@ -1,4 +1,4 @@
-//! Volumes of a trace: whether there are several, and where each ends.
+//! The volumes of a trace: whether there are several, and where each of them ends.
 
 use crate::address::{Placement, concatenated};
 use crate::error::TraceError;
@@ -8,7 +8,7 @@ use crate::request::Request;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Whether there is more than one volume.
+/// Whether requests of more than one volume were seen.
 #[derive(Default)]
 pub(crate) struct Seen {
     first: Option<u32>,
@@ -16,24 +16,24 @@ pub(crate) struct Seen {
 }
 
 impl Seen {
-    /// Looks at the requests of a batch.
+    /// Records the volumes of a batch.
     pub fn see(&mut self, batch: &[Request]) {
         if !self.several
             && let Some(request) = batch.first()
         {
             let first = *self.first.get_or_insert(request.volume);
-            // All of them: a search checks one at a time, and mostly finds nothing.
+            // Compares all requests at once: a search compares one at a time, and mostly finds none.
             let others = batch.iter().map(|request| request.volume != first);
             self.several = others.fold(false, |several, other| several | other);
         }
     }
 }
 
-/// Reads the whole trace to see where each volume ends, and lays them end to end.
+/// Reads the whole trace to find the end of each volume, and places the volumes one after the other.
 pub(crate) fn first_pass(path: &Path, options: &ReadOptions) -> Result<Placement, TraceError> {
     let alone = ReadOptions {
         volumes: Volumes::Ignore,
-        // The order plays no part here, and is judged in the second pass.
+        // The order does not matter for the ends of volumes; the second pass checks it.
         order: Order::Clamp,
         limit: None,
         skip: 0,

@@ -1,4 +1,4 @@
-//! Requests into files: the registry of forms, and their writers.
+//! Writes requests to files: the registry of output formats, and their writers.
 
 pub mod compact;
 pub mod csv;
@@ -14,11 +14,11 @@ use flate2::write::GzEncoder;
 use parquet::ParquetWriter;
 use std::io::{self, BufWriter, Write};
 
-/// A form that traces can be written in.
+/// A format in which traces can be written.
 pub struct OutputForm {
-    /// The name, which is that of the format that reads it.
+    /// The name; the input format that reads the file has the same name.
     pub name: &'static str,
-    /// One sentence on what it keeps.
+    /// One sentence on what the format keeps.
     pub about: &'static str,
     kind: Kind,
 }
@@ -32,7 +32,7 @@ enum Kind {
     Parquet,
 }
 
-/// Every form, one row each.
+/// All output formats.
 pub static OUTPUTS: &[OutputForm] = &[
     OutputForm {
         name: "compact",
@@ -57,13 +57,14 @@ pub static OUTPUTS: &[OutputForm] = &[
     },
 ];
 
-/// The form called `name`.
+/// The output format called `name`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static OutputForm> {
     OUTPUTS.iter().find(|form| form.name == name)
 }
 
-/// The form that a file called `name` is in by its ending, that of a compression left aside.
+/// The output format that belongs to the extension of the file name `name`; the extension of a compression is
+/// ignored.
 ///
 /// ```
 /// use destage_trace::writers;
@@ -77,19 +78,20 @@ pub fn of_file(name: &str) -> Option<&'static OutputForm> {
     find(format.name)
 }
 
-/// How bytes are packed.
+/// How the bytes of a file are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// Not at all.
+    /// Not compressed.
     Plain,
-    /// As one zstd frame with a checksum.
+    /// One zstd frame with a checksum.
     Zstd,
     /// As gzip.
     Gzip,
 }
 
 impl Packing {
-    /// The form of a file called `name`, by its ending; `None` for an ending that is known but not written.
+    /// The compression that belongs to the extension of the file name `name`. `None` for a compression that can
+    /// be read but not written.
     #[must_use]
     pub fn of_file(name: &str) -> Option<Self> {
         match name.rsplit_once('.') {
@@ -101,7 +103,7 @@ impl Packing {
     }
 }
 
-/// A trace being written.
+/// Writes a trace.
 pub struct TraceWriter<'a>(Lines<'a>);
 
 enum Lines<'a> {
@@ -114,19 +116,20 @@ enum Lines<'a> {
 
 enum Packed<'a> {
     Plain(BufWriter<&'a mut (dyn Write + Send)>),
-    // Both collect their input before they compress it.
+    // Both collect their input in a buffer before they compress it.
     Zstd(Box<BufWriter<zstd::Encoder<'static, &'a mut (dyn Write + Send)>>>),
     Gzip(Box<BufWriter<GzEncoder<&'a mut (dyn Write + Send)>>>),
 }
 
-/// The level at which zstd is still faster than text can be made.
+/// The highest level at which zstd is still faster than the formatting of text.
 const ZSTD_LEVEL: i32 = 3;
 
 impl<'a> TraceWriter<'a> {
-    /// Begins a trace in `form`. The compact form is always packed with zstd.
+    /// Begins a trace in `form`. The compact format is always compressed with zstd, whatever `packing` says.
     ///
     /// # Errors
-    /// If `out` fails, or (as [`io::ErrorKind::Unsupported`]) if the form is packed inside and `packing` would pack it again.
+    /// If `out` fails, or (as [`io::ErrorKind::Unsupported`]) if the format compresses its own content and
+    /// `packing` would compress it again.
     pub fn new(
         form: &OutputForm,
         packing: Packing,
@@ -155,7 +158,7 @@ impl<'a> TraceWriter<'a> {
     /// Adds one request.
     ///
     /// # Errors
-    /// If the output fails, or (as [`io::ErrorKind::Unsupported`]) if the form cannot hold the request.
+    /// If the output fails, or (as [`io::ErrorKind::Unsupported`]) if the format cannot store the request.
     pub fn write(&mut self, request: &Request) -> io::Result<()> {
         match &mut self.0 {
             Lines::DiskSim(out) => disksim::write(out, request),
@@ -166,7 +169,7 @@ impl<'a> TraceWriter<'a> {
         }
     }
 
-    /// Ends the trace: an unfinished file cannot be read.
+    /// Ends the trace; a file that is not ended cannot be read.
     ///
     /// # Errors
     /// If the output fails.

@@ -1,7 +1,8 @@
-//! How fast workloads make requests, on one thread: `cargo bench -p destage-workload --bench generate [workload ...]`.
+//! How fast workloads make requests, on one thread: `cargo bench -p destage-workload --bench generate [workload
+//! ...]`.
 //!
-//! Every workload with its defaults, beside the target, by the processor time of the thread. The best of several rounds
-//! counts, because other work on the machine can only slow a round down.
+//! Shows the rate of every workload with its default values, and the target, by the processor time of the
+//! thread. The best of several rounds counts, because other work on the machine can only make a round slower.
 #![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destage_base::parameter::{Value, Values};
@@ -10,7 +11,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 7;
 
-/// Million requests per second that are wanted.
+/// The target in million requests per second.
 fn target(workload: &Workload) -> f64 {
     if workload.name.starts_with("standin-") {
         1.0

@@ -1,7 +1,7 @@
-//! `bursts`: requests come close together, and then for a while not at all.
+//! `bursts`: requests come close together, and then none come for a while.
 //!
-//! Draws, per request and in this order: whether a burst begins with it, the pause before that, the gap, the
-//! operation, the size, the rank. A draw that could come out only one way is not made.
+//! The draws for each request are, in this order: whether a burst begins with it, the pause before the burst,
+//! the gap, the operation, the size, the rank. A draw with only one possible outcome is not made.
 
 use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
@@ -94,7 +94,7 @@ impl Iterator for Bursts {
         let operation = write_or_read(self.writes.draw(random));
         let pages = self.sizes.draw(random);
         let page = self.places.place(self.ranks.draw(random) - 1);
-        // A request that would leave the footprint ends at its end.
+        // A request that would reach beyond the footprint is moved down, so that it ends with the footprint.
         Some(
             self.arrivals
                 .request(page.min(self.footprint_pages - pages), pages, operation),
@@ -122,7 +122,7 @@ mod tests {
             bursts += u32::from(last.replace(request.arrival) != Some(request.arrival));
             end = request.arrival;
         }
-        // 2000 are expected; five standard deviations are 224.
+        // 2000 bursts are expected; five standard deviations are 224.
         assert!((1776..=2224).contains(&bursts), "{bursts}");
         let pause = to_ms(end) / f64::from(bursts);
         assert!((440.0..560.0).contains(&pause), "{pause}");

@@ -1,9 +1,10 @@
 //! `fleet`: many volumes at once, each with its own rate, skew, footprint and share of writes.
 //!
-//! Arrivals of all volumes together are one stream, of which each volume takes its share: independent volumes with exponential gaps look like that
-//! together. The properties of a volume are drawn once from the seed, and shares come in halves and eighths, so that a
-//! thousand volumes need few tables. Draws, per request and in this order: the gap, the volume, the
-//! operation, the size, the rank. A draw that could come out only one way is not made.
+//! The arrivals of all volumes are one stream with exponential gaps, and each volume gets its share of them:
+//! independent volumes with exponential gaps give the same stream. The properties of a volume are drawn once
+//! from the seed. Footprints are the largest one halved several times, and skews have eight values, so that a
+//! thousand volumes need few tables. The draws for each request are, in this order: the gap, the volume, the
+//! operation, the size, the rank. A draw with only one possible outcome is not made.
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES, PAGE_BYTES,
@@ -16,28 +17,29 @@ use destage_base::parameter::{Kind, Values};
 use destage_base::{Random, parameters};
 use destage_trace::Request;
 
-/// Footprints are the largest one, its half, and so on: this many of them.
+/// The number of different footprints: the largest one, its half, its quarter and so on.
 const FOOTPRINTS: u64 = 7;
-/// Skews are this many, at equal distances.
+/// The number of different skews, at equal distances.
 const SKEWS: u64 = 8;
 
 parameters! {
     /// The parameters of `fleet`.
     struct Parameters {
         requests: u64 as REQUESTS;
-        /// How many volumes there are, numbered from 0.
+        /// Number of volumes, numbered from 0.
         volumes: u64 = "20" in Kind::Integer { min: 1, max: 1 << 20 }, "volumes", "";
-        /// Exponent of the Zipf law by which volumes share the requests; 0 gives all the same rate.
+        /// Exponent of the Zipf law by which volumes share the requests; 0 gives all volumes the same rate.
         rate_skew: f64 = "0.8" in Kind::Number { min: 0.0, max: 10.0 }, "", "";
         footprint_pages: u64 as FOOTPRINT_PAGES { default: "32768" };
         page_bytes: u64 as PAGE_BYTES;
-        /// Share of requests that write, in the volume that writes least; others lie between this and 100 %.
+        /// Share of writes of the volume that writes least; the shares of the others are between this and 100
+        /// %.
         write_percent_min: f64 = "40" in Kind::Number { min: 0.0, max: 100.0 }, "%", "";
         min_pages: u64 as MIN_PAGES;
         max_pages: u64 as MAX_PAGES;
         mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "0.1" };
         skew: f64 as SKEW;
-        /// Skews of volumes lie between skew less this and skew plus this.
+        /// The skews of volumes are between skew less this value and skew plus this value.
         skew_spread: f64 = "0.3" in Kind::Number { min: 0.0, max: 10.0 }, "", "";
     }
 }
@@ -56,9 +58,9 @@ struct Fleet {
     numbers: Places,
     sizes: Sizes,
     volumes: Vec<Volume>,
-    /// For each footprint one entry for each skew.
+    /// The ranks for each footprint, and for each skew within it.
     ranks: Vec<ZipfRanks>,
-    /// One entry for each footprint.
+    /// The pages and the places of each footprint.
     footprints: Vec<(u64, Places)>,
 }
 
@@ -143,10 +145,10 @@ impl Iterator for Fleet {
         let pages = self.sizes.draw(random);
         let rank = self.ranks[footprint * SKEWS as usize + skew].draw(random);
         let (footprint_pages, places) = &mut self.footprints[footprint];
-        // A request that would leave the footprint ends at its end.
+        // A request that would reach beyond the footprint is moved down, so that it ends with the footprint.
         let page = places.place(rank - 1).min(*footprint_pages - pages);
         Some(Request {
-            // There are at most 2^20 volumes.
+            // There are at most 2^20 volumes, so the number fits in 32 bits.
             volume: number as u32,
             ..self.arrivals.request(page, pages, operation)
         })

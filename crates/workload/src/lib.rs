@@ -1,16 +1,17 @@
-//! Synthetic workloads in place of a trace: seeded generators, file systems, stand-ins.
+//! Synthetic workloads that replace a trace: seeded generators, file systems, stand-ins.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `uniform` `zipf` `sequential` `mixed` `bursts` `looping` `fleet` | one generator each |
 //! | `files` | small file systems: which pages are written when files are made, written and removed |
 //! | `jobs` | job files of fio |
-//! | `standins` | workloads made the way a paper says its own was made |
-//! | `zipf_ranks` `zipf_pieces` | ranks by the Zipf law, and their scattering over an address space |
+//! | `standins` | workloads made as a paper describes its own |
+//! | `zipf_ranks` `zipf_pieces` | ranks drawn by the Zipf law, and scattered over an address space |
 //! | `shared` | parameters and steps that several workloads have in common |
 //!
-//! A workload is a pure function of its parameters and a seed. Arithmetic is integer or plain IEEE operations, and
-//! logarithms come from the `libm` crate instead of the platform, so the requests are the same on every machine.
+//! A workload depends on nothing but its parameters and a seed. Arithmetic is integer or plain IEEE operations,
+//! and logarithms come from the `libm` crate instead of the platform, so the requests are the same on every
+//! machine.
 //!
 //! ```
 //! use destage_base::parameter::Values;
@@ -38,7 +39,7 @@ mod zipf_ranks;
 use destage_base::parameter::{Parameter, Values, field};
 use destage_trace::Request;
 
-/// A workload's parameters contradict each other.
+/// The error that a workload's parameters contradict each other.
 ///
 /// The text is one line: the workload, the parameter, its value, and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -46,13 +47,13 @@ use destage_trace::Request;
     "workload {workload}: {parameter}={value} does not fit the other parameters; expected {expected}"
 )]
 pub struct WorkloadError {
-    /// The workload's name.
+    /// The name of the workload.
     pub workload: &'static str,
-    /// The parameter.
+    /// The name of the parameter.
     pub parameter: &'static str,
-    /// Its value.
+    /// The value of the parameter.
     pub value: String,
-    /// A correct text.
+    /// What was expected.
     pub expected: String,
 }
 
@@ -62,20 +63,20 @@ pub type Requests = Box<dyn Iterator<Item = Request> + Send>;
 /// A seeded synthetic workload.
 #[derive(Clone, Copy)]
 pub struct Workload {
-    /// The name, as in `--workload`.
+    /// The name, as `--workload` accepts it.
     pub name: &'static str,
-    /// One sentence on its effect on a buffer.
+    /// One sentence on the workload's effect on a buffer.
     pub about: &'static str,
-    /// Its parameters.
+    /// The parameters of the workload.
     pub parameters: &'static [Parameter],
-    /// Makes its requests, from a value for each of its parameters and a seed.
+    /// Makes the requests, from values of the parameters and a seed.
     ///
     /// # Errors
     /// If the values contradict each other.
     pub make: fn(&Values, u64) -> Result<Requests, WorkloadError>,
 }
 
-/// Every workload, one row each.
+/// All workloads.
 pub static WORKLOADS: &[Workload] = &[
     uniform::WORKLOAD,
     zipf::WORKLOAD,
@@ -104,7 +105,7 @@ pub static WORKLOADS: &[Workload] = &[
     standins::on_board_cache::WORKLOAD,
 ];
 
-/// How many requests `values` of any workload ask for.
+/// The number of requests that `values` of any workload set.
 #[must_use]
 pub fn requests_of(values: &Values) -> u64 {
     field(values, &shared::REQUESTS)

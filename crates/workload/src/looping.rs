@@ -1,7 +1,7 @@
-//! `looping`: a range is written from end to end again and again, and other requests come between.
+//! `looping`: a range is written from end to end again and again, and other requests come in between.
 //!
-//! Draws, per request and in this order: the gap, whether the loop goes on, the operation, the page of any other
-//! request. A draw that could come out only one way is not made.
+//! The draws for each request are, in this order: the gap, whether the request continues the loop, the
+//! operation, the page of a request that does not. A draw with only one possible outcome is not made.
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, WRITE_PERCENT,
@@ -23,9 +23,9 @@ parameters! {
         mean_interarrival_ms: f64 as MEAN_INTERARRIVAL_MS { default: "0.75" };
         /// Length of the loop, which lies at the start of the footprint.
         loop_pages: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 40 }, "pages", "";
-        /// Size of the loop's requests; the last one before the loop starts over may be shorter.
+        /// Size of the requests of the loop; the last one before the loop starts over may be shorter.
         step_pages: u64 = "1" in Kind::Integer { min: 1, max: 1 << 16 }, "pages", "";
-        /// Share of requests that continue the loop; all others are of one page, anywhere after the loop.
+        /// Share of requests that continue the loop; each other request has one page, anywhere after the loop.
         loop_percent: f64 = "80" in Kind::Number { min: 0.0, max: 100.0 }, "%", "";
     }
 }
@@ -122,7 +122,7 @@ mod tests {
             assert_eq!(*step, [(0, 4), (4, 4), (8, 2)][index % 3]);
         }
         assert!(outside.iter().all(|(_, pages)| *pages == 1));
-        // Five standard deviations around 200.
+        // 200 are expected; the bounds are five standard deviations away.
         assert!((137..=263).contains(&outside.len()), "{}", outside.len());
         values.set("loop_pages", Value::Integer(12));
         assert!(make(&values, 1).is_err());

@@ -1,9 +1,9 @@
-//! `mixed`: a small model of a personal computer's disk requests.
+//! `mixed`: a small model of the disk requests of a personal computer.
 //!
-//! Small writes come back to popular pages in one part of the footprint, streams run through the rest, and reads
-//! go to the popular pages. Draws, per request and in this order: the gap, whether it reads; then of a write
-//! whether it is a stream's, and which stream's; of all others the size and the rank. A draw that could come out
-//! only one way is not made.
+//! Small writes hit popular pages in one part of the footprint again and again, streams run through the rest,
+//! and reads hit the popular pages. The draws for each request are, in this order: the gap, whether it reads;
+//! for a write whether it belongs to a stream, and to which; for all others the size and the rank. A draw with
+//! only one possible outcome is not made.
 
 use super::sequential::{STREAM_PAGES, Streams};
 use super::shared::{
@@ -27,7 +27,7 @@ parameters! {
         read_percent: f64 = "30" in Kind::Number { min: 0.0, max: 100.0 }, "%", "";
         /// Share of writes that belong to a stream.
         stream_percent: f64 = "15" in Kind::Number { min: 0.0, max: 100.0 }, "%", "";
-        /// The part of the footprint, at its start, that small requests go to; the streams share the rest.
+        /// The part of the footprint, at its start, in which small requests lie; the streams share the rest.
         random_pages: u64 = "32768" in Kind::Integer { min: 1, max: 1 << 40 }, "pages", "";
         min_pages: u64 as MIN_PAGES;
         max_pages: u64 as MAX_PAGES { default: "2" };
@@ -105,7 +105,7 @@ impl Iterator for Mixed {
         }
         let pages = self.sizes.draw(random);
         let page = self.places.place(self.ranks.draw(random) - 1);
-        // A request that would leave its part ends at its end.
+        // A request that would reach beyond its part is moved down, so that it ends with the part.
         Some(self.arrivals.request(
             page.min(self.random_pages - pages),
             pages,

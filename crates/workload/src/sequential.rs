@@ -1,7 +1,7 @@
-//! `sequential`: a few streams take turns, each walking through a part of its own.
+//! `sequential`: a few streams take turns; each writes or reads its own part of the footprint from end to end.
 //!
-//! Draws, per request and in this order: the gap, the operation. A draw that could come out only one way is not
-//! made.
+//! The draws for each request are, in this order: the gap, the operation. A draw with only one possible outcome
+//! is not made.
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, STREAMS,
@@ -46,14 +46,14 @@ pub(super) const WORKLOAD: Workload = Workload {
     make,
 };
 
-/// Streams over pages from `start` on.
+/// Streams over the pages from `start` on.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
     start: u64,
-    /// Pages of each stream's part.
+    /// The number of pages in the part of each stream.
     part_pages: u64,
     stream_pages: u64,
-    /// How far each stream is in its part.
+    /// The position of each stream in its part.
     offsets: Vec<u64>,
 }
 
@@ -85,8 +85,8 @@ impl Streams {
         self.offsets.len() as u64
     }
 
-    /// The next request of a stream: first page and pages. The last one before a stream starts over is shorter
-    /// where the part is no multiple of the request.
+    /// The first page and the number of pages of the next request of a stream. The last request before a stream
+    /// starts over is shorter if the part is not a multiple of the request.
     pub fn advance(&mut self, stream: u64) -> (u64, u64) {
         let offset = &mut self.offsets[stream as usize];
         let page = self.start + stream * self.part_pages + *offset;

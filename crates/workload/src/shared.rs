@@ -125,7 +125,7 @@ pub(super) const STREAMS: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// An error about `parameter`, which does not fit the others.
+/// The error that `value` of `parameter` contradicts other parameters.
 pub(super) fn contradiction(
     workload: &'static str,
     parameter: &'static str,
@@ -140,7 +140,7 @@ pub(super) fn contradiction(
     }
 }
 
-/// Sectors in a page.
+/// The number of sectors in a page.
 pub(super) fn page_sectors(workload: &'static str, page_bytes: u64) -> Result<u64, WorkloadError> {
     if page_bytes.is_multiple_of(SECTOR_BYTES) {
         return Ok(page_bytes / SECTOR_BYTES);
@@ -153,7 +153,7 @@ pub(super) fn page_sectors(workload: &'static str, page_bytes: u64) -> Result<u6
     ))
 }
 
-/// Sizes of requests, equally likely from `min` to `max` pages.
+/// Sizes of requests in pages, equally likely from `min` to `max`.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     min: u64,
@@ -185,7 +185,7 @@ impl Sizes {
         Ok(Self { min, max })
     }
 
-    /// A size; draws nothing if there is only one.
+    /// Draws a size. Makes no draw if there is only one size.
     pub fn draw(&self, random: &mut Random) -> u64 {
         if self.min == self.max {
             self.min
@@ -195,13 +195,13 @@ impl Sizes {
     }
 }
 
-/// A whole number below `bound`, as the floor of a unit draw times `bound`: the textbook way, which published
-/// generators use.
+/// A whole number below `bound`: the floor of a draw from 0 to 1 times `bound`. Published generators use this
+/// method, so it must stay.
 pub(super) fn pick(random: &mut Random, bound: u64) -> u64 {
     ((random.unit() * bound as f64) as u64).min(bound - 1)
 }
 
-/// Something that happens in `percent` of the cases; draws nothing if it happens always or never.
+/// An event that happens in `percent` of the cases. Makes no draw if it happens always or never.
 #[derive(Clone, Debug)]
 pub(super) struct Chance(f64);
 
@@ -215,7 +215,7 @@ impl Chance {
     }
 }
 
-/// The operation of a request that writes or else reads.
+/// The operation: a write if `write`, else a read.
 pub(super) fn write_or_read(write: bool) -> Operation {
     if write {
         Operation::Write
@@ -224,8 +224,9 @@ pub(super) fn write_or_read(write: bool) -> Operation {
     }
 }
 
-/// Checks `value` of `parameter`, of which a request takes a `share` on average beside `other_ms`: all are to arrive
-/// within 2^63 ticks. Sums of random gaps are hardly ever twice their mean, so 64 bits hold every arrival.
+/// Checks that all requests arrive within 2^63 ticks. On average a request takes `other_ms` plus `share` times
+/// `value` of `parameter`, both in ms. Sums of random gaps are hardly ever twice their mean, so 64 bits can
+/// hold every arrival.
 pub(super) fn check_span(
     workload: &'static str,
     (parameter, value): (&'static str, f64),
@@ -241,7 +242,7 @@ pub(super) fn check_span(
     Err(contradiction(workload, parameter, value, expected))
 }
 
-/// Counts requests and lets time pass between them.
+/// Counts requests, and keeps the time of their arrivals.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals {
     mean_ms: f64,
@@ -252,7 +253,7 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Requests that are counted in pages of `page_bytes`.
+    /// Creates arrivals of requests whose sizes are in pages of `page_bytes` bytes.
     pub fn new(
         workload: &'static str,
         requests: u64,
@@ -263,7 +264,7 @@ impl Arrivals {
         Self::by_sectors(workload, requests, mean_ms, page_sectors)
     }
 
-    /// Requests that are counted in units of `page_sectors` sectors.
+    /// Creates arrivals of requests whose sizes are in units of `page_sectors` sectors.
     pub fn by_sectors(
         workload: &'static str,
         requests: u64,
@@ -281,14 +282,14 @@ impl Arrivals {
         })
     }
 
-    /// Lets time pass until the next arrival; `None` after the last.
+    /// Counts the next request, and lets the time until its arrival pass. `None` after the last request.
     pub fn next(&mut self, random: &mut Random) -> Option<()> {
         self.count()?;
         self.pause(random, self.mean_ms);
         Some(())
     }
 
-    /// Counts the next request; `None` after the last.
+    /// Counts the next request. `None` after the last request.
     pub fn count(&mut self) -> Option<()> {
         if self.made == self.wanted {
             return None;
@@ -297,12 +298,12 @@ impl Arrivals {
         Some(())
     }
 
-    /// Lets this much time pass.
+    /// Lets `ms` milliseconds pass.
     pub fn wait(&mut self, ms: f64) {
         self.time_ms += ms;
     }
 
-    /// Lets time pass: exponentially distributed, on average `mean_ms`.
+    /// Lets an exponentially distributed time pass, on average `mean_ms` milliseconds.
     pub fn pause(&mut self, random: &mut Random, mean_ms: f64) {
         if mean_ms > 0.0 {
             self.time_ms += -mean_ms * libm::log(1.0 - random.unit());
@@ -314,7 +315,7 @@ impl Arrivals {
         Request {
             arrival: whole_nanoseconds(self.time_ms),
             sector: page * self.page_sectors,
-            // Sizes are below 2^16 pages, pages at most 2^11 sectors.
+            // Sizes are at most 2^16 pages, and pages at most 2^11 sectors, so the product fits.
             sectors: (pages * self.page_sectors) as u32,
             volume: 0,
             line: u32::try_from(self.made).unwrap_or(u32::MAX),
@@ -325,9 +326,9 @@ impl Arrivals {
     }
 }
 
-/// A time in milliseconds as ticks, rounded to nanoseconds exactly as printing it with six decimals would round.
+/// Converts milliseconds to ticks. Rounds to nanoseconds exactly as printing with six decimals does.
 ///
-/// A product of floating-point numbers is not exact enough for that: it moves some values over the half.
+/// A product of floating-point numbers would not be exact enough: it moves some values over the half.
 pub(super) fn whole_nanoseconds(ms: f64) -> Ticks {
     const NS_PER_MS: u128 = 1_000_000;
     const MANTISSA_BITS: u32 = 52;
@@ -336,7 +337,7 @@ pub(super) fn whole_nanoseconds(ms: f64) -> Ticks {
     let mantissa = (bits & ((1 << MANTISSA_BITS) - 1)) | (1 << MANTISSA_BITS);
     let product = u128::from(mantissa) * NS_PER_MS;
     let ns = match exponent {
-        // 73 bits shifted further than that are less than half a nanosecond.
+        // A shift of the 73 bits by more than 100 leaves less than half a nanosecond.
         ..-100 => 0,
         -100..0 => {
             let shift = exponent.unsigned_abs();
@@ -371,7 +372,7 @@ mod tests {
         }
         assert_eq!(whole_nanoseconds(0.0), 0);
         assert_eq!(whole_nanoseconds(1.0), 10_000_000);
-        // Exactly between two nanoseconds, to the even one: 7812.5 and 23437.5.
+        // 7812.5 and 23437.5 lie exactly between two nanoseconds, and round to the even one.
         assert_eq!(whole_nanoseconds(1.0 / 128.0), 7_812 * 10);
         assert_eq!(whole_nanoseconds(3.0 / 128.0), 23_438 * 10);
         assert_eq!(whole_nanoseconds(1e300), u64::MAX);

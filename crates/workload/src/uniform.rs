@@ -1,8 +1,8 @@
-//! `uniform`: every page is as likely as any other.
+//! `uniform`: all pages are equally likely.
 //!
-//! Draws from the generator, per request and in this order: the gap, the operation, the size, the first page.
-//! A draw that could come out only one way is not made. With its defaults and a seed this repeats published
-//! traces to the byte, so the order is not to be changed.
+//! The draws for each request are, in this order: the gap, the operation, the size, the first page. A draw with
+//! only one possible outcome is not made. With the default values and a given seed, the requests are those of
+//! published traces, to the byte, so the order of draws must not change.
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES, PAGE_BYTES,
@@ -41,7 +41,7 @@ struct Uniform {
     footprint_pages: u64,
 }
 
-/// The requests, where errors name the workload `name`.
+/// The requests with these parameters. Errors call the workload `name`.
 pub(super) fn make_as(
     name: &'static str,
     own: &Parameters,

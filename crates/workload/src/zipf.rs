@@ -1,7 +1,7 @@
-//! `zipf`: few pages are written often, most rarely.
+//! `zipf`: a few pages are written often, most pages rarely.
 //!
-//! Draws, per request and in this order: the gap, the operation, the size, the rank. A draw that could come out
-//! only one way is not made.
+//! The draws for each request are, in this order: the gap, the operation, the size, the rank. A draw with only
+//! one possible outcome is not made.
 
 use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
@@ -74,7 +74,7 @@ impl Iterator for Zipf {
         let operation = write_or_read(self.writes.draw(&mut self.random));
         let pages = self.sizes.draw(&mut self.random);
         let page = self.places.place(self.ranks.draw(&mut self.random) - 1);
-        // A request that would leave the footprint ends at its end.
+        // A request that would reach beyond the footprint is moved down, so that it ends with the footprint.
         Some(
             self.arrivals
                 .request(page.min(self.footprint_pages - pages), pages, operation),

@@ -1,18 +1,21 @@
-//! Most Zipf ranks without a logarithm: the inverse of the law's integral, in short pieces of a parabola.
+//! Finds most Zipf ranks without a logarithm: the inverse of the law's integral is approximated by short pieces
+//! of a parabola.
 //!
-//! To draw a rank, a point is computed and rounded. Near enough to that point is a Taylor polynomial, and how
-//! far the two can be apart has a bound. If no rank's limit is that close, both give the same rank; if one is, the function gives no answer and the
-//! caller computes. So every rank is the same as without this file, to the last bit.
+//! A rank is drawn by computing a point and rounding it. A Taylor polynomial gives nearly the same point, with
+//! a known bound for the difference. If no limit between ranks is within this bound, both points give the same
+//! rank. If one is, the function gives no rank, and the caller computes the point. So every rank is the same as
+//! without this module, to the last bit.
 
-/// Pieces, a power of two: a table of 16 KiB stays in the first-level cache.
+/// The number of pieces, a power of two. A table of 16 KiB stays in the first-level cache.
 const PIECES: usize = 512;
-/// Bits of a draw.
+/// The number of bits in a draw.
 const DRAW_BITS: u32 = 53;
-/// A bound for the relative error of a computed point. Some ten operations, each wrong by at most two units in the
-/// last place, make an error of at most 2^-48, which lies far below it.
+/// A bound for the relative error of a computed point. Some ten operations, each with an error of at most two
+/// units in the last place, add up to an error of at most 2^-48, which is far below the bound.
 const ROUNDING: f64 = 1.0 / (1u64 << 43) as f64;
 
-/// Between two draws: the point in the middle, its first and half its second derivative, and how far off this is.
+/// The approximation for a range of draws: the point in its middle, the first and half of the second derivative
+/// there, and a bound for its error.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     point: f64,
@@ -21,17 +24,18 @@ struct Piece {
     error: f64,
 }
 
-/// The points of all draws.
+/// The approximation for all draws.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
     pieces: Box<[Piece]>,
-    /// From how far behind half way to its rank on a point is sure to be taken.
+    /// A point is taken without a test if it is at least this far above the lower limit of its rank.
     sure_from: f64,
 }
 
 impl Pieces {
-    /// For points x(a) at a = `high` + u (`low` - `high`), where u is a draw in 0 .. 1 and x' = x^`skew`, as
-    /// `point` computes them; a rank is taken without a test if its point is at most `sure` below it.
+    /// Approximates the points x(a) at a = `high` + u (`low` - `high`), where u is a draw from 0 to 1, x' =
+    /// x^`skew`, and `point` computes x. A rank is taken without a test if its point is at most `sure` below
+    /// it.
     pub fn new(skew: f64, (low, high): (f64, f64), sure: f64, point: impl Fn(f64) -> f64) -> Self {
         let width = low - high;
         let half = width / (2 * PIECES) as f64;
@@ -41,7 +45,8 @@ impl Pieces {
             let x = point(middle);
             let power = |x: f64, exponent: f64| libm::exp(exponent * libm::log(x));
             let ends = [point(middle - half), point(middle + half)];
-            // The third derivative is a power of x, so no larger within than at one of the ends.
+            // The third derivative is a power of x, so within the piece it is at most as large as at one of its
+            // ends.
             let third = ends
                 .iter()
                 .map(|x| power(*x, 3.0 * skew - 2.0))
@@ -55,7 +60,7 @@ impl Pieces {
                 point: x,
                 slope: power(x, skew) * width,
                 curve: skew * power(x, 2.0 * skew - 1.0) * width * width / 2.0,
-                // The ends are rounded too, hence a little more.
+                // The ends are rounded as well, so the bound is a little larger.
                 error: 1.01 * cut_off + ROUNDING * terms,
             }
         };
@@ -65,19 +70,19 @@ impl Pieces {
         }
     }
 
-    /// The rank that a draw of 53 bits is taken as, if that is beyond doubt.
+    /// The rank of a draw of 53 bits, if the approximation decides it.
     #[inline]
     pub fn rank(&self, draw: u64) -> Option<u64> {
         let index = (draw >> (DRAW_BITS - PIECES.ilog2())) as usize;
         let piece = &self.pieces[index];
-        // Both are exact, and so is their difference.
+        // Both terms are exact, and so is their difference.
         let from_middle = draw as f64 * (1.0 / (1u64 << DRAW_BITS) as f64)
             - (index as f64 + 0.5) * (1.0 / PIECES as f64);
         let point = piece.point + from_middle * (piece.slope + from_middle * piece.curve);
         let rank = (point + 0.5) as u64;
         let behind = point + 0.5 - rank as f64;
-        // False wherever something is no number. Points lie between half a unit below the first rank and half a unit above
-        // the last, so no other rank is sure.
+        // This is false if a value is not a number. All points lie between half a unit below the first rank and
+        // half a unit above the last, so no rank outside of the range can be sure.
         let sure = behind - piece.error > self.sure_from && behind + piece.error < 1.0;
         sure.then_some(rank)
     }

@@ -1,27 +1,28 @@
-//! Ranks by the Zipf law, and their scattering over an address space.
+//! Draws ranks by the Zipf law, and scatters them over an address space.
 
 use super::zipf_pieces::Pieces;
 use destage_base::Random;
 
-/// Draws ranks from 1 to n with probability in proportion to rank^-skew.
+/// Draws ranks from 1 to n with a probability in proportion to rank^-skew.
 ///
-/// Rejection-inversion (Hoermann and Derflinger, ACM TOMACS 6(3), 1996): exact for every n and skew, without a
-/// table of ranks, at little more than one draw per rank. Most draws need no logarithm: see [`Pieces`].
+/// The method is rejection-inversion (Hoermann and Derflinger, ACM TOMACS 6(3), 1996). It is exact for every n
+/// and skew, needs no table of ranks, and little more than one draw for each rank. Most draws need no
+/// logarithm: see [`Pieces`].
 #[derive(Clone, Debug)]
 pub(super) struct ZipfRanks {
     pieces: Pieces,
     law: Law,
 }
 
-/// The law, and the data for drawing by it.
+/// The law, and the constants for drawing by it.
 #[derive(Clone, Debug)]
 struct Law {
     ranks: f64,
     skew: f64,
-    /// H(1.5) - h(1) and H(n + 0.5): between them lie the inverted draws.
+    /// H(1.5) - h(1) and H(n + 0.5). The draws that are inverted lie between them.
     low: f64,
     high: f64,
-    /// Below this distance from its rank a draw needs no test.
+    /// A point that is at most this far below its rank is taken without a test.
     sure: f64,
 }
 
@@ -34,7 +35,7 @@ impl ZipfRanks {
         Self { pieces, law }
     }
 
-    /// A rank, from 1.
+    /// Draws a rank, counted from 1.
     #[inline]
     pub fn draw(&self, random: &mut Random) -> u64 {
         let draw = random.next_u64() >> 11;
@@ -59,7 +60,7 @@ impl Law {
         this
     }
 
-    /// The rank for `draw`, of 53 bits, or for one of the draws that follow.
+    /// The rank for `draw`, which has 53 bits; if that is rejected, the rank for one of the next draws.
     #[cold]
     #[inline(never)]
     fn draw(&self, mut draw: u64, random: &mut Random) -> u64 {
@@ -80,21 +81,22 @@ impl Law {
         libm::exp(-self.skew * libm::log(x))
     }
 
-    /// H(x): the integral of h from 1 to x, (x^(1-skew) - 1) / (1 - skew), written so that it is exact near skew 1.
+    /// H(x): the integral of h from 1 to x, (x^(1-skew) - 1) / (1 - skew), written so that it is exact for a
+    /// skew near 1.
     fn integral(&self, x: f64) -> f64 {
         let log = libm::log(x);
         exp_minus_1_over((1.0 - self.skew) * log) * log
     }
 
-    /// The x of which H is `area`.
+    /// The x for which H(x) is `area`.
     fn integral_inverse(&self, area: f64) -> f64 {
-        // Rounding may take the product just below its limit of -1.
+        // Rounding can make the product slightly smaller than its limit of -1.
         let product = (area * (1.0 - self.skew)).max(-1.0);
         libm::exp(log_1_plus_over(product) * area)
     }
 }
 
-/// (e^x - 1) / x, continued through 0.
+/// (e^x - 1) / x, with the limit 1 at x = 0.
 fn exp_minus_1_over(x: f64) -> f64 {
     if x.abs() > 1e-8 {
         libm::expm1(x) / x
@@ -103,7 +105,7 @@ fn exp_minus_1_over(x: f64) -> f64 {
     }
 }
 
-/// ln(1 + x) / x, continued through 0.
+/// ln(1 + x) / x, with the limit 1 at x = 0.
 fn log_1_plus_over(x: f64) -> f64 {
     if x.abs() > 1e-8 {
         libm::log1p(x) / x
@@ -112,16 +114,16 @@ fn log_1_plus_over(x: f64) -> f64 {
     }
 }
 
-/// A [`Scatter`] that remembers the places of low numbers: a Zipf law asks for these again and again.
+/// A [`Scatter`] that remembers the results for low numbers, which a Zipf law draws again and again.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     scatter: Scatter,
-    /// For each page the place that it is moved to, plus 1; 0 where that was not worked out yet.
+    /// For each page the page that it is moved to, plus 1; 0 if it is not yet computed.
     known: Vec<u32>,
 }
 
 impl Places {
-    /// Most pages whose place is remembered: 1 MiB of them.
+    /// The most pages whose result is remembered (1 MiB).
     const KNOWN_MAX: u64 = 1 << 18;
 
     pub fn new(pages: u64, cluster_pages: u64) -> Self {
@@ -136,36 +138,37 @@ impl Places {
         }
     }
 
-    /// Where `page` is moved to.
+    /// The page that `page` is moved to.
     #[inline]
     pub fn place(&mut self, page: u64) -> u64 {
         let Some(known) = self.known.get_mut(page as usize) else {
             return self.scatter.place(page);
         };
         if *known == 0 {
-            // Places are below 2^32 - 1 wherever one is remembered.
+            // Results are below 2^32 - 1 if any are remembered.
             *known = self.scatter.place(page) as u32 + 1;
         }
         u64::from(*known - 1)
     }
 }
 
-/// A fixed one-to-one map of 0 .. `pages` that moves runs of `cluster_pages` pages to places that look random.
+/// A fixed one-to-one map of 0 .. `pages`. It moves runs of `cluster_pages` pages to positions that look
+/// random.
 ///
-/// Without it popular pages would all be neighbours, and every block-level scheme would look better than it is.
+/// Without it, popular pages would be neighbours, and every block-level scheme would look better than it is.
 #[derive(Clone, Debug)]
 pub(super) struct Scatter {
     cluster_pages: u64,
-    /// Whole runs; the rest after the last run stays in place.
+    /// The number of whole runs. The pages after the last whole run are not moved.
     clusters: u64,
-    /// Bits of one half of a run's number.
+    /// The number of bits in one half of the number of a run.
     half_bits: u32,
-    /// Which of many maps it is.
+    /// Selects one of many maps.
     key: u64,
 }
 
 impl Scatter {
-    /// One of many maps of single pages, the one with this `key`.
+    /// The map of single pages that `key` selects.
     pub fn keyed(pages: u64, key: u64) -> Self {
         Self {
             key,
@@ -189,7 +192,8 @@ impl Scatter {
         if cluster >= self.clusters || self.clusters < 2 {
             return page;
         }
-        // The permutation covers a power of four. Following it until it is back in range makes it one of the range.
+        // The permutation covers a power of four. Repeating it until the result is in range gives a permutation
+        // of the range.
         let mut moved = self.permute(cluster);
         while moved >= self.clusters {
             moved = self.permute(moved);
@@ -197,7 +201,7 @@ impl Scatter {
         moved * self.cluster_pages + offset
     }
 
-    /// A Feistel network of four rounds: one-to-one whatever the round function does.
+    /// A Feistel network of four rounds, which is one-to-one for any round function.
     fn permute(&self, value: u64) -> u64 {
         let mask = (1u64 << self.half_bits) - 1;
         let (mut left, mut right) = (value >> self.half_bits, value & mask);
@@ -226,7 +230,7 @@ mod tests {
             for rank in 1..=50u32 {
                 let expected = f64::from(DRAWS) * f64::from(rank).powf(-skew) / norm;
                 let error = (f64::from(counts[rank as usize]) - expected).abs();
-                // Five standard deviations.
+                // The bound is five standard deviations.
                 assert!(
                     error <= 5.0 * expected.sqrt() + 1.0,
                     "skew {skew} rank {rank}: {error} of {expected}"
@@ -244,7 +248,8 @@ mod tests {
                 let mut sure = 0;
                 let check = |draw: u64| {
                     if let Some(rank) = ranks.pieces.rank(draw) {
-                        // A second draw would change the result: the next number of `after` is another one.
+                        // A rejected draw would take a second draw, and then the next number of `after` would
+                        // differ.
                         let mut after = Random::new(1);
                         assert_eq!(
                             ranks.law.draw(draw, &mut after),
@@ -259,7 +264,7 @@ mod tests {
                 for _ in 0..DRAWS {
                     sure += check(random.next_u64() >> 11);
                 }
-                // Both ends, and both sides of where ranks change.
+                // Checks both ends of the range, and both sides of the limits between ranks.
                 for step in 0..1000 {
                     check(step);
                     check((1 << 53) - 1 - step);

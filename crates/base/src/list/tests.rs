@@ -1,4 +1,4 @@
-//! Lists against plain queues.
+//! The lists behave like plain queues that serve as a model.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -6,7 +6,7 @@ use alloc::vec;
 use super::*;
 use crate::Random;
 
-/// An item with something beside its links.
+/// An item with a value stored with its links.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Tagged(u32, u64);
 

@@ -1,25 +1,27 @@
-//! The conditions on a whole configuration that a parameter needs, and those that it excludes.
+//! Conditions on the whole configuration: those that a parameter needs, and those that it excludes.
 //!
-//! A condition is text that people read and programs check: `flash.suspend != never`, `host.queues > 1 or host.link_lanes = 4|8`,
-//! `clock and bytes`. A clause compares the value of a key with one word or number, or with several that stand between `|`; a word
-//! alone is a fact, which [`Whole`] knows. `and` binds before `or`.
+//! A condition is text that people read and programs check: `flash.suspend != never`,
+//! `host.queues > 1 or host.link_lanes = 4|8`, `clock and bytes`. A clause compares the value of a key with a
+//! word, a number, or several of them separated by `|`. A clause of a single word is a fact, which [`Whole`] can
+//! look up. `and` binds before `or`.
 
 use alloc::vec::Vec;
 
 use super::Value;
 
-/// The settings that a parameter excludes.
+/// A combination of settings that a parameter excludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exclusion {
-    /// Which of the parameter's values: the end of a clause, such as `= pool` or `> 1`; empty: all but the default.
+    /// The values of the parameter to which the exclusion applies, as the end of a clause, such as `= pool` or
+    /// `> 1`. An empty text is for all values but the default.
     pub value: &'static str,
-    /// The condition that it excludes.
+    /// The condition that must not hold together with these values.
     pub with: &'static str,
-    /// Why, in one sentence, without its full stop.
+    /// The reason, in one sentence without a full stop.
     pub because: &'static str,
 }
 
-/// A whole configuration, as far as conditions ask.
+/// A whole configuration, as conditions see it.
 pub trait Whole {
     /// The value of `key`, if the configuration has such a parameter.
     fn value(&self, key: &str) -> Option<Value>;
@@ -28,38 +30,38 @@ pub trait Whole {
     fn fact(&self, name: &str) -> Option<bool>;
 }
 
-/// A condition, read.
+/// A condition that was read from text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Condition<'t> {
-    /// The condition holds if all clauses of one of these lists hold.
+    /// Lists of clauses. The condition holds if all clauses of at least one list hold.
     pub any: Vec<Vec<Clause<'t>>>,
 }
 
-/// A part of a condition.
+/// A part of a condition that compares one value or names one fact.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Clause<'t> {
-    /// The value of a key is, or is not, one of these words.
+    /// The value of a key is, or is not, one of several words or numbers.
     Is {
         /// The key.
         key: &'t str,
-        /// Whether the value has to be one of the words.
+        /// Whether the value has to be one of `values` (`=`), or must not be (`!=`).
         wanted: bool,
-        /// The values.
+        /// The words or numbers.
         values: Vec<&'t str>,
     },
-    /// The value of a key is a number above this.
+    /// The value of a key is a number above `number`.
     Above {
         /// The key.
         key: &'t str,
         /// The number.
         number: f64,
     },
-    /// A fact.
+    /// A fact with this name holds.
     Fact(&'t str),
 }
 
 impl<'t> Condition<'t> {
-    /// Reads a condition; `None` if it is none.
+    /// Reads a condition, or returns `None` if `text` is not one.
     #[must_use]
     pub fn read(text: &'t str) -> Option<Self> {
         let all = |part: &'t str| part.split(" and ").map(Clause::read).collect();
@@ -67,17 +69,17 @@ impl<'t> Condition<'t> {
         Some(Self { any: any? })
     }
 
-    /// Whether it holds of `whole`. A clause on a key that `whole` does not have does not hold.
+    /// Whether the condition holds for `whole`. A clause with a key that `whole` does not have is false.
     ///
     /// # Panics
-    /// If it names a fact that `whole` does not know, which is a bug in its row.
+    /// If the condition names a fact that `whole` does not know, which is a bug in the parameter's row.
     #[must_use]
     pub fn holds(&self, whole: &dyn Whole) -> bool {
         let all = |clauses: &Vec<Clause<'_>>| clauses.iter().all(|clause| clause.holds(whole));
         self.any.iter().any(all)
     }
 
-    /// The keys that it compares.
+    /// The keys whose values the condition compares.
     pub fn keys(&self) -> impl Iterator<Item = &'t str> {
         self.any.iter().flatten().filter_map(Clause::key)
     }
@@ -105,7 +107,7 @@ impl<'t> Clause<'t> {
         is_word(text).then_some(Self::Fact(text))
     }
 
-    /// The key that it compares, if it does.
+    /// The key whose value the clause compares; `None` for a fact.
     #[must_use]
     pub fn key(&self) -> Option<&'t str> {
         match self {
@@ -114,10 +116,10 @@ impl<'t> Clause<'t> {
         }
     }
 
-    /// Whether it holds of `whole`.
+    /// Whether the clause holds for `whole`. A clause with a key that `whole` does not have is false.
     ///
     /// # Panics
-    /// As [`Condition::holds`].
+    /// If the clause names a fact that `whole` does not know.
     #[must_use]
     pub fn holds(&self, whole: &dyn Whole) -> bool {
         match self {
@@ -142,7 +144,7 @@ impl<'t> Clause<'t> {
 }
 
 impl Value {
-    /// Whether `text` says this value.
+    /// Whether `text` is a way to write this value.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
         match self {

@@ -1,7 +1,7 @@
-//! Parameters declared once: [`choices!`](crate::choices) and [`parameters!`](crate::parameters).
+//! The macros [`choices!`](crate::choices) and [`parameters!`](crate::parameters), which declare parameters.
 //!
-//! One declaration gives a struct with typed fields, the [`Parameter`] rows, and the function that fills the struct from checked [`Values`]. So code
-//! matches over an enum and never over a word.
+//! One declaration gives a struct with typed fields, the [`Parameter`] rows, and the function that fills the
+//! struct from checked [`Values`]. So code that uses a choice matches on an enum and not on a word.
 //!
 //! ```
 //! use destage_base::parameter::{Kind, Value, Values};
@@ -39,12 +39,12 @@ use alloc::string::String;
 
 use super::{AUTO, Kind, Parameter, Value, Values};
 
-/// A type a parameter's value may have.
+/// A type that the value of a parameter can have.
 pub trait Field: Sized {
     /// The possible values of the parameter, unless its row restricts them.
     const KIND: Kind;
 
-    /// `value` as this type; `None` if it is of another kind.
+    /// Converts `value` to this type; `None` if the value has another kind.
     fn of(value: &Value) -> Option<Self>;
 }
 
@@ -84,12 +84,12 @@ impl Field for u64 {
     }
 }
 
-/// A count, or `None` until it is derived from the input.
+/// A count that the user gives, or that is derived from the input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CountOrAuto {
-    /// It is still to be found.
+    /// The count has yet to be derived from the input.
     Auto,
-    /// The number.
+    /// The count.
     Count(u32),
 }
 
@@ -132,10 +132,10 @@ impl Field for String {
     }
 }
 
-/// The value of `row`; its default, if `values` have none.
+/// The value of `row` in `values`, or the default of `row` if `values` has none.
 ///
 /// # Panics
-/// If the value is not one of the row's, which is a bug in the code that set it.
+/// If the value does not fit the type `T`, which is a bug in the code that set it.
 #[must_use]
 pub fn field<T: Field>(values: &Values, row: &Parameter) -> T {
     let value = match values.get(row.name) {
@@ -145,10 +145,10 @@ pub fn field<T: Field>(values: &Values, row: &Parameter) -> T {
     value.unwrap_or_else(|| panic!("{}: expected {}", row.name, row.expected()))
 }
 
-/// `given`, for a field of kind `natural` in its row.
+/// Returns `given`, after a check that every value of it fits a field whose type has the kind `natural`.
 ///
 /// # Panics
-/// When compiled, if a value of `given` may not fit the type.
+/// At compile time, if `given` allows values that the type cannot hold.
 #[must_use]
 pub const fn narrowed(natural: Kind, given: Kind) -> Kind {
     let fits = match (natural, given) {
@@ -163,10 +163,10 @@ pub const fn narrowed(natural: Kind, given: Kind) -> Kind {
     given
 }
 
-/// `row`, whose name has to be `name`.
+/// Returns `row`, after a check that its name is `name`.
 ///
 /// # Panics
-/// When compiled, if it is another.
+/// At compile time, if the row has another name.
 #[must_use]
 pub const fn called(name: &str, row: Parameter) -> Parameter {
     let (wanted, has) = (name.as_bytes(), row.name.as_bytes());
@@ -180,13 +180,13 @@ pub const fn called(name: &str, row: Parameter) -> Parameter {
     row
 }
 
-/// The text of a doc comment.
+/// The text of a doc comment, without blanks at its ends.
 #[must_use]
 pub const fn prose(doc: &'static str) -> &'static str {
     doc.trim_ascii()
 }
 
-/// How many rows `lists` have.
+/// The number of rows in all `lists` together.
 #[must_use]
 pub const fn count(lists: &[&[Parameter]]) -> usize {
     let (mut rows, mut list) = (0, 0);
@@ -200,7 +200,7 @@ pub const fn count(lists: &[&[Parameter]]) -> usize {
 /// The rows of `lists`, one list after the other.
 ///
 /// # Panics
-/// When compiled, if they are not `N`.
+/// At compile time, if the lists together do not have `N` rows.
 #[must_use]
 pub const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
     let mut rows = [Parameter::BLANK; N];
@@ -218,8 +218,9 @@ pub const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
     rows
 }
 
-/// Declares an enum whose variants are the words of a [`Kind::Choice`](crate::parameter::Kind::Choice), in
-/// this order. It can be a field of [`parameters!`](crate::parameters), and prints as its word.
+/// Declares an enum whose variants are the words of a [`Kind::Choice`](crate::parameter::Kind::Choice), in the
+/// order of their declaration. The enum can be the type of a field in [`parameters!`](crate::parameters), and
+/// prints as its word.
 #[macro_export]
 macro_rules! choices {
     (
@@ -257,18 +258,18 @@ macro_rules! choices {
     };
 }
 
-/// Declares parameters: a struct with a field for each, `ROWS`, and `from_values`.
+/// Declares parameters: a struct with one field for each, its rows `ROWS`, and its constructor `from_values`.
 ///
 /// ```text
-/// struct Name in "prefix." {          names of rows are the fields', with the prefix if there is one
-///     /// What it does.               becomes `about`
+/// struct Name in "prefix." {          rows are named after the fields, with this prefix if there is one
+///     /// What the parameter does.    becomes `about` of the row
 ///     field: Type = "default", "unit", "source";
-///     /// What it does.
-///     field: Type = "default" in KIND, "unit", "source";      more narrowly than the type
-///     field: Type = "default", "unit", "source", needs &["other.key > 1"], excludes &[...];     either may be left out
-///     field: Type as ROW;             a row that several declarations share; its name is the field's
-///     field: Type as ROW { default: "other" };                with other words
-///     field: Struct;                  the parameters of another declaration, at this place
+///     /// What the parameter does.
+///     field: Type = "default" in KIND, "unit", "source";      allows fewer values than the type
+///     field: Type = "default", "unit", "source", needs &["other.key > 1"], excludes &[...];     either may be omitted
+///     field: Type as ROW;             a row that several declarations share; it must have the name of the field
+///     field: Type as ROW { default: "other" };                the shared row with some entries replaced
+///     field: Struct;                  inserts the parameters of another declaration here
 /// }
 /// ```
 #[macro_export]
@@ -314,7 +315,7 @@ macro_rules! parameters {
                 &JOINED
             };
 
-            /// The struct of `values`; a parameter without a value has its default.
+            /// The struct with the values in `values`. A parameter without a value gets its default.
             #[must_use]
             $visibility fn from_values(values: &$crate::parameter::Values) -> Self {
                 Self {

@@ -1,8 +1,8 @@
-//! Clusters in buckets, each bucket by a key: the least key of the highest bucket.
+//! Clusters in buckets: finds the cluster with the smallest key in the highest bucket that has clusters.
 //!
-//! The structure behind [`BySize`](super::BySize) if the order within a size is not the order of insertion: a cluster that changes its size but not
-//! its age belongs somewhere in the middle. Each bucket is a *pairing heap*, a tree in which no cluster has a smaller key than its parent, connected
-//! by links only:
+//! This structure replaces [`BySize`](super::BySize) when the clusters of one size are not in the order of insertion,
+//! because a cluster whose size changes keeps its age and belongs somewhere in the middle. Each bucket is a *pairing
+//! heap*: a tree, made of links only, in which no cluster has a smaller key than its parent.
 //!
 //! ```text
 //!   bucket 4:  3             first child, and on to its siblings
@@ -10,10 +10,10 @@
 //!                     +- 6
 //! ```
 //!
-//! Putting compares with the root and is done, taking out a cluster without children is unlinking, and
-//! only a cluster with children costs more: these are melded in pairs, then all into one.
+//! Inserting a cluster needs one comparison with the root. Removing a cluster without children only unlinks it. If a
+//! cluster with children is removed, the children are first melded in pairs, and then the pairs into one tree.
 //!
-//! Cost: O(1) to put and to look, O(log n) amortised to take out; 16 bytes and a key per cluster.
+//! Cost: O(1) to insert and to find, O(log n) amortised to remove. Memory: 16 bytes and a key per cluster.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,34 +22,34 @@ use destage_base::table;
 
 use super::ClusterId;
 
-/// Stands for no cluster in a link, and for the bucket of a cluster that is in none.
+/// Means "no cluster" in a link, and is the bucket of a cluster that is in no bucket.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
 struct Node<Key> {
     key: Key,
     bucket: u32,
-    /// The first of its children.
+    /// The first child.
     child: u32,
-    /// The sibling after it.
+    /// The next sibling.
     next: u32,
-    /// The sibling before it, or of the first child the parent.
+    /// The previous sibling; for a first child, its parent.
     prev: u32,
 }
 
-/// Clusters by bucket, then key; a cluster is in at most one bucket.
+/// Clusters ordered by bucket, then by key; a cluster is in at most one bucket.
 pub struct Buckets<Key = u64> {
     /// By cluster.
     nodes: Vec<Node<Key>>,
-    /// By bucket.
+    /// By bucket: the root of its tree.
     roots: Vec<u32>,
-    /// A bit per bucket: whether it may have clusters. A wrong bit is cleared when it is found.
+    /// One bit per bucket: whether it may have clusters. A bit that is set wrongly is cleared when this is noticed.
     filled: Vec<u64>,
     len: usize,
 }
 
 impl<Key: Copy + Ord> Buckets<Key> {
-    /// Empty, for buckets `0 .. buckets`.
+    /// Makes an empty structure with the buckets `0 .. buckets`.
     #[must_use]
     pub fn new(buckets: u32) -> Self {
         Self {
@@ -72,7 +72,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         self.len == 0
     }
 
-    /// The bucket of `cluster`.
+    /// The bucket of `cluster`; `None` if it is in no bucket.
     #[inline]
     #[must_use]
     pub fn bucket(&self, cluster: ClusterId) -> Option<u32> {
@@ -80,7 +80,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         (node.bucket != NONE).then_some(node.bucket)
     }
 
-    /// Puts `cluster`, whether it is here or not, into `bucket` under `key`.
+    /// Puts `cluster` into `bucket` under `key`; removes it from its former bucket if it was in one.
     #[inline]
     pub fn put(&mut self, cluster: ClusterId, bucket: u32, key: Key) {
         self.remove(cluster);
@@ -103,7 +103,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         self.len += 1;
     }
 
-    /// Takes `cluster` out; whether it was here.
+    /// Removes `cluster`. Returns whether it was in a bucket.
     #[inline]
     pub fn remove(&mut self, cluster: ClusterId) -> bool {
         let Some(bucket) = self.bucket(cluster) else {
@@ -133,7 +133,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         true
     }
 
-    /// The cluster of least key in `bucket`.
+    /// The cluster with the smallest key in `bucket`.
     #[inline]
     #[must_use]
     pub fn least(&self, bucket: u32) -> Option<ClusterId> {
@@ -141,7 +141,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         (root != NONE).then_some(ClusterId(root))
     }
 
-    /// The cluster of least key in the highest bucket that has any, and that bucket.
+    /// The cluster with the smallest key in the highest bucket that has clusters, and that bucket.
     #[inline]
     pub fn highest(&mut self) -> Option<(ClusterId, u32)> {
         for word in (0..self.filled.len()).rev() {
@@ -157,7 +157,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         None
     }
 
-    /// One tree of two, neither of which has siblings.
+    /// Makes one tree of two trees. Neither root may have siblings.
     #[inline]
     fn meld(&mut self, one: u32, other: u32) -> u32 {
         if one == NONE {
@@ -181,7 +181,8 @@ impl<Key: Copy + Ord> Buckets<Key> {
         parent
     }
 
-    /// One tree of all siblings from `first` on: in pairs forward, then all together backward.
+    /// Makes one tree of the siblings from `first` on: first melds them in pairs, then all pairs from the last to the
+    /// first.
     fn meld_all(&mut self, first: u32) -> u32 {
         let mut pairs = NONE;
         let mut rest = first;
@@ -202,7 +203,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         all
     }
 
-    /// Separates `node` from the siblings after it; returns the first of these.
+    /// Separates `node` from the siblings after it. Returns the first of these siblings.
     #[inline]
     fn cut(&mut self, node: u32) -> u32 {
         core::mem::replace(&mut self.nodes[node as usize].next, NONE)
@@ -228,7 +229,7 @@ mod tests {
                 match random.below(5) {
                     0..3 => {
                         let bucket = random.below(u64::from(buckets)) as u32;
-                        // Unique, and as often ascending as not.
+                        // The keys are unique, and do not always ascend.
                         let key = (random.below(2) * random.below(step + 1)) << 32 | step;
                         heaps.put(cluster, bucket, key);
                         model.retain(|held| held.2 != cluster);

@@ -1,23 +1,23 @@
-//! Clusters by how many pages they have: the largest, and among equals the one put in first.
+//! Clusters by their number of pages: finds the largest, and among clusters of equal size the one inserted first.
 //!
 //! ```text
 //!   apart:  ring  G         latest first; not compared
 //!   size 1: ring  E D       latest first
 //!   size 2: ring  C
 //!   size 3: ring  (empty)
-//!   size 4: ring  B A   <-- the largest is A        shrunk: (2, since before C) -> F
+//!   size 4: ring  B A   <-- the largest is A        shrunk: (size 2, older than C) -> F
 //! ```
 //!
-//! A ring per size that is filled at one end is always in order of insertion, so everything is O(1) as long as a cluster that changes its size is
-//! inserted again. A cluster that shrinks without being
-//! written (a trim) keeps its age and would belong somewhere in the middle of a ring. Such clusters are rare and are kept in an ordered map until
-//! they are inserted again.
+//! There is a ring for each size, filled at one end, so it is always in the order of insertion. Every call is O(1) as
+//! long as a cluster whose size changes is inserted again. A cluster that shrinks without a write (because of a trim)
+//! keeps its age, and so belongs somewhere in the middle of a ring. Such clusters are rare. They are kept in an
+//! ordered map until they are inserted again.
 //!
-//! No cluster has 0 pages, so the ring of that size is free for clusters that a scheme excludes from the comparison: one pair of links serves both
-//! orders.
+//! No cluster has 0 pages. So the ring of size 0 holds the clusters that are *apart*, which a scheme excludes from
+//! the comparison. Both orders thus need only one pair of links per cluster.
 //!
-//! Cost: O(1) per call and one bit per size to find the largest (64 sizes to a word); O(log n) for
-//! clusters that shrank. 12 bytes per cluster.
+//! Cost: O(1) per call, plus one bit per size to find the largest (64 sizes per word); O(log n) for clusters that
+//! shrank. Memory: 12 bytes per cluster.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -28,21 +28,22 @@ use destage_base::table;
 
 use super::{ClusterId, Rings};
 
-/// Rank of a cluster: larger ranks leave first.
+/// Rank of a cluster, made of its size and its age: the cluster with the largest rank leaves first.
 type Rank = (u32, Reverse<u32>);
 
-/// The ring of the clusters that are apart, and their age.
+/// The number of the ring of clusters that are apart, and the age that they have.
 const APART: u32 = 0;
 
-/// Clusters in buckets by size.
+/// Clusters ordered by size.
 pub struct BySize {
-    /// A ring per size, the list's number; back: put in first.
+    /// One ring per size, whose number is the size. The cluster inserted first is at the back.
     rings: Rings,
-    /// How many clusters are in [`APART`].
+    /// How many clusters are in the ring [`APART`].
     apart: usize,
-    /// A bit per size: whether its ring may have clusters. A wrong bit is cleared when it is found; the bit of [`APART`] is never set.
+    /// One bit per size: whether its ring may have clusters. A bit that is set wrongly is cleared when this is
+    /// noticed. The bit of [`APART`] is never set.
     filled: Vec<u64>,
-    /// By cluster: when it was put in, in calls of `put`, from 1 on.
+    /// By cluster: the number of the call of `put` that inserted it, counted from 1.
     ages: Vec<u32>,
     shrunk: BTreeMap<Rank, ClusterId>,
     /// The ranks of the clusters in `shrunk`.
@@ -51,7 +52,7 @@ pub struct BySize {
 }
 
 impl BySize {
-    /// Empty, for clusters of at most `pages` pages.
+    /// Makes an empty structure for clusters of at most `pages` pages.
     #[must_use]
     pub fn new(pages: u32) -> Self {
         Self {
@@ -65,26 +66,27 @@ impl BySize {
         }
     }
 
-    /// The number of clusters, including those set apart.
+    /// The number of clusters, including those that are apart.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rings.len() + self.shrunk.len()
     }
 
-    /// Whether there is no cluster, not even apart.
+    /// Whether there is no cluster, not even one that is apart.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether `cluster` is here, apart or not.
+    /// Whether `cluster` is in the structure, apart or not.
     #[inline]
     #[must_use]
     pub fn contains(&self, cluster: ClusterId) -> bool {
         self.rings.contains(cluster) || self.ranks.contains_key(&cluster)
     }
 
-    /// Inserts `cluster`, whether it was here or not, last among those of `size` pages, which are not 0.
+    /// Inserts `cluster` as the latest of `size` pages, which must not be 0. If it was in the structure, it is
+    /// removed first.
     #[inline]
     pub fn put(&mut self, cluster: ClusterId, size: u32) {
         debug_assert!(size != APART, "{cluster:?} has no pages");
@@ -98,10 +100,11 @@ impl BySize {
         self.filled[size as usize / 64] |= 1 << (size % 64);
     }
 
-    /// Inserts `cluster`, whether it was here or not, first among those set apart.
+    /// Puts `cluster` apart, as the latest. If it was in the structure, it is removed first, unless it is the latest
+    /// apart already.
     #[inline]
     pub fn put_apart(&mut self, cluster: ClusterId) {
-        // Most writes go to the cluster written last.
+        // This test saves work, since most writes go to the cluster written last.
         if self.rings.front(APART) != Some(cluster) {
             self.remove(cluster);
             self.set_age(cluster, APART);
@@ -117,14 +120,15 @@ impl BySize {
         self.apart
     }
 
-    /// Among the clusters set apart, the one inserted first.
+    /// Among the clusters that are apart, the one put there first.
     #[inline]
     #[must_use]
     pub fn oldest_apart(&self) -> Option<ClusterId> {
         self.rings.back(APART)
     }
 
-    /// `cluster` now has `size` pages and is as old as before, or is removed if it has none; no effect if it is not here. One that is apart stays so.
+    /// Changes the size of `cluster` to `size` without changing its age; with a `size` of 0, removes it. A cluster
+    /// that is apart stays apart. Has no effect if the cluster is not in the structure.
     pub fn resize(&mut self, cluster: ClusterId, size: u32) {
         let is_apart = self.rings.contains(cluster) && self.ages[cluster.index()] == APART;
         if is_apart && size > 0 {
@@ -135,7 +139,7 @@ impl BySize {
         }
     }
 
-    /// Takes `cluster` out; whether it was here.
+    /// Removes `cluster`. Returns whether it was in the structure.
     #[inline]
     pub fn remove(&mut self, cluster: ClusterId) -> bool {
         if self.rings.contains(cluster) {
@@ -150,7 +154,8 @@ impl BySize {
         rank.is_some_and(|rank| self.shrunk.remove(&rank).is_some())
     }
 
-    /// The largest cluster, and among equals the one inserted first; clusters set apart do not count.
+    /// The largest cluster, and among clusters of equal size the one inserted first. Clusters that are apart do not
+    /// count.
     #[inline]
     pub fn largest(&mut self) -> Option<ClusterId> {
         let in_rings = self.largest_in_rings();
@@ -163,18 +168,19 @@ impl BySize {
         }
     }
 
-    /// The clusters that are apart, first the one put there last.
+    /// The clusters that are apart, from the latest to the oldest.
     pub fn iter_apart(&self) -> impl Iterator<Item = ClusterId> + '_ {
         self.rings.iter(APART)
     }
 
-    /// Shows `visit` all clusters, in the order in which they would be the largest, until it answers `false`; returns whether it never did. Clusters
-    /// set apart come last, oldest first.
+    /// Shows `visit` all clusters, in the order in which they would be the largest, until `visit` returns `false`.
+    /// The clusters that are apart come last, from the oldest to the latest. Returns whether `visit` always returned
+    /// `true`.
     pub fn visit(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         self.visit_compared(visit) && self.rings.iter_back(APART).all(visit)
     }
 
-    /// As [`visit`](Self::visit), without clusters set apart.
+    /// Does the same as [`visit`](Self::visit), but omits the clusters that are apart.
     pub fn visit_compared(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         let sizes = (self.filled.len() * 64) as u32;
         let filled = |size: &u32| self.filled[*size as usize / 64] >> (size % 64) & 1 != 0;
@@ -210,7 +216,7 @@ impl BySize {
         *table::at(&mut self.ages, cluster.index(), APART) = age;
     }
 
-    /// Gives the clusters, in the order they have, the smallest ages there are; once in 2^32 calls.
+    /// Renumbers the ages from 1 on without changing the order of the clusters. Happens once in 2^32 calls of `put`.
     #[cold]
     fn renumber(&mut self) {
         let mut clusters = Vec::new();
@@ -257,9 +263,9 @@ mod tests {
         for (seed, sizes) in [(1, 3), (2, 64), (3, 200)] {
             let mut random = Random::new(seed);
             let mut by_size = BySize::new(sizes);
-            // Put in first stands first.
+            // In the order of insertion, the first one first.
             let mut model: Vec<(ClusterId, u32)> = Vec::new();
-            // Put apart first stands first.
+            // In the order in which they were put apart, the first one first.
             let mut apart: Vec<ClusterId> = Vec::new();
             for step in 0..100_000 {
                 if step % 1000 == 0 {

@@ -1,7 +1,8 @@
-//! The buffered pages by logical block: the base of every block-level scheme.
+//! The buffered pages by logical block, for every block-level scheme.
 //!
-//! A *cluster* is the buffered pages of one logical block, `cluster_pages` consecutive logical pages.
-//! Clusters are numbered, and the number of a removed cluster is used again, so per-cluster data of a scheme is an array.
+//! A *cluster* is the buffered pages of one logical block; a logical block is `cluster_pages` consecutive logical
+//! pages. Clusters are numbered, and the number of a removed cluster is used again. So a scheme can keep its data of
+//! each cluster in an array.
 //!
 //! ```text
 //!   block 3 --index--> cluster 1          pages by slot (cluster, before, after, offset)
@@ -12,16 +13,17 @@
 //!                      +-----------+
 //! ```
 //!
-//! The pages of a cluster are a ring over slots in the order they entered, so memory follows the
-//! pages, not the size of a block: a block of which one page is buffered costs as much as one page. A
-//! slot names its cluster, so only a page that enters pays for a lookup by block. Pages of a victim
-//! have to ascend; most clusters were written that way, and the others are sorted when they leave.
+//! The pages of a cluster form a ring over slots, in the order in which they entered. So the memory depends on the
+//! number of pages and not on the size of a block: a block with one buffered page costs as much as one page. Each
+//! slot names its cluster, so only a page that enters needs a lookup by block. The pages of a victim have to be in
+//! ascending order. Most clusters were written in that order; the others are sorted when they leave.
 //!
-//! Cost: O(1) per call; [`append_pages`](Clusters::append_pages) O(k) for k pages written in ascending
-//! order, O(k log k) for others. Per page of the capacity, if every page is a cluster of its own: 16
-//! bytes by slot, 8 and the scheme's data by cluster, 18 to 28 in the index.
+//! Cost: O(1) per call, except [`append_pages`](Clusters::append_pages): O(k) for k pages written in ascending order,
+//! O(k log k) for others. Memory, per page of the capacity, if every page is in a cluster of its own: 16 bytes by
+//! slot, 8 bytes and the scheme's data by cluster, 18 to 28 bytes in the index.
 //!
-//! [`rings`] keeps clusters in order, [`by_size`] finds the largest, [`buckets`] does so by a key.
+//! [`rings`] keeps clusters in lists, [`by_size`] finds the largest cluster, and [`buckets`] finds it if clusters of
+//! equal size are ordered by a key.
 
 pub mod buckets;
 pub mod by_size;
@@ -43,16 +45,16 @@ pub use buckets::Buckets;
 pub use by_size::BySize;
 pub use rings::Rings;
 
-/// A logical block number: which run of `cluster_pages` logical pages.
+/// A logical block number: the logical page number divided by `cluster_pages`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Lbn(pub u64);
 
-/// The number of a cluster, in `0 .. capacity`; used again after the cluster is gone.
+/// The number of a cluster. It is used again when the cluster has been removed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ClusterId(pub u32);
 
 impl ClusterId {
-    /// As an index of an array by cluster.
+    /// The number as an index of an array that has one element per cluster.
     #[inline]
     #[must_use]
     pub fn index(self) -> usize {
@@ -60,57 +62,58 @@ impl ClusterId {
     }
 }
 
-/// Where a page is among the clusters.
+/// The position of a page in its cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The cluster it belongs to.
+    /// The cluster of the page.
     pub cluster: ClusterId,
-    /// Which page of its block it is.
+    /// The number of the page within its block.
     pub offset: u32,
-    /// Pages the cluster has now.
+    /// How many pages the cluster has now.
     pub pages: u32,
 }
 
-/// Memory for clusters is reserved for one cluster in this many pages, and grows if there are more: a small index stays in the cache, and few buffers
-/// hold only single pages.
+/// Memory is reserved for one cluster per this many pages, and grows if there are more. A small index stays in the
+/// cache, and in few buffers all clusters have only one page.
 const PAGES_PER_CLUSTER: usize = 16;
 
 #[derive(Clone, Copy)]
 struct Cluster<Data> {
-    /// The slot of the page that entered first; for a removed cluster, the cluster removed before it.
+    /// The slot of the page that entered first. In a removed cluster, the number of the cluster that was removed
+    /// before it.
     first: u32,
     pages: u32,
     data: Data,
 }
 
-/// The data stored beside the links of a page in the ring of its cluster.
+/// The data stored with the links of a page in the ring of its cluster.
 #[derive(Clone, Copy, Default)]
 struct Page {
     cluster: u32,
     offset: u32,
 }
 
-/// Marks the end of the chain of freed clusters.
+/// Marks the end of the chain of removed clusters.
 const NO_CLUSTER: u32 = u32::MAX;
 
-/// All clusters, each with a scheme's own `Data`.
+/// All clusters, each with `Data` that belongs to the scheme.
 pub struct Clusters<Data = ()> {
-    /// From block to cluster: a page map whose keys are block numbers.
+    /// From block numbers to clusters; the keys of this page map are block numbers.
     index: PageMap<()>,
     clusters: Vec<Cluster<Data>>,
-    /// The cluster removed last, whose number is used first, while the cache still has it; each removed cluster names the one removed before it as
-    /// its `first`.
+    /// The cluster removed last. Its number is used again first, while it is still in the cache. `first` of each
+    /// removed cluster is the number of the cluster removed before it.
     free: u32,
-    /// By slot: a ring per cluster, in the order the pages entered.
+    /// By slot: one ring per cluster, in the order in which the pages entered.
     pages: Links<Page>,
     len: usize,
     cluster_pages: u32,
-    /// How far to shift a page number for its block, if `cluster_pages` is a power of two.
+    /// How far to shift a page number to the right to get its block number, if `cluster_pages` is a power of two.
     shift: Option<u32>,
 }
 
 impl<Data: Copy + Default> Clusters<Data> {
-    /// No clusters, with memory set aside for a buffer of `capacity_pages` pages.
+    /// A set without clusters, with memory reserved for a buffer of `capacity_pages` pages.
     ///
     /// # Panics
     /// If `cluster_pages` is 0.
@@ -131,7 +134,7 @@ impl<Data: Copy + Default> Clusters<Data> {
         }
     }
 
-    /// Pages in all clusters together.
+    /// Number of pages in all clusters.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -143,19 +146,19 @@ impl<Data: Copy + Default> Clusters<Data> {
         self.len == 0
     }
 
-    /// How many clusters there are.
+    /// Number of clusters.
     #[must_use]
     pub fn count(&self) -> usize {
         self.index.len()
     }
 
-    /// Pages of a block.
+    /// Number of pages of a logical block.
     #[must_use]
     pub fn cluster_pages(&self) -> u32 {
         self.cluster_pages
     }
 
-    /// The block of `page`, and which of its pages that is.
+    /// The block of `page`, and the number of the page within the block.
     #[inline]
     #[must_use]
     pub fn split(&self, page: Lpn) -> (Lbn, u32) {
@@ -166,7 +169,7 @@ impl<Data: Copy + Default> Clusters<Data> {
         }
     }
 
-    /// The cluster of `block`.
+    /// The cluster of `block`; `None` if no page of the block is buffered.
     #[inline]
     #[must_use]
     pub fn find(&self, block: Lbn) -> Option<ClusterId> {
@@ -196,23 +199,23 @@ impl<Data: Copy + Default> Clusters<Data> {
         self.pages(cluster) == self.cluster_pages
     }
 
-    /// The scheme's own data of `cluster`.
+    /// The scheme's data of `cluster`.
     #[inline]
     #[must_use]
     pub fn data(&self, cluster: ClusterId) -> &Data {
         &self.clusters[cluster.index()].data
     }
 
-    /// The scheme's own data of `cluster`, to be changed.
+    /// The scheme's data of `cluster`, mutable.
     #[inline]
     pub fn data_mut(&mut self, cluster: ClusterId) -> &mut Data {
         &mut self.clusters[cluster.index()].data
     }
 
-    /// Where the page in `slot` is.
+    /// The position of the page in `slot`.
     ///
     /// # Panics
-    /// If that slot has no page here.
+    /// If the page in that slot is in no cluster.
     #[inline]
     #[must_use]
     pub fn place(&self, slot: Slot) -> Place {
@@ -227,15 +230,15 @@ impl<Data: Copy + Default> Clusters<Data> {
         }
     }
 
-    /// Whether the page in `slot` is in some cluster; a scheme may keep other pages elsewhere.
+    /// Whether the page in `slot` is in a cluster; a scheme may keep other pages elsewhere.
     #[inline]
     #[must_use]
     pub fn contains(&self, slot: Slot) -> bool {
         self.pages.is_linked(slot.0)
     }
 
-    /// Puts `entry`, which is in no cluster, into that of its block; where it is now. A cluster of one
-    /// page is new, and its data is the default.
+    /// Puts `entry`, which is in no cluster, into the cluster of its block. Returns its position there. If the
+    /// cluster has only this page, it is new, and its data is the default.
     #[inline]
     pub fn insert(&mut self, entry: Entry) -> Place {
         debug_assert!(
@@ -289,11 +292,11 @@ impl<Data: Copy + Default> Clusters<Data> {
         }
     }
 
-    /// Takes the page in `slot` out of its cluster; where it was, with the pages left there. A cluster
-    /// without pages is gone.
+    /// Removes the page in `slot` from its cluster, and the cluster if no page is left. Returns the position that the
+    /// page had, with the number of pages left.
     ///
     /// # Panics
-    /// If that slot has no page here.
+    /// If the page in that slot is in no cluster.
     #[inline]
     pub fn remove(&mut self, slot: Slot) -> Place {
         let Place {
@@ -320,7 +323,7 @@ impl<Data: Copy + Default> Clusters<Data> {
         }
     }
 
-    /// Appends the pages of `cluster` to `entries`, ascending.
+    /// Appends the pages of `cluster` to `entries`, in ascending order.
     pub fn append_pages(&self, cluster: ClusterId, entries: &mut Vec<Entry>) {
         let mut pages = Ascending::after(entries, self.first_page(cluster));
         let ring = self.pages.ring(self.clusters[cluster.index()].first);
@@ -328,7 +331,7 @@ impl<Data: Copy + Default> Clusters<Data> {
         pages.finish();
     }
 
-    /// Appends the pages of `cluster` to `entries`, ascending, and forgets it.
+    /// Appends the pages of `cluster` to `entries`, in ascending order, and removes the cluster.
     pub fn take(&mut self, cluster: ClusterId, entries: &mut Vec<Entry>) {
         let mut pages = Ascending::after(entries, self.first_page(cluster));
         let Cluster {
@@ -346,7 +349,8 @@ impl<Data: Copy + Default> Clusters<Data> {
         Lpn(self.block(cluster).0 * u64::from(self.cluster_pages))
     }
 
-    /// Shows `visit` the pages of `cluster`, ascending, until it answers `false`; whether it never did.
+    /// Shows `visit` the pages of `cluster`, in ascending order, until `visit` returns `false`. Returns whether
+    /// `visit` always returned `true`.
     pub fn visit_pages(&self, cluster: ClusterId, visit: &mut dyn FnMut(Entry) -> bool) -> bool {
         let mut entries = Vec::new();
         self.append_pages(cluster, &mut entries);
@@ -359,7 +363,7 @@ impl<Data: Copy + Default> Clusters<Data> {
         ids.filter(|cluster| self.pages(*cluster) > 0)
     }
 
-    /// Shows `cluster` as the last group of `list`.
+    /// Adds `cluster` to `list` as its last group.
     pub fn show(&self, cluster: ClusterId, label: impl Into<String>, list: &mut ShownList) {
         let block = Frame::Block {
             first: self.first_page(cluster),
@@ -381,7 +385,7 @@ impl<Data: Copy + Default> Clusters<Data> {
     }
 }
 
-/// Pages of a block, appended to others and put in order if they did not come so.
+/// Pages of one block that are appended to `entries`, and sorted at the end if they did not come in ascending order.
 struct Ascending<'a> {
     entries: &'a mut Vec<Entry>,
     start: usize,
@@ -412,7 +416,7 @@ impl<'a> Ascending<'a> {
         });
     }
 
-    /// How many there were.
+    /// Sorts the appended pages if necessary. Returns how many there are.
     #[inline]
     fn finish(self) -> usize {
         let pages = &mut self.entries[self.start..];

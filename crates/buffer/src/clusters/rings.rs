@@ -1,6 +1,7 @@
-//! Lists over clusters: the order of every block-level scheme.
+//! Lists over clusters: the order that block-level schemes keep.
 //!
-//! The lists are those of [`destage_base::list`], 8 bytes per cluster: the data of a cluster is stored elsewhere.
+//! The lists are those of [`destage_base::list`]. They take 8 bytes per cluster, since the data of a cluster is
+//! stored elsewhere.
 
 use destage_base::list::{Item, Lists};
 

@@ -1,16 +1,16 @@
-//! The schemes: one file each, in a folder per family, ending in its registry row.
+//! The schemes: one file each, in one folder per family. Each file contains the scheme's registry row.
 //!
-//! | family | orders |
+//! | family | what the schemes of this family order |
 //! | --- | --- |
-//! | [`block`] | the buffered pages of one logical block |
-//! | [`bound`] | bounds that no scheme can exceed |
+//! | [`block`] | clusters: the buffered pages of one logical block |
+//! | [`bound`] | single pages; the schemes are bounds that no other scheme can exceed |
 //! | [`device`] | single pages, chosen by the state of the dies |
-//! | [`die`] | the pages of each die apart |
-//! | [`emulator`] | the write buffers of today's emulators and simulators |
-//! | [`hybrid`] | single pages and clusters side by side |
+//! | [`die`] | the pages of each die separately |
+//! | [`emulator`] | the write buffers of existing emulators and simulators |
+//! | [`hybrid`] | single pages and clusters |
 //! | [`page`] | single pages, or the pages of one request |
-//! | [`run`] | runs of pages that came together |
-//! | [`set`] | the lines of each set of a set-associative cache apart |
+//! | [`run`] | runs of pages that were written together |
+//! | [`set`] | the lines of each set of a set-associative cache separately |
 //! | [`tier`] | the contents of a log in front of the device |
 
 pub mod block;

@@ -1,4 +1,4 @@
-//! Merges a data block and its log block into one block.
+//! Merges of a data block and its log block into one block.
 
 use crate::NoSpace;
 use crate::blocks::Blocks;
@@ -6,12 +6,13 @@ use crate::blocks::data::DataBlocks;
 use crate::blocks::log_block::LogBlock;
 use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
-/// The parameters of merges besides the blocks.
+/// The parameters of merges.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
-    /// Sequential log blocks that are not full are completed, not copied.
+    /// A sequential log block that is not full is completed with the missing pages; otherwise all its pages are
+    /// copied to a new block.
     pub partial: bool,
-    /// The die's number, and the number of dies, to name blocks as the device does.
+    /// The number of this die and the number of dies, to compute the number of a logical block in the device.
     pub die: u32,
     pub dies: u32,
 }
@@ -19,7 +20,7 @@ pub(super) struct Rules {
 impl Rules {
     /// Merges `log` with the data block of its owner, and leaves `log` released.
     ///
-    /// # Errors
+    /// Merges `log` with the data block of its owner, and releases `log`.
     /// [`NoSpace`] if a full merge finds no free block.
     pub fn merge(
         &self,
@@ -51,7 +52,7 @@ impl Rules {
     }
 }
 
-/// Copies the pages after those of the sequential `log` from the data block, and returns their number.
+/// Copies the pages after those of the sequential `log` from the data block into `log`; returns their number.
 fn complete(
     log: &LogBlock,
     blocks: &mut Blocks,
@@ -77,7 +78,8 @@ fn complete(
     count
 }
 
-/// Copies all pages to a new block and erases the old ones; says how many of each.
+/// Copies all pages to a new block and erases the old ones; returns the number of copied pages and of erased
+/// blocks.
 fn rewrite(
     log: &LogBlock,
     blocks: &mut Blocks,
@@ -113,7 +115,7 @@ fn rewrite(
     Ok((count, 1 + u32::from(old.is_some())))
 }
 
-/// The sequential `log` becomes the data block of its owner; says how many blocks were erased.
+/// Makes the sequential `log` the data block of its owner; returns the number of erased blocks.
 fn take_over(
     log: &LogBlock,
     blocks: &mut Blocks,

@@ -1,8 +1,8 @@
-//! Log blocks, each bound to one logical block: the block-associative sector translation.
+//! Log blocks that are each bound to one logical block: the block-associative sector translation (BAST).
 //!
-//! A page is appended to the log block of its logical block. When that is full, or another block needs one
-//! and none is left, log and data block are merged into one. (Kim et al., IEEE Transactions on Consumer
-//! Electronics 48(2), 2002.)
+//! A page is appended to the log block of its logical block. If that log block is full, or if another logical
+//! block needs one and none is unused, log and data block are merged into one block. (Kim et al., IEEE
+//! Transactions on Consumer Electronics 48(2), 2002.)
 
 mod merge;
 
@@ -29,7 +29,7 @@ const SOURCE: &str =
 const OURS: &str = "ours";
 
 choices! {
-    /// The words of `log_victim`.
+    /// Values of `log_victim`.
     enum Victim {
         Fifo = "fifo",
         Lru = "lru",
@@ -39,7 +39,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `log_place`.
+    /// Values of `log_place`.
     enum Place {
         Append = "append",
         Offset = "offset",
@@ -47,7 +47,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `merge_time`.
+    /// Values of `merge_time`.
     enum MergeTime {
         Lazy = "lazy",
         EagerSwitch = "eager_switch",
@@ -59,11 +59,12 @@ parameters! {
     struct Parameters {
         log_blocks: u32 as shared::LOG_BLOCKS;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
-        /// Which log block is merged to make room: bound first, written longest ago, any, or cheapest to merge.
+        /// Which log block is merged to make room: the one bound first, the one written longest ago, a random
+        /// one, or the one that is cheapest to merge.
         log_victim: Victim = "fifo", "", OURS;
-        /// Pages go to the next free page of the log block, or to the page of their own offset.
+        /// Where a page is programmed in its log block: in the next free page, or in the page of its own offset.
         log_place: Place = "append", "", OURS;
-        /// A log block full in sequence waits until it is needed, or becomes the data block at once.
+        /// When a log block that is full in sequence becomes the data block: when it is needed, or at once.
         merge_time: MergeTime = "lazy", "", OURS;
         logs: shared::Logs;
     }
@@ -98,9 +99,9 @@ pub(super) struct Bast {
     blocks: Blocks,
     data: DataBlocks,
     logs: Vec<LogBlock>,
-    /// Logical block -> its log block's position in `logs`.
+    /// Logical block -> the position of its log block in `logs`.
     log_of: LazyTable<AllNone>,
-    /// Log blocks in use, the next victim first.
+    /// Log blocks in use; the next victim is in front.
     order: List,
     unused: Vec<u32>,
     victim: Victim,
@@ -144,7 +145,7 @@ impl Bast {
         (log != NONE).then_some(log)
     }
 
-    /// Programs the page in its data block, where that is wanted and possible.
+    /// Programs `page` in its data block if its place there is still free; returns whether it did.
     fn write_to_data(
         &mut self,
         page: LogicalPage,
@@ -172,7 +173,7 @@ impl Bast {
         Ok(true)
     }
 
-    /// A log block of `block` that can take the page at `offset`.
+    /// A log block of `page.block` that can take `page`; merges a log block first if needed.
     fn log_with_room(
         &mut self,
         page: LogicalPage,
@@ -200,7 +201,7 @@ impl Bast {
         Ok(log)
     }
 
-    /// The log block to merge for another; all are in use.
+    /// Chooses the log block to merge so that another logical block gets one; all log blocks are in use.
     fn choose_victim(&mut self) -> u32 {
         let first = self.order.front().unwrap_or(0);
         match self.victim {
@@ -214,7 +215,7 @@ impl Bast {
         }
     }
 
-    /// How `log` would be merged now.
+    /// The kind of merge that `log` would need now.
     fn merge_kind(&self, log: &LogBlock) -> MergeKind {
         match log.is_sequential(self.blocks.programmed(log.block)) {
             true if log.len() == self.blocks.pages() => MergeKind::Switch,

@@ -1,4 +1,4 @@
-//! Data blocks: where a logical block lies when its pages are at their own offsets.
+//! Data blocks: the block in which a logical block lies, with each page at its own offset.
 
 use destage_base::archived;
 use destage_base::choices;
@@ -13,20 +13,22 @@ use destage_nand::operation::{Cause, Operations, Purpose, Role};
 choices! {
     /// Which pages of a data block a merge copies.
     pub(crate) enum Copies {
-        /// Only pages that are the newest of their contents.
+        /// Only pages whose newest copy is in the block.
         Valid = "valid",
-        /// All pages that were programmed, trimmed ones too.
+        /// All pages that were programmed, trimmed pages included.
         All = "all",
     }
 }
 
-/// Where logical block `logical` of a filled device lies at the start: in order, planes taken in turn.
+/// The block in which logical block `logical` of a filled device lies at the start: logical blocks are placed in
+/// order, round the planes.
 pub(crate) fn initial_block(geometry: &Geometry, logical: u32) -> BlockSlot {
     let (row, plane) = (logical / geometry.planes, logical % geometry.planes);
     plane * geometry.blocks_per_plane + row
 }
 
-/// The logical block that lies in `block` at the start of a filled device, if it has as many.
+/// The number of the logical block that lies in `block` at the start of a filled device. The caller checks that
+/// there are so many logical blocks.
 pub(crate) fn initial_logical(geometry: &Geometry, block: BlockSlot) -> u32 {
     let (plane, row) = (
         block / geometry.blocks_per_plane,
@@ -35,7 +37,7 @@ pub(crate) fn initial_logical(geometry: &Geometry, block: BlockSlot) -> u32 {
     row * geometry.planes + plane
 }
 
-/// Logical block -> physical block at the start.
+/// The initial map from logical blocks to physical blocks.
 #[derive(Clone)]
 struct InitialMap {
     geometry: Geometry,
@@ -52,13 +54,13 @@ impl Initial for InitialMap {
     }
 }
 
-/// The data blocks of a die, and which of their pages are the newest of their contents.
+/// The data blocks of a die, and which pages of each logical block have their newest copy there.
 #[derive(Clone)]
 pub(crate) struct DataBlocks {
     map: LazyTable<InitialMap>,
     /// Per logical block: the pages whose newest copy is in the data block.
     newest: Masks<First>,
-    /// The pages that were programmed there, where merges copy these whether they are needed or not.
+    /// Per logical block: the pages programmed in its data block. Only kept if merges copy all programmed pages.
     programmed: Option<Masks<First>>,
 }
 
@@ -69,7 +71,7 @@ archived!(DataBlocks {
 });
 
 impl DataBlocks {
-    /// `blocks` logical blocks, all with contents if `filled`.
+    /// The data blocks of a die of `blocks` logical blocks, all with contents if `filled`.
     pub fn new(geometry: &Geometry, blocks: u32, filled: bool, copies: Copies) -> Self {
         let initial = InitialMap {
             geometry: *geometry,
@@ -84,32 +86,32 @@ impl DataBlocks {
         }
     }
 
-    /// How many logical blocks there are.
+    /// Number of logical blocks.
     pub fn len(&self) -> u32 {
         self.map.len() as u32
     }
 
-    /// The data block of `logical`, if it has one.
+    /// The data block of `logical`; `None` if it has no data block.
     #[inline]
     pub fn get(&self, logical: u32) -> Option<BlockSlot> {
         let block = self.map.get(logical as usize);
         (block != NONE).then_some(block)
     }
 
-    /// `logical` now lies in `block`; gives the data block it had.
+    /// Makes `block` the data block of `logical`; returns the data block that it replaces.
     pub fn put(&mut self, logical: u32, block: BlockSlot) -> Option<BlockSlot> {
         let entry = self.map.get_mut(logical as usize);
         let before = core::mem::replace(entry, block);
         (before != NONE).then_some(before)
     }
 
-    /// `logical` lies in `block`, and the newest copies of `offsets` of its pages do.
+    /// Makes `block` the data block of `logical`, with the newest copies of the pages `offsets`.
     pub fn adopt(&mut self, logical: u32, block: BlockSlot, offsets: impl Iterator<Item = u32>) {
         self.put(logical, block);
         offsets.for_each(|offset| self.set_newest(logical, offset));
     }
 
-    /// `logical` has no data block any more; gives the one it had.
+    /// Takes the data block from `logical` and returns it.
     pub fn take(&mut self, logical: u32) -> Option<BlockSlot> {
         if let Some(programmed) = &mut self.programmed {
             programmed.clear_row(logical);
@@ -130,7 +132,8 @@ impl DataBlocks {
         self.programmed.as_ref().unwrap_or(&self.newest)
     }
 
-    /// The newest copy of page `offset` of `logical` is in its data block, or will be when the merge is done.
+    /// Marks that the newest copy of page `offset` of `logical` is in its data block, or will be there when the
+    /// running merge is done.
     #[inline]
     pub fn set_newest(&mut self, logical: u32, offset: u32) {
         self.newest.set(logical, offset);
@@ -139,7 +142,7 @@ impl DataBlocks {
         }
     }
 
-    /// The newest copies of the pages set in `row` of `pages` are in the data block of `logical` as well.
+    /// Marks that the newest copies of the pages set in `row` of `pages` are in the data block of `logical` too.
     pub fn set_newest_of(&mut self, logical: u32, pages: &Masks<First>, row: u32) {
         self.newest.set_all_of(logical, pages, row);
         if let Some(programmed) = &mut self.programmed {
@@ -147,7 +150,8 @@ impl DataBlocks {
         }
     }
 
-    /// The newest copies of the pages from `first` to before `end` are in the data block of `logical` as well.
+    /// Marks that the newest copies of the pages from `first` up to before `end` are in the data block of
+    /// `logical` too.
     pub fn set_newest_range(&mut self, logical: u32, first: u32, end: u32) {
         self.newest.set_range(logical, first, end);
         if let Some(programmed) = &mut self.programmed {
@@ -155,19 +159,20 @@ impl DataBlocks {
         }
     }
 
-    /// No newest copy is in the data block of `logical`.
+    /// Marks that no newest copy is in the data block of `logical`.
     pub fn clear_all_newest(&mut self, logical: u32) {
         self.newest.clear_row(logical);
     }
 
-    /// It is not there any more.
+    /// Marks that the newest copy of page `offset` of `logical` is no longer in its data block.
     #[inline]
     pub fn clear_newest(&mut self, logical: u32, offset: u32) {
         self.newest.clear(logical, offset);
     }
 
-    /// If static wear levelling is due: moves the data of the least worn block into the most worn free one, as far
-    /// as their erases differ by enough; among equals the first logical block. Only blocks that are `eligible` move.
+    /// If a check of static wear levelling is due: moves the data of the least worn data block into the most worn
+    /// free block, if their erase counts differ by more than the gap. Among equally worn data blocks, that of the
+    /// lowest logical block moves. Only logical blocks that are `eligible` move.
     pub fn level_wear(
         &mut self,
         blocks: &mut Blocks,

@@ -1,4 +1,4 @@
-//! The free blocks of a die, and the choice of the next one.
+//! The free blocks of a die, and which of them is used next.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -8,13 +8,13 @@ use destage_base::archived;
 
 use destage_nand::array::BlockSlot;
 
-/// How free blocks of a plane queue.
+/// The order in which the free blocks of a plane are used.
 #[derive(Clone)]
 enum Queue {
-    /// The block that has been free longest is taken first.
+    /// The block that has been free longest is used first.
     Oldest(VecDeque<BlockSlot>),
-    /// The least worn block is taken first; among equals the one that has been free longest. Entries are erases, rank
-    /// of becoming free, block.
+    /// The least worn block is used first; among equally worn blocks the one that has been free longest. An entry
+    /// is the erase count, the rank in the order in which blocks became free, and the block.
     LeastWorn(BTreeSet<(u32, u64, BlockSlot)>),
 }
 
@@ -29,7 +29,7 @@ impl Archived for Queue {
 
 #[derive(Clone)]
 struct Plane {
-    /// The first block that was free from the start and has not been taken yet, and the end of them.
+    /// Blocks from `fresh` up to before `end` were free from the start and have not been used yet.
     fresh: BlockSlot,
     end: BlockSlot,
     returned: Queue,
@@ -41,7 +41,7 @@ archived!(Plane {
     returned
 });
 
-/// Free blocks by plane. Blocks free from the start are taken first, in ascending order.
+/// Free blocks by plane. Blocks that were free from the start are used first, in ascending order.
 #[derive(Clone)]
 pub(super) struct FreePool {
     planes: Vec<Plane>,
@@ -56,7 +56,8 @@ archived!(FreePool {
 });
 
 impl FreePool {
-    /// All blocks of `blocks_per_plane` but the first `full_blocks`, counted over the planes in turn.
+    /// All blocks of a die of `planes` planes of `blocks_per_plane` blocks are free, except the first
+    /// `full_blocks`, which are counted round the planes.
     pub fn new(planes: u32, blocks_per_plane: u32, full_blocks: u32, least_worn: bool) -> Self {
         let plane = |plane: u32| {
             let full = (full_blocks + planes - 1 - plane) / planes;
@@ -77,7 +78,7 @@ impl FreePool {
         }
     }
 
-    /// None is free.
+    /// Makes no block free.
     pub fn clear(&mut self) {
         for plane in &mut self.planes {
             plane.fresh = plane.end;
@@ -89,12 +90,12 @@ impl FreePool {
         self.count = 0;
     }
 
-    /// How many there are.
+    /// Number of free blocks.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Takes a block of `plane`, or of the next plane that has one.
+    /// Takes a free block of `plane`, or if it has none, of the next plane that has one.
     pub fn take(&mut self, plane: u32) -> Option<BlockSlot> {
         let planes = self.planes.len();
         let block = (0..planes)
@@ -104,7 +105,7 @@ impl FreePool {
         Some(block)
     }
 
-    /// `block` of `plane`, erased `erases` times, is free.
+    /// Makes `block` of `plane`, which was erased `erases` times, free.
     #[inline]
     pub fn put(&mut self, plane: u32, block: BlockSlot, erases: u32) {
         self.count += 1;
@@ -117,8 +118,9 @@ impl FreePool {
         }
     }
 
-    /// Takes the most worn block of all planes; among equals the one free longest. `None` unless free blocks
-    /// are ordered by wear, and while only blocks never used are free.
+    /// Takes the most worn free block of all planes and returns it with its erase count; among equally worn
+    /// blocks the one that has been free longest. `None` if free blocks are not ordered by wear, or if all free
+    /// blocks have been free from the start.
     pub fn take_most_worn(&mut self) -> Option<(BlockSlot, u32)> {
         let most = |plane: &Plane| match &plane.returned {
             Queue::LeastWorn(queue) => {

@@ -8,35 +8,35 @@ use destage_base::archived;
 use super::NONE;
 use destage_nand::array::BlockSlot;
 
-/// No slot.
+/// The page has no copy in the log block.
 const NO_SLOT: u16 = u16::MAX;
 
-/// The offset of a slot without content.
+/// The slot was programmed without content.
 const NO_OFFSET: u16 = u16::MAX;
 
 /// The state of a log block bound to one logical block.
 #[derive(Clone)]
 pub(crate) struct LogBlock {
-    /// The logical block it is bound to.
+    /// The logical block to which the log block is bound.
     pub owner: u32,
     /// The physical block.
     pub block: BlockSlot,
-    /// The page offset programmed in each slot, in the order of programming.
+    /// For each slot the page offset that was programmed there, in the order of programming.
     offsets: Vec<u16>,
-    /// The slot of the newest copy, by page offset.
+    /// For each page offset the slot with its newest copy.
     newest: Vec<u16>,
-    /// Page offsets whose newest copy is here.
+    /// Number of page offsets whose newest copy is in this log block.
     live: u16,
-    /// Every slot so far holds the offset of its own number.
+    /// Each slot so far holds the page offset that equals the number of the slot.
     sequential: bool,
-    /// Pages lie at their own offsets.
+    /// Each page is programmed at its own offset.
     in_place: bool,
 }
 
 archived!(LogBlock { owner, block, offsets, newest, live, sequential } fixed { in_place });
 
 impl LogBlock {
-    /// A log block for blocks of `pages` pages, bound to nothing yet.
+    /// A log block for blocks of `pages` pages that is not bound to a logical block yet.
     pub fn new(pages: u32, in_place: bool) -> Self {
         Self {
             owner: NONE,
@@ -49,7 +49,7 @@ impl LogBlock {
         }
     }
 
-    /// Binds the released log block, now at `block`, to `owner`.
+    /// Binds the released log block, which is now the physical block `block`, to logical block `owner`.
     pub fn bind(&mut self, owner: u32, block: BlockSlot) {
         debug_assert!(self.live == 0 && self.offsets.is_empty());
         self.owner = owner;
@@ -57,7 +57,7 @@ impl LogBlock {
         self.sequential = true;
     }
 
-    /// Forgets everything that was written to it.
+    /// Unbinds the log block and forgets all its pages.
     pub fn release(&mut self) {
         let offsets = self.offsets.drain(..);
         for offset in offsets.filter(|offset| *offset != NO_OFFSET) {
@@ -67,7 +67,8 @@ impl LogBlock {
         self.live = 0;
     }
 
-    /// The log block continues at page `end`: earlier pages have no content. It is not in sequence any more.
+    /// Notes that the block was programmed up to before page `end`, partly without content. The log block is no
+    /// longer in sequence.
     pub fn pass_over(&mut self, end: u32) {
         if end <= self.len() {
             return;
@@ -78,19 +79,21 @@ impl LogBlock {
         }
     }
 
-    /// Pages programmed so far.
+    /// Number of pages programmed so far, with or without content; in place, only pages with content count.
     pub fn len(&self) -> u32 {
         self.offsets.len() as u32
     }
 
-    /// Page offsets whose newest copy is here.
+    /// Number of page offsets whose newest copy is in this log block.
     pub fn live(&self) -> u32 {
         u32::from(self.live)
     }
 
-    /// Whether the pages programmed are those from 0 on, each once and in its place; the block is programmed up to page `end`.
+    /// Whether the programmed pages are the offsets from 0 on, each once and in its place. The block is
+    /// programmed up to before page `end`.
     pub fn is_sequential(&self, end: u32) -> bool {
-        // In place the order of programming may differ from that of the offsets.
+        // With pages at their own offsets, they may have been programmed in another order than that of the
+        // offsets.
         self.sequential
             || (self.in_place
                 && end == self.len()
@@ -100,13 +103,14 @@ impl LogBlock {
                     .all(|offset| u32::from(*offset) < self.len()))
     }
 
-    /// The page in which the next copy of `offset` goes.
+    /// The page of the block in which the next copy of `offset` is programmed.
     #[inline]
     pub fn place_of_next(&self, offset: u32) -> u32 {
         if self.in_place { offset } else { self.len() }
     }
 
-    /// Notes that the newest copy of `offset` was programmed; says whether the newest was here before.
+    /// Notes that the newest copy of `offset` was programmed here; returns whether the newest copy before was in
+    /// this log block too.
     #[inline]
     pub fn add(&mut self, offset: u32) -> bool {
         let slot = self.offsets.len() as u16;
@@ -117,14 +121,14 @@ impl LogBlock {
         before != NO_SLOT
     }
 
-    /// The newest copy of `offset` is no longer here; says whether it was.
+    /// Notes that the newest copy of `offset` is no longer here; returns whether it was.
     pub fn invalidate(&mut self, offset: u32) -> bool {
         let was = core::mem::replace(&mut self.newest[offset as usize], NO_SLOT) != NO_SLOT;
         self.live -= u16::from(was);
         was
     }
 
-    /// The page in which the newest copy of `offset` is, if it is here.
+    /// The page of the block with the newest copy of `offset`; `None` if the newest copy is not here.
     #[inline]
     pub fn page_of(&self, offset: u32) -> Option<u32> {
         match self.newest[offset as usize] {

@@ -1,6 +1,7 @@
-//! Data blocks with a [page log](super::page_log) beside them, and the merges that bring the two together.
+//! Data blocks with a [page log](super::page_log), and the merges that combine the two.
 //!
-//! The layer decides which log block a page goes to and when one is reclaimed; this module carries it out.
+//! The layer decides which log block a page is written to and when a log block is reclaimed; this module carries
+//! that out.
 
 use destage_base::archived;
 
@@ -11,7 +12,7 @@ use super::{Blocks, LogicalPage};
 use crate::{FtlConfig, NoSpace};
 use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
-/// Logical blocks merged for each reclaimed log block, as a [ratio](super::striped::Die::RATIOS).
+/// Logical blocks merged for each reclaimed log block, as a [ratio](super::striped::Die::RATIOS) of two figures.
 pub(crate) const ASSOCIATIVITY: [&str; 3] = ["associativity", "log_merged_blocks", "log_victims"];
 
 /// The blocks of one die. See the [module](self).
@@ -20,11 +21,12 @@ pub(crate) struct Logged {
     pub blocks: Blocks,
     pub data: DataBlocks,
     pub log: PageLog,
-    /// Sequential log blocks that are not full are completed, not copied.
+    /// A sequential log block that is not full is completed with the missing pages; otherwise all its pages are
+    /// copied to a new block.
     partial: bool,
-    /// Whether pages go to their place in the data block if it is still free.
+    /// Whether a page is written to its place in the data block if that place is still free.
     first_write_data: bool,
-    /// The die's number, and the number of dies, to name blocks as the device does.
+    /// The number of this die and the number of dies, to compute the number of a logical block in the device.
     die: u32,
     dies: u32,
     reclaims: Reclaims,
@@ -32,13 +34,13 @@ pub(crate) struct Logged {
 
 archived!(Logged { blocks, data, log, reclaims } fixed { partial, first_write_data, die, dies });
 
-/// The reclaimed log blocks of several logical blocks.
+/// Counts of the reclaimed log blocks that several logical blocks share.
 #[derive(Clone, Default)]
 struct Reclaims {
     victims: u64,
-    /// Victims without a page still needed.
+    /// Victims in which no page was needed any more.
     dead: u64,
-    /// Logical blocks merged for all victims.
+    /// Logical blocks that were merged for all victims.
     merged: u64,
 }
 
@@ -49,7 +51,7 @@ archived!(Reclaims {
 });
 
 impl Logged {
-    /// Die `number` with `logical` logical blocks and `logs` log blocks, under `rules`.
+    /// The blocks of die `number`, with `logical` logical blocks and `logs` log blocks, under `rules`.
     pub fn new(config: &FtlConfig<'_>, rules: &Logs, number: u32, logical: u32, logs: u32) -> Self {
         let geometry = config.geometry;
         let full = if config.filled { logical } else { 0 };
@@ -65,7 +67,7 @@ impl Logged {
         }
     }
 
-    /// Reads `page` for the host; no operation if it has no contents.
+    /// Reads `page` for the host; emits no operation if the page has no contents.
     pub fn read(&self, page: LogicalPage, operations: &mut Operations) {
         if let Some((block, slot)) = self.log.find(page) {
             self.blocks.read(block, slot, operations);
@@ -83,7 +85,8 @@ impl Logged {
             || self.data.newest().get(page.block, page.offset)
     }
 
-    /// Programs `page` in its data block, if that is wanted and possible; returns whether it did.
+    /// Programs `page` in its data block, if the rules want that and the place is still free; returns whether it
+    /// did.
     ///
     /// # Errors
     /// [`NoSpace`] if the block has no data block yet and none is free.
@@ -117,7 +120,7 @@ impl Logged {
         Ok(true)
     }
 
-    /// Log blocks whose units were completed continue after the pages without content.
+    /// If fillers have completed units of a log block, moves the next slot of that log block behind the fillers.
     #[inline]
     pub fn follow_units(&mut self) {
         while let Some(block) = self.blocks.take_completed() {
@@ -125,7 +128,7 @@ impl Logged {
         }
     }
 
-    /// Gives `log` a block, of the plane of logical block `near` if that has one.
+    /// Gives `log` a free block, if possible in the plane of logical block `near`.
     ///
     /// # Errors
     /// [`NoSpace`] if none is free.
@@ -140,7 +143,7 @@ impl Logged {
         Ok(())
     }
 
-    /// Programs `page` in the next slot of `log`, which has room and is used as `purpose` says.
+    /// Programs `page` in the next slot of `log`, which must have room. `purpose` is the use of the log block.
     #[inline]
     pub fn append(
         &mut self,
@@ -157,8 +160,8 @@ impl Logged {
         }
     }
 
-    /// `page` is not needed any more. A block that held the last page of its logical block is [released](Logged::release_empty) or
-    /// [discarded](Logged::discard) by the layer.
+    /// Marks that `page` is not needed any more. If it was the last page with contents of a block, the layer has
+    /// to [release](Logged::release_empty) or [discard](Logged::discard) that block.
     pub fn trim(&mut self, page: LogicalPage) {
         self.log.invalidate(page);
         self.data.clear_newest(page.block, page.offset);
@@ -179,14 +182,14 @@ impl Logged {
         }
     }
 
-    /// Erases the block of `log`, in which nothing is needed any more, and closes it.
+    /// Erases the block of `log`, in which no page is needed any more, and closes the log block.
     pub fn discard(&mut self, log: u32, operations: &mut Operations) {
         let live = self.log.live(log);
         let block = self.log.close(log);
         self.blocks.erase(block, live, Cause::Copy, operations);
     }
 
-    /// How `log` would be merged with the data block of its first page's block.
+    /// The kind of the merge of `log` with the data block of the logical block to which its first page belongs.
     pub fn merge_kind(&self, log: u32) -> MergeKind {
         match self.is_sequential(log) {
             true if self.log.programmed(log) == self.blocks.pages() => MergeKind::Switch,
@@ -195,8 +198,8 @@ impl Logged {
         }
     }
 
-    /// Whether the pages programmed in `log` are those of one logical block from 0 on, each once and in its place, and none has a newer copy
-    /// elsewhere.
+    /// Whether the pages programmed in `log` are the pages of one logical block from offset 0 on, each once and
+    /// in its place, and no page has a newer copy elsewhere.
     fn is_sequential(&self, log: u32) -> bool {
         let Some(block) = self
             .log
@@ -205,7 +208,8 @@ impl Logged {
         else {
             return false;
         };
-        // A trimmed page has no copy anywhere; one written again has its newest elsewhere.
+        // A trimmed page has no newest copy anywhere; the newest copy of a page that was written again is
+        // elsewhere.
         let (log_pages, data_pages) = (self.log.newest(), self.data.newest());
         let end = self.log.programmed(log);
         let newest = log_pages.count(block) - log_pages.count_from(block, end)
@@ -214,8 +218,8 @@ impl Logged {
         newest == self.log.live(log)
     }
 
-    /// Merges `log`, which is not empty and all of one logical block, as [`Logged::merge_kind`] says. If none of its pages is needed it is only
-    /// erased.
+    /// Merges `log`, which holds pages of one logical block only, in the way that [`Logged::merge_kind`] gives.
+    /// If no page in it is needed, it is only erased.
     ///
     /// # Errors
     /// [`NoSpace`] if a full merge finds no free block.
@@ -241,10 +245,11 @@ impl Logged {
         Ok(())
     }
 
-    /// Merges every logical block with newest pages in `victim`, in the order in which they were written
-    /// there, and erases `victim`; or makes it a data block, if it has the pages of one in sequence. `bound`
-    /// gives the log block that is bound to a logical block, if one is: its pages take part, and it is erased
-    /// as well. A victim in which nothing is needed is erased only.
+    /// Merges every logical block whose newest pages are partly in `victim`, in the order in which they were
+    /// written there, and erases `victim`. If `victim` holds the pages of one logical block in sequence, it
+    /// becomes the data block. `bound` returns the log block that is bound to a logical block, if there is one:
+    /// the pages of that log block take part in the merge, and it is erased too. A victim in which no page is
+    /// needed is only erased.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free to merge into.
@@ -296,7 +301,7 @@ impl Logged {
         Ok(())
     }
 
-    /// Emits that the operations just emitted merged `block`.
+    /// Reports that the operations just emitted were a merge of logical block `block`.
     pub fn emit_merge(
         &self,
         block: u32,
@@ -315,8 +320,8 @@ impl Logged {
         });
     }
 
-    /// The sequential `log` becomes the data block of `block`, after its missing pages were copied after its own; returns how many pages were copied
-    /// and blocks erased.
+    /// Makes the sequential `log` the data block of `block`, after the missing pages were copied behind its own
+    /// pages. Returns the number of copied pages and of erased blocks.
     fn take_over(&mut self, log: u32, block: u32, operations: &mut Operations) -> (u32, u32) {
         let (target, first) = (self.log.block(log), self.log.programmed(log));
         self.adopt(block);
@@ -342,10 +347,10 @@ impl Logged {
         (count, erases)
     }
 
-    /// Brings all pages of `block` together in a new data block and erases the old one; says how many
-    /// pages were copied and blocks erased. The log entries of these pages are left for the layer to [discard](Logged::discard). The page at the
-    /// offset of `incoming` is not copied but programmed in its
-    /// turn, for the cause given.
+    /// Writes all pages of `block` to a new data block and erases the old one; returns the number of copied pages
+    /// and of erased blocks. Log blocks with copies of these pages remain; the layer has to
+    /// [discard](Logged::discard) them. `incoming` is the offset and the cause of a page that the host writes: it
+    /// is programmed in its turn, and not copied.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
@@ -391,15 +396,16 @@ impl Logged {
         Ok((copies, erases))
     }
 
-    /// The data block is about to have the newest copy of every page of `block`. The sources are known until the log [forgets](PageLog::forget) the
-    /// block.
+    /// Marks the newest copy of every page of `block` as being in the data block, before the merge copies them.
+    /// The log still knows the sources, until it [forgets](PageLog::forget) the block.
     fn adopt(&mut self, block: u32) {
         for offset in self.log.newest().ones(block) {
             self.data.set_newest(block, offset);
         }
     }
 
-    /// Emits the copies of the `count` pages of `block` among `offsets` that a merge copies to `target`.
+    /// Emits the copies to `target` of those pages of `block` among `offsets` that a merge copies; there are
+    /// `count` of them.
     fn push_copies(
         &self,
         block: u32,
@@ -427,25 +433,26 @@ impl Logged {
         operations.push_copies(Cause::Copy, transfer, count, purpose, copies);
     }
 
-    /// Moves cold data into a worn block, if that is due. Blocks with pages in the log are not cold.
+    /// Moves cold data into a worn block, if wear levelling is due. A logical block with pages in the log is not
+    /// cold.
     pub fn level_wear(&mut self, operations: &mut Operations) {
         let no_log = |block: u32| self.log.newest().count(block) == 0;
         self.data.level_wear(&mut self.blocks, no_log, operations);
     }
 
-    /// Emits the reclaimed blocks; [`ASSOCIATIVITY`] is computed from it.
+    /// Emits the counts of reclaimed log blocks; [`ASSOCIATIVITY`] is computed from two of them.
     pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         emit("log_victims", self.reclaims.victims as f64);
         emit("log_dead_victims", self.reclaims.dead as f64);
         emit("log_merged_blocks", self.reclaims.merged as f64);
     }
 
-    /// Forgets the blocks reclaimed so far.
+    /// Resets the counts of reclaimed log blocks.
     pub fn reset_figures(&mut self) {
         self.reclaims = Reclaims::default();
     }
 
-    /// Bytes of a map with an entry of 4 bytes for each logical block.
+    /// Bytes of a map that has an entry of 4 bytes for each logical block.
     pub fn data_map_bytes(&self) -> u64 {
         4 * u64::from(self.data.len())
     }

@@ -1,4 +1,4 @@
-//! The physical blocks of one die: the base of all block-mapped and log-block layers.
+//! The physical blocks of one die: the base of all layers that map by block or use log blocks.
 
 pub(super) mod data;
 mod free;
@@ -24,10 +24,10 @@ use destage_nand::array::{BlockSlot, Nand, Ppn, Wear};
 use destage_nand::geometry::Geometry;
 use destage_nand::operation::{Cause, Operations, Purpose, Transfer};
 
-/// No block.
+/// No block: the value of empty table entries.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The rule of tables in which every entry is [`NONE`] at first.
+/// The initial value of tables in which every entry is [`NONE`].
 #[derive(Clone)]
 pub(super) struct AllNone;
 
@@ -38,62 +38,63 @@ impl Initial for AllNone {
     }
 }
 
-/// What levels the wear of blocks, and how.
+/// How the wear of blocks is levelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum WearLevelling {
     /// Wear is not levelled.
     None,
     /// The least worn free block is used first.
     Dynamic,
-    /// As [`WearLevelling::Dynamic`]; besides, every `period` erases the data of the least worn block move into the most worn free one, if their erases differ by more than
-    /// `gap`.
+    /// The least worn free block is used first. Besides, after every `period` erases the data of the least worn
+    /// block move into the most worn free block, if their erase counts differ by more than `gap`.
     Static { period: u32, gap: u32 },
 }
 
-/// A page of a die as a layer that maps by block sees it.
+/// A logical page of a die, in a layer that maps by block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct LogicalPage {
-    /// The logical block, counted within the die.
+    /// The number of the logical block within the die.
     pub block: u32,
-    /// The page in it.
+    /// The offset of the page in the logical block.
     pub offset: u32,
 }
 
 archived!(LogicalPage { block, offset } vacant Self { block: NONE, offset: 0 });
 
-/// The physical blocks of one die: cells, free blocks, and the operations on them.
+/// The physical blocks of one die: the state of their cells, the free blocks, and the operations on them.
 #[derive(Clone)]
 pub(super) struct Blocks {
     pub nand: Nand,
     free: FreePool,
-    /// Free blocks that are not erased, where the power may fail: they are taken first.
+    /// Free blocks that are not erased yet, if the power may fail. They are used before erased blocks.
     ///
-    /// A mount finds trimmed pages again, and their blocks are not free any more. So an erased block is not taken as long as there is such a block: a
-    /// mount then has as many blocks to merge into as if nothing had been trimmed.
+    /// After a power loss, a mount finds trimmed pages again, so a block of trimmed pages is no longer free. So
+    /// erased blocks are kept as long as there are such blocks: a mount then has as many erased blocks to merge
+    /// into as if nothing had been trimmed.
     unerased: VecDeque<BlockSlot>,
     power_may_fail: bool,
     geometry: Geometry,
     page_bits: u32,
-    /// Pages that move inside their plane do not cross the bus.
+    /// Pages that move within their plane do not cross the bus.
     copy_back: bool,
-    /// Only where pages are programmed together.
+    /// The program units; only if pages are programmed together.
     units: Option<Box<Units>>,
-    /// Erases after which a block is not used any more.
+    /// A block with this many erases is retired.
     retire_at: u32,
     levelling: WearLevelling,
     erases_to_levelling: u32,
     free_min: u32,
-    /// A block may retire in the next step: from now on there may be too few.
+    /// A block may retire in the next step, so there may be too few free blocks.
     is_near_end: bool,
 }
 
 archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixed { unerased, power_may_fail, geometry, page_bits, copy_back, units, retire_at, levelling });
 
-/// One more than the most erases of a block in one step.
+/// One more than the maximum number of erases of one block in one step.
 const ERASES_OF_A_STEP: u32 = 3;
 
 impl Blocks {
-    /// The blocks of a die of which the first `full_blocks` are full, planes taken in turn.
+    /// The blocks of a die, of which the first `full_blocks`, counted round the planes, are full.
     pub fn new(
         config: &FtlConfig<'_>,
         full_blocks: u32,
@@ -119,7 +120,8 @@ impl Blocks {
             power_may_fail: config.power_may_fail,
             geometry,
             page_bits: geometry.page_bits(),
-            // Units that share a page of flash are packed again.
+            // Units of the mapping that share a page of flash cannot be moved within the plane: they are packed
+            // into new pages.
             copy_back: config.copy_back && config.units_per_page == 1,
             units: Units::of(config).map(Box::new),
             retire_at: if config.retire {
@@ -141,13 +143,13 @@ impl Blocks {
         self.geometry.data_pages()
     }
 
-    /// The physical page `page` of `block`.
+    /// The physical number of page `page` of `block`.
     #[inline]
     pub fn ppn(&self, block: BlockSlot, page: u32) -> Ppn {
         Ppn(block << self.page_bits | page)
     }
 
-    /// The block and the page in it of a physical page.
+    /// The block of a physical page, and the page in that block.
     #[inline]
     pub fn split(&self, ppn: u32) -> (BlockSlot, u32) {
         (ppn >> self.page_bits, ppn & ((1 << self.page_bits) - 1))
@@ -163,18 +165,19 @@ impl Blocks {
         block / self.geometry.blocks_per_plane
     }
 
-    /// Whether a step may find no free block: only where blocks retire, and some are about to.
+    /// Whether a step may find no free block. That is only possible if blocks retire and some are about to.
     #[inline]
     pub fn is_near_end(&self) -> bool {
         self.is_near_end
     }
 
-    /// Fewest free blocks there have been.
+    /// The smallest number of free blocks since the start or the last reset.
     pub fn free_min(&self) -> u32 {
         self.free_min
     }
 
-    /// Takes a free block for logical block `logical`, of its plane if it has one, and erases the block first if that was put off.
+    /// Takes a free block for logical block `logical`, if possible in the plane of that logical block. Erases the
+    /// block first if it was released without an erase.
     ///
     /// # Errors
     /// [`NoSpace`] if none is free.
@@ -200,7 +203,7 @@ impl Blocks {
         }
     }
 
-    /// How many blocks are free.
+    /// Number of free blocks, erased or not.
     fn count_free(&self) -> u32 {
         self.free.count() + self.unerased.len() as u32
     }
@@ -215,13 +218,14 @@ impl Blocks {
         .into()
     }
 
-    /// Blocks that are not used any more.
+    /// Number of retired blocks.
     pub fn retired(&self) -> u32 {
         let erases = self.nand.erases();
         erases.filter(|erases| *erases >= self.retire_at).count() as u32
     }
 
-    /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), for its holder.
+    /// Erases `block`, which its user keeps. `live` is the number of pages still needed in it; a value other than
+    /// 0 is a bug.
     #[inline(always)]
     pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
         if self.units.is_some() {
@@ -234,13 +238,14 @@ impl Blocks {
         self.erases_to_levelling = self.erases_to_levelling.saturating_sub(1);
     }
 
-    /// A block was erased `erases` times by now.
+    /// Notes that a block was erased, `erases` times in all.
     #[inline]
     fn note_erases(&mut self, erases: u32) {
         self.is_near_end |= erases.saturating_add(ERASES_OF_A_STEP) >= self.retire_at;
     }
 
-    /// Erases `block`, of which `live` pages are still needed (so none, or it is a bug), and makes it free.
+    /// Erases `block` and makes it free, unless it retires. `live` is the number of pages still needed in it; a
+    /// value other than 0 is a bug.
     pub fn erase(
         &mut self,
         block: BlockSlot,
@@ -255,7 +260,8 @@ impl Blocks {
         }
     }
 
-    /// Makes `block`, of which nothing is needed any more, free; it is erased when it is taken.
+    /// Makes `block`, in which no page is needed any more, free without erasing it; it is erased when it is used
+    /// again.
     pub fn release(&mut self, block: BlockSlot) {
         if self.power_may_fail && self.programmed(block) > 0 {
             self.unerased.push_back(block);
@@ -265,7 +271,8 @@ impl Blocks {
         self.free.put(self.plane(block), block, erases);
     }
 
-    /// Programs `page` of `block`, which is used as `purpose` says, with data that comes in.
+    /// Programs `page` of `block` with data that the host or the buffer writes. `purpose` is the use of the
+    /// block.
     #[inline]
     pub fn program(
         &mut self,
@@ -282,7 +289,8 @@ impl Blocks {
         self.push_program(block, page, purpose, cause, operations);
     }
 
-    /// Emits the program of a page that arrives, for a caller that programs it as part of a [run](Nand::program_run).
+    /// Emits the program of a written page, for a caller that programs the cells as part of a
+    /// [run](Nand::program_run).
     #[inline]
     pub fn push_program(
         &self,
@@ -302,7 +310,8 @@ impl Blocks {
         operations.push_host_read(self.ppn(block, page));
     }
 
-    /// The data that cross the bus when pages are copied from `sources` to `target`: none with copy-back, if all of them are in one plane.
+    /// The data that cross the bus when pages are copied from `sources` to `target`: none if copy-back is on and
+    /// all these blocks are in one plane.
     pub fn copy_transfer(
         &self,
         mut sources: impl Iterator<Item = BlockSlot>,
@@ -316,9 +325,10 @@ impl Blocks {
         }
     }
 
-    /// If static wear levelling is due and worth it: the most worn free block, taken, and the erases a
-    /// block with cold data may have at most to move there. Checks again only after another period; blocks without needed pages are to be
-    /// [released](Blocks::release).
+    /// If a check of static wear levelling is due and the difference in wear is large enough: takes the most worn
+    /// free block, and returns it with the largest erase count that a block with cold data may have to move
+    /// there. The next check is due after another period. The caller has to [release](Blocks::release) the block
+    /// if it does not use it.
     #[inline]
     pub fn levelling_due(&mut self) -> Option<(BlockSlot, u32)> {
         if self.erases_to_levelling > 0 {
@@ -338,7 +348,7 @@ impl Blocks {
         }
     }
 
-    /// Resets the low-water mark.
+    /// Resets the minimum of free blocks to the present number.
     pub fn reset_figures(&mut self) {
         self.free_min = self.count_free();
     }

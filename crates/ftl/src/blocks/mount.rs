@@ -1,9 +1,11 @@
-//! The blocks of a die after a loss of power, for layers that map by block.
+//! The repair of the blocks of a die after a loss of power, for layers that map by block.
 //!
-//! A logical block whose pages all lie in one block, in their places, has its data block again. If one block has room after its pages for the missing
-//! ones, these are copied there: an unfinished merge is completed. All other blocks are merged into a new block, and an unfinished one of equal
-//! contents is discarded. So no page is left in a log. Every copy is programmed
-//! before anything it came from is erased, and the power may fail after each operation.
+//! If all pages of a logical block lie in one block, each in its place, that block is its data block again. If a
+//! block that holds only pages of this logical block has room for the missing pages after its own, they are
+//! copied there, which completes an interrupted merge. Otherwise the pages are merged into a new block, and the
+//! incomplete target of an interrupted merge, whose pages have equal copies elsewhere, is discarded. So no page
+//! stays in a log block. Every copy is programmed before its source is erased, and the power may fail again after
+//! each operation.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,60 +16,62 @@ use destage_nand::array::{BlockSlot, Ppn};
 use destage_nand::found::{Found, FoundBlock, Rank};
 use destage_nand::operation::{Cause, Operations, Purpose, Role};
 
-/// A copy of a page of a die.
+/// A copy of a logical page on a die.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Copy {
-    /// The page.
+    /// The logical page.
     pub page: LogicalPage,
-    /// Where it is.
+    /// The physical page that holds the copy.
     pub at: Ppn,
-    /// Which of several is to be taken.
+    /// The rank that decides which of several copies is used.
     pub rank: Rank,
 }
 
-/// A logical block that is to be combined.
+/// A logical block whose pages have to be brought together in one block.
 #[derive(Clone, Debug)]
 struct Merge {
     logical: u32,
-    /// The block that receives the missing pages; `None` for a new one.
+    /// The block that receives the missing pages; `None` if a new block is taken for it.
     into: Option<BlockSlot>,
-    /// The pages to be copied: offset, and where from.
+    /// The pages to be copied: the offset, and the physical page of the source.
     sources: Vec<(u32, Ppn)>,
 }
 
-/// The repairs of a die, and the places that were found.
+/// The repairs of a die, and where its pages were found.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Recovery {
-    /// Blocks in which nothing is needed.
+    /// Blocks that hold pages, none of them needed.
     pub dead: Vec<BlockSlot>,
     merges: Vec<Merge>,
-    /// By block: pages that are to be copied from there.
+    /// For each block, the number of pages that are still to be copied from it.
     needed: Vec<u32>,
-    /// By block: it is a data block, or will be.
+    /// For each block, whether it is a data block or will become one.
     is_kept: Vec<bool>,
-    /// By superblock, its blocks; for the layer that has superblocks.
+    /// The blocks of each superblock; only used by the layer `superblock`.
     pub held: Vec<Vec<BlockSlot>>,
-    /// Where each page is.
+    /// The copy that is used of each logical page.
     pub places: Vec<Copy>,
 }
 
-/// A logical block with its data block, and the pages that are there: offset and slot.
+/// A logical block, its data block, and the pages there, each with its offset and its slot.
 pub(crate) type Adopted = (u32, BlockSlot, Vec<(u32, u32)>);
 
-/// The findings on a die.
+/// What the mount found on a die, prepared for the choice of data blocks.
 struct Search<'a> {
     blocks: &'a Blocks,
     found: &'a [FoundBlock],
-    /// By block: the logical block to which all of its contents belong, if they do.
+    /// For each block, the logical block to which all pages in it belong; `None` if they belong to several, or if
+    /// it is empty.
     only_of: Vec<Option<u32>>,
     keeps_offsets: bool,
 }
 
-/// The target block of a logical block: its missing pages, its last program, its number, and its pages.
+/// A possible data block of a logical block: the number of missing pages, the number of its last program, the
+/// block, and its pages.
 type Candidate = (usize, u64, BlockSlot, Vec<(u32, Copy)>);
 
 impl Search<'_> {
-    /// Whether `block` has room for the pages at `missing` after its own.
+    /// Whether the pages at offsets `missing` can be programmed in `block` after its own pages.
     fn can_take(&self, block: BlockSlot, missing: &[u32]) -> bool {
         match self.keeps_offsets {
             true => {
@@ -78,7 +82,8 @@ impl Search<'_> {
         }
     }
 
-    /// The best block to be the data block of a logical block of which `newest` has the copies that may be taken.
+    /// The best data block for logical block `logical`: the one with the fewest missing pages, and among equals
+    /// the one programmed last. `newest` holds the usable copies of each page.
     fn candidate(&self, logical: u32, newest: &[&[Copy]]) -> Option<Candidate> {
         let mut tried: Vec<BlockSlot> = Vec::new();
         let mut best: Option<Candidate> = None;
@@ -114,8 +119,8 @@ impl Search<'_> {
 }
 
 impl Recovery {
-    /// Plans how the logical blocks of a die are combined from `copies`, which are in the order of pages and ranks. Logical blocks that have a data
-    /// block now are given to `adopt`.
+    /// Plans how the pages of each logical block are brought together from `copies`, which are sorted by page and
+    /// rank. Also returns the logical blocks that have a data block already.
     pub fn plan(
         blocks: &Blocks,
         found: &[FoundBlock],
@@ -178,7 +183,8 @@ impl Recovery {
         (plan, adopted)
     }
 
-    /// Does the next step on `blocks`, if there is one; returns the logical block whose data block is new or has grown.
+    /// Does the next repair step on `blocks`. Returns `None` if there is no step left, and otherwise the logical
+    /// block, if any, whose data block is new or has received pages.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free to merge into.
@@ -192,7 +198,7 @@ impl Recovery {
             blocks.erase(dead, 0, Cause::Mount, operations);
             return Ok(Some(None));
         }
-        // Steps that need no block come first, then those that free most.
+        // Merges that need no new block come first, then merges that free the most blocks.
         let key = |merge: &Merge| (merge.into.is_none(), usize::MAX - self.frees(blocks, merge));
         let Some(next) = (0..self.merges.len()).min_by_key(|merge| key(&self.merges[*merge]))
         else {
@@ -238,8 +244,8 @@ impl Recovery {
         Ok(Some(Some((logical, target, pages))))
     }
 
-    /// No block is free: moves the needed pages of one block after those of others, wherever they belong, and erases it; returns whether that was
-    /// possible.
+    /// Called if no block is free: moves the needed pages of the block with the fewest of them to unprogrammed
+    /// pages of other blocks, and erases that block. Returns whether that was possible.
     fn make_room(&mut self, blocks: &mut Blocks, operations: &mut Operations) -> bool {
         let takes = |merge: &Merge, block: BlockSlot| merge.into == Some(block);
         let is_free = |block: &BlockSlot| !self.merges.iter().any(|merge| takes(merge, *block));
@@ -281,7 +287,7 @@ impl Recovery {
         true
     }
 
-    /// How many blocks can be erased after `merge`.
+    /// Number of blocks that can be erased after `merge`.
     fn frees(&self, blocks: &Blocks, merge: &Merge) -> usize {
         let mut sources: Vec<u32> = merge
             .sources
@@ -295,8 +301,9 @@ impl Recovery {
     }
 }
 
-/// For each page one of its usable copies, from as few blocks as possible: the copies programmed first, so that a merge that was begun is discarded;
-/// or those of the blocks that have most, if these are fewer.
+/// Chooses a usable copy of each page so that few blocks are sources. The first choice is the copy that was
+/// programmed first, which discards the target of an interrupted merge. The other choice takes blocks with the
+/// most pages first; it is used if it needs fewer blocks.
 fn sources(blocks: &Blocks, pages: &[&[Copy]]) -> Vec<Copy> {
     let block_of = |copy: &Copy| blocks.split(copy.at.0).0;
     let count = |copies: &[Copy]| {
@@ -333,7 +340,8 @@ fn sources(blocks: &Blocks, pages: &[&[Copy]]) -> Vec<Copy> {
     }
 }
 
-/// The usable copies of a page.
+/// The usable copies of a page: those with the highest version, and of these only the whole ones if there are
+/// any.
 fn newest_of(copies: &[Copy]) -> &[Copy] {
     let order = |copy: &Copy| (copy.rank.version, copy.rank.is_whole);
     let newest = copies.last().map(order);
@@ -341,7 +349,8 @@ fn newest_of(copies: &[Copy]) -> &[Copy] {
     &copies[first.unwrap_or(0)..]
 }
 
-/// By block, the logical block to which all of its contents belong, if they do.
+/// For each block, the logical block to which all pages in it belong; `None` if they belong to several, or if it
+/// is empty.
 fn owners(blocks: &Blocks, count: usize, copies: &[Copy]) -> Vec<Option<u32>> {
     let mut of = vec![None; count];
     let mut is_mixed = vec![false; count];
@@ -357,7 +366,7 @@ fn owners(blocks: &Blocks, count: usize, copies: &[Copy]) -> Vec<Option<u32>> {
 }
 
 impl Blocks {
-    /// Takes over `found`, as the blocks of a die that was just made without contents.
+    /// Takes over the findings `found`; the blocks were just made without contents.
     pub fn mount(&mut self, found: &[FoundBlock]) {
         self.free.clear();
         for (block, found) in (0..).zip(found) {

@@ -1,4 +1,4 @@
-//! How many logical blocks have pages in a log block.
+//! Counts the logical blocks that have pages in a log block.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,13 +7,14 @@ use destage_base::archived;
 
 use super::NONE;
 
-/// A small table, logical block -> pages. Blocks without pages stay in it until it is cleared, and no more blocks enter than a log block has pages,
-/// so that half of it stays empty.
+/// A small hash table from logical blocks to page counts. Logical blocks stay in it until it is cleared, even
+/// without pages. At most as many logical blocks enter as a log block has pages, so at least half of the table
+/// stays empty.
 #[derive(Clone)]
 pub(super) struct Owners {
-    /// Logical block and its pages, each at the first free place from that of its hash on.
+    /// A logical block and the number of its pages, at the first free place from that of its hash on.
     entries: Vec<(u32, u32)>,
-    /// Blocks with pages.
+    /// Number of logical blocks with at least one page.
     pub distinct: u32,
 }
 
@@ -28,7 +29,7 @@ impl Owners {
         }
     }
 
-    /// The entry of `block`, or where it would be.
+    /// The entry of `block`, or the empty entry where it belongs.
     #[inline]
     fn find(&mut self, block: u32) -> &mut (u32, u32) {
         let mask = self.entries.len() - 1;
@@ -39,7 +40,7 @@ impl Owners {
         &mut self.entries[place]
     }
 
-    /// A page of `block` is in the log block.
+    /// Adds a page of `block`.
     #[inline]
     pub fn enter(&mut self, block: u32) {
         let entry = self.find(block);
@@ -48,7 +49,7 @@ impl Owners {
         self.distinct += u32::from(entry.1 == 1);
     }
 
-    /// A page of `block` that was there is gone.
+    /// Removes a page of `block`.
     #[inline]
     pub fn leave(&mut self, block: u32) {
         let entry = self.find(block);
@@ -56,7 +57,7 @@ impl Owners {
         self.distinct -= u32::from(entry.1 == 0);
     }
 
-    /// Forgets everything.
+    /// Empties the table.
     pub fn clear(&mut self) {
         self.entries.fill((NONE, 0));
         self.distinct = 0;

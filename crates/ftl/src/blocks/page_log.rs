@@ -1,7 +1,7 @@
-//! Log blocks that hold newer copies of pages of any logical block.
+//! Log blocks that hold newer copies of pages, each of any logical block.
 //!
-//! A page is in at most one of them, and a table says where; so a log block shared by all is read and written as quickly as one that is bound to a
-//! single logical block.
+//! The newest copy of a page is in at most one log block, and a table gives its place. So a log block that all
+//! logical blocks share is read and written as quickly as one that is bound to a single logical block.
 
 use alloc::vec::Vec;
 
@@ -17,11 +17,12 @@ use destage_nand::masks::{First, Masks};
 #[derive(Clone)]
 struct Log {
     block: BlockSlot,
-    /// The logical page programmed in each slot.
+    /// The logical page that was programmed in each slot.
     pages: Vec<LogicalPage>,
-    /// Slots that hold the newest copy of their page.
+    /// Number of slots that hold the newest copy of their page.
     live: u32,
-    /// Every slot so far holds the offset of its own number, of the logical block of slot 0.
+    /// All slots hold pages of the logical block of slot 0, and each slot holds the page whose offset equals the
+    /// number of the slot.
     in_sequence: bool,
 }
 
@@ -36,10 +37,10 @@ archived!(Log {
 #[derive(Clone)]
 pub(crate) struct PageLog {
     logs: Vec<Log>,
-    /// Logical page -> log block and slot, of a page whose newest copy is in the log.
+    /// For each logical page whose newest copy is in the log, the log block and slot of that copy.
     places: LazyTable<AllNone>,
     newest: Masks<First>,
-    /// For each log block the logical blocks with newest pages in it, if a caller needs them.
+    /// For each log block, the logical blocks with newest pages in it; empty if the layer does not need them.
     owners: Vec<Owners>,
     pages: u32,
     slot_bits: u32,
@@ -48,7 +49,7 @@ pub(crate) struct PageLog {
 archived!(PageLog { logs, places, newest, owners } fixed { pages, slot_bits });
 
 impl PageLog {
-    /// `logs` closed log blocks of `pages` pages each, for `logical` logical blocks.
+    /// A log of `logs` closed log blocks of `pages` pages each, for `logical` logical blocks.
     pub fn new(logs: u32, pages: u32, logical: u32) -> Self {
         let log = |_| Log {
             block: NONE,
@@ -66,7 +67,8 @@ impl PageLog {
         }
     }
 
-    /// This log, which also knows [how many logical blocks](PageLog::owners) have newest pages in a log block.
+    /// The same log, which also counts [how many logical blocks](PageLog::owners) have newest pages in each log
+    /// block.
     pub fn with_owners(self) -> Self {
         Self {
             owners: self.logs.iter().map(|_| Owners::new(self.pages)).collect(),
@@ -85,18 +87,18 @@ impl PageLog {
         &self.newest
     }
 
-    /// How many log blocks there are, open or closed.
+    /// Number of log blocks, open or closed.
     pub fn len(&self) -> u32 {
         self.logs.len() as u32
     }
 
-    /// Whether `log` has a block.
+    /// Whether `log` has a physical block.
     #[inline]
     pub fn is_open(&self, log: u32) -> bool {
         self.logs[log as usize].block != NONE
     }
 
-    /// Pages programmed in `log`.
+    /// Number of pages programmed in `log`.
     #[inline]
     pub fn programmed(&self, log: u32) -> u32 {
         self.logs[log as usize].pages.len() as u32
@@ -108,18 +110,18 @@ impl PageLog {
         self.is_open(log) && self.programmed(log) < self.pages
     }
 
-    /// Pages whose newest copy is in `log`.
+    /// Number of pages whose newest copy is in `log`.
     #[inline]
     pub fn live(&self, log: u32) -> u32 {
         self.logs[log as usize].live
     }
 
-    /// Logical blocks with newest pages in `log`. Only of a log [with owners](PageLog::with_owners).
+    /// Number of logical blocks with newest pages in `log`. Only for a log [with owners](PageLog::with_owners).
     pub fn owners(&self, log: u32) -> u32 {
         self.owners[log as usize].distinct
     }
 
-    /// The newest copy of a page of `block` is not in `log` any more.
+    /// Notes that the newest copy of a page of `block` is no longer in `log`.
     #[inline]
     fn leave(&mut self, log: u32, block: u32) {
         self.logs[log as usize].live -= 1;
@@ -133,24 +135,26 @@ impl PageLog {
         self.logs[log as usize].block
     }
 
-    /// The logical block of the first page in `log`, if that is open and has one.
+    /// The logical block of the first page in `log`; `None` if `log` is empty or closed.
     #[inline]
     pub fn first_block(&self, log: u32) -> Option<u32> {
         Some(self.logs[log as usize].pages.first()?.block)
     }
 
-    /// Whether every slot so far holds the offset of its own number, of the logical block of slot 0.
+    /// Whether all slots hold pages of the logical block of slot 0, each slot the page whose offset equals the
+    /// number of the slot.
     pub fn in_sequence(&self, log: u32) -> bool {
         self.logs[log as usize].in_sequence
     }
 
-    /// Gives `log` the erased physical `block`.
+    /// Opens `log` in the erased physical block `block`.
     pub fn open(&mut self, log: u32, block: BlockSlot) {
         debug_assert!(!self.is_open(log));
         self.logs[log as usize].block = block;
     }
 
-    /// If `block` is that of a log block, it goes on at slot `end`: the pages before have no content.
+    /// If `block` belongs to a log block, moves the next slot of that log block to `end`: the pages before it
+    /// have no content.
     pub fn pass_over(&mut self, block: BlockSlot, end: u32) {
         let Some(log) = self.logs.iter_mut().find(|log| log.block == block) else {
             return;
@@ -165,7 +169,7 @@ impl PageLog {
         }
     }
 
-    /// Takes the block, in which nothing may be needed any more, from `log`.
+    /// Closes `log`, in which no page may be needed any more, and returns its physical block.
     pub fn close(&mut self, log: u32) -> BlockSlot {
         if let Some(owners) = self.owners.get_mut(log as usize) {
             owners.clear();
@@ -181,8 +185,8 @@ impl PageLog {
         core::mem::replace(&mut log.block, NONE)
     }
 
-    /// Notes that the newest copy of `page` was programmed in the next slot of `log`; says whether the
-    /// newest was in the log before.
+    /// Notes that the newest copy of `page` was programmed in the next slot of `log`; returns whether the newest
+    /// copy before was in the log too.
     #[inline]
     pub fn add(&mut self, log: u32, page: LogicalPage) -> bool {
         let state = &mut self.logs[log as usize];
@@ -204,7 +208,7 @@ impl PageLog {
         was_here
     }
 
-    /// `page` is not needed any more.
+    /// Notes that `page` is not needed any more, or that its newest copy is outside the log.
     pub fn invalidate(&mut self, page: LogicalPage) {
         if self.newest.clear(page.block, page.offset) {
             self.leave(
@@ -214,7 +218,7 @@ impl PageLog {
         }
     }
 
-    /// The newest copies of all pages of logical block `block` are elsewhere now.
+    /// Notes that the newest copies of all pages of logical block `block` are outside the log now.
     pub fn forget(&mut self, block: u32) {
         let first = block as usize * self.pages as usize;
         for offset in self.newest.ones(block) {
@@ -227,7 +231,7 @@ impl PageLog {
         self.newest.clear_row(block);
     }
 
-    /// The log block and slot with the newest copy of `page`, if it is here.
+    /// The log block and slot with the newest copy of `page`; `None` if that copy is outside the log.
     #[inline]
     pub fn place(&self, page: LogicalPage) -> Option<(u32, u32)> {
         if !self.newest.get(page.block, page.offset) {
@@ -237,14 +241,14 @@ impl PageLog {
         Some((place >> self.slot_bits, place & ((1 << self.slot_bits) - 1)))
     }
 
-    /// The physical block and page with the newest copy of `page`, if it is here.
+    /// The physical block and page with the newest copy of `page`; `None` if that copy is outside the log.
     #[inline]
     pub fn find(&self, page: LogicalPage) -> Option<(BlockSlot, u32)> {
         let (log, slot) = self.place(page)?;
         Some((self.block(log), slot))
     }
 
-    /// The page in `slot` of `log`, if this is its newest copy.
+    /// The logical page in `slot` of `log`, if that slot holds its newest copy.
     pub fn newest_in(&self, log: u32, slot: u32) -> Option<LogicalPage> {
         let page = *self.logs[log as usize].pages.get(slot as usize)?;
         let is_here = page.block != NONE && self.place(page) == Some((log, slot));

@@ -1,4 +1,4 @@
-//! Parameters that several layers over blocks share.
+//! Parameters that several layers with data blocks share.
 
 use destage_base::parameter::{Exclusion, Field, Kind, Parameter};
 use destage_base::{choices, parameters};
@@ -8,17 +8,17 @@ use super::data::Copies;
 use crate::BuildError;
 
 choices! {
-    /// Where a page is written that its data block has room for.
+    /// Where a page is written if its place in the data block is still free.
     pub enum FirstWrite {
-        /// The log takes the page all the same.
+        /// The page is written to the log.
         Log = "log",
-        /// To its place.
+        /// The page is written to its place in the data block.
         Data = "data",
     }
 }
 
 choices! {
-    /// What levels wear.
+    /// The method of wear levelling.
     pub enum Leveller {
         None = "none",
         Dynamic = "dynamic",
@@ -26,7 +26,7 @@ choices! {
     }
 }
 
-/// Spare blocks.
+/// Number of spare blocks of each die.
 pub const SPARE_BLOCKS: Parameter = Parameter {
     name: "spare_blocks",
     kind: Kind::Integer {
@@ -40,7 +40,7 @@ pub const SPARE_BLOCKS: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Log blocks of each die.
+/// Number of log blocks of each die.
 pub const LOG_BLOCKS: Parameter = Parameter {
     name: "log_blocks",
     kind: Kind::Integer {
@@ -54,7 +54,8 @@ pub const LOG_BLOCKS: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Number of log blocks of each die, at least one of them for sequential writes and at least one for others.
+/// Number of log blocks of each die; at least one of them is for sequential writes and at least one for other
+/// writes.
 pub const TWO_LOG_BLOCKS: Parameter = Parameter {
     kind: Kind::Integer {
         min: 2,
@@ -86,7 +87,7 @@ pub const MERGE_COPIES: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Where a page is written that its data block has room for; by default the log.
+/// Where a page is written if its place in the data block is still free; the default is the log.
 pub const FIRST_WRITE_LOG: Parameter = Parameter {
     name: "first_write",
     kind: FirstWrite::KIND,
@@ -113,7 +114,8 @@ pub const IN_ORDER: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Whether pages of one block that are written one after the other share one rewrite of the block.
+/// Whether pages of one block that are written in ascending order, one after the other, share one rewrite of the
+/// block.
 pub const BATCH: Parameter = Parameter {
     name: "batch",
     kind: Kind::Flag,
@@ -125,13 +127,13 @@ pub const BATCH: Parameter = Parameter {
 };
 
 parameters! {
-    /// How wear is levelled.
+    /// Parameters of wear levelling.
     pub struct Levelling {
         /// Wear levelling: none; dynamic, which takes the least worn free block first; or static, which also moves cold data into worn blocks.
         wl: Leveller = "none", "", "ours";
         /// Number of erases of a die between two checks of static wear levelling.
         wl_period: u32 = "1000" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours", needs &["ftl.wl = static"];
-        /// Smallest difference between the erase counts of two blocks at which static wear levelling moves data.
+        /// Static wear levelling moves data if the erase counts of two blocks differ by more than this number.
         wl_gap: u32 = "32" in Kind::Integer { min: 1, max: u32::MAX as u64 - 1 }, "erases", "ours", needs &["ftl.wl = static"];
     }
 }
@@ -148,7 +150,7 @@ parameters! {
 }
 
 impl Levelling {
-    /// The rule.
+    /// These parameters as a rule of wear levelling.
     pub fn rule(&self) -> WearLevelling {
         match self.wl {
             Leveller::None => WearLevelling::None,
@@ -161,7 +163,7 @@ impl Levelling {
     }
 }
 
-/// Logical blocks of each die of `blocks` blocks: all blocks that are neither log blocks nor spare.
+/// Number of logical blocks of a die of `blocks` blocks: all blocks except log blocks and spare blocks.
 ///
 /// # Errors
 /// [`BuildError::NoDataBlock`] if none is left.

@@ -1,4 +1,5 @@
-//! A device of dies that each map their own blocks: logical block `b` lives on die `b mod dies`, with its log blocks and its merge targets.
+//! A device in which each die maps its own blocks: logical block `b`, its log blocks and its merge targets are on
+//! die `b mod dies`.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -18,12 +19,12 @@ use destage_nand::divide::Divider;
 use destage_nand::found::{FoundBlock, Place, Scan};
 use destage_nand::operation::Operations;
 
-/// One die of such a device. Everything it is asked is about its own blocks.
+/// One die of such a device. All numbers of logical blocks are counted within the die.
 pub(crate) trait Die: Archived + Clone + Send {
-    /// Reads `page`; no operation if it has no contents.
+    /// Reads `page`; emits no operation if it has no contents.
     fn read(&self, page: LogicalPage, operations: &mut Operations);
 
-    /// Writes `page`, which `write` names as the device counts.
+    /// Writes `page`. `write` carries the cause, and the number of the same page in the device.
     ///
     /// # Errors
     /// [`NoSpace`] if a free block is needed and none is left.
@@ -34,12 +35,13 @@ pub(crate) trait Die: Archived + Clone + Send {
         operations: &mut Operations,
     ) -> Result<(), NoSpace>;
 
-    /// The number of consecutive pages from which on a write counts as long; `None` if the layer treats long writes like others.
+    /// The number of consecutive pages from which on a write is a long write; `None` if the layer treats long
+    /// writes like others.
     fn long_write_pages(&self) -> Option<u32> {
         None
     }
 
-    /// The contents of `page` are not needed any more.
+    /// Trims `page`: its contents are not needed any more.
     fn trim(&mut self, page: LogicalPage, operations: &mut Operations);
 
     /// Whether `page` has contents.
@@ -48,21 +50,22 @@ pub(crate) trait Die: Archived + Clone + Send {
     /// Whether a page of logical block `block` may have contents.
     fn may_hold(&self, block: u32) -> bool;
 
-    /// Whether its pages can be programmed in units. Default: no.
+    /// Whether the layer supports program units of several pages. Default: false.
     const TAKES_UNITS: bool = false;
 
-    /// Log blocks whose units were [completed](Blocks::take_completed) continue after the pages without content. Only of layers that
-    /// [take units](Die::TAKES_UNITS); default: nothing.
+    /// If fillers have [completed](Blocks::take_completed) units of log blocks, moves the next slot of these log
+    /// blocks behind the fillers. Only for layers that [take units](Die::TAKES_UNITS); default: nothing.
     fn follow_units(&mut self) {}
 
-    /// Whether each page of a data block is at its own offset. Default: it is.
+    /// Whether each page of a data block is at its own offset. Default: true.
     const KEEPS_OFFSETS: bool = true;
 
-    /// Logical block `logical` lies in `block`, which has the newest copies of `pages`: offset and slot of each. Other pages of
-    /// it may follow.
+    /// Makes `block` the data block of logical block `logical`. It holds the newest copies of `pages`, given by
+    /// offset and slot. A later call may add further pages of the same logical block.
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]);
 
-    /// Adopts the pages in `found`, as a die that was just built without contents: `copies` are in the order of pages and ranks.
+    /// Takes over the pages in `found`; the die was just built without contents. `copies` are sorted by page and
+    /// rank.
     fn mount(&mut self, found: &[FoundBlock], copies: &[Copy]) -> Recovery {
         self.blocks_mut().mount(found);
         let (plan, adopted) = Recovery::plan(self.blocks(), found, copies, Self::KEEPS_OFFSETS);
@@ -72,7 +75,7 @@ pub(crate) trait Die: Archived + Clone + Send {
         plan
     }
 
-    /// Does one step of `recovery`, if there is one left.
+    /// Does the next step of `recovery`; returns whether there was one left.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
@@ -92,24 +95,26 @@ pub(crate) trait Die: Archived + Clone + Send {
         Ok(true)
     }
 
-    /// Its physical blocks.
+    /// The physical blocks of the die.
     fn blocks(&self) -> &Blocks;
 
-    /// Its physical blocks, to be changed.
+    /// The physical blocks of the die, to be changed.
     fn blocks_mut(&mut self) -> &mut Blocks;
 
-    /// RAM its maps would take in a device, in bytes.
+    /// RAM that the maps of the die would occupy in a device, in bytes.
     fn map_bytes(&self) -> u64;
 
-    /// Figures of the device that are the ratio of two sums: the name, and those of the sums.
+    /// Figures of the device that are ratios of two sums: the name of the ratio, of the dividend and of the
+    /// divisor.
     const RATIOS: &'static [[&'static str; 3]] = &[];
 
-    /// Figures only this layer has, by name; the device's are their sums.
+    /// Emits the figures that only this layer has, with their names. A figure of the device is the sum over its
+    /// dies.
     fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         let _ = emit;
     }
 
-    /// Begins these figures again.
+    /// Restarts these figures.
     fn reset_figures(&mut self) {}
 }
 
@@ -117,27 +122,28 @@ pub(crate) trait Die: Archived + Clone + Send {
 #[derive(Clone)]
 pub(crate) struct Striped<E> {
     dies: Vec<E>,
-    /// For dies near their end, a copy of the die on which every write is tried first: so a write that fails changes nothing.
+    /// For a die whose blocks are about to retire: a copy of the die, on which every write is tried first. So a
+    /// write that fails changes nothing on the die itself.
     twins: Vec<Option<Box<E>>>,
-    /// Operations that these copies emit, which are dropped.
+    /// Operations that the copies of dies emit; they are dropped.
     unwanted: Operations,
     pages_per_block: Divider,
     over_dies: Divider,
     pages: u64,
     has_merges: bool,
-    /// Blocks of a die with open units, at most.
+    /// Maximum number of blocks of a die with an incomplete program unit.
     open_blocks: u32,
-    /// The repairs of each die after a mount; empty at all other times.
+    /// The repairs of each die after a mount; empty if there was no mount.
     recoveries: Vec<Recovery>,
 }
 
 archived!([E: Archived] Striped<E> { dies } fixed { twins, unwanted, pages_per_block, over_dies, pages, has_merges, open_blocks, recoveries });
 
 impl<E: Die> Striped<E> {
-    /// A device of dies with `logical_blocks` each, made by `make` from their number.
+    /// A device whose dies have `logical_blocks` logical blocks each. `make` builds a die from its number.
     ///
     /// # Errors
-    /// The error of `make`, or that of a device with too many pages.
+    /// The error of `make`, or [`BuildError::TooManyPages`].
     pub fn new(
         config: &FtlConfig<'_>,
         logical_blocks: u32,
@@ -166,7 +172,7 @@ impl<E: Die> Striped<E> {
         })
     }
 
-    /// Writes `page` on the twin of `die`, and on `die` itself only if there was room.
+    /// Tries the write of `page` on the twin of `die`, and repeats it on `die` itself only if it succeeds there.
     #[cold]
     fn write_near_end(
         &mut self,
@@ -274,7 +280,7 @@ impl<E: Die + 'static> Ftl for Striped<E> {
         }
     }
 
-    /// Merging is part of the write that needs it.
+    /// Does nothing: merges are part of the write that needs them.
     fn collect_garbage(&mut self, _: u32, _: Ticks, _: &mut Operations) -> Result<bool, NoSpace> {
         Ok(false)
     }

@@ -1,9 +1,10 @@
-//! Pages that are programmed together, in layers that map by block.
+//! Program units, that is, pages that are programmed together, in layers that map by block.
 //!
-//! Such a layer leaves out pages of a block, and turns from one block to another whenever it likes. So pages that are left out of a unit are
-//! programmed without content, and only this many blocks of a die have pages whose last pass has not come: the block programmed longest ago is
-//! completed before another one begins. Before an erase the units of the block are completed, since requests may wait for their pages; and those of
-//! all blocks if the power may fail, since the erased pages may be needed until then.
+//! Such a layer skips pages of a block, and switches between blocks at any time. So the skipped pages of a unit
+//! are programmed without content, and the number of blocks of a die whose last pass is incomplete is limited:
+//! before a further block begins, the block that was programmed longest ago is completed. Before a block is
+//! erased, its own units are completed, since requests may wait for their pages. If the power may fail, the units
+//! of all blocks are completed before an erase, since the erased pages may be needed until then.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -13,11 +14,11 @@ use crate::FtlConfig;
 use destage_nand::array::{BlockSlot, Ppn};
 use destage_nand::operation::{Cause, Mark, Operations, Purpose, Role};
 
-/// A block with pages whose last pass has not come.
+/// A block with pages whose last program pass has not happened yet.
 #[derive(Clone, Copy)]
 struct Open {
     block: BlockSlot,
-    /// The page behind its last page with content.
+    /// The page after the last page with content.
     end: u32,
     purpose: Purpose,
 }
@@ -25,21 +26,22 @@ struct Open {
 /// The units of a die.
 #[derive(Clone)]
 pub(super) struct Units {
-    /// Pages of a unit.
+    /// Pages per unit.
     pages: u32,
-    /// Passes in which it is programmed: the second comes with the next unit of the block.
+    /// Passes in which a unit is programmed. The second pass of a unit comes with the next unit of the block.
     passes: u32,
-    /// Pages that share a page of flash.
+    /// Units of the mapping that share a page of flash.
     units_per_page: u32,
     power_may_fail: bool,
     most_open: usize,
-    /// The block that was programmed last comes last.
+    /// The blocks with an incomplete unit; the block that was programmed last is at the end.
     open: VecDeque<Open>,
-    /// Blocks whose units were completed since the last query.
+    /// Blocks whose units were completed with fillers since the last query.
     completed: Vec<BlockSlot>,
 }
 
-/// Blocks of a die that may have units open at a time.
+/// Maximum number of blocks of a die with an incomplete unit at a time: one for each plane with copy-back,
+/// otherwise one.
 pub(crate) fn most_open(config: &FtlConfig<'_>) -> u32 {
     match config.copy_back {
         true => config.geometry.planes,
@@ -48,7 +50,7 @@ pub(crate) fn most_open(config: &FtlConfig<'_>) -> u32 {
 }
 
 impl Units {
-    /// The units of a die of `config`, if pages are programmed together.
+    /// The units of a die of `config`; `None` if each page is programmed alone and in one pass.
     pub fn of(config: &FtlConfig<'_>) -> Option<Self> {
         let (pages, passes) = (config.program_unit, config.program_passes);
         (pages > 1 || passes > 1).then(|| Self {
@@ -62,8 +64,9 @@ impl Units {
         })
     }
 
-    /// The pages before `page` that are programmed without content if it follows those before `next`, so that all units are whole; with two passes
-    /// all of them, since the second pass of a unit comes with the next one.
+    /// The pages that are programmed without content if `page` follows the pages before `next`, so that all units
+    /// are whole. With two passes these are all pages between them, since the second pass of a unit comes with
+    /// the next unit.
     fn left_out(&self, next: u32, page: u32) -> impl Iterator<Item = u32> + use<> {
         let (behind, ahead) = match self.passes {
             1 => {
@@ -82,7 +85,7 @@ impl Units {
 }
 
 impl Blocks {
-    /// [`Blocks::program`], where pages are programmed together.
+    /// Does the work of [`Blocks::program`] if pages are programmed together.
     #[cold]
     pub(super) fn program_in_unit(
         &mut self,
@@ -104,8 +107,9 @@ impl Blocks {
         self.note_programs(block, purpose);
     }
 
-    /// Pages were copied to `block`, which was programmed up to page `next` before; the copies were emitted since `mark`, and the
-    /// [nand](Blocks::nand) knows of them. Emits the fillers that complete their units.
+    /// Emits the fillers that complete the units of pages that were copied to `block`. The block was programmed
+    /// up to before page `next` before; the copies were emitted since `mark`, and the [nand](Blocks::nand) knows
+    /// of them.
     pub fn copied(
         &mut self,
         block: BlockSlot,
@@ -141,7 +145,7 @@ impl Blocks {
         self.note_programs(block, purpose);
     }
 
-    /// Completes the unit that is open in `block`.
+    /// Completes the unit that is begun in `block`.
     pub fn complete_unit(&mut self, block: BlockSlot, operations: &mut Operations) {
         let Some(units) = &mut self.units else {
             return;
@@ -176,25 +180,25 @@ impl Blocks {
         }
     }
 
-    /// Whether an erase completes units of other blocks.
+    /// Whether an erase also completes units of other blocks.
     pub fn completes_units(&self) -> bool {
         let units = self.units.as_ref();
         units.is_some_and(|units| units.power_may_fail)
     }
 
-    /// All pages programmed so far are on flash: no request waits for its units.
+    /// Forgets all incomplete units: all pages count as programmed to the end, and no request waits for them.
     pub fn forget_units(&mut self) {
         if let Some(units) = &mut self.units {
             units.open.clear();
         }
     }
 
-    /// Takes a block that has pages without content behind others.
+    /// Takes a block from the list of blocks that fillers have completed.
     pub fn take_completed(&mut self) -> Option<BlockSlot> {
         self.units.as_mut()?.completed.pop()
     }
 
-    /// `block` was programmed up to where it is.
+    /// Notes whether `block` has an incomplete unit after it was programmed.
     fn note_programs(&mut self, block: BlockSlot, purpose: Purpose) {
         let (end, pages) = (self.programmed(block), self.pages());
         let Some(units) = &mut self.units else {
@@ -211,7 +215,8 @@ impl Blocks {
         }
     }
 
-    /// Completes the block that was programmed longest ago, if `block` is to be one more with open units than there may be.
+    /// If `block` would be one block too many with incomplete units, completes the block that was programmed
+    /// longest ago.
     fn make_way(&mut self, block: BlockSlot, operations: &mut Operations) {
         let Some(units) = &mut self.units else {
             return;
@@ -225,7 +230,8 @@ impl Blocks {
         }
     }
 
-    /// Programs pages without content after those of `open`, up to their last pass.
+    /// Programs pages without content after those of `open`, so that its last page with content gets its last
+    /// pass.
     fn complete(&mut self, open: Open, operations: &mut Operations) {
         let (next, pages) = (self.programmed(open.block), self.pages());
         let Some(units) = &mut self.units else {
@@ -277,7 +283,7 @@ mod tests {
             |passes, next, page| -> Vec<u32> { units(4, passes).left_out(next, page).collect() };
         assert_eq!(left_out(1, 5, 6), [5]);
         assert_eq!(left_out(1, 5, 8), [5, 6, 7]);
-        // Units 2 and 3 stay as they are, but for the pages before 18 of its own.
+        // Units 2 and 3 are skipped as a whole; of the unit of page 18, pages 16 and 17 are left out.
         assert_eq!(left_out(1, 5, 18), [5, 6, 7, 16, 17]);
         assert_eq!(left_out(1, 8, 13), [12]);
         assert_eq!(left_out(2, 5, 10), [5, 6, 7, 8, 9]);

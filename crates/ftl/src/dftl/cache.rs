@@ -1,4 +1,4 @@
-//! The mappings that are in RAM: which they are, which have changed, and which leaves next.
+//! The mappings that are in RAM: which ones they are, which have changed, and which is evicted next.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -25,14 +25,14 @@ struct Entry {
     page: u32,
     dirty: bool,
     protected: bool,
-    /// Changed mappings of the same map page, before and after.
+    /// The neighbours in the list of changed mappings of the same map page.
     dirty_before: u32,
     dirty_after: u32,
 }
 
 archived!(Entry { page, dirty, protected, dirty_before, dirty_after } vacant Self { page: NONE, dirty: false, protected: false, dirty_before: NONE, dirty_after: NONE });
 
-/// The cached mapping table of a die: two segments in order of use, or one.
+/// The cached mapping table of a die: two segments, or one, each in order of use.
 #[derive(Clone)]
 pub struct Cache {
     slots: Vec<Entry>,
@@ -40,11 +40,11 @@ pub struct Cache {
     probation: List,
     protected: List,
     protected_count: usize,
-    /// Slots of the protected segment; 0 for plain least recently used.
+    /// Maximum number of mappings in the protected segment; 0 for plain LRU.
     protected_limit: usize,
     capacity: usize,
     unused: Vec<u32>,
-    /// Of each map page, one of its changed mappings.
+    /// For each map page, the slot of one of its changed mappings.
     dirty: Vec<u32>,
     mappings_per_page: u32,
 }
@@ -52,10 +52,10 @@ pub struct Cache {
 archived!(Cache { slots, slot_of, probation, protected, protected_count, unused, dirty } fixed { protected_limit, capacity, mappings_per_page });
 
 impl Cache {
-    /// An empty cache of `capacity` mappings for `pages` logical pages; with `segments` half of it is kept for
-    /// mappings used again.
+    /// An empty cache of `capacity` mappings for `pages` logical pages. With `segments`, half of it is kept for
+    /// mappings that were used again.
     pub fn new(capacity: u32, pages: u32, mappings_per_page: u32, segments: bool) -> Self {
-        // A cache larger than the map is never full.
+        // A cache larger than the map never fills up.
         let slots = capacity.min(pages);
         Self {
             slots: Vec::new(),
@@ -71,7 +71,7 @@ impl Cache {
         }
     }
 
-    /// The page of the map that `page` is in.
+    /// The page of the map that holds the mapping of `page`.
     pub fn map_page(&self, page: u32) -> u32 {
         page / self.mappings_per_page
     }
@@ -86,7 +86,7 @@ impl Cache {
         (slot != NONE).then_some(slot)
     }
 
-    /// Whether the mapping of `page` is in RAM; then it was used just now.
+    /// Returns whether the mapping of `page` is in RAM, and if so marks it as just used.
     pub fn touch(&mut self, page: u32) -> bool {
         let Some(slot) = self.slot(page) else {
             return false;
@@ -107,7 +107,8 @@ impl Cache {
         true
     }
 
-    /// The mapping protected longest goes back on probation, as the latest there.
+    /// Moves the least recently used mapping of the protected segment to the other segment, as the most recently
+    /// used one there.
     fn demote(&mut self) {
         if let Some(slot) = self.protected.front() {
             self.protected.remove(slot);
@@ -117,7 +118,8 @@ impl Cache {
         }
     }
 
-    /// The mapping that has to leave before another can enter: its page, and whether it has changed.
+    /// The mapping that has to be evicted before another can enter: its page, and whether it has changed. `None`
+    /// if there is room.
     pub fn leaving(&self) -> Option<(u32, bool)> {
         if self.slots.len() - self.unused.len() < self.capacity {
             return None;
@@ -127,7 +129,7 @@ impl Cache {
         Some((entry.page, entry.dirty))
     }
 
-    /// The mapping of `page`, unchanged, leaves.
+    /// Evicts the mapping of `page`, which is not changed.
     pub fn remove(&mut self, page: u32) {
         let Some(slot) = self.slot(page) else { return };
         if self.slots[slot as usize].protected {
@@ -140,7 +142,7 @@ impl Cache {
         self.unused.push(slot);
     }
 
-    /// The mapping of `page` enters, on probation; there is room.
+    /// Adds the mapping of `page` to the probationary segment, which must have room.
     pub fn insert(&mut self, page: u32) {
         let entry = Entry {
             page,
@@ -163,7 +165,7 @@ impl Cache {
         self.probation.push_back(slot);
     }
 
-    /// The mapping of `page` has changed; says whether it is in RAM.
+    /// Marks the mapping of `page` as changed; returns whether it is in RAM.
     pub fn change(&mut self, page: u32) -> bool {
         let Some(slot) = self.slot(page) else {
             return false;
@@ -182,7 +184,7 @@ impl Cache {
         true
     }
 
-    /// The mapping of `page` is written.
+    /// Marks the mapping of `page` as written.
     pub fn clean(&mut self, page: u32) {
         let Some(slot) = self
             .slot(page)
@@ -208,7 +210,7 @@ impl Cache {
         }
     }
 
-    /// All mappings in `map_page` are written.
+    /// Marks all mappings of `map_page` as written.
     pub fn collect_all(&mut self, map_page: u32) {
         while let Some(slot) = Some(self.dirty[map_page as usize]).filter(|slot| *slot != NONE) {
             self.clean(self.slots[slot as usize].page);

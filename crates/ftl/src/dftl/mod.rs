@@ -1,8 +1,8 @@
-//! Page mapping whose map lies in flash; the mappings in use are in RAM.
+//! Page mapping whose map lies in flash; only the mappings in use are in RAM.
 //!
 //! Gupta, Kim and Urgaonkar, "DFTL: a flash translation layer employing demand-based selective caching of
-//! page-level address mappings", ASPLOS 2009. Data goes where `page` puts it; pages of the map are written to
-//! blocks of their own, found through a directory in RAM, and cleaned like any other.
+//! page-level address mappings", ASPLOS 2009. Data pages are placed as in `page`. Pages of the map are written to
+//! blocks of their own, are found through a directory in RAM, and are collected like other pages.
 
 mod cache;
 
@@ -28,7 +28,7 @@ const SOURCE: &str = "Gupta et al., ASPLOS 2009.";
 const OURS: &str = "ours";
 
 choices! {
-    /// The words of `cmt_policy`.
+    /// Values of `cmt_policy`.
     enum CachePolicy {
         Slru = "slru",
         Lru = "lru",
@@ -38,14 +38,14 @@ choices! {
 parameters! {
     /// The parameters of `dftl`.
     struct Parameters {
-        /// Mappings in RAM, spread evenly over the dies; each die has one at least.
+        /// Number of mappings in RAM, divided evenly among the dies; each die has at least one.
         cmt_entries: u32 = "8192" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "mappings", OURS;
-        /// Which mapping leaves: the least recently used of those that were used once (half of RAM is kept for the others), or the least recently
-        /// used of all.
+        /// Which mapping is evicted from RAM. slru: the least recently used of those that were used once; half of
+        /// RAM is kept for mappings that were used again. lru: the least recently used of all.
         cmt_policy: CachePolicy = "slru", "", SOURCE;
-        /// With a changed mapping that leaves, all changed mappings of the same map page are written.
+        /// Whether the eviction of a changed mapping writes all changed mappings of the same map page.
         batch_update: bool = "true", "", SOURCE;
-        /// Mappings in a page of the map; 0: as many of 4 bytes as fit.
+        /// Number of mappings in a page of the map; 0: as many mappings of 4 bytes as fit.
         mappings_per_page: u32 = "0" in Kind::Integer { min: 0, max: 1 << 20 }, "mappings", SOURCE;
         greedy: Greedy;
     }
@@ -71,7 +71,7 @@ pub(super) const ROW: FtlRow = FtlRow {
 #[derive(Clone)]
 struct Dftl {
     data: PageFtl,
-    /// For each die.
+    /// The cached mappings of each die.
     caches: Vec<Cache>,
     batch_update: bool,
     same_plane: bool,
@@ -146,7 +146,8 @@ impl Dftl {
         Ok(())
     }
 
-    /// Writes the changed mapping of `page`, and with it the other changed mappings of its map page.
+    /// Writes the changed mapping of `page`; with `batch_update`, also the other changed mappings of its map
+    /// page.
     fn write_back(
         &mut self,
         die: usize,
@@ -163,7 +164,8 @@ impl Dftl {
         Ok(())
     }
 
-    /// Reads a page of the map, if it was ever written, and writes it again. A call that fails has changed nothing.
+    /// Reads a page of the map, if it was ever written, and writes it again. A call that fails has changed
+    /// nothing.
     fn rewrite(
         &mut self,
         die: usize,
@@ -207,8 +209,8 @@ impl Dftl {
         done
     }
 
-    /// Collects the garbage that has to be collected on `die` before a read or a trim, which may write the map, and brings the mapping of `page` into
-    /// RAM. A call that fails has changed nothing.
+    /// Collects the garbage that is due on `die` before a read or a trim, because these may write the map, and
+    /// brings the mapping of `page` into RAM. A call that fails has changed nothing.
     fn prepare(
         &mut self,
         die: usize,
@@ -217,7 +219,7 @@ impl Dftl {
     ) -> Result<(), NoSpace> {
         let mut is_first = true;
         while !self.is_short(die) {
-            // With this many free blocks it cannot fail, and leaves at least one.
+            // With this many free blocks the collection cannot fail, and it leaves at least one free block.
             if !self.collect_once(die, 0, operations)? {
                 return self.look_up(die, page, operations);
             }
@@ -228,13 +230,13 @@ impl Dftl {
             layer.look_up(die, page, operations)
         });
         if done.is_err() && !is_first {
-            // The collected block is free already, so there is room for a page of the map.
+            // A block was collected and is free, so there is room for a page of the map.
             return self.look_up(die, page, operations);
         }
         done
     }
 
-    /// One step of garbage collection, and the map brought up to date with it.
+    /// Does one step of garbage collection, and updates the map for the pages that it moved.
     fn collect_once(
         &mut self,
         die: usize,
@@ -249,7 +251,8 @@ impl Dftl {
         };
         let mut map_pages = core::mem::take(&mut self.scratch);
         core::mem::swap(migrated, &mut map_pages);
-        // Mappings in RAM are changed there; of the others, those in a page of the map are written together.
+        // Mappings in RAM are changed there. The others are grouped by map page, and each map page is written
+        // once.
         let cache = &mut self.caches[die];
         map_pages.retain(|page| !cache.change(*page));
         map_pages
@@ -279,7 +282,7 @@ impl Dftl {
     }
 }
 
-/// Blocks that a step takes at most, beyond the block it frees: for its copies, and two for the map.
+/// Maximum number of blocks that a step opens before it frees one: one for its copies, and two for the map.
 const BLOCKS_OF_A_STEP: u32 = 3;
 
 impl Ftl for Dftl {
@@ -315,7 +318,7 @@ impl Ftl for Dftl {
         self.write_to(place, write, operations)
     }
 
-    /// A write of the mapping, if it changes.
+    /// Changes the mapping, if the page has contents.
     fn trim(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         if !self.data.is_written(page) {
             return self.data.trim(page, operations);
@@ -342,7 +345,7 @@ impl Ftl for Dftl {
         self.collect_once(die, now, operations)
     }
 
-    /// Pages of the map are written again as their mappings change; those on flash are not needed.
+    /// The pages of the map on flash are not used: they are written again when their mappings change.
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
         self.data.mount(scan, take)
     }
@@ -359,7 +362,7 @@ impl Ftl for Dftl {
         }
     }
 
-    /// The directory, and a page number and its place for each mapping in RAM.
+    /// 4 bytes for each map page in the directory, and 8 for each mapping in RAM: the page number and its place.
     fn map_bytes(&self) -> u64 {
         4 * self.map_pages + 8 * self.cmt_entries
     }

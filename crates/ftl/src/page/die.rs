@@ -1,4 +1,4 @@
-//! One die of the page-mapped device: its maps, its blocks, and the place of the next page.
+//! One die of the page-mapped device: its maps, its blocks, and where the next page is written.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -34,23 +34,23 @@ use destage_nand::array::{Nand, Ppn};
 use destage_nand::divide::Divider;
 use destage_nand::operation::{Cause, Operations, Purpose, Role};
 
-/// Whose pages share blocks.
+/// A stream of pages; pages of different streams do not share blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stream {
-    /// Pages written by the buffer or the host.
+    /// Pages written by the buffer or the host; if writes are divided into streams, those of the first stream.
     Host,
-    /// Pages that garbage collection copies, if they have blocks of their own.
+    /// Pages that garbage collection moves, if moved pages have blocks of their own.
     Migrations,
-    /// The layer's own pages.
+    /// Pages that the layer needs for itself: pages of the map or of its journal.
     Map,
-    /// Pages written by the buffer or the host that are not in the first group.
+    /// Pages written by the buffer or the host that belong to another stream than the first.
     Told(u8),
-    /// Pages of other groups that garbage collection copies, if they have blocks of their own.
+    /// Pages that garbage collection moves, of another placement handle than the first, if handles are isolated.
     Kept(u8),
 }
 
 impl Stream {
-    /// The use of its blocks.
+    /// The use of the blocks of the stream.
     pub fn purpose(self) -> Purpose {
         match self {
             Self::Host => Purpose::shared(Role::Host),
@@ -62,53 +62,53 @@ impl Stream {
     }
 }
 
-/// The block a stream's next page goes to.
+/// The open block of a stream in a pool.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Open {
     block: u32,
-    /// Next page of the block; the number of data pages once it is sealed.
+    /// Next page of the block; equal to the number of data pages once the block is sealed.
     page: u32,
 }
 
 archived!(Open { block, page });
 
-/// How many free blocks a pool is to have.
+/// Numbers of free blocks of a pool between which garbage collection works.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Watermarks {
-    /// Garbage collection is needed once there are fewer.
+    /// Garbage collection is needed as soon as fewer blocks are free.
     pub low: u32,
-    /// The bound no longer holds once there are that many.
+    /// Garbage collection is no longer needed as soon as this many blocks are free.
     pub high: u32,
 }
 
-/// Blocks among which the next page of a stream is placed: a plane, or without copy-back the die.
+/// The blocks among which the next page of a stream is placed: a plane, or without copy-back the whole die.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pool {
     pub first_block: u32,
     pub blocks: u32,
     pub active_block: u32,
-    /// Next page of the active block; the number of data pages once it is sealed.
+    /// Next page of the active block; equal to the number of data pages once the block is sealed.
     pub active_page: u32,
-    /// Sequence number of the active block; 0 once it was erased while still pointed at.
+    /// Sequence number of the active block; 0 if that block was erased and no other was opened yet.
     pub active_sequence: u32,
-    /// Free blocks as the garbage collection rules count them.
+    /// Number of free blocks, as the rules of garbage collection count them.
     pub free: u32,
-    /// Where the search for a free block goes on.
+    /// The block at which the search for a free block begins.
     pub pointer: u32,
-    /// Valid pages, where they are limited by [`DieRules::most_valid`].
+    /// Number of valid pages; only counted if [`DieRules::most_valid`] limits them.
     valid: u32,
 }
 
 archived!(Pool { active_block, active_page, active_sequence, free, pointer, valid } fixed { first_block, blocks });
 
-/// Data of a pool that only some writes read.
+/// Data of a pool that only some writes need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aside {
-    /// The blocks that the streams besides [`Stream::Host`] go to.
+    /// The open blocks of the streams [`Stream::Migrations`] and [`Stream::Map`].
     open: [Open; 2],
-    /// It needs garbage collection.
+    /// The pool needs garbage collection.
     pub needs_gc: bool,
-    /// Erases so far.
+    /// Number of erases so far.
     pub erased: u64,
 }
 
@@ -119,7 +119,7 @@ archived!(Aside {
 });
 
 impl Pool {
-    /// Free pages: the score by which a pool is chosen for a write.
+    /// Free pages: the measure by which a pool is chosen for a write.
     #[inline]
     fn room(&self, pages_per_block: u32) -> u32 {
         self.free * pages_per_block + pages_per_block - self.active_page
@@ -133,7 +133,7 @@ impl Pool {
     }
 }
 
-/// The write that is about to replace a page, as far as the choice of a pool depends on it.
+/// The copy that the next write replaces, as far as the choice of a pool depends on it.
 #[derive(Clone, Copy)]
 pub(crate) struct Old {
     pub block: u32,
@@ -146,29 +146,30 @@ pub(crate) struct Old {
 pub(crate) struct DieRules {
     pub watermarks: Watermarks,
     pub plane_divider: Divider,
-    /// Erases a block survives.
+    /// Erases that a block survives.
     pub endurance: u32,
-    /// Erases after which a block is not used any more.
+    /// A block with this many erases is retired.
     pub retire_at: u32,
-    /// Valid pages a pool may hold so that garbage collection can always reach its high watermark; no limit in the
-    /// reference, which may get stuck, or where no choice of pools can exceed it.
+    /// Maximum number of valid pages in a pool with which garbage collection can always reach its high watermark.
+    /// There is no limit if the parameters are those of the reference simulator, which may get stuck, or if no
+    /// choice of pools can exceed the limit.
     pub most_valid: u32,
     /// Pages that garbage collection moves have blocks of their own.
     pub separate_migrations: bool,
-    /// A page that moves inside its plane does not cross the bus.
+    /// A page that moves within its plane does not cross the bus.
     pub free_inside_planes: bool,
-    /// Pages that share a page of flash.
+    /// Units of the mapping that share a page of flash.
     pub units_per_page: u32,
-    /// How pages are programmed together, if they are and the power may fail.
+    /// The program units, if pages are programmed together and the power may fail.
     pub units: Option<Units>,
     pub summary_page: bool,
-    /// The first open block counts as free, as in the reference simulator without copy-back.
+    /// The open block counts as free at the start, as in the reference simulator without copy-back.
     pub counts_first_open: bool,
-    /// Whether the pages that garbage collection and levelling move are reported.
+    /// Whether pages that garbage collection and wear levelling move are noted.
     pub notes_moves: bool,
-    /// Blocks that the copies of one block open at most.
+    /// Maximum number of blocks that have to be opened for the copies out of one block.
     pub most_for_copies: u32,
-    /// With fewer free blocks in a pool than this, garbage collection does not wait.
+    /// If fewer blocks of a pool are free, garbage collection yields to no operation.
     pub floor: u32,
 }
 
@@ -176,53 +177,54 @@ pub(crate) struct DieRules {
 #[derive(Clone)]
 pub(crate) struct Free {
     pub blocks: FreeBlocks,
-    /// The free blocks by wear; none if no rule asks for wear.
+    /// The free blocks by wear; `None` if wear is not levelled.
     pub by_wear: Option<ByWear>,
 }
 
 archived!(Free { blocks, by_wear });
 
-/// Data of the pools that only some writes read.
+/// Data of the pools that only some writes need.
 #[derive(Clone)]
 pub(crate) struct Rest {
-    /// By pool.
+    /// The further data of each pool.
     pub asides: Vec<Aside>,
-    /// How many pools need garbage collection; counted so that the usual answer "none" costs one comparison.
+    /// Number of pools that need garbage collection. It is counted so that the usual answer "none" costs one
+    /// comparison.
     pub needy: u32,
-    /// By pool, the block that is collected in steps, and the page at which that continues.
+    /// By pool, the block whose collection in steps is under way, and the page at which it continues.
     pub begun: Vec<Option<(u32, u32)>>,
 }
 
 archived!(Rest { asides, needy } fixed { begun });
 
-/// The search for the pool of the next write.
+/// The search for the pool of the next write, which rotates over the pools.
 #[derive(Clone)]
 pub(crate) struct Search {
-    /// Where it begins.
+    /// The pool at which the search begins.
     pub pointer: u32,
-    /// Where it began before the last choice.
+    /// The pool at which it began before the last choice.
     pub before: u32,
     front: Front,
 }
 
 archived!(Search { pointer, before } fixed { front });
 
-/// Data that only some dies keep.
+/// Data that a die only keeps under some parameters.
 #[derive(Clone)]
 pub(crate) struct Extras {
     /// When each block was last erased; kept only for wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
-    /// Logical pages that garbage collection and levelling have moved, if a caller needs them.
+    /// Logical pages that garbage collection and wear levelling have moved, if the map lies in flash.
     pub migrated: Option<Vec<u32>>,
-    /// Streams besides those that every die has.
+    /// The streams of the host and of isolated handles, if there are more than one.
     pub streams: Option<Streams>,
-    /// Changes of the map are noted in flash.
+    /// The journal in which changes of the map are noted, if there is one.
     pub journal: Option<Journal>,
 }
 
 archived!(Extras { last_erase, migrated } fixed { streams, journal });
 
-/// All state of one die.
+/// The whole state of one die.
 #[derive(Clone)]
 pub(crate) struct Die {
     pub rules: DieRules,
@@ -235,7 +237,7 @@ pub(crate) struct Die {
     pub victims: Victims,
     pub pools: Vec<Pool>,
     pub rest: Rest,
-    /// Draws of [`super::Policy::GreedyWear`].
+    /// Random numbers for [`super::Policy::GreedyWear`].
     pub random: Random,
     next_sequence: u32,
     pub search: Search,
@@ -256,13 +258,13 @@ impl Initial for NeverErased {
 }
 
 impl Die {
-    /// Whether every pool is kept from getting more data than it can be cleaned with.
+    /// Whether each pool has a maximum number of valid pages.
     #[inline]
     pub fn limits_pools(&self) -> bool {
         self.rules.most_valid != u32::MAX
     }
 
-    /// The pool of `block`.
+    /// The pool to which `block` belongs.
     pub fn pool_of(&self, block: u32) -> usize {
         if self.pools.len() == 1 {
             0
@@ -276,7 +278,7 @@ impl Die {
         self.rules.plane_divider.split(block).0
     }
 
-    /// Reads `page` for the host, and says whether it has contents.
+    /// Reads `page` for the host; returns whether it has contents.
     #[inline]
     pub fn read(&self, page: u32, operations: &mut Operations) -> bool {
         let place = self.read_place(page);
@@ -286,7 +288,7 @@ impl Die {
         place.is_some()
     }
 
-    /// The physical page of `page`, which is read there, if it has contents.
+    /// The physical page that holds `page`, marked as read; `None` if `page` has no contents.
     #[inline]
     fn read_place(&self, page: u32) -> Option<Ppn> {
         let ppn = self.map.get(page as usize);
@@ -301,7 +303,7 @@ impl Die {
         Some(Ppn(ppn))
     }
 
-    /// Where the present copy of `page` is, for [`Die::choose_pool`].
+    /// The newest copy of `page`, for [`Die::choose_pool`].
     #[inline(always)]
     pub fn old_copy(&self, page: u32) -> Option<Old> {
         let ppn = self.map.get(page as usize);
@@ -317,7 +319,7 @@ impl Die {
         })
     }
 
-    /// Pages that can be written to `pool` before one of its blocks has to be cleaned; a free block is left
+    /// Pages that can be written to `pool` before garbage collection has to free a block; one free block is left
     /// for the pages that garbage collection moves.
     pub fn pages_left(&self, pool: usize) -> u32 {
         let pool = &self.pools[pool];
@@ -325,8 +327,8 @@ impl Die {
             - pool.active_page
     }
 
-    /// Writes logical `page` to `pool` for the host; its old copy becomes invalid. Says whether the
-    /// block was sealed.
+    /// Writes logical `page` to `pool` for the host; its old copy becomes invalid. Returns whether the block was
+    /// sealed.
     #[inline(always)]
     pub fn write(
         &mut self,
@@ -344,7 +346,7 @@ impl Die {
         Ok(self.program(pool, Stream::Host, page, operations))
     }
 
-    /// Writes page `page` of the map; its old copy becomes invalid.
+    /// Writes page `page` of the map or of its journal; the old copy becomes invalid.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
@@ -371,7 +373,7 @@ impl Die {
         Ok(())
     }
 
-    /// Reads page `page` of the map, and says whether it was ever written.
+    /// Reads page `page` of the map; returns whether it was ever written.
     pub fn read_map(&self, page: u32, operations: &mut Operations) -> bool {
         let place = self.read_place(self.shape.numbers() + page);
         if let Some(place) = place {
@@ -380,14 +382,15 @@ impl Die {
         place.is_some()
     }
 
-    /// The first page of the block with the newest copy of logical `page`, if there is one.
+    /// The first physical page of the block with the newest copy of logical `page`; `None` if there is no copy.
     pub fn block_of(&self, page: u32) -> Option<Ppn> {
         let at = self.map.get(page as usize);
         let bits = self.shape.page_bits;
         (at != NONE).then_some(Ppn(at >> bits << bits))
     }
 
-    /// The contents of logical `page` are not needed here any more; whether there were any.
+    /// Forgets logical `page`, whose contents are not needed on this die any more; returns whether it had
+    /// contents.
     pub fn forget(&mut self, page: u32) -> bool {
         let is_mapped = self.map.get(page as usize) != NONE;
         if is_mapped {
@@ -401,7 +404,7 @@ impl Die {
     pub fn mapped(&self, pages: Range<u32>, emit: &mut dyn FnMut(u32)) {
         let pages = pages.start..pages.end.min(self.shape.pages()).max(pages.start);
         if self.shape.filled {
-            // Untouched pages have contents here.
+            // On a filled device, pages that were never touched have contents too.
             let held = pages.filter(|page| self.map.get(*page as usize) != NONE);
             return held.for_each(emit);
         }
@@ -412,8 +415,8 @@ impl Die {
         held.for_each(|(page, _)| emit(page as u32));
     }
 
-    /// The physical page that [`Die::program`] will program in `pool` next, in a block opened for it if
-    /// the last one is full.
+    /// The physical page of `pool` that [`Die::program`] will program next for `stream`; opens a block if the
+    /// last one is full.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
@@ -439,14 +442,15 @@ impl Die {
         }
     }
 
-    /// The logical page whose newest copy is at `ppn`, if there is one: the page last programmed there, unless it has moved since. (Not forgetting it
-    /// when it moves saves every overwrite a far memory access.)
+    /// The logical page whose newest copy is at `ppn`, if there is one. The table of owners is not updated when a
+    /// page moves, which saves every overwrite a distant memory access; so an owner only counts if the map
+    /// agrees.
     pub fn valid_at(&self, ppn: u32) -> Option<u32> {
         let page = self.owner.get(ppn as usize);
         (page != NONE && self.map.get(page as usize) == ppn).then_some(page)
     }
 
-    /// The copy of logical `page` is no longer the newest.
+    /// Notes that the copy of logical `page` is no longer the newest.
     #[inline]
     pub fn invalidate(&mut self, page: u32) {
         let ppn = self.map.get(page as usize);
@@ -456,7 +460,7 @@ impl Die {
         self.invalidate_in(ppn >> self.shape.page_bits);
     }
 
-    /// A copy in `block` is no longer the newest.
+    /// Notes that a copy in `block` is no longer the newest.
     #[inline(always)]
     fn invalidate_in(&mut self, block: u32) {
         let state = self.blocks.get_mut(block as usize);
@@ -468,8 +472,8 @@ impl Die {
         }
     }
 
-    /// Puts logical `page` on the page that [`Die::next_of`] named, and says whether that sealed the
-    /// block.
+    /// Programs logical `page` at the physical page that [`Die::next_of`] returned; returns whether that sealed
+    /// the block.
     #[inline(always)]
     pub fn program(
         &mut self,
@@ -512,7 +516,7 @@ impl Die {
         sealed
     }
 
-    /// Programs the summary of `block`, which `stream` has filled.
+    /// Programs the summary page of `block`, which `stream` has filled.
     pub fn program_summary(&mut self, block: u32, stream: Stream, operations: &mut Operations) {
         let page = self.shape.data_pages;
         self.nand.program(block, page);
@@ -520,7 +524,8 @@ impl Die {
         operations.push_summary(summary, || stream.purpose());
     }
 
-    /// `block`, full and with `valid` valid pages, may be cleaned from now on, unless it is worn out.
+    /// Makes `block`, which is full and has `valid` valid pages, a candidate for garbage collection, unless it is
+    /// worn out.
     pub fn offer(&mut self, block: u32, valid: u16) {
         if self.nand.block(block).erases < self.rules.retire_at {
             self.victims.insert(block, valid);
@@ -563,7 +568,7 @@ impl Die {
                 pool.active_block = block;
                 pool.active_page = 0;
                 pool.active_sequence = self.next_sequence;
-                // Nothing, or the page of the summary.
+                // The room is unchanged, or one page smaller because of the summary page.
                 match room - pool.room(self.shape.pages_per_block) {
                     0 => {}
                     1 => self.search.front.lower(index),
@@ -580,7 +585,8 @@ impl Die {
         Ok(())
     }
 
-    /// The free blocks of `pool` are to be above the low watermark only, after a garbage collection that could not do more.
+    /// After a garbage collection that could not reach the high watermark: `pool` no longer needs garbage
+    /// collection if its free blocks reach the low watermark.
     pub fn settle(&mut self, pool: usize) {
         let (pool, aside) = (&self.pools[pool], &mut self.rest.asides[pool]);
         if aside.needs_gc && pool.free >= self.rules.watermarks.low {
@@ -589,7 +595,7 @@ impl Die {
         }
     }
 
-    /// `block` is free, or not any more.
+    /// Marks `block` as free or as used.
     pub fn set_free(&mut self, block: u32, free: bool) {
         self.free.blocks.set(block, free);
         let pool = self.pool_of(block);
@@ -598,14 +604,14 @@ impl Die {
         }
     }
 
-    /// Blocks of `pool`, and their remaining lives summed up.
+    /// The number of blocks of `pool`, and the sum of their remaining lives in erases.
     pub fn life_of_pool(&self, pool: usize) -> (u64, u64) {
         let blocks = u64::from(self.pools[pool].blocks);
         let lives = blocks * u64::from(self.rules.endurance);
         (blocks, lives.saturating_sub(self.rest.asides[pool].erased))
     }
 
-    /// Forgets all erases so far.
+    /// Sets all erase counts to 0.
     pub fn reset_wear(&mut self) {
         if let Some(by_wear) = &mut self.free.by_wear {
             by_wear.reset();
@@ -632,7 +638,7 @@ impl Die {
         }
     }
 
-    /// Erases `block` without making it free: it receives other contents at once.
+    /// Erases `block` without making it free, because other contents are written to it at once.
     pub fn erase_keeping(&mut self, block: u32, at: Ticks) {
         let state = self.blocks.get_mut(block as usize);
         state.sequence = 0;

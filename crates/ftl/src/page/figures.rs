@@ -1,9 +1,10 @@
-//! Figures of writes that are divided into groups.
+//! Figures of writes that are divided into streams.
 
 use super::die::{Die, Telling};
 use super::parameters::MOST_HANDLES;
 
-/// Figures of each placement handle: pages written, and the moves of these pages.
+/// Names of the figures of each placement handle: the pages written, and the written plus moved pages per written
+/// page.
 const OF_HANDLE: [[&str; 2]; MOST_HANDLES as usize] = [
     ["handle_0_writes", "handle_0_waf"],
     ["handle_1_writes", "handle_1_waf"],
@@ -23,7 +24,7 @@ const OF_HANDLE: [[&str; 2]; MOST_HANDLES as usize] = [
     ["handle_15_writes", "handle_15_waf"],
 ];
 
-/// Emits the figures of `dies`.
+/// Emits the figures summed over `dies`.
 pub(super) fn report(dies: &[Die], telling: Telling, emit: &mut dyn FnMut(&'static str, f64)) {
     let of_dies = || dies.iter().filter_map(|die| die.extras.streams.as_ref());
     let sum = |stream: usize| {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use destage_base::archived;
 
-/// A bit per block.
+/// One bit per block; set if the block is free.
 #[derive(Clone)]
 pub struct FreeBlocks {
     words: Vec<u64>,
@@ -14,7 +14,7 @@ pub struct FreeBlocks {
 archived!(FreeBlocks { words });
 
 impl FreeBlocks {
-    /// `blocks` blocks, none of them free.
+    /// A table of `blocks` blocks, none of them free.
     pub fn none(blocks: u32) -> Self {
         Self {
             words: vec![0; (blocks as usize).div_ceil(64)],
@@ -32,7 +32,7 @@ impl FreeBlocks {
         }
     }
 
-    /// Blocks `from` to `end`, without that one, are free.
+    /// Marks the blocks from `from` up to before `end` as free.
     pub fn set_all(&mut self, from: u32, end: u32) {
         let mut block = from;
         while block < end {

@@ -1,7 +1,7 @@
-//! Garbage collection: making free blocks by moving valid pages away and erasing.
+//! Garbage collection: it frees blocks by moving their valid pages away and erasing them.
 //!
-//! With copy-back, pages move inside their plane and planes are cleaned one block at a time; without it
-//! a die is cleaned as a whole. Rules and their order follow the reference simulator.
+//! With copy-back, pages move within their plane, and planes are collected one block at a time; without it, a die
+//! is collected as a whole. The rules and their order follow the reference simulator.
 
 use alloc::vec::Vec;
 
@@ -15,35 +15,35 @@ use destage_nand::operation::{Cause, Operations};
 use destage_nand::timing::Timing;
 
 choices! {
-    /// Which sealed block is cleaned.
+    /// Which sealed block is collected.
     pub enum Policy {
-        /// The one with the fewest valid pages.
+        /// The block with the fewest valid pages.
         Greedy = "greedy",
-        /// As greedy, but a worn block gets cold data instead of becoming free.
+        /// The greedy choice, but a worn block receives cold data instead of becoming free.
         WearAware = "wear_aware",
-        /// The block with the best ratio of gain to moves, and unchanged for long.
+        /// The block with the best ratio of age times gained pages to moved pages.
         CostBenefit = "cost_benefit",
-        /// The one closed first.
+        /// The block that was closed first.
         Fifo = "fifo",
-        /// The one with the fewest valid pages of some drawn at random.
+        /// The block with the fewest valid pages among some drawn at random.
         DChoices = "d_choices",
-        /// As greedy, but a worn block is passed over, the more probably the more it is worn.
+        /// The greedy choice, but a worn block is passed over, with a probability that grows with its wear.
         GreedyWear = "greedy_wear",
     }
 }
 
-/// The arguments of a garbage collection besides the die.
+/// The parameters of a garbage collection besides the die.
 pub(crate) struct Rules<'a> {
     pub policy: Policy,
-    /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is cleaned.
+    /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is collected.
     pub migrates: bool,
-    /// To date erases, for wear-aware garbage collection only.
+    /// Operation times to date erases, for wear-aware garbage collection only.
     pub erase_dates: &'a Timing,
     pub now: Ticks,
 }
 
-/// With copy-back: collects at most one block in each of the die's units, which work side by side.
-/// `pointers` holds where each unit looks next. Says whether any was cleaned.
+/// With copy-back: collects at most one block in each parallel unit of the die; the units work at the same time.
+/// `pointers` holds the plane at which each unit looks first. Returns whether a block was collected.
 pub(crate) fn collect_pools(
     die: &mut Die,
     pointers: &mut [u32],
@@ -64,7 +64,7 @@ pub(crate) fn collect_pools(
         let plane = (unit * planes + offset) as u32;
         match collect_pool(die, plane, rules, operations) {
             Ok(one) => cleaned |= one,
-            // The work of the units before it stands; this one fails again when it is asked first.
+            // The work of earlier units stands. This unit fails again when it is the first one in a later call.
             Err(_) if cleaned => {
                 operations.go_back(mark);
                 continue;
@@ -77,8 +77,9 @@ pub(crate) fn collect_pools(
     Ok(cleaned)
 }
 
-/// With steps: moves up to `most` pages of one block, or all of its pages if few blocks are free, and erases it after the last.
-/// `pointer` holds the pool to look at first. Says whether there was anything to do.
+/// In steps: moves up to `most` pages of one block, or all of its pages if few blocks are free, and erases the
+/// block after its last page. `pointer` holds the pool to look at first. Returns whether there was something to
+/// do.
 pub(crate) fn collect_step(
     die: &mut Die,
     pointer: &mut u32,
@@ -108,7 +109,7 @@ pub(crate) fn collect_step(
         return Err(die.exhausted(pool));
     }
     if let Some(cold) = cold {
-        // The contents that two blocks exchange are always in one of them: the exchange is one step.
+        // Two blocks exchange their contents in one step, so that the contents are never outside both of them.
         wear_aware::exchange(die, victim, cold, rules, operations)?;
         *pointer = (pool as u32 + 1) % pools as u32;
         levelling::level(die, operations);
@@ -132,15 +133,15 @@ pub(crate) fn collect_step(
     Ok(true)
 }
 
-/// A block that is collected.
+/// A block that is to be collected.
 pub(crate) struct Victim {
-    /// Which one.
+    /// The number of the block.
     pub block: u32,
-    /// It is worn, and receives the contents of this one.
+    /// The block whose contents the victim receives, if the victim is worn.
     pub cold: Option<u32>,
 }
 
-/// The block of `pool` that the policy chooses.
+/// The block of `pool` that the policy chooses; `None` if there is no candidate.
 fn choose(die: &mut Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> {
     let block = match rules.policy {
         Policy::WearAware => return wear_aware::choose(die, pool, rules),
@@ -158,8 +159,9 @@ fn choose(die: &mut Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> {
     Some(Victim { block, cold })
 }
 
-/// Moves up to `most` valid pages of `block` from page `from` on; returns the page after the last of them. `moved` hears where in
-/// `operations` each move begins, and which block it has filled.
+/// Moves up to `most` valid pages of `block` from page `from` on; returns the place at which a next call
+/// continues. `moved` is called for each move with its position in `operations`, and with the block that the move
+/// has filled, if any.
 fn move_pages(
     die: &mut Die,
     block: u32,
@@ -171,7 +173,7 @@ fn move_pages(
 ) -> Result<u32, NoSpace> {
     let first = block << die.shape.page_bits;
     let mut last = None;
-    // Nothing else changes the count meanwhile.
+    // Nothing else changes the number of valid pages meanwhile.
     let mut left = most.min(die.valid_of(block));
     for place in from..die.shape.data_pages {
         if left == 0 {
@@ -195,14 +197,14 @@ fn move_pages(
     Ok(die.shape.data_pages)
 }
 
-/// Collects one block of `pool`, by the policy; says whether there was one.
+/// Collects the block of `pool` that the policy chooses; returns whether there was one.
 fn collect_pool(
     die: &mut Die,
     pool: u32,
     rules: &Rules<'_>,
     operations: &mut Operations,
 ) -> Result<bool, NoSpace> {
-    // A collection that fails has drawn nothing.
+    // If the collection fails, the random draws are undone.
     let (random, draws) = (die.random.clone(), die.victims.draws());
     let Some(Victim { block, cold }) = choose(die, pool, rules) else {
         return Ok(false);
@@ -220,9 +222,12 @@ fn collect_pool(
     Ok(true)
 }
 
-/// By the reference's rule without copy-back: collects blocks until enough are free, fewest valid pages first, as one busy period.
+/// The rule of the reference simulator without copy-back: collects blocks until enough are free, those with the
+/// fewest valid pages first, as one busy period.
 ///
-/// Counts as they were at the start decide the order. Moves leave the counts of other candidates unchanged, so the table of victims still has them;
+/// The numbers of valid pages at the start decide the order. Moves do not change the numbers of other candidates,
+/// so the table of victims still has them. Only blocks that the moves fill differ; they are kept separately,
+/// under their number at the start, until the end.
 /// only a block that the moves fill is different, and is kept separately under its count at the start until the end.
 pub(crate) fn collect_die(
     die: &mut Die,
@@ -236,7 +241,8 @@ pub(crate) fn collect_die(
     };
     let active_at_start = die.pools[0].active_block;
     let valid_at_start = die.blocks.get(active_at_start as usize).valid;
-    // (count at the start, block number, block) of blocks filled by this garbage collection.
+    // Blocks that this garbage collection has filled: valid pages at the start, block number round the planes,
+    // and block.
     let mut filled: Vec<(u16, u32, u32)> = Vec::new();
     let mut sealed = Vec::new();
     let mut last = None;
@@ -275,7 +281,7 @@ pub(crate) fn collect_die(
     Ok(last.is_some())
 }
 
-/// The candidate that comes next in the order of counts at the start, then of block numbers.
+/// The next candidate in the order of valid pages at the start and then of block numbers.
 fn next_victim(
     die: &Die,
     filled: &[(u16, u32, u32)],
@@ -293,8 +299,8 @@ fn next_victim(
     }
 }
 
-/// Moves the valid pages of `block` to `pool`, in ascending order, and erases it. Blocks that the moves fill
-/// are added to `sealed`.
+/// Moves the valid pages of `block` to `pool`, in ascending order, and erases the block. Adds blocks that the
+/// moves fill to `sealed`.
 pub(crate) fn collect_block(
     die: &mut Die,
     block: u32,
@@ -316,7 +322,8 @@ pub(crate) fn collect_block(
     Ok(())
 }
 
-/// Moves the valid pages of `block` away on behalf of `cause`; returns where in `operations` the last move begins.
+/// Moves the valid pages of `block` to `pool`, counted under `cause`; returns the position of the last move in
+/// `operations`.
 pub(crate) fn empty_block(
     die: &mut Die,
     block: u32,

@@ -1,4 +1,4 @@
-//! Levelling of wear: which free block is taken first, and when cold data moves into a worn block.
+//! Wear levelling: which free block is used first, and when cold data move into a worn block.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -12,11 +12,12 @@ use crate::blocks::WearLevelling;
 use destage_nand::array::Ppn;
 use destage_nand::operation::{Cause, Operations};
 
-/// The free blocks of each pool, least worn first; among equals the lowest number.
+/// The free blocks of each pool, the least worn first; among equals the one with the lowest number.
 #[derive(Clone)]
 pub(crate) struct ByWear {
     pools: Vec<BTreeSet<(u32, u32)>>,
-    /// Erases of the die between two looks, and how much wear has to differ; `None` if data stays.
+    /// Erases of the die between two checks, and the difference in erases above which data move; `None` if data
+    /// do not move.
     levelling: Option<(u32, u32)>,
     erases_to_look: u32,
 }
@@ -24,7 +25,7 @@ pub(crate) struct ByWear {
 archived!(ByWear { pools, erases_to_look } fixed { levelling });
 
 impl ByWear {
-    /// No free blocks yet; `None` if wear plays no part.
+    /// Empty sets of free blocks for `pools` pools; `None` if there is no wear levelling.
     pub fn new(pools: u32, levelling: WearLevelling) -> Option<Self> {
         let levelling = match levelling {
             WearLevelling::None => return None,
@@ -38,12 +39,12 @@ impl ByWear {
         })
     }
 
-    /// No block is free.
+    /// Makes no block free.
     pub fn clear(&mut self) {
         self.pools.iter_mut().for_each(BTreeSet::clear);
     }
 
-    /// `block` of `pool`, erased `erases` times, is free, or not any more.
+    /// Marks `block` of `pool`, which was erased `erases` times, as free or as used.
     pub fn set(&mut self, pool: usize, block: u32, erases: u32, free: bool) {
         if free {
             self.pools[pool].insert((erases, block));
@@ -57,21 +58,21 @@ impl ByWear {
         self.pools[pool].first().map(|(_, block)| *block)
     }
 
-    /// All blocks count as never erased.
+    /// Sets the erase count of all free blocks to 0.
     pub fn reset(&mut self) {
         for pool in &mut self.pools {
             *pool = pool.iter().map(|(_, block)| (0, *block)).collect();
         }
     }
 
-    /// A block was erased.
+    /// Counts an erase of a block.
     pub fn count_erase(&mut self) {
         self.erases_to_look = self.erases_to_look.saturating_sub(1);
     }
 }
 
-/// In each pool, if a look is due: moves the data of the least worn block into the most worn free one, if they
-/// differ enough.
+/// If a check is due: in each pool, moves the data of the least worn block into the most worn free block, if
+/// their erase counts differ by more than the gap.
 pub(crate) fn level(die: &mut Die, operations: &mut Operations) {
     let Some(by_wear) = &mut die.free.by_wear else {
         return;
@@ -103,7 +104,7 @@ pub(crate) fn level(die: &mut Die, operations: &mut Operations) {
         let first = Ppn(cold << die.shape.page_bits);
         die.finish_units(operations);
         operations.push_erase(Cause::Wear, first);
-        // As many blocks are free as before.
+        // The number of free blocks does not change: `worn` was free before, and `cold` is free now.
         die.erase_keeping(cold, 0);
         die.set_free(cold, true);
     }

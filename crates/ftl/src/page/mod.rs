@@ -1,10 +1,11 @@
-//! `page`: page mapping with striping and garbage collection.
+//! `page`: page mapping with logical pages striped over dies, and garbage collection.
 //!
-//! The timing and placement model of Agrawal et al. (USENIX ATC 2008) as their released simulator
-//! implements it: logical pages striped over dies, within a die the write goes to the plane
-//! with the most free pages, garbage collection by fewest valid pages with a rotating look over the planes.
+//! It is the timing and placement model of Agrawal et al. (USENIX ATC 2008) as their released simulator
+//! implements it. Logical pages are striped over dies. Within a die a write goes to the plane with the most free
+//! pages, and garbage collection takes the block with the fewest valid pages, looking at the planes in rotation.
 //!
-//! Cost: O(planes) per page write, two dense look-ups; garbage collection O(blocks per plane / 64 + pages moved).
+//! Cost: O(planes) per page write, plus two dense look-ups; garbage collection O(blocks per plane / 64 + pages
+//! moved).
 
 pub(super) mod die;
 mod figures;
@@ -49,16 +50,16 @@ use destage_nand::operation::{Cause, Operations};
 #[derive(Clone)]
 pub struct PageFtl {
     dies: Vec<Die>,
-    /// Per die and unit: the plane (within the unit) at which garbage collection looks first.
+    /// Per die and parallel unit: the plane (within the unit) at which garbage collection looks first.
     gc_pointers: Vec<Vec<u32>>,
     stripe: Stripe,
-    /// Where pages are, if that does not follow from their number.
+    /// The die of each page, if it does not follow from the number of the page.
     placement: Option<Placement>,
     pages: u64,
     units: u32,
-    /// Writes go where their die and plane alone say.
+    /// No write chooses its die, belongs to a stream or is noted in a journal.
     is_plain: bool,
-    /// Of these, overwrites are tried by [`Die::overwrite`] first.
+    /// [`Die::overwrite`] is tried first for each write.
     overwrites: bool,
     config: PageConfig,
     scratch: Scratch,
@@ -78,7 +79,7 @@ impl PageFtl {
     /// A device in the state its configuration describes.
     ///
     /// # Errors
-    /// What does not fit together.
+    /// [`BuildError`] if the parameters do not fit together.
     pub fn new(config: &PageConfig) -> Result<Self, BuildError> {
         let geometry = config.below.geometry;
         config.check_floor()?;
@@ -92,7 +93,7 @@ impl PageFtl {
             let planes = geometry.planes;
             return Err(BuildError::ParallelUnits { units, planes });
         }
-        // Pages of a die after its last whole run of the stripe are not offered.
+        // The pages of a die after its last whole run of the stripe are not offered.
         let pages_of_die = shape.pages() - shape.pages() % config.stride;
         if pages_of_die == 0 {
             return Err(BuildError::Stride {
@@ -132,27 +133,27 @@ impl PageFtl {
         })
     }
 
-    /// A die, for a layer built upon this one.
+    /// Die `die`, for a layer built upon this one.
     pub(super) fn die(&self, die: usize) -> &Die {
         &self.dies[die]
     }
 
-    /// A die, for a layer built upon this one to change.
+    /// Die `die`, for a layer built upon this one to change.
     pub(super) fn die_mut(&mut self, die: usize) -> &mut Die {
         &mut self.dies[die]
     }
 
-    /// Where garbage collection of a die goes on.
+    /// The planes at which garbage collection of a die looks first.
     pub(super) fn gc_pointers(&self, die: usize) -> Vec<u32> {
         self.gc_pointers[die].clone()
     }
 
-    /// Goes back to [`PageFtl::gc_pointers`].
+    /// Restores the state that [`PageFtl::gc_pointers`] returned.
     pub(super) fn set_gc_pointers(&mut self, die: usize, pointers: Vec<u32>) {
         self.gc_pointers[die] = pointers;
     }
 
-    /// The die with the present copy of `page`, and the number by which it is known there.
+    /// The die with the newest copy of `page`, and the number of `page` in that die.
     #[inline]
     pub(super) fn locate(&self, page: Lpn) -> (usize, u32) {
         let page = page.0 as u32;
@@ -164,12 +165,12 @@ impl PageFtl {
         (die as usize, within)
     }
 
-    /// The die at which a write of `page` waits, where placement chose it.
+    /// The die at which a write of `page` waits, if placement has chosen that die.
     pub(super) fn is_coming(&self, page: Lpn) -> Option<u32> {
         self.placement.as_ref()?.is_coming(page.0 as u32)
     }
 
-    /// The number by which `page` is known in the die it is on.
+    /// The number of `page` in the die that holds it.
     fn number_in_die(&self, page: Lpn) -> u32 {
         match self.placement {
             Some(_) => page.0 as u32,
@@ -177,7 +178,7 @@ impl PageFtl {
         }
     }
 
-    /// Writes page `within` of `die`.
+    /// Writes page `within` of `die` to the stream of the host.
     #[inline(never)]
     fn write_to(
         &mut self,
@@ -206,7 +207,7 @@ impl PageFtl {
         }
     }
 
-    /// Writes a page of a device on which [`Die::overwrite`] is not tried first.
+    /// Writes a page if [`Die::overwrite`] is not tried first.
     #[inline(never)]
     fn write_by_rules(
         &mut self,
@@ -224,7 +225,8 @@ impl PageFtl {
         self.write_told_to(die, (within, stream), write.cause, operations)
     }
 
-    /// Writes page `within` of `die` to the blocks of a stream, and to the journal if there is one.
+    /// Writes page `page.0` of `die` to the blocks of stream `page.1`, and notes the change in the journal if
+    /// there is one.
     fn write_told_to(
         &mut self,
         die: usize,
@@ -244,13 +246,14 @@ impl PageFtl {
         Ok(())
     }
 
-    /// The die that remembers by which handle the host writes `page`, where pages move between dies.
+    /// If pages move between dies: the die that remembers the placement handle of `page`.
     fn keeper_of(&self, page: u32) -> usize {
         page as usize % self.dies.len()
     }
 
-    /// The stream that a write of `page` goes to at `die`, which placement chose; the page's handle is noted there. How long ago it was
-    /// written counts in writes of the die that has it.
+    /// The stream at `die` for a write of `page`, if placement has chosen `die`; the handle of the page is noted
+    /// there. Whether the page is hot depends on the number of writes, since its last write, of the die that
+    /// holds it.
     fn stream_of_placed(&mut self, die: usize, page: u32) -> Stream {
         let keeper = self.keeper_of(page);
         let home = self
@@ -271,7 +274,7 @@ impl PageFtl {
         }
     }
 
-    /// Writes a page where placement says; its copy on another die is forgotten.
+    /// Writes a page to the die that placement chose; the old copy on another die becomes invalid.
     #[inline(never)]
     fn write_placed(
         &mut self,
@@ -302,7 +305,7 @@ impl PageFtl {
                     if let Some(block) = old.block_of(number) {
                         operations.leave(left, block);
                     }
-                    // Its journal notes it with the next step of that die.
+                    // The journal of the other die is written with the next step there.
                     old.forget(number);
                     old.note_change();
                 }
@@ -418,7 +421,7 @@ impl Ftl for PageFtl {
         if self.placement.is_some() {
             return;
         }
-        // No lookup depends on another, so the memory is requested for many of them at a time.
+        // No look-up depends on another, so the memory fetches many entries in parallel.
         let looks = pages.iter().map(|page| {
             let (within, die) = self.stripe.split(page.0 as u32);
             self.dies[die as usize].map.touched_at(within as usize)
@@ -453,7 +456,7 @@ impl Ftl for PageFtl {
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        // Asked before every operation, and almost never needed.
+        // This is asked before every operation, and there is almost never something to do.
         if self.dies[die as usize].rest.needy == 0 {
             return Ok(false);
         }
@@ -576,7 +579,7 @@ impl Batched for PageFtl {
         queues.resize_with(self.units as usize, Vec::new);
         batch.entries.clear();
 
-        // Every write chooses its plane by the state before the batch, and only then all are written.
+        // First every write chooses its plane by the state before the batch; then all pages are written.
         given.clear();
         given.resize(state.pools.len(), 0);
         chosen.clear();
@@ -598,7 +601,7 @@ impl Batched for PageFtl {
 
         for (index, page) in reads.iter().enumerate() {
             let within = stripe.split(page.0 as u32).0;
-            // A page without contents has no plane and costs the first unit a transfer of zeros.
+            // A page without contents has no plane: the first unit transfers zeros for it.
             let plane = state
                 .old_copy(within)
                 .map_or(0, |old| state.plane_of(old.block));
@@ -639,7 +642,8 @@ impl Batched for PageFtl {
     }
 }
 
-/// Empties `queues` (one per unit) round by round: each unit with work left gives its first.
+/// Empties `queues` (one per parallel unit) in rounds: in each round, every unit with work left gives its first
+/// entry.
 fn in_rounds(
     queues: &mut [Vec<(usize, usize)>],
     mut give: impl FnMut(usize, usize, bool) -> Result<(), NoSpace>,

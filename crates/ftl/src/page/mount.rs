@@ -1,4 +1,4 @@
-//! The page-mapped device after a loss of power: which copy of each page is taken, and on which die.
+//! The page-mapped device after a loss of power: which copy of each page is used, and on which die it is.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -10,8 +10,9 @@ use destage_nand::array::Ppn;
 use destage_nand::found::{FoundBlock, Place, Scan};
 
 impl PageFtl {
-    /// Adopts the findings of `scan`, and gives `take` the copy it takes of each page. `apart` is called with each die and its findings, once the die
-    /// has its map: a layer built upon this one finds its own blocks, and says whether it can make room besides garbage collection.
+    /// Takes over the findings of `scan`; `take` receives the copy that is used of each page. `apart` is called
+    /// for each die with its findings, after the die has its map again. There a layer built upon this one finds
+    /// its own blocks; it returns whether it can make room in another way than garbage collection.
     pub(crate) fn take_over(
         &mut self,
         scan: &Scan,

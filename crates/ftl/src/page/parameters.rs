@@ -1,4 +1,4 @@
-//! The shape of a page-mapped device: the registry row, and the numbers that follow from it.
+//! The parameters of a page-mapped device, its registry row, and the numbers that follow from the parameters.
 
 use alloc::boxed::Box;
 
@@ -21,17 +21,17 @@ const SOURCE: &str = "Agrawal et al., USENIX ATC 2008, as released for DiskSim 4
 const OURS: &str = "ours";
 
 choices! {
-    /// The planes that a write may choose from.
+    /// The planes from which a write may choose.
     pub enum AllocationPool {
         /// All planes of the die.
         Die = "die",
-        /// The plane that holds the page's present copy.
+        /// The plane that holds the present copy of the page.
         Plane = "plane",
     }
 }
 
 choices! {
-    /// The words of `placement`.
+    /// Values of `placement`.
     enum Place {
         Stripe = "stripe",
         Dynamic = "dynamic",
@@ -39,7 +39,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `handle_isolation`.
+    /// Values of `handle_isolation`.
     enum Isolation {
         Initial = "initial",
         Persistent = "persistent",
@@ -47,7 +47,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `victim_ties`.
+    /// Values of `victim_ties`.
     enum Ties {
         Oldest = "oldest",
         Reference = "reference",
@@ -77,7 +77,7 @@ const STRIDE: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Parameters of layers that may choose the die of each write; dies then take no turns.
+/// The stride of a layer that may choose the die of each write; then there is no stride.
 const STRIDE_OF_STRIPE: Parameter = Parameter {
     needs: &["ftl.placement = stripe"],
     ..STRIDE
@@ -95,19 +95,20 @@ const BACKGROUND_GC: Parameter = Parameter {
 };
 
 parameters! {
-    /// How much is kept free, and where a write may go.
+    /// How much flash is kept free, and to which planes a write may go.
     pub(crate) struct Reserve {
-        /// Share of each plane's blocks that the host is not offered.
+        /// Share of each plane's blocks that is not offered to the host.
         reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", SOURCE;
         /// Garbage collection starts at or below this share of free blocks.
         min_free_percent: f64 = "5" in Kind::Number { min: 0.0, max: 99.0 }, "%", SOURCE;
-        /// The planes that a write may choose from: all planes of its die, or only the plane that holds the page's present copy.
+        /// The planes from which a write may choose: all planes of its die, or only the plane that holds the
+        /// present copy of the page.
         allocation_pool: AllocationPool = "die", "", SOURCE;
     }
 }
 
 parameters! {
-    /// When garbage collection starts and ends, and where the pages that it moves go.
+    /// When garbage collection starts and ends, and to which blocks it moves pages.
     pub(crate) struct Marks {
         /// Whether the pages that garbage collection moves fill blocks of their own, apart from new data; auto: if the reserve has room for that.
         separate_gc_block: Separate = "auto", "", "ours; false: as released for DiskSim 4.0";
@@ -134,24 +135,30 @@ parameters! {
     /// The parameters of `page`.
     struct Parameters {
         reserve: Reserve;
-        /// How the die of a page is chosen: by the page's number, or for each write the die with the fewest waiting operations.
+        /// How the die of a page is chosen: by the number of the page, or for each write the die with the fewest
+        /// waiting operations.
         placement: Place = "stripe", "", "stripe: Agrawal et al., USENIX ATC 2008; dynamic: ours";
         stride: u32 as STRIDE_OF_STRIPE;
-        /// Which block is cleaned. greedy: the one with the fewest valid pages. wear_aware: the same, and worn blocks are given cold data.
-        /// cost_benefit: the block with the best ratio of age and gain to cost. oldest: the block that was closed first. d_choices: the one with the
-        /// fewest valid pages among a few blocks drawn at random. greedy_wear: the one with the fewest valid pages, except worn blocks.
+        /// Which block is collected. greedy: the one with the fewest valid pages. wear_aware: the same, but worn
+        /// blocks receive cold data. cost_benefit: the block with the best ratio of age and gain to cost. fifo:
+        /// the block that was closed first. d_choices: the one with the fewest valid pages among a few blocks
+        /// drawn at random. greedy_wear: the one with the fewest valid pages, but worn blocks are often passed
+        /// over.
         gc_policy: Policy = "greedy", "", "greedy, wear_aware, greedy_wear: Agrawal et al., USENIX ATC 2008; cost_benefit: Kawaguchi et al., USENIX 1995; d_choices: Van Houdt, SIGMETRICS 2013";
         /// Number of blocks that gc_policy=d_choices draws, each from all blocks.
         gc_choices: u32 = "10" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", "Van Houdt, SIGMETRICS 2013", needs &["ftl.gc_policy = d_choices"];
-        /// Which of several blocks with the fewest valid pages gc_policy=greedy takes: the one that was closed first; or, as the reference simulator,
-        /// the one with the highest number (without copy-back the lowest, in the order of valid pages when garbage collection began).
+        /// Which of several blocks with the fewest valid pages gc_policy=greedy collects: the one that was closed
+        /// first; or, like the reference simulator, the one with the highest number (without copy-back the one
+        /// with the lowest number, in the order of valid pages when garbage collection began).
         victim_ties: Ties = "oldest", "", "oldest: ours; reference: as released for DiskSim 4.0", needs &["ftl.gc_policy = greedy|wear_aware"];
         marks: Marks;
-        /// Whether, with gc_policy=greedy_wear, a worn block that is cleaned receives the contents of the coldest block.
+        /// Whether, with gc_policy=greedy_wear, a worn block that is collected receives the contents of the
+        /// coldest block.
         wl_migrate: bool = "false", "", SOURCE, needs &["ftl.gc_policy = greedy_wear"];
         levelling: shared::Levelling;
         background_gc: bool as BACKGROUND_GC;
-        /// Most pages that garbage collection moves before a waiting operation is served; 0: all pages of a block.
+        /// Maximum number of pages that garbage collection moves before a waiting operation is served; 0: all
+        /// pages of a block.
         gc_step_pages: u32 = "0", "pages", OURS;
         /// Number of free blocks of a pool below which garbage collection yields to no operation, with gc_step_pages or
         /// flash.scheduling=garbage_last. 0: 4 blocks, or one less than the number at which garbage collection starts if that is fewer, or as many as
@@ -172,7 +179,7 @@ parameters! {
     }
 }
 
-/// The most placement handles.
+/// Maximum number of placement handles.
 pub(crate) const MOST_HANDLES: u64 = 16;
 
 /// The registry row.
@@ -192,7 +199,7 @@ pub(crate) const ROW: FtlRow = FtlRow {
         let own = Parameters::from_values(config.values);
         let greedy = Greedy {
             reserve: own.reserve,
-            // Where the die of each write is chosen none has a turn.
+            // There is no stride if the die of each write is chosen.
             stride: match own.placement {
                 Place::Stripe => own.stride,
                 Place::Dynamic => 1,
@@ -226,26 +233,26 @@ pub(crate) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// The parameters that shape a page-mapped device from below.
+/// The parameters of a page-mapped device that describe the flash.
 #[derive(Clone, Copy, Debug)]
 pub struct Below {
-    /// Counts.
+    /// Dies, planes, blocks and pages of the device.
     pub geometry: Geometry,
-    /// Times that give erases a date, for wear-aware garbage collection.
+    /// Operation times that date the erases, for wear-aware garbage collection.
     pub erase_dates: Timing,
-    /// Pages move inside their plane, without crossing the bus.
+    /// Pages that move within their plane do not cross the bus.
     pub copy_back: bool,
-    /// Groups of planes that work in parallel within a die.
+    /// Groups of planes of a die that work in parallel.
     pub parallel_units: u32,
-    /// Number of pages that share a page of flash.
+    /// Units of the mapping that share a page of flash.
     pub units_per_page: u32,
     /// Erases that a block survives.
     pub endurance: u32,
-    /// A block that was erased `endurance` times is not used any more.
+    /// A block with `endurance` erases is retired.
     pub retire: bool,
     /// The power may fail, any number of times.
     pub power_may_fail: bool,
-    /// How pages are programmed together, if they are, and if the power may fail.
+    /// The program units, if pages are programmed together and the power may fail.
     pub units: Option<Units>,
     /// All logical pages have contents before the first request.
     pub filled: bool,
@@ -260,7 +267,7 @@ pub struct Room {
     pub reserve_percent: f64,
     /// Garbage collection starts at or below this share of free blocks, in percent.
     pub min_free_percent: f64,
-    /// The planes that a write may choose from.
+    /// The planes from which a write may choose.
     pub allocation_pool: AllocationPool,
     /// Whether the pages that garbage collection moves fill blocks of their own.
     pub separate_migrations: bool,
@@ -268,24 +275,25 @@ pub struct Room {
     pub gc_low: u32,
     /// Free blocks of a pool at which garbage collection ends; 0: derived from `gc_low`.
     pub gc_high: u32,
-    /// Free blocks of a pool below which garbage collection yields to no operation; 0: as many as it needs.
+    /// Free blocks of a pool below which garbage collection yields to no operation; 0: derived from the low
+    /// watermark.
     pub floor: u32,
-    /// Blocks of each die that a layer built upon this one may take, beyond those that are kept free.
+    /// Blocks of each die that a layer built upon this one may take, in addition to those that are kept free.
     pub aside: u32,
 }
 
 /// How garbage is collected.
 #[derive(Clone, Copy, Debug)]
 pub struct Collection {
-    /// Victim choice.
+    /// Which block is collected.
     pub policy: Policy,
     /// Number of blocks that [`Policy::DChoices`] draws.
     pub draws: u32,
-    /// Ties between victims are broken as in the reference simulator, not by age.
+    /// Ties between victims are broken as in the reference simulator, not by the age of the blocks.
     pub reference_ties: bool,
-    /// Under [`Policy::GreedyWear`] worn blocks receive cold data.
+    /// Under [`Policy::GreedyWear`], worn blocks receive cold data.
     pub migrates: bool,
-    /// Pages that are moved at a time; 0: all pages of a block.
+    /// Maximum number of pages that one step moves; 0: all pages of a block.
     pub step_pages: u32,
     /// Garbage is also collected when no operation waits.
     pub in_background: bool,
@@ -294,27 +302,27 @@ pub struct Collection {
 /// All parameters of a page-mapped device.
 #[derive(Clone, Copy, Debug)]
 pub struct PageConfig {
-    /// The geometry and the times of the flash.
+    /// The parameters of the flash.
     pub below: Below,
-    /// How much is kept free.
+    /// How many blocks are kept free, and how many are open.
     pub room: Room,
     /// How garbage is collected.
     pub gc: Collection,
-    /// Consecutive pages on one die.
+    /// Number of consecutive pages on one die.
     pub stride: u32,
     /// Each write goes to the die with the fewest waiting operations.
     pub dynamic: bool,
-    /// A further part of the layer that levels wear.
+    /// Wear levelling in addition to the garbage collection policy.
     pub levelling: WearLevelling,
-    /// Mappings in each page of the map, if the map lies in flash and not in RAM.
+    /// Mappings per page of the map, if the map lies in flash; `None` if it lies in RAM.
     pub mappings_per_page: Option<u32>,
     /// Number of changes in a page of the map's journal, and number of journal pages.
     pub journal: Option<(u32, u32)>,
-    /// How writes are divided into groups.
+    /// How writes are divided into streams.
     pub telling: Telling,
 }
 
-/// The threshold if none is set.
+/// The hard threshold in free blocks if none is set.
 const FLOOR: u32 = 4;
 
 impl PageConfig {
@@ -362,7 +370,8 @@ impl PageConfig {
         }
     }
 
-    /// The settings of a page mapping over zones, which are the blocks of `geometry`; data that compaction moves has zones of its own.
+    /// The settings of a page mapping over zones, where the zones are the blocks of `geometry`. Data that
+    /// compaction moves have zones of their own.
     pub(crate) fn of_zones(
         config: &FtlConfig<'_>,
         geometry: Geometry,
@@ -391,7 +400,8 @@ impl PageConfig {
         zones
     }
 
-    /// These settings, with blocks of their own for pages that garbage collection moves, if the parameter is auto and there is room.
+    /// These settings, with separate blocks for the pages that garbage collection moves if the parameter is auto
+    /// and the reserve has room for that.
     pub(crate) fn with_migrations(self, marks: &Marks) -> Self {
         let mut separate = self;
         separate.room.separate_migrations = true;
@@ -409,7 +419,7 @@ impl PageConfig {
         }
     }
 
-    /// Pages of a die that hold its map, if the map lies in flash.
+    /// Pages of a die that hold its map or its journal; 0 if both are not in flash.
     fn map_pages(&self, logical_pages: u32) -> u32 {
         match (self.mappings_per_page, self.journal) {
             (Some(mappings), _) => logical_pages.div_ceil(mappings),
@@ -423,10 +433,10 @@ impl PageConfig {
         self.mappings_per_page.is_some() || self.journal.is_some()
     }
 
-    /// How the dies are to be made.
+    /// The layout by which die `number` is built.
     ///
     /// # Errors
-    /// The error if parameters do not fit together.
+    /// The error if the parameters do not fit together.
     pub(super) fn layout(&self, number: u32) -> Result<Layout, BuildError> {
         let geometry = self.below.geometry;
         geometry.check()?;
@@ -470,7 +480,8 @@ impl PageConfig {
                     false => u32::MAX,
                 },
                 separate_migrations: self.room.separate_migrations,
-                // Units that share a page of flash are packed again.
+                // Units of the mapping that share a page of flash cannot move within the plane: they are packed
+                // into new pages.
                 free_inside_planes: self.below.units_per_page == 1
                     && (by_reference || self.below.copy_back),
                 units_per_page: self.below.units_per_page,
@@ -507,13 +518,13 @@ impl PageConfig {
         })
     }
 
-    /// Whether a garbage collection runs without interruption until the high mark is reached, and takes victims in the order of valid pages at its
-    /// start.
+    /// Whether a garbage collection runs without interruption until the high watermark is reached, and takes its
+    /// victims in the order of valid pages at its start.
     pub(super) fn collects_by_snapshot(&self) -> bool {
         self.is_reference() && !self.below.copy_back
     }
 
-    /// Most valid pages of a die with which garbage collection can always reach its high mark.
+    /// Maximum number of valid pages of a die with which garbage collection can always reach its high watermark.
     pub(super) fn most_pages(&self) -> Result<u32, BuildError> {
         let geometry = self.below.geometry;
         let layout = self.layout(0)?;
@@ -527,13 +538,15 @@ impl PageConfig {
         Ok(all.saturating_sub(layout.shape.map_pages))
     }
 
-    /// Most valid pages of a pool of `blocks` blocks with which garbage collection can always reach its high mark.
+    /// Maximum number of valid pages of a pool of `blocks` blocks with which garbage collection can always reach
+    /// its high watermark.
     fn most_valid(&self, blocks: u32, watermarks: Watermarks) -> u32 {
         let aside = self.open_blocks() + self.filler_blocks(blocks) + watermarks.high;
         blocks.saturating_sub(aside) * self.below.geometry.data_pages()
     }
 
-    /// Whether the pool of a write is chosen among several, so that one pool may get more data than it can clean.
+    /// Whether a write may choose among several pools, so that one pool could get more data than garbage
+    /// collection can cope with.
     fn limits_pools(&self) -> bool {
         !self.is_reference()
             && self.below.copy_back
@@ -541,12 +554,13 @@ impl PageConfig {
             && (self.room.allocation_pool == AllocationPool::Die || self.dynamic)
     }
 
-    /// Whether writes are divided into groups or noted in a journal.
+    /// Whether writes are divided into streams or noted in a journal.
     pub(super) fn tells(&self) -> bool {
         self.telling != Telling::NOTHING || self.journal.is_some()
     }
 
-    /// Whether all parameters are such that the reference simulator could run with them. If not, only its way to break ties is kept.
+    /// Whether the reference simulator could run with these parameters. If not, only its way to break ties is
+    /// used.
     fn is_reference(&self) -> bool {
         self.gc.reference_ties
             && matches!(self.gc.policy, Policy::Greedy | Policy::WearAware)
@@ -555,14 +569,15 @@ impl PageConfig {
             && (self.below.copy_back || self.gc.policy == Policy::Greedy)
     }
 
-    /// The first open block counts as free.
+    /// Whether the open block counts as free at the start.
     fn counts_first_open(&self) -> bool {
         self.is_reference() && !self.below.copy_back
     }
 
-    /// Free blocks without which garbage collection cannot go on.
+    /// Minimum number of free blocks with which garbage collection can go on.
     pub(super) fn least_free(&self) -> u32 {
-        // A victim all of whose pages are valid needs a whole block to move to; so do moved pages, if they have blocks of their own.
+        // A victim with only valid pages needs a whole block to move to. Moved pages also need a block if they
+        // have blocks of their own.
         let may_be_full = !matches!(self.gc.policy, Policy::Greedy | Policy::WearAware);
         if self.has_map_pages() {
             // Garbage collection may write a page of the map for each page it moves.
@@ -573,17 +588,18 @@ impl PageConfig {
         if !self.below.power_may_fail {
             return least;
         }
-        // A block with new data must not be the last that is opened: interrupted copies could fill it, and then there is neither an erased page nor a
-        // block that can be erased. One with copies alone can, as long as they are elsewhere, too.
+        // New data must not open the last free block: if interrupted copies filled it, there would be neither an
+        // erased page nor a block that can be erased. A block with copies alone can be erased, as long as their
+        // sources still exist.
         least.max(2) + u32::from(self.counts_first_open())
     }
 
-    /// Free blocks of a pool without which garbage collection cannot yield between its steps.
+    /// Minimum number of free blocks of a pool with which garbage collection may yield between its steps.
     pub(super) fn least_floor(&self) -> u32 {
         self.least_free() + 1
     }
 
-    /// Refuses a threshold below which garbage collection in steps has no room for the pages that it moves.
+    /// Refuses a hard threshold with which garbage collection in steps has no room for the pages that it moves.
     pub(super) fn check_floor(&self) -> Result<(), BuildError> {
         let (floor, least) = (self.room.floor, self.least_floor());
         match self.gc.step_pages > 0 && (1..least).contains(&floor) {
@@ -592,7 +608,8 @@ impl PageConfig {
         }
     }
 
-    /// The lowest number of free blocks at which garbage collection starts, if none is set. In steps, it starts while it still has room to yield.
+    /// The lowest number of free blocks at which garbage collection may start, if none is set. In steps, it
+    /// starts while it still has room to yield.
     fn least_low(&self) -> u32 {
         match self.gc.step_pages {
             0 => self.least_free(),
@@ -606,7 +623,8 @@ impl PageConfig {
         1 + own + self.telling.told() + self.telling.kept()
     }
 
-    /// Most blocks, of a pool of `blocks`, whose pages fillers take: they complete the units of copies out of a block, and those of the host's pages.
+    /// Maximum number of blocks, in a pool of `blocks`, whose pages are lost to fillers. Fillers complete the
+    /// units of pages that are copied out of a block, and those of the host's pages.
     pub(super) fn filler_blocks(&self, blocks: u32) -> u32 {
         let pages = self.below.geometry.data_pages();
         let of_block = self.below.units.map_or(0, |units| {
@@ -617,8 +635,8 @@ impl PageConfig {
         all.div_ceil(u64::from(pages)) as u32
     }
 
-    /// Blocks of each plane without which garbage collection cannot work: even a small device sets aside this many, whatever share of the device they
-    /// are. The reference simulator has no such rule.
+    /// Minimum number of reserved blocks of each plane with which garbage collection works: even a small device
+    /// sets aside so many, whatever share of the device they are. The reference simulator has no such rule.
     fn least_reserved(&self) -> u32 {
         if self.is_reference() {
             return 0;
@@ -636,7 +654,8 @@ impl PageConfig {
         needed.div_ceil(planes).min(geometry.blocks_per_plane - 1)
     }
 
-    /// The number of free blocks at which garbage collection of a pool starts and ends, if `reserved` blocks of each plane are not offered.
+    /// The numbers of free blocks at which garbage collection of a pool starts and ends, if `reserved` blocks of
+    /// each plane are not offered.
     fn watermarks(&self, reserved: u32) -> Result<Watermarks, BuildError> {
         let planes = match self.below.copy_back {
             true => 1,
@@ -660,7 +679,8 @@ impl PageConfig {
         let map_blocks = self
             .map_pages(data_blocks * data_pages)
             .div_ceil(data_pages);
-        // The reference ends when nothing is left to clean, so its high mark need not be reached.
+        // The reference simulator stops when nothing is left to collect, so its high watermark need not be
+        // reachable.
         let goal = match self.collects_by_snapshot() {
             true => low - 1,
             false => high,
@@ -684,10 +704,10 @@ impl PageConfig {
     }
 }
 
-/// Number of free blocks at which garbage collection starts at the latest if the map lies in flash.
+/// Minimum number of free blocks for garbage collection if pages of the map or of its journal lie in flash.
 const LEAST_WITH_MAP: u32 = 4;
 
-/// `percent` of `of`, rounded down.
+/// `percent` percent of `of`, rounded down.
 fn share(percent: f64, of: u32) -> u32 {
     (f64::from(of) * percent / 100.0) as u32
 }

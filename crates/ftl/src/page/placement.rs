@@ -1,4 +1,4 @@
-//! Pages that go to the die with the fewest waiting operations, and the place of each of them.
+//! Pages that are written to the die with the fewest waiting operations, and the die of each page.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -10,7 +10,7 @@ use destage_base::{Lpn, archived};
 
 use super::shape::NONE;
 
-/// Die of each page at the start: striped on a filled device.
+/// The die of each page at the start: pages are striped over the dies of a filled device.
 #[derive(Clone)]
 struct Striped {
     dies: u32,
@@ -28,32 +28,33 @@ impl Initial for Striped {
     }
 }
 
-/// Writes of a page that wait at a die.
+/// The writes of one page that wait at a die.
 #[derive(Clone)]
 struct Waiting {
     die: u32,
     writes: u32,
-    /// The page is counted there on their behalf.
+    /// The page is counted among the pages of `die` because of these writes.
     counted: bool,
 }
 
-/// Where pages are, and where they go. Writes of one page wait at one die, so that they keep their order.
+/// The die of each page, and the die of each waiting write. All waiting writes of one page wait at one die, so
+/// that they keep their order.
 #[derive(Clone)]
 pub(super) struct Placement {
     home: LazyTable<Striped>,
     waiting: BTreeMap<u32, Waiting>,
-    /// Pages on each die, or on their way there.
+    /// Pages that are on each die or are about to be written there.
     pages: Vec<u32>,
-    /// Pages a die takes at most, so that it can always be cleaned.
+    /// Maximum number of pages on a die, so that garbage collection can always go on.
     limit: u32,
-    /// Where the search for the next die begins.
+    /// The die at which the search for the next die begins.
     next: u32,
 }
 
 archived!(Placement { home, pages, next } fixed { waiting, limit });
 
 impl Placement {
-    /// `dies` dies of which each is offered `offered` pages and takes at most `limit`.
+    /// Placement on `dies` dies; each die offers `offered` pages and holds at most `limit`.
     pub fn new(dies: u32, offered: u32, limit: u32, filled: bool) -> Self {
         Self {
             home: LazyTable::new(offered as usize * dies as usize, Striped { dies, filled }),
@@ -64,7 +65,7 @@ impl Placement {
         }
     }
 
-    /// The die with the present copy of `page`.
+    /// The die with the newest copy of `page`.
     pub fn home(&self, page: u32) -> Option<u32> {
         let home = self.home.get(page as usize);
         (home != NONE).then_some(home)
@@ -79,7 +80,7 @@ impl Placement {
             }
         };
         if self.home.rule().filled {
-            // Untouched pages have contents here.
+            // On a filled device, pages that were never touched have contents too.
             return pages.for_each(|page| look(page, self.home.get(page)));
         }
         let touched = self.home.touched_in(pages);
@@ -99,7 +100,8 @@ impl Placement {
         Some(self.waiting.get(&page)?.die)
     }
 
-    /// Chooses the die of a write of `page`: the one with the smallest `load` among those that accept it; among equals the next in turn.
+    /// Chooses the die of a write of `page`: among the dies that may take the page, the one with the smallest
+    /// `load`; among equals the next in rotation.
     pub fn place(&mut self, page: u32, load: &dyn Fn(u32) -> u32) -> u32 {
         if let Some(waiting) = self.waiting.get_mut(&page) {
             waiting.writes += 1;
@@ -126,7 +128,7 @@ impl Placement {
         die
     }
 
-    /// A write of `page` goes to `die`, unless others wait at another one.
+    /// Registers a write of `page` at `die`; if other writes of the page wait at another die, it waits there too.
     pub fn place_behind(&mut self, page: u32, die: u32) {
         if let Some(waiting) = self.waiting.get_mut(&page) {
             waiting.writes += 1;
@@ -142,7 +144,8 @@ impl Placement {
         self.waiting.insert(page, waiting);
     }
 
-    /// The die of a write of `page` that is served now, chosen if it was not; and the state that [`Placement::withdraw`] restores if it was.
+    /// The die of the write of `page` that is served now. If no die was chosen before, one is chosen, and the
+    /// search position for [`Placement::withdraw`] is returned too.
     pub fn destination(&mut self, page: u32) -> (u32, Option<u32>) {
         if let Some(waiting) = self.waiting.get(&page) {
             return (waiting.die, None);
@@ -151,7 +154,7 @@ impl Placement {
         (self.place(page, &|_| 0), Some(next))
     }
 
-    /// The write of `page` could not be served: a choice made for it alone is forgotten.
+    /// The write of `page` could not be served: a die that was chosen for this write alone is forgotten.
     pub fn withdraw(&mut self, page: u32, chosen: Option<u32>) {
         if let Some(next) = chosen
             && let Some(waiting) = self.waiting.remove(&page)
@@ -161,8 +164,8 @@ impl Placement {
         }
     }
 
-    /// A write of `page` was served at its [destination](Placement::destination): the die that now has an old
-    /// copy.
+    /// A write of `page` was served at its [destination](Placement::destination). Returns the other die that held
+    /// the copy before, if there is one.
     pub fn arrive(&mut self, page: u32) -> Option<u32> {
         let old = self.home(page);
         let waiting = self.waiting.get_mut(&page)?;
@@ -180,18 +183,18 @@ impl Placement {
         left
     }
 
-    /// `page` of a device without contents was found on `die`.
+    /// Notes that a mount has found `page` on `die`.
     pub fn found(&mut self, page: u32, die: u32) {
         *self.home.get_mut(page as usize) = die;
         self.pages[die as usize] += 1;
     }
 
-    /// `page` has no contents any more.
+    /// Notes that `page` has no contents any more.
     pub fn forget(&mut self, page: u32) {
         let Some(home) = self.home(page) else { return };
         *self.home.get_mut(page as usize) = NONE;
         match self.waiting.get_mut(&page) {
-            // The page comes back here: it stays counted.
+            // A write of the page waits at this die, so the page stays counted here.
             Some(waiting) if waiting.die == home => waiting.counted = true,
             _ => self.pages[home as usize] -= 1,
         }
@@ -207,13 +210,14 @@ mod tests {
         let mut placement = Placement::new(3, 4, 6, true);
         let load = |die: u32| [5, 2, 9][die as usize];
         assert_eq!(placement.place(0, &load), 1);
-        // The second write waits behind the first, however busy that die is by then.
+        // The second write of the page waits behind the first, although that die is the busiest by then.
         assert_eq!(placement.place(0, &|die| 10 - die), 1);
         assert_eq!((placement.die_of(0), placement.home(0)), (1, Some(0)));
         assert_eq!(placement.arrive(0), Some(0));
         assert_eq!(placement.arrive(0), None);
         assert_eq!(placement.pages, [3, 5, 4]);
-        // Die 1 takes one page more, and then no other.
+        // Die 1 may take one more page. Then it is at its limit and refuses page 6, but not page 1, which is on
+        // it already.
         assert_eq!(placement.place(3, &load), 1);
         assert_eq!(placement.place(6, &load), 0);
         assert_eq!(placement.place(1, &load), 1);

@@ -1,4 +1,4 @@
-//! The counts of a die, and the contents of its tables before the first request.
+//! The sizes of a die, and the contents of its tables before the first request.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -8,25 +8,26 @@ use destage_base::lazy::Initial;
 
 use destage_nand::geometry::Geometry;
 
-/// No physical page, or no logical page.
+/// The value for "no physical page" and "no logical page" in tables.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The numbers of a die that every table's initial rule needs.
+/// The sizes of a die that the initial values of its tables depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub planes: u32,
     pub blocks_per_plane: u32,
-    /// Blocks that hold the logical pages of a filled device, planes taken in turn.
+    /// Blocks that hold the logical pages of a filled device, counted round the planes.
     pub data_blocks: u32,
-    /// Pages that the layer keeps for itself; they have the numbers after the logical pages, and lie after them.
+    /// Pages of the map or its journal. Their numbers follow those of the logical pages, and at the start they
+    /// lie after them.
     pub map_pages: u32,
     pub pages_per_block: u32,
     pub data_pages: u32,
     pub page_bits: u32,
-    /// Logical pages all have contents before the first request, or none has.
+    /// Before the first request, either all logical pages have contents or none has.
     pub filled: bool,
-    /// Where any page of the device may be on any die: how many dies there are, and which this is.
-    /// Pages are then known by their number in the device.
+    /// If any page of the device may be on any die: the number of dies, and the number of this die. Pages then
+    /// have the same number in a die as in the device.
     pub shared: Option<(u32, u32)>,
 }
 
@@ -45,7 +46,7 @@ impl Shape {
         }
     }
 
-    /// Numbers by which logical pages are known here.
+    /// Number of page numbers that logical pages have in this die.
     pub fn numbers(&self) -> u32 {
         let dies = self.shared.map_or(1, |(dies, _)| dies);
         self.pages() * dies
@@ -56,12 +57,12 @@ impl Shape {
         self.data_blocks * self.data_pages
     }
 
-    /// Mapped pages: the logical ones, and those that the layer keeps for itself.
+    /// Number of mapped pages: logical pages, and pages of the map or its journal.
     pub fn mapped_pages(&self) -> u32 {
         self.pages() + self.map_pages
     }
 
-    /// Blocks that are full at the start, planes taken in turn. The last may hold fewer pages.
+    /// Number of blocks that are full at the start, counted round the planes. The last may hold fewer pages.
     pub fn full_blocks(&self) -> u32 {
         if self.filled {
             self.mapped_pages().div_ceil(self.data_pages)
@@ -70,23 +71,23 @@ impl Shape {
         }
     }
 
-    /// Blocks of `plane` that are full at the start.
+    /// Number of blocks of `plane` that are full at the start.
     pub fn full_in(&self, plane: u32) -> u32 {
         (self.full_blocks() + self.planes - 1 - plane) / self.planes
     }
 
-    /// The block that comes at `number` if planes are taken in turn.
+    /// The block at position `number` if blocks are counted round the planes.
     pub fn slot(&self, number: u32) -> u32 {
         number % self.planes * self.blocks_per_plane + number / self.planes
     }
 
-    /// Place of block `slot` in an order that takes planes in turn.
+    /// The position of block `slot` if blocks are counted round the planes.
     fn number(&self, slot: u32) -> u32 {
         let (plane, index) = (slot / self.blocks_per_plane, slot % self.blocks_per_plane);
         index * self.planes + plane
     }
 
-    /// Valid pages of block `slot` at the start.
+    /// Number of valid pages of block `slot` at the start.
     pub fn initially_valid(&self, slot: u32) -> u16 {
         let number = self.number(slot);
         if number >= self.full_blocks() {
@@ -95,13 +96,13 @@ impl Shape {
         self.valid_of_full(number)
     }
 
-    /// As above, for the block that comes at `number` among the full ones if planes are taken in turn.
+    /// Number of valid pages at the start of the full block at position `number`, counted round the planes.
     pub fn valid_of_full(&self, number: u32) -> u16 {
         (self.mapped_pages() - number * self.data_pages).min(self.data_pages) as u16
     }
 }
 
-/// Logical page -> physical page at the start: in order, blocks striped over planes.
+/// The initial map from logical to physical pages: pages in order, blocks round the planes.
 #[derive(Clone)]
 pub(crate) struct InitialMap(pub Shape);
 impl Initial for InitialMap {
@@ -122,7 +123,7 @@ impl Initial for InitialMap {
         self.0.slot(block) << self.0.page_bits | offset
     }
 
-    /// Block by block.
+    /// Fills block by block.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<u32>) {
         let Shape { data_pages, .. } = self.0;
         if !self.0.filled || self.0.shared.is_some() {
@@ -139,7 +140,7 @@ impl Initial for InitialMap {
     }
 }
 
-/// Physical page -> logical page at the start: the inverse.
+/// The initial map from physical to logical pages: the inverse of [`InitialMap`].
 #[derive(Clone)]
 pub(crate) struct InitialOwner(pub Shape);
 impl Initial for InitialOwner {
@@ -159,7 +160,8 @@ impl Initial for InitialOwner {
         }
     }
 
-    /// Block by block; blocks and the parts that are filled at once are powers of two.
+    /// Fills block by block. This works because the address range of a block and the parts that are filled at
+    /// once are powers of two.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<u32>) {
         let shape = &self.0;
         let per_block = 1 << shape.page_bits;
@@ -182,12 +184,12 @@ impl Initial for InitialOwner {
     }
 }
 
-/// The FTL's data of a block; the NAND knows its programmed pages and its wear.
+/// The data that the FTL keeps of a block; the NAND knows the programmed pages and the wear.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
-    /// Rank of its allocation in the die, from 1; 0 for a free block.
+    /// Rank of the block in the order in which blocks were opened, from 1; 0 for a free block.
     pub sequence: u32,
-    /// Pages that hold the newest copy of their logical page.
+    /// Number of pages that hold the newest copy of their logical page.
     pub valid: u16,
 }
 
@@ -208,7 +210,7 @@ impl Initial for InitialBlock {
         }
     }
 
-    /// Plane by plane: of each the first are full.
+    /// Fills plane by plane: in each plane the first blocks are full.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<Block>) {
         let shape = &self.0;
         let (mut slot, end) = (of.start as u32, of.end as u32);
@@ -222,7 +224,7 @@ impl Initial for InitialBlock {
                 sequence: number(place) + 1,
                 valid: shape.data_pages as u16,
             }));
-            // The last of all may hold fewer.
+            // The last of all full blocks may hold fewer pages.
             if let (1.., Some(last)) = (full, entries.last_mut()) {
                 last.valid = shape.valid_of_full(number(full - 1));
             }
@@ -240,7 +242,7 @@ impl Initial for InitialBlock {
 mod tests {
     use super::*;
 
-    /// Shapes of dies of three planes, some with a last block that is not full.
+    /// Shapes of dies with three planes; in some the last full block holds fewer pages.
     fn shapes() -> impl Iterator<Item = Shape> {
         let kinds = [(4, false, 700), (16, true, 700), (2048, true, 70)];
         kinds
@@ -267,7 +269,7 @@ mod tests {
             })
     }
 
-    /// Fills pieces of a table as they are filled where it is touched.
+    /// Fills a table in pieces of 1024 entries, as the lazy table does when it is touched.
     fn filled<I: Initial>(rule: &I, len: usize) -> Vec<I::Entry> {
         let mut entries = Vec::new();
         for first in (0..len).step_by(1024) {

@@ -1,19 +1,20 @@
-//! On which die a page lives where that follows from its number.
+//! The die of a page if it follows from the number of the page.
 
 use core::ops::Range;
 
 use destage_nand::divide::Divider;
 
-/// `stride` consecutive pages on one die, the next on the next die, and round again.
+/// `stride` consecutive pages are on one die, the next ones on the next die, and so on round the dies.
 #[derive(Clone, Copy)]
 pub(super) struct Stripe {
     dies: Divider,
-    /// By the stride, if it is more than one page: the usual stripe costs one division.
+    /// The divider by the stride, and the stride, if it is more than one page: the usual stripe needs only one
+    /// division.
     runs: Option<(Divider, u32)>,
 }
 
 impl Stripe {
-    /// Runs of `stride` pages over `dies` dies.
+    /// A stripe of runs of `stride` pages over `dies` dies.
     pub fn new(dies: u32, stride: u32) -> Self {
         Self {
             dies: Divider::new(dies),
@@ -21,14 +22,15 @@ impl Stripe {
         }
     }
 
-    /// The page that is page `within` of `die`.
+    /// The number in the device of page `within` of `die`.
     pub fn join(&self, within: u32, die: u32) -> u64 {
         let stride = self.stride();
         let run = u64::from(within / stride) * u64::from(self.dies.divisor()) + u64::from(die);
         run * u64::from(stride) + u64::from(within % stride)
     }
 
-    /// Pages within each die that hold all of `pages`, and fewer than two runs besides.
+    /// The range of page numbers within a die that covers all of `pages` on every die. It exceeds them by fewer
+    /// than two runs.
     pub fn rows(&self, pages: &Range<u64>) -> Range<u32> {
         let stride = u64::from(self.stride());
         let round = u64::from(self.dies.divisor()) * stride;
@@ -40,7 +42,7 @@ impl Stripe {
         self.runs.map_or(1, |(_, stride)| stride)
     }
 
-    /// Page within its die, and die.
+    /// The number of `page` within its die, and the die.
     #[inline]
     pub fn split(&self, page: u32) -> (u32, u32) {
         match self.runs {

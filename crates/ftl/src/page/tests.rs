@@ -1,4 +1,4 @@
-//! Random operations on small devices of every kind, with the maps checked against each other.
+//! Random operations on small devices of every kind; after them, the maps must agree with each other.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -71,7 +71,7 @@ fn config(units: u32, copy_back: bool, policy: Policy) -> PageConfig {
     }
 }
 
-/// `base`, changed by `change`.
+/// `base` with the modification `change`.
 fn with(mut base: PageConfig, change: impl FnOnce(&mut PageConfig)) -> PageConfig {
     change(&mut base);
     base
@@ -116,7 +116,8 @@ pub(super) fn every_kind() -> Vec<PageConfig> {
     configs
 }
 
-/// Map and owner are inverse, blocks count their valid pages, pools count their free blocks.
+/// Checks that map and owner are inverse, that the valid pages of blocks and the free blocks of pools are counted
+/// correctly, and that the need for garbage collection agrees with the watermarks.
 fn check(die: &Die, shape: &Shape) {
     let mut valid: BTreeMap<u32, u16> = BTreeMap::new();
     for page in 0..shape.pages() {
@@ -145,7 +146,7 @@ fn check(die: &Die, shape: &Shape) {
         let free = (pool.first_block..pool.first_block + pool.blocks)
             .filter(|block| die.free.blocks.first_in(*block, block + 1).is_some())
             .count() as u32;
-        // Without copy-back the first active block was never taken from the count.
+        // Without copy-back, the first active block still counts as free.
         assert!(
             pool.free == free || pool.free == free + 1,
             "{} {free}",
@@ -178,7 +179,7 @@ fn maps_stay_inverse_under_every_kind_of_device() {
         let mut operations = Operations::default();
         let mut now = 1;
         for step in 0..20_000u32 {
-            // A quarter of the pages gets most writes, so that blocks differ.
+            // A quarter of the pages gets most writes, so that the blocks differ in their valid pages.
             let pages = if random.below(4) > 0 {
                 ftl.pages() / 4
             } else {
@@ -230,9 +231,10 @@ fn a_batch_writes_what_single_writes_would_and_waits_for_its_rounds() {
         .finish_times(&TIMING)
         .map(|(entry, time)| (entry.write, time))
         .collect();
-    // Both reads lie in the first block, so in one unit: they take a round each.
+    // Both pages that are read lie in the first block, so in one unit: each read is a round of its own.
     assert_eq!(times[..2], [(false, 130), (false, 260)]);
-    // Then four rounds of two writes: the second unit of a round transfers after the first.
+    // Then the writes follow in four rounds of two: the second unit of a round transfers its page after the
+    // first.
     let expected: Vec<_> = (0..4)
         .flat_map(|round| [305, 410].map(|end| (true, 260 + 410 * round + end)))
         .collect();
@@ -246,7 +248,7 @@ fn a_batch_takes_no_more_writes_than_there_are_free_pages() {
         config.room.allocation_pool = AllocationPool::Plane;
     }))
     .unwrap();
-    // The first block of every plane is full; its five pages are all written again and again.
+    // All writes are to pages that must stay in plane 0, and there are more writes than free pages in it.
     let room = ftl.dies[0].pages_left(0) as usize;
     let data_pages = u64::from(base.below.geometry.data_pages());
     let same_plane = (0..ftl.pages() / 2).filter(|page| page / data_pages % 4 == 0);
@@ -263,7 +265,7 @@ fn a_batch_takes_no_more_writes_than_there_are_free_pages() {
 
 #[test]
 fn worn_blocks_receive_cold_data() {
-    // Each policy gets equal skewed writes; garbage collection that heeds wear must spread the erases.
+    // Each policy gets the same skewed writes; wear-aware garbage collection must spread the erases more evenly.
     let spread = |gc| {
         let base = config(1, true, gc);
         let mut ftl = PageFtl::new(&with(base, |config| config.below.endurance = 400)).unwrap();
@@ -328,7 +330,7 @@ fn contradictions_are_refused() {
     }
 }
 
-/// Garbage collection without copy-back as it is written down: a snapshot of all counts, sorted.
+/// A literal implementation of garbage collection without copy-back: it sorts a snapshot of all counts.
 fn collect_by_snapshot(die: &mut Die, rules: &Rules<'_>, operations: &mut Operations) -> bool {
     if die.rest.needy == 0 {
         return false;

@@ -1,11 +1,11 @@
-//! Wear-aware garbage collection: worn blocks are given cold data to hold.
+//! Wear-aware garbage collection: worn blocks receive cold data.
 //!
-//! Greedy, until a block has clearly less life left than its plane's mean. Such a block is cleaned and
-//! then filled with the contents of the plane's coldest block, which becomes free in its stead.
+//! It is greedy until the chosen block has clearly less life left than the mean of its pool. Such a block is
+//! collected and then filled with the contents of the coldest block of the pool, which becomes free instead.
 //!
-//! The reference simulator also skips a very worn block with some probability, but only where the worn
-//! block is itself the coldest, a case in which it loses track of the block. Here that block is simply
-//! cleaned: no random number decides anything.
+//! The reference simulator also skips a very worn block with some probability, but only if the worn block is
+//! itself the coldest, a case in which it loses track of the block. This module simply collects that block, and
+//! draws no random number.
 
 use alloc::vec::Vec;
 
@@ -16,16 +16,17 @@ use crate::NoSpace;
 use destage_nand::array::Ppn;
 use destage_nand::operation::{Cause, Operations, Transfer};
 
-/// A block with less than this share of its plane's mean remaining life receives cold data.
+/// A block with less than this share of the mean remaining life of its pool receives cold data.
 const WORN_PERCENT: u64 = 85;
 
-/// The block of `pool` that is collected next; and if that is worn, the block whose contents it receives.
+/// The block of `pool` that is collected next, and if it is worn, the block whose contents it receives.
 pub(crate) fn choose(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> {
     let of_pool = &die.pools[pool as usize];
     let count = u64::from(of_pool.blocks);
     let blocks = of_pool.first_block..of_pool.first_block + of_pool.blocks;
 
-    // Blocks that were the emptiest so far in ascending order; the last is the greedy choice.
+    // Each block that had the fewest valid pages so far, in ascending order of block numbers; the last one is the
+    // greedy choice.
     let mut candidates = Vec::new();
     let mut fewest = u16::MAX;
     let mut life_sum = 0u64;
@@ -37,7 +38,7 @@ pub(crate) fn choose(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> 
             candidates.push(block);
         }
     }
-    // The first of the list is taken as it is when all others turned out worn.
+    // If there is only one such block, it is collected without receiving cold data, however worn it is.
     let block = candidates.pop()?;
     let is_worn = !candidates.is_empty()
         && remaining_life(die, block) * count * 100 < WORN_PERCENT * life_sum;
@@ -56,14 +57,15 @@ fn remaining_life(die: &Die, block: u32) -> u64 {
     )
 }
 
-/// Whether `block` has clearly less life left than its pool's mean.
+/// Whether `block` has clearly less life left than the mean of its pool.
 pub(crate) fn is_worn(die: &Die, block: u32) -> bool {
     let (blocks, life_sum) = die.life_of_pool(die.pool_of(block));
     remaining_life(die, block) * blocks * 100 < WORN_PERCENT * life_sum
 }
 
-/// The full block of `pool` with data that was erased longest ago; the first among equals. One that is collected in steps is half moved, and
-/// pages of the map are the layer's own.
+/// The full block of `pool` that holds data and was erased longest ago; among equals the first. A block that is
+/// being collected in steps does not count, since part of its pages have moved, nor does a block with pages of
+/// the map.
 pub(crate) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
     let shape = die.shape;
     let times = die.extras.last_erase.as_ref()?;
@@ -71,7 +73,7 @@ pub(crate) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
     let pool = &die.pools[pool as usize];
     (pool.first_block..pool.first_block + pool.blocks)
         .filter(|block| {
-            // An open block is still being written and cannot change its place.
+            // An open block is still being written, so its contents cannot move.
             u32::from(die.nand.block(*block).programmed) >= shape.data_pages
                 && die.blocks.get(*block as usize).valid > 0
                 && times.get(*block as usize) < rules.now
@@ -81,7 +83,7 @@ pub(crate) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
         .min_by_key(|block| times.get(*block as usize))
 }
 
-/// The stream that the valid pages of `block`, which are all of one, move to.
+/// The stream to which the valid pages of `block` move; all of them belong to one stream.
 fn stream_of(die: &Die, block: u32) -> Stream {
     let first = block << die.shape.page_bits;
     let mut pages = first..first + die.shape.data_pages;
@@ -89,7 +91,7 @@ fn stream_of(die: &Die, block: u32) -> Stream {
     page.map_or(Stream::Migrations, |page| die.stream_of_copy(page))
 }
 
-/// Collects `worn`, moves the contents of `cold` into it page for page, and frees `cold`.
+/// Collects `worn`, moves the contents of `cold` into it at the same offsets, and frees `cold`.
 pub(crate) fn exchange(
     die: &mut Die,
     worn: u32,
@@ -111,7 +113,7 @@ pub(crate) fn exchange(
     collect_block(die, cold, pool, rules, operations, &mut Vec::new())
 }
 
-/// Moves the contents of `from` into the erased block `to`, page for page.
+/// Moves the contents of block `from` into the erased block `to`, each page to the same offset.
 pub(crate) fn move_contents(die: &mut Die, from: u32, to: u32, operations: &mut Operations) {
     let state = die.blocks.get(from as usize);
     let transfer = if die.copies_are_free(from, to) {
@@ -120,7 +122,7 @@ pub(crate) fn move_contents(die: &mut Die, from: u32, to: u32, operations: &mut 
         Transfer::TwoPages
     };
     let (source, target) = (from << die.shape.page_bits, to << die.shape.page_bits);
-    // Where handles keep their blocks to themselves the pages are of one.
+    // If handles are isolated, all pages of the block belong to one handle.
     let stream = match stream_of(die, from) {
         kept @ Stream::Kept(_) => kept,
         _ => Stream::Migrations,
@@ -144,14 +146,14 @@ pub(crate) fn move_contents(die: &mut Die, from: u32, to: u32, operations: &mut 
         operations.push_copy(Cause::Wear, transfer, from, to, purpose);
     }
     if filled_to == die.shape.data_pages && die.rules.summary_page {
-        // The unit of the last pages ends with it.
+        // The summary page ends the unit of the last pages.
         die.program_summary(to, stream, operations);
     }
     *die.blocks.get_mut(to as usize) = state;
     let pool = die.pool_of(to);
     let pointing = &mut die.pools[pool];
     if pointing.active_block == to && pointing.active_page == die.shape.data_pages {
-        // Sealed, and emptied before: it now counts as old as the data it holds.
+        // The active block was sealed and then emptied: it now counts as old as the data that it receives.
         pointing.active_sequence = state.sequence;
     }
     die.offer(to, state.valid);

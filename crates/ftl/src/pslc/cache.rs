@@ -1,4 +1,4 @@
-//! The cache of a die: blocks whose cells hold one bit, in the order in which they were filled.
+//! The cache of a die: blocks with one bit per cell, in the order in which they were filled.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -10,30 +10,31 @@ use crate::page::die::Die;
 use destage_nand::found::FoundBlock;
 use destage_nand::operation::Role;
 
-/// See the [module](self).
+/// The state of a cache. See the [module](self).
 #[derive(Clone)]
 pub(super) struct Cache {
-    /// By block of the die.
+    /// For each block of the die, whether it belongs to the cache.
     is_here: Vec<bool>,
-    /// Erased ones, where they stay here.
+    /// Erased blocks of the cache, if it keeps its blocks.
     free: Vec<u32>,
-    /// Full ones, the oldest first.
+    /// Full blocks, the oldest first.
     full: VecDeque<u32>,
-    /// The block that is being filled, and its next page.
+    /// The block that is being filled, and the page of it that is written next.
     open: Option<u32>,
     next: u32,
-    /// Pages of the oldest full block before this one hold nothing any more.
+    /// In the oldest full block, the pages before this one hold nothing that is needed.
     pub folded_to: u32,
     is_static: bool,
     block_pages: u32,
-    /// The number of blocks it may have; or its blocks, if they are its own for ever.
+    /// Maximum number of blocks; for a static cache, the number of its blocks.
     most_blocks: u32,
 }
 
 archived!(Cache { is_here, free, full, open, next, folded_to } fixed { is_static, block_pages, most_blocks });
 
 impl Cache {
-    /// An empty cache of up to `most_blocks` blocks of `block_pages` pages, in a die of `blocks`.
+    /// An empty cache of at most `most_blocks` blocks, with `block_pages` pages each, on a die of `blocks`
+    /// blocks.
     pub fn new(blocks: u32, block_pages: u32, most_blocks: u32) -> Self {
         Self {
             is_here: vec![false; blocks as usize],
@@ -48,7 +49,7 @@ impl Cache {
         }
     }
 
-    /// Takes all its blocks from `die`, for ever; fewer if it needs them itself.
+    /// Takes all blocks of a static cache from `die`; fewer, if garbage collection needs the free blocks itself.
     pub fn take_all(&mut self, die: &mut Die) {
         self.is_static = true;
         while (self.free.len() as u32) < self.most_blocks {
@@ -60,14 +61,15 @@ impl Cache {
         self.most_blocks = self.blocks();
     }
 
-    /// `block`, which is erased, is its own.
+    /// Adds the erased block `block` to the cache.
     pub fn own_erased(&mut self, block: u32) {
         self.is_here[block as usize] = true;
         self.free.insert(0, block);
     }
 
-    /// Adopts the blocks of `die`, which has its map again, that are `found` to be of a cache: the one programmed last continues if it is not full. A
-    /// cache with blocks of its own takes any erased blocks while it has fewer than its number.
+    /// After a power loss: takes over the blocks of `die` whose findings show that they belong to a cache. The
+    /// block that was programmed last continues if it is not full. A static cache takes erased blocks of the die
+    /// while it has too few blocks. The map of the die must be restored before.
     pub fn take_over(&mut self, die: &mut Die, found: &[FoundBlock]) {
         self.is_here.fill(false);
         self.free.clear();
@@ -89,27 +91,28 @@ impl Cache {
         }
     }
 
-    /// Whether it has fewer blocks than are its own, as after a mount that found too few erased.
+    /// Whether a static cache has fewer blocks than it should have, as after a mount that found too few erased
+    /// blocks.
     pub fn lacks_blocks(&self) -> bool {
         self.is_static && self.blocks() < self.most_blocks
     }
 
-    /// Its present blocks, and those it may fill if they are its own.
+    /// Number of blocks that belong to the cache now, erased ones included.
     pub fn blocks(&self) -> u32 {
         (self.free.len() + self.full.len()) as u32 + u32::from(self.open.is_some())
     }
 
-    /// Whether `block` is one of its own now.
+    /// Whether `block` belongs to the cache now.
     pub fn has(&self, block: u32) -> bool {
         self.is_here[block as usize]
     }
 
-    /// Whether its blocks are those that `die` does not need.
+    /// Whether the cache uses blocks that `die` does not need, and returns them after folding.
     pub fn is_dynamic(&self) -> bool {
         !self.is_static
     }
 
-    /// Whether the next write finds no room.
+    /// Whether the next write finds no room in the cache.
     pub fn is_full(&self, die: &Die) -> bool {
         let may_open = match self.is_static {
             true => !self.free.is_empty(),
@@ -118,7 +121,7 @@ impl Cache {
         self.open.is_none() && !may_open
     }
 
-    /// How many percent of the blocks it may have in `die` are full.
+    /// The share of full blocks, in percent of the blocks that the cache may have on `die` now.
     pub fn full_percent(&self, die: &Die) -> f64 {
         let may_have = match self.is_static {
             true => self.most_blocks,
@@ -130,7 +133,7 @@ impl Cache {
         100.0 * self.full.len() as f64 / f64::from(may_have.max(1))
     }
 
-    /// The place for the next page, if there is room.
+    /// Takes the place of the next page: its block and page. `None` if the cache is full.
     pub fn next(&mut self, die: &mut Die) -> Option<(u32, u32)> {
         if self.is_full(die) {
             return None;
@@ -160,7 +163,8 @@ impl Cache {
         oldest.filter(|block| die.has_room_for(*block, 0))
     }
 
-    /// The oldest full block is empty: it is erased, unless it is worn out.
+    /// Removes the oldest full block, from which all pages were moved, from the list of full blocks, and erases
+    /// it unless it is worn out.
     pub fn give_back(&mut self, die: &mut Die) {
         self.folded_to = 0;
         let Some(block) = self.full.pop_front() else {
@@ -179,7 +183,8 @@ impl Cache {
     }
 }
 
-/// Free blocks that garbage collection wants, and two for the blocks that it and the host open next.
+/// Free blocks that a dynamic cache leaves: those that garbage collection needs, and two for the blocks that it
+/// and the host open next.
 fn spare(die: &Die) -> u32 {
     die.rules.watermarks.high + 2
 }

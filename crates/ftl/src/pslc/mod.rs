@@ -1,8 +1,8 @@
-//! Page mapping with a cache of blocks whose cells hold one bit: written pages go there first, and are folded into blocks of full cells in idle time,
-//! or when the cache is full.
+//! Page mapping with a cache of blocks whose cells hold one bit. Written pages go to the cache first. They are
+//! folded into blocks whose cells hold all their bits in idle time, or when the cache is full.
 //!
-//! Data is where `page` would have it; the map is one for both. The rules are ours (docs/SPEC.md, "pSLC cache"), since
-//! no maker publishes its own. A die has a cache of its own.
+//! Folded data are placed as in `page`, and one map covers both the cache and the other blocks. The rules are
+//! ours (docs/SPEC.md, "pSLC cache"), since no maker publishes its own. Each die has a cache of its own.
 
 mod cache;
 
@@ -27,21 +27,21 @@ use destage_nand::operation::{Cause, Operations};
 const OURS: &str = "ours";
 
 choices! {
-    /// Which blocks the cache has.
+    /// Which blocks the cache uses.
     enum Size {
         /// Always the same blocks, in addition to the reserve.
         Static = "static",
-        /// The blocks that are free beyond those that garbage collection wants.
+        /// The blocks that are free beyond those that garbage collection needs.
         Dynamic = "dynamic",
     }
 }
 
 choices! {
-    /// How a write that finds the cache full is treated.
+    /// What happens to a write if the cache is full.
     enum Full {
-        /// The page goes past the cache.
+        /// The page is written past the cache.
         Direct = "direct",
-        /// It waits until the oldest block of the cache is folded.
+        /// The write waits until the oldest block of the cache is folded.
         Fold = "fold",
     }
 }
@@ -49,18 +49,24 @@ choices! {
 parameters! {
     /// The parameters of `pslc`.
     struct Parameters {
-        /// Share of the blocks of each die that are its cache, in addition to the reserve and as far as there is room; with cache_size=dynamic, the
-        /// largest share. ftl.cache_blocks is their number.
+        /// Share of the blocks of each die that are its cache, in addition to the reserve and as far as there is
+        /// room. With cache_size=dynamic, it is the largest share. The figure ftl.cache_blocks is the number of
+        /// blocks.
         cache_percent: f64 = "5" in Kind::Number { min: 0.0, max: 90.0 }, "%", OURS;
-        /// Whether the cache has blocks of its own, or uses those that are free beyond what garbage collection wants.
+        /// Whether the cache has blocks of its own, or uses the blocks that are free beyond those that garbage
+        /// collection needs.
         cache_size: Size = "static", "", OURS;
-        /// A write that finds the cache full goes past it, or waits until the oldest block of the cache is folded.
+        /// Whether a write that finds the cache full goes past it, or waits until the oldest block of the cache
+        /// is folded.
         cache_full: Full = "direct", "", OURS;
-        /// Full blocks of the cache are folded while nothing waits at their die, once cache_fold_percent of the cache is full.
+        /// Whether full blocks of the cache are folded while no operation waits at their die, once
+        /// cache_fold_percent of the cache is full.
         cache_fold_idle: bool = "true", "", OURS;
-        /// Share of the cache in full blocks above which it is folded in idle time; 0: as soon as one block is full.
+        /// Share of the cache in full blocks above which it is folded in idle time; 0: as soon as one block is
+        /// full.
         cache_fold_percent: f64 = "75" in Kind::Number { min: 0.0, max: 100.0 }, "%", OURS;
-        /// Pages that are folded at a time in idle time, before the die serves operations that arrived meanwhile.
+        /// Number of pages that are folded at a time in idle time, before the die serves operations that arrived
+        /// meanwhile.
         cache_fold_pages: u32 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", OURS;
         greedy: Greedy;
     }
@@ -86,16 +92,16 @@ pub(super) const ROW: FtlRow = FtlRow {
 #[derive(Clone)]
 struct Pslc {
     data: PageFtl,
-    /// For each die.
+    /// The cache of each die.
     caches: Vec<Cache>,
     full: Full,
     folds_idle: bool,
     fold_percent: f64,
     fold_pages: u32,
     page_bits: u32,
-    /// The last erased block of a die is for garbage collection alone.
+    /// If the power may fail, the last erased block of a die is for garbage collection alone.
     power_may_fail: bool,
-    /// Pages written to caches, past them, and folded.
+    /// Number of pages written to caches, written past them, and folded.
     cached: u64,
     direct: u64,
     folded: u64,
@@ -109,10 +115,10 @@ impl Pslc {
         let greedy = &parameters.greedy;
         let geometry = config.geometry;
         let mut settings = PageConfig::greedy(config, greedy);
-        // A die is one pool, so that the cache may have any of its blocks.
+        // The whole die is one pool, so that the cache may use any of its blocks.
         settings.below.copy_back = false;
         let of_plane = f64::from(geometry.blocks_per_plane) * parameters.cache_percent / 100.0;
-        // A small device has a cache, too.
+        // Even a small device has a cache of at least one block.
         let blocks = of_plane as u32 * geometry.planes;
         let blocks = blocks.max(u32::from(parameters.cache_percent > 0.0));
         let is_static = parameters.cache_size == Size::Static;
@@ -121,7 +127,7 @@ impl Pslc {
             settings.room.reserve_percent += 100.0 * f64::from(blocks) / of_die;
         }
         if config.power_may_fail {
-            // Of a dynamic cache all but the open block can be folded.
+            // All blocks of a dynamic cache but the open one can be folded.
             settings.room.aside = if is_static { blocks } else { 1 };
         }
         let mut data = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
@@ -148,19 +154,19 @@ impl Pslc {
         })
     }
 
-    /// Marks those operations from `first` on that work on cells of one bit in `die`.
+    /// Marks the operations from position `first` on that work on blocks of `die` with one bit per cell.
     fn tell_cells(&self, die: usize, first: usize, operations: &mut Operations) {
         let cache = &self.caches[die];
         operations.hold_one_bit(first, |Ppn(at)| cache.has(at >> self.page_bits));
     }
 
-    /// Whether garbage of `die` is due.
+    /// Whether `die` needs garbage collection.
     fn is_short(&self, die: usize) -> bool {
         self.data.die(die).rest.needy > 0
     }
 
-    /// Folds up to `most` pages of the oldest full block of the cache of `die` on behalf of `cause`, and erases it behind the
-    /// last; whether there was anything to do.
+    /// Folds up to `most` pages of the oldest full block of the cache of `die`, counted under `cause`, and erases
+    /// the block after its last page. Returns whether there was something to do.
     fn fold(
         &mut self,
         die: usize,
@@ -259,7 +265,8 @@ impl Ftl for Pslc {
         let is_short = self.is_short(at);
         let makes_way = self.full == Full::Fold && self.caches[at].is_full(self.data.die(at));
         let may_fold = !(self.power_may_fail && is_short);
-        // A block of the cache holds the fewest pages, and if the cache is dynamic its blocks are missing elsewhere.
+        // Folding a block of the cache moves the fewest pages, and the blocks of a dynamic cache are missing
+        // elsewhere.
         if (makes_way && may_fold || is_short && self.caches[at].is_dynamic())
             && self.fold(at, u32::MAX, Cause::Copy, operations)?
         {
@@ -273,7 +280,8 @@ impl Ftl for Pslc {
             return Ok(false);
         }
         let at = die as usize;
-        // A page that is rewritten while it is in the cache need not be folded, but a write that arrives waits for folding.
+        // A page that is rewritten while it is in the cache need not be folded, and a write that arrives has to
+        // wait for folding. So folding begins only when enough of the cache is full.
         if self.caches[at].full_percent(self.data.die(at)) <= self.fold_percent {
             return Ok(false);
         }
@@ -290,7 +298,7 @@ impl Ftl for Pslc {
         Ok(())
     }
 
-    /// Gives the cache the blocks it lacks; then folds, if garbage collection would begin with that.
+    /// Gives the cache the blocks that it lacks. Then folds, if garbage collection would begin with a fold.
     fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
         let at = die as usize;
         let dead = self.data.die(at).dead(0);

@@ -1,13 +1,15 @@
-//! Garbage collection: how many pages are moved when, and what has to be done at a die before it is written.
+//! Garbage collection: how many pages are moved and when, and what has to be done at a die before it is written.
 //!
-//! There is a goal for the room in free and open superblocks, and the gain of running collections counts as room in proportion. Each written page
-//! takes one page of room; each moved page gains (S - V) / V pages, where S is the number of pages of a superblock and
-//! V the number of valid ones in the collected superblock. A die that comes to its next operation moves a unit while there is less room
-//! than the goal. So moves keep pace with writes, and writes wait for no more than that.
+//! There is a goal for the room in free and open superblocks. The gain of running collections counts as room in
+//! proportion to their progress. Each written page uses one page of room. Each moved page gains (S - V) / V
+//! pages, where S is the number of pages of a superblock and V the number of valid pages that the collected
+//! superblock had. A die that comes to its next operation moves a unit while there is less room than the goal. So
+//! moves keep pace with writes, and writes wait for no other garbage collection.
 //!
-//! If the power may fail, a superblock without needed pages may have some again afterwards: trims and writes that had emptied it are lost. So one of
-//! the free superblocks, the reserve, is erased as soon as it is free, is taken last, and the collection of another superblock does
-//! not begin before. A mount finds it free, and garbage collection has room.
+//! If the power may fail, a superblock without needed pages may have some again after a power loss, since the
+//! trims and writes that emptied it are lost. So one of the free superblocks, the reserve, is erased as soon as
+//! it is free and is used last, and no further collection begins before it is erased. A mount then finds it free,
+//! and garbage collection has room.
 
 use alloc::vec::Vec;
 
@@ -22,16 +24,16 @@ use destage_nand::operation::{Cause, Operations, Transfer};
 #[derive(Clone)]
 pub(super) struct Victim {
     pub row: u32,
-    /// Pages that were valid when it was chosen.
+    /// Number of valid pages when the superblock was chosen.
     pub valid: u32,
-    /// The next page to look at: its die, plane and number in the block.
+    /// The next page to look at: its die, its plane, and its number in the block.
     next: (u32, u32, u32),
 }
 
 archived!(Victim { row, valid, next } vacant Victim { row: NONE, valid: 0, next: (0, 0, 0) });
 
 impl Striped {
-    /// Whether garbage collection is to move pages.
+    /// Whether garbage collection has to move pages now.
     fn wants_moves(&self) -> bool {
         self.space() < self.rules.target
             || self.rows.free() <= self.rules.bottom
@@ -39,7 +41,8 @@ impl Striped {
             || self.is_bursting
     }
 
-    /// Garbage collection in bursts: a burst begins when there is less room than the goal, and ends when it has gained its share.
+    /// If garbage is collected in bursts: begins a burst when there is less room than the goal, and ends it when
+    /// it has gained its share.
     pub(super) fn begin_or_end_burst(&mut self) {
         if self.rules.pace == Pace::Burst {
             let goal = match self.is_bursting {
@@ -50,18 +53,18 @@ impl Striped {
         }
     }
 
-    /// Whether there is something to collect that gains room.
+    /// Whether there is a superblock to collect that gains room.
     fn has_victim(&self) -> bool {
         !self.victims.is_empty() || self.best().is_some()
     }
 
-    /// The superblock with the fewest valid pages, if it gains room.
+    /// The superblock with the fewest valid pages, if its collection gains room.
     pub(super) fn best(&self) -> Option<u32> {
         let row = self.rows.first()?;
         (self.rows.valid(row) < self.shape.row_pages()).then_some(row)
     }
 
-    /// Whether moved pages could be programmed at `die` now.
+    /// Whether moved pages can be programmed at `die` now.
     fn may_move(&self, die: u32) -> bool {
         let moves = &self.streams[self.moves()];
         match moves.rows.get(moves.index(die, self.shape.part())) {
@@ -71,7 +74,8 @@ impl Striped {
         }
     }
 
-    /// Superblocks that stay free if moved pages open one at `die`: none if no die has room for them.
+    /// Number of superblocks that must stay free if moved pages open one at `die`. It is 0 if no superblock is open
+    /// for moved pages, since then no die has room for them.
     fn spare_for_moves(&self, die: u32) -> u32 {
         match self.streams[self.moves()].index(die, self.shape.part()) {
             0 => 0,
@@ -79,7 +83,8 @@ impl Striped {
         }
     }
 
-    /// The stream with a write that waits at `die` and cannot be served, and whether that is for want of a superblock.
+    /// A stream with a write that waits at `die` and cannot be served, and whether the reason is that no
+    /// superblock may be opened.
     fn blocked(&self, die: u32) -> Option<(usize, bool)> {
         let waits = |stream: &usize| self.streams[*stream].coming[die as usize] > 0;
         (0..self.moves()).filter(waits).find_map(|stream| {
@@ -92,7 +97,8 @@ impl Striped {
         })
     }
 
-    /// The die at which something has to be done before the next write at `die` can be served.
+    /// The die at which something has to be done before the next write at `die` can be served; `die` itself if
+    /// there is no such die.
     pub(super) fn first_to_collect(&self, die: u32) -> u32 {
         let dies = self.shape.dies;
         let mut in_turn = (1..=dies).map(|step| (die + step) % dies);
@@ -119,7 +125,7 @@ impl Striped {
         let is_due = |stream: usize| {
             let state = &self.streams[stream];
             let leaves = state.closing && state.next[die as usize] < part;
-            // A part that may have to be erased.
+            // The part to be filled next may have to be erased first.
             let is_new =
                 state.coming[die as usize] > 0 && state.next[die as usize].is_multiple_of(part);
             leaves || is_new
@@ -130,7 +136,9 @@ impl Striped {
             || self.is_bursting
     }
 
-    /// Where `die` has filled both superblocks of a stream of which more waits there, the other dies leave the first as it is.
+    /// If `die` has filled both open superblocks of a stream and more writes of the stream wait there, the first
+    /// superblock is closed early: dies without an incomplete unit in it leave it at once, the others after they
+    /// have completed that unit.
     pub(super) fn close_early(&mut self, die: u32) {
         while let Some((stream, false)) = self.blocked(die)
             && !self.streams[stream].closing
@@ -145,7 +153,7 @@ impl Striped {
         }
     }
 
-    /// `die` leaves the first superblock of `stream`.
+    /// Lets `die` leave the first superblock of `stream`: its remaining places there stay unused.
     pub(super) fn leave(&mut self, stream: usize, die: u32) {
         let part = self.shape.part();
         let state = &mut self.streams[stream];
@@ -157,7 +165,8 @@ impl Striped {
         }
     }
 
-    /// `die` completes the open unit there of a superblock that is to be left, and leaves it; returns whether there was something to complete.
+    /// In superblocks that are closed early, completes the incomplete unit at `die` and lets `die` leave them;
+    /// returns whether there was something to complete.
     pub(super) fn leave_early(&mut self, die: u32, operations: &mut Operations) -> bool {
         for stream in 0..self.moves() {
             let state = &self.streams[stream];
@@ -178,25 +187,25 @@ impl Striped {
         false
     }
 
-    /// The reserve, where the power may fail and it has to be erased at `die`.
+    /// The reserve, if the power may fail and the reserve still has to be erased at `die`.
     fn reserve_to_erase(&self, die: u32) -> Option<u32> {
         let row = self.rows.reserve().filter(|_| self.rules.power_may_fail)?;
         (!self.is_erased(row, die)).then_some(row)
     }
 
-    /// Whether the reserve has to be erased at some die.
+    /// Whether the reserve still has to be erased at some die.
     fn waits_for_reserve(&self) -> bool {
         self.rules.power_may_fail
             && (0..self.shape.dies).any(|die| self.reserve_to_erase(die).is_some())
     }
 
-    /// Erases the reserve at `die`, where that is due; whether it was.
+    /// Erases the reserve at `die` if that is due; returns whether it erased something.
     pub(super) fn erase_reserve(&mut self, die: u32, operations: &mut Operations) -> bool {
         let row = self.reserve_to_erase(die);
         row.is_some_and(|row| self.erase(row, die, operations))
     }
 
-    /// Opens the superblocks that writes at `die` need; returns whether it erased the blocks to be written there.
+    /// Opens the superblocks that writes at `die` need; returns whether it erased blocks for them.
     pub(super) fn prepare(&mut self, die: u32, operations: &mut Operations) -> bool {
         (0..self.moves()).any(|stream| {
             self.streams[stream].coming[die as usize] > 0
@@ -205,7 +214,7 @@ impl Striped {
         })
     }
 
-    /// Moves pages to `die` if that is due; returns whether it did something for that.
+    /// Moves pages to `die` if that is due; returns whether it emitted an operation.
     pub(super) fn move_some(&mut self, die: u32, operations: &mut Operations) -> bool {
         if !self.wants_moves()
             || !self.has_victim()
@@ -220,12 +229,12 @@ impl Striped {
         if self.erase_before(moves, die, operations) {
             return true;
         }
-        // If a unit is complete only with the next ones, and the power may fail, a step fills the rest of the part: the sources of its pages may be
-        // erased at other dies when it has ended.
+        // If a unit is only complete with the next units of its part, and the power may fail, a step fills the
+        // rest of the part: after the step, the sources of its pages may be erased at other dies.
         let fills_part = self.rules.power_may_fail && self.rules.passes == 2;
         let mut sources = Vec::new();
         for step in 0.. {
-            // The next pages in another superblock are another step.
+            // Pages for the next superblock are moved in another step.
             let is_new = self.streams[moves].next[die as usize].is_multiple_of(self.shape.part());
             let is_enough = step >= self.rules.step_units || !self.wants_moves();
             if step > 0 && (is_new || (is_enough && !fills_part)) {
@@ -252,7 +261,8 @@ impl Striped {
         !operations.all().is_empty()
     }
 
-    /// Valid pages of victims that fill a unit, by their numbers in flash.
+    /// Collects the addresses of as many valid pages of victims as fill a unit; chooses a further victim if
+    /// needed.
     fn gather(&mut self, sources: &mut Vec<u32>) {
         let wanted = self.shape.unit as usize;
         for number in 0.. {
@@ -293,13 +303,14 @@ impl Striped {
         }
     }
 
-    /// Moves the page at `source` to `die`. It is read together with `last`, the page moved before it, if both share a page of flash.
+    /// Moves the page at `source` to `die`. It is not read again if it shares a page of flash with `last`, the
+    /// page that was moved before it.
     fn move_page(&mut self, source: u32, last: Option<u32>, die: u32, operations: &mut Operations) {
         let moves = self.moves();
         let page = self.owner.get(source as usize);
         let target = self.next_page(moves, die, operations);
         let (home, from) = self.shape.split(source);
-        // Blocks begin at multiples of a power of two that is no smaller than they are.
+        // The addresses of a block begin at a multiple of a power of two that is at least the size of the block.
         let mask = (1 << self.shape.page_bits) - 1;
         let of_flash = |address: u32| {
             let within = address & mask;

@@ -1,11 +1,12 @@
-//! Superblocks over all dies and planes: the mapping of a drive of today.
+//! Superblocks over all dies and planes: the mapping that drives of today use.
 //!
-//! A superblock is a block of each plane of each die. Written pages fill an open superblock unit by unit, each unit at the die with the fewest
-//! waiting operations; pages that garbage collection moves fill another superblock. Garbage collection keeps pace with writes: it moves as many pages
-//! as keep the room constant.
+//! A superblock consists of one block of each plane of each die. Written pages fill an open superblock unit by
+//! unit, each unit on the die with the fewest waiting operations. Pages that garbage collection moves fill
+//! another superblock. Garbage collection keeps pace with writes: it moves as many pages as are needed to keep
+//! the room constant.
 //!
-//! Cost: a few look-ups for each page, O(dies) for each unit, O(superblocks / 64) for each collection, one look at each page of flash
-//! that is collected.
+//! Cost: a few look-ups for each page, O(dies) for each unit, O(superblocks / 64) for each collection, and one
+//! look at each flash page of a collected superblock.
 
 mod collect;
 mod mount;
@@ -36,7 +37,7 @@ use destage_nand::operation::{Cause, Operations, Purpose, Role};
 const OURS: &str = "ours";
 
 choices! {
-    /// The words of `die_choice`.
+    /// Values of `die_choice`.
     enum DieChoice {
         Shortest = "shortest",
         Round = "round",
@@ -44,7 +45,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `gc_pace`.
+    /// Values of `gc_pace`.
     enum Pace {
         Even = "even",
         Whole = "whole",
@@ -59,22 +60,23 @@ parameters! {
         reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", OURS;
         /// Share of each superblock that the drive keeps for itself: parity of a stripe, and metadata.
         own_percent: f64 = "0" in Kind::Number { min: 0.0, max: 50.0 }, "%", OURS;
-        /// Which die is written next: that with the fewest operations waiting, or the next in turn.
+        /// Which die is written next: the one with the fewest waiting operations, or the next in rotation.
         die_choice: DieChoice = "shortest", "", OURS;
-        /// Program units that a die gets, in each of its planes, before another is chosen.
+        /// Program units that a die gets in each of its planes before another die is chosen.
         stripe_units: u32 = "1" in Kind::Integer { min: 1, max: 1 << 15 }, "units", OURS;
         /// Placement handles of the host, each with an open superblock of its own; a request uses the handle with the number of its stream
         /// (trace.streams) modulo the number of handles.
         handles: u32 = "1" in Kind::Integer { min: 1, max: MOST_HANDLES }, "", "1; reclaim unit handles of NVMe, Flexible Data Placement (TP4146)";
-        /// Garbage is collected when the room in free and open superblocks is less than this many superblocks; 0: the least that works, which is
-        /// three and one for each handle.
+        /// Garbage is collected when the room in free and open superblocks is less than this many superblocks. 0:
+        /// three, one more for each handle, and one more if the power may fail.
         gc_low: u32 = "0", "superblocks", OURS;
-        /// When garbage collection moves pages: as many as the writes require; once it has begun, the whole of a superblock before anything is
-        /// written; or in bursts that each gain the room of gc_burst_units before anything is written.
+        /// When garbage collection moves pages: as many as the writes require; or, once it has begun, a whole
+        /// superblock before anything is written; or in bursts that each gain the room of gc_burst_units before
+        /// anything is written.
         gc_pace: Pace = "even", "", OURS;
-        /// Room that a burst of garbage collection gains, over all dies; a superblock at most.
+        /// Room that a burst of garbage collection gains, over all dies; at most a superblock.
         gc_burst_units: u32 = "64" in Kind::Integer { min: 1, max: 1 << 20 }, "units", OURS, needs &["ftl.gc_pace = burst"];
-        /// Program units that garbage collection moves at a time, before an operation that waits has its turn.
+        /// Program units that garbage collection moves before a waiting operation may be served.
         gc_step_units: u32 = "1" in Kind::Integer { min: 1, max: 1 << 15 }, "units", OURS;
     }
 }
@@ -104,7 +106,7 @@ impl Initial for Zero {
     }
 }
 
-/// Where writes of a page wait.
+/// The die and stream at which writes of a page wait, and their number.
 #[derive(Clone, Copy)]
 struct Waiting {
     die: u32,
@@ -112,22 +114,22 @@ struct Waiting {
     writes: u32,
 }
 
-/// The parameters, and the values that follow from them.
+/// The parameters, and values derived from them.
 #[derive(Clone, Copy)]
 struct Rules {
     die_choice: DieChoice,
-    /// Places that a die gets before another is chosen.
+    /// Number of places that a die gets before another die is chosen.
     grain: u32,
     pace: Pace,
-    /// Units that are moved at a time.
+    /// Number of units that are moved in one step.
     step_units: u32,
-    /// Free superblocks that are left to garbage collection.
+    /// Number of free superblocks that only garbage collection may open.
     bottom: u32,
-    /// Room at which nothing is collected.
+    /// Room in pages from which on no garbage is collected.
     target: u64,
-    /// Room that a burst gains.
+    /// Room in pages that a burst gains.
     burst: u64,
-    /// Superblocks that are offered to the host.
+    /// Number of superblocks that are offered to the host.
     offered: u32,
     passes: u32,
     units_per_page: u32,
@@ -142,18 +144,18 @@ struct Striped {
     rules: Rules,
     dies: Vec<Nand>,
     map: LazyTable<InitialMap>,
-    /// By page of flash, the logical page whose newest copy it holds.
+    /// For each page of flash, the logical page whose newest copy it holds.
     owner: LazyTable<InitialOwner>,
-    /// By page, if there are several.
+    /// For each logical page its placement handle, if there is more than one handle.
     handles: Option<LazyTable<Zero>>,
     rows: Rows,
-    /// The streams of the handles, followed by that of moved pages.
+    /// The streams of the handles, followed by the stream of moved pages.
     streams: Vec<Stream>,
     waiting: BTreeMap<u32, Waiting>,
     victims: Vec<Victim>,
-    /// Places for data that are left in open superblocks.
+    /// Number of places for data that are left in open superblocks.
     room: u64,
-    /// A burst of garbage collection is under way.
+    /// Whether a burst of garbage collection is under way.
     is_bursting: bool,
     collected: u64,
     least_free: u32,
@@ -235,18 +237,18 @@ impl Striped {
         })
     }
 
-    /// The stream of pages that garbage collection moves.
+    /// The number of the stream of pages that garbage collection moves.
     fn moves(&self) -> usize {
         self.streams.len() - 1
     }
 
-    /// The stream of the pages that the host writes as `page`.
+    /// The stream to which the host's writes of `page` go.
     fn stream_of(&self, page: u32) -> usize {
         let handles = self.handles.as_ref();
         handles.map_or(0, |handles| handles.get(page as usize) as usize)
     }
 
-    /// The use of a block of `stream`.
+    /// The use of the blocks of `stream`.
     fn purpose(&self, stream: usize) -> Purpose {
         match stream {
             _ if stream == self.moves() => Purpose::shared(Role::Migrations),
@@ -255,7 +257,7 @@ impl Striped {
         }
     }
 
-    /// Room in free and open superblocks, plus the gain of running collections.
+    /// Room in free and open superblocks plus the room that running collections have gained so far, in pages.
     fn space(&self) -> u64 {
         let row_pages = u64::from(self.shape.row_pages());
         let gained = |victim: &Victim| {
@@ -266,7 +268,8 @@ impl Striped {
         row_pages * u64::from(self.rows.free()) + self.room + victims
     }
 
-    /// Whether `stream` has a superblock for its next page at `die`: it opens one if more than `spare` are free.
+    /// Whether `stream` has an open superblock for its next page at `die`. Opens one if needed and if more than
+    /// `spare` superblocks are free.
     fn open(&mut self, stream: usize, die: u32, spare: u32) -> bool {
         let part = self.shape.part();
         let index = self.streams[stream].index(die, part);
@@ -288,7 +291,8 @@ impl Striped {
         true
     }
 
-    /// Erases the blocks that `stream` is about to fill at `die`, if that is due; returns whether it was.
+    /// Erases the blocks that `stream` is about to fill at `die`, if they are not erased yet; returns whether it
+    /// erased any.
     fn erase_before(&mut self, stream: usize, die: u32, operations: &mut Operations) -> bool {
         let Some((row, 0)) = self.streams[stream].place(die, self.shape.part()) else {
             return false;
@@ -296,14 +300,14 @@ impl Striped {
         self.erase(row, die, operations)
     }
 
-    /// Whether no block of `row` at `die` has to be erased.
+    /// Whether all blocks of superblock `row` at `die` are erased.
     fn is_erased(&self, row: u32, die: u32) -> bool {
         let nand = &self.dies[die as usize];
         let mut blocks = self.shape.blocks(row);
         blocks.all(|block| nand.block(block).programmed == 0)
     }
 
-    /// Erases the part of `row` at `die`; whether there was something to erase.
+    /// Erases the part of superblock `row` at `die`; returns whether there was something to erase.
     fn erase(&mut self, row: u32, die: u32, operations: &mut Operations) -> bool {
         if self.is_erased(row, die) {
             return false;
@@ -318,7 +322,8 @@ impl Striped {
         true
     }
 
-    /// The next page of flash of `stream` at `die`, which is open there. Units of the drive itself before it are programmed.
+    /// The next page of flash of `stream` at `die`, which must have an open superblock there. Programs the
+    /// drive's own units that come before that page.
     fn next_page(&mut self, stream: usize, die: u32, operations: &mut Operations) -> Ppn {
         self.program_own(stream, die, true, operations);
         let place = self.streams[stream].place(die, self.shape.part());
@@ -328,7 +333,8 @@ impl Striped {
         self.shape.at(row, place)
     }
 
-    /// The drive's own units that come next in the part that `stream` fills at `die`: at its start only if data follow.
+    /// Programs the drive's own units that come next in the part that `stream` fills at `die`. Own units at the
+    /// start of a part are only programmed if `at_start` is true, that is, if data follow at once.
     fn program_own(
         &mut self,
         stream: usize,
@@ -356,7 +362,7 @@ impl Striped {
         }
     }
 
-    /// The page of flash `at` is programmed, the next of `stream` at `die`.
+    /// Programs the page of flash `at`, which is the next of `stream` at `die`.
     fn program(&mut self, stream: usize, die: u32, Ppn(at): Ppn, operations: &mut Operations) {
         let (block, page) = (
             at >> self.shape.page_bits,
@@ -379,7 +385,7 @@ impl Striped {
         }
     }
 
-    /// The page of flash `at` of `die` has become the newest copy of `page`.
+    /// Makes the page of flash `at` of `die` the newest copy of logical `page`.
     fn take_place(&mut self, page: u32, die: u32, at: Ppn) {
         let address = self.shape.address(die, at);
         *self.map.get_mut(page as usize) = address;
@@ -388,7 +394,7 @@ impl Striped {
         self.room -= 1;
     }
 
-    /// The contents at `address` are not needed any more.
+    /// Notes that the contents at `address` are not needed any more.
     fn forget(&mut self, address: u32) {
         *self.owner.get_mut(address as usize) = NONE;
         let row = self.shape.row_of(self.shape.split(address).1);
@@ -401,7 +407,7 @@ impl Striped {
         self.streams.iter().any(|stream| stream.rows.contains(&row))
     }
 
-    /// Superblock `row`, which is closed and holds nothing, is free.
+    /// Makes superblock `row`, which is closed and holds no valid page, free, or retires it.
     fn release(&mut self, row: u32) {
         let count = self.victims.len();
         self.victims.retain(|victim| victim.row != row);
@@ -414,7 +420,7 @@ impl Striped {
         self.rows.release(row, is_worn);
     }
 
-    /// Closes superblocks of `stream` that all dies have filled.
+    /// Closes the superblocks of `stream` that all dies have filled.
     fn go_on(&mut self, stream: usize) {
         while self.streams[stream].in_first == 0 {
             let row = self.streams[stream].go_on(self.shape.part());
@@ -425,7 +431,8 @@ impl Striped {
         }
     }
 
-    /// Programs fillers from the next page of `stream` at `die` on, up to the end of `units` units.
+    /// Programs fillers from the next page of `stream` at `die` on, up to the end of the current unit and the
+    /// `units` - 1 units after it.
     fn fill(&mut self, stream: usize, die: u32, units: u32, operations: &mut Operations) {
         let (part, unit) = (self.shape.part(), self.shape.unit);
         let Some((row, place)) = self.streams[stream].place(die, part) else {
@@ -444,7 +451,8 @@ impl Striped {
         self.program_own(stream, die, false, operations);
     }
 
-    /// Units from the next page of `stream` at `die` on without which pages before it are not whole; 0 if they are.
+    /// Number of units that have to be filled, from the next page of `stream` at `die` on, so that all pages
+    /// before it have their last pass; 0 if they have it already.
     fn units_behind(&self, stream: usize, die: u32) -> u32 {
         let next = self.streams[stream].next[die as usize] % self.shape.part();
         let begun = u32::from(!next.is_multiple_of(self.shape.unit));
@@ -454,7 +462,7 @@ impl Striped {
         }
     }
 
-    /// If the power may fail: completes the units that are in RAM at `die`, so that an erase may follow.
+    /// If the power may fail: completes the units of `die` that are still in RAM, so that an erase may follow.
     fn finish_units(&mut self, die: u32, operations: &mut Operations) {
         if !self.rules.power_may_fail {
             return;
@@ -475,7 +483,7 @@ impl Striped {
         .into()
     }
 
-    /// The die at which a write to `stream` would wait.
+    /// Chooses the die at which a write to `stream` would wait.
     fn choose(&self, stream: usize, load: &dyn Fn(u32) -> u32) -> u32 {
         let (part, grain) = (self.shape.part(), self.rules.grain);
         match self.rules.die_choice {
@@ -484,7 +492,7 @@ impl Striped {
         }
     }
 
-    /// A write of `page` waits at `die`.
+    /// Registers a write of `page` that waits at `die`.
     fn wait(&mut self, page: u32, stream: usize, die: u32) {
         let waiting = self.waiting.entry(page).or_insert(Waiting {
             die,
@@ -495,7 +503,7 @@ impl Striped {
         self.streams[waiting.stream].coming[waiting.die as usize] += 1;
     }
 
-    /// A write of `page` has been served, and does not wait at `die` any more.
+    /// Notes that a write of `page` was served and does not wait at `die` any more.
     fn arrive(&mut self, page: u32, stream: usize, die: u32) {
         if let Some(waiting) = self.waiting.get_mut(&page) {
             waiting.writes -= 1;
@@ -637,7 +645,7 @@ impl Ftl for Striped {
             }
         };
         if self.shape.full_rows > 0 {
-            // Untouched pages have contents here.
+            // On a filled device, pages that were never touched have contents too.
             return pages.for_each(|page| look(page, self.map.get(page)));
         }
         let touched = self.map.touched_in(pages);
@@ -651,7 +659,8 @@ impl Ftl for Striped {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         self.begin_or_end_burst();
-        // First: what a write at the die needs is then known, and is erased here, where an erase may wait, and not with the write.
+        // This comes first, because it decides which superblocks a write at the die needs. Their blocks are then
+        // erased here, where an erase may be interrupted, and not together with the write.
         self.close_early(die);
         Ok(self.leave_early(die, operations)
             || self.erase_reserve(die, operations)
@@ -660,8 +669,9 @@ impl Ftl for Striped {
     }
 
     fn collects_at(&mut self, die: u32) -> u32 {
-        // First: a unit that is left early may be another die's to complete. A device that runs out on its capacitor asks this without
-        // collecting at the die before.
+        // This comes first, because the die that has to complete a unit of a superblock that is closed early may
+        // be another one. A device that runs on its capacitor after a power loss calls this without collecting at
+        // the die before.
         self.close_early(die);
         self.first_to_collect(die)
     }

@@ -1,4 +1,4 @@
-//! After a loss of power: the findings about superblocks in spare areas.
+//! The state of the superblocks after a loss of power, from the findings in spare areas.
 
 use alloc::vec::Vec;
 
@@ -10,10 +10,11 @@ use destage_nand::found::{FoundBlock, Place, Scan};
 use destage_nand::operation::{Purpose, Role};
 
 impl Striped {
-    /// Adopts the findings of `scan`, as a layer that was just built without contents.
+    /// Takes over the findings of `scan`; the layer was just built without contents. `take` receives the copy
+    /// that is used of each page.
     ///
-    /// For each stream, the two superblocks that were opened last continue on dies that have places left in them, each die after the last unit that
-    /// it has begun. Other superblocks that hold pages may be collected.
+    /// For each stream, the two superblocks that were programmed last and have places left stay open; each die
+    /// continues after the last unit that it has begun. Other superblocks with valid pages may be collected.
     pub(super) fn take_over(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
         for (nand, blocks) in self.dies.iter_mut().zip(&scan.dies) {
             for (block, found) in (0..).zip(blocks) {
@@ -49,7 +50,7 @@ impl Striped {
                 self.rows.found(row, valid[row as usize]);
             }
         }
-        // By their last programs, so that superblocks opened last come last.
+        // Sorted by their last programs, so that superblocks opened last are at the end.
         used.sort_unstable();
         for stream in 0..self.streams.len() {
             self.open_at_mount(stream, scan, &used);
@@ -69,13 +70,13 @@ impl Striped {
         places.into_iter().for_each(take);
     }
 
-    /// Whether the valid pages of the best superblock to collect find room.
+    /// Whether there is room for the valid pages of the superblock that would be collected first.
     fn has_room_to_collect(&self) -> bool {
         let Some(row) = self.best() else { return true };
         self.rows.free() > 0 || self.room_of(self.moves()) >= self.rows.valid(row)
     }
 
-    /// Data places that are left in the open superblocks of `stream`.
+    /// Number of places for data that are left in the open superblocks of `stream`.
     fn room_of(&self, stream: usize) -> u32 {
         let part = self.shape.part();
         let state = &self.streams[stream];
@@ -94,17 +95,18 @@ impl Striped {
         (0..self.shape.dies).map(left).sum()
     }
 
-    /// Writes that were lost with the power make emptied superblocks hold pages again, so that none may be free: collected pages fill the superblock
-    /// of the host's handle with the most room, until a superblock is empty.
+    /// Makes the stream with the most room in its open superblocks the stream of moved pages. This is needed if
+    /// writes and trims that were lost with the power have left no superblock free: collected pages then fill the
+    /// open superblock of a handle, until a superblock is empty.
     fn move_into_open(&mut self) {
         let moves = self.moves();
         let most = (0..=moves).max_by_key(|stream| self.room_of(*stream));
         self.streams.swap(moves, most.unwrap_or(moves));
     }
 
-    /// Interrupted programs have filled the superblock of garbage collection: a superblock of which every page has an equal copy elsewhere is given
-    /// up for them. There is one: the superblock that garbage collection opened last has only such pages, since nothing is erased before all of it
-    /// has moved.
+    /// Gives up a superblock in which every page has an equal copy elsewhere. This is needed if interrupted
+    /// programs have filled the superblock of garbage collection. There is such a superblock: the one that
+    /// garbage collection opened last, since no source is erased before all its pages have moved.
     fn discard_copies(&mut self, scan: &Scan, used: &[(u64, u32)], places: &mut [Place]) {
         let mut copies = Vec::new();
         scan.copies(|of_page| copies.extend_from_slice(of_page));
@@ -160,7 +162,7 @@ impl Striped {
         }
     }
 
-    /// Whether the copy at `place` is in a part of an open superblock that is erased before it is filled.
+    /// Whether the copy at `place` lies in a part of an open superblock that will be erased before it is filled.
     fn is_about_to_go(&self, place: &Place) -> bool {
         let (row, part) = (self.shape.row_of(place.at), self.shape.part());
         self.streams.iter().any(|stream| {
@@ -169,7 +171,7 @@ impl Striped {
         })
     }
 
-    /// The open superblocks of `stream` are not filled any further.
+    /// Closes the open superblocks of `stream` as they are.
     fn close(&mut self, stream: usize) {
         while self.streams[stream].rows[0] != NONE {
             for die in 0..self.shape.dies {
@@ -193,15 +195,15 @@ impl Striped {
         })
     }
 
-    /// The last use of a superblock.
+    /// The use of the block of superblock `row` that was programmed last.
     fn purpose_of(&self, scan: &Scan, row: u32) -> Option<Purpose> {
         let blocks = self.blocks_of(scan, row);
         let latest = blocks.max_by_key(|block| block.programs().map_or(0, |(_, last)| last))?;
         latest.purpose()
     }
 
-    /// The place after the units that `die` has begun in its part of `row`. A part that holds nothing needed will be erased: it may be left from
-    /// before the superblock was opened.
+    /// The place after the last unit that `die` has begun in its part of `row`. It is 0 for a part without needed
+    /// pages: its contents may be older than the opening of the superblock, so it is erased first.
     fn place_at_mount(&self, scan: &Scan, die: u32, row: u32) -> u32 {
         let (unit, planes) = (self.shape.unit, self.shape.planes);
         let is_needed = |place: u32| {
@@ -222,7 +224,7 @@ impl Striped {
         units.max().unwrap_or(0) * unit
     }
 
-    /// The superblocks that `stream` continues with, among the `used` ones.
+    /// Chooses, among the `used` superblocks, those that `stream` continues to fill.
     fn open_at_mount(&mut self, stream: usize, scan: &Scan, used: &[(u64, u32)]) {
         let part = self.shape.part();
         let is_its = |row: u32| match self.purpose_of(scan, row) {

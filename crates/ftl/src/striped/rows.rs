@@ -1,4 +1,4 @@
-//! Superblocks: the valid pages of each, which may be collected, and which are free.
+//! The superblocks: how many valid pages each has, which may be collected, and which are free.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use destage_base::archived;
 
-/// Superblocks of a group, whose least key is kept.
+/// Superblocks per group; the least key of each group is kept.
 const GROUP: usize = 64;
 
 /// The key of a superblock that may not be collected.
@@ -15,13 +15,13 @@ const NO_CANDIDATE: u64 = u64::MAX;
 /// All superblocks. See the [module](self).
 #[derive(Clone)]
 pub(super) struct Rows {
-    /// Pages that hold the newest copy of their logical page.
+    /// For each superblock, the number of pages that hold the newest copy of their logical page.
     valid: Vec<u32>,
-    /// For superblocks that may be collected: valid pages, then the time when it was closed.
+    /// For each superblock that may be collected: the number of valid pages, then the time when it was closed.
     keys: Vec<u64>,
-    /// The least of each group.
+    /// The least key of each group.
     least: Vec<u64>,
-    /// In the order in which they became free; a free one is erased when it is written.
+    /// The free superblocks in the order in which they became free. They are erased when they are used again.
     free: VecDeque<u32>,
     closed: u32,
     retired: u32,
@@ -54,12 +54,12 @@ impl Rows {
         made
     }
 
-    /// Superblocks that hold nothing.
+    /// Number of free superblocks.
     pub fn free(&self) -> u32 {
         self.free.len() as u32
     }
 
-    /// Superblocks that are not used any more.
+    /// Number of retired superblocks.
     pub fn retired(&self) -> u32 {
         self.retired
     }
@@ -68,12 +68,13 @@ impl Rows {
         self.valid[row as usize]
     }
 
-    /// The free superblock that is taken last, if one is kept for that.
+    /// The free superblock that is used last, if the layer keeps a reserve.
     pub fn reserve(&self) -> Option<u32> {
         self.free.front().copied()
     }
 
-    /// A free superblock is taken: the one that became free first; with `keeps_reserve`, the [reserve](Self::reserve) only if it is alone.
+    /// Takes the superblock that became free first. With `keeps_reserve`, takes the [reserve](Self::reserve) only
+    /// if no other superblock is free.
     pub fn take(&mut self, keeps_reserve: bool) -> Option<u32> {
         match keeps_reserve && self.free.len() > 1 {
             true => self.free.remove(1),
@@ -81,7 +82,7 @@ impl Rows {
         }
     }
 
-    /// `row` may be collected from now on, as one closed now.
+    /// Makes `row` a candidate for collection, as a superblock that was closed now.
     pub fn offer(&mut self, row: u32) {
         if self.keys[row as usize] != NO_CANDIDATE {
             self.withdraw(row);
@@ -93,7 +94,7 @@ impl Rows {
         *least = key.min(*least);
     }
 
-    /// `row` may not be collected any more.
+    /// Removes `row` from the candidates for collection.
     pub fn withdraw(&mut self, row: u32) {
         self.keys[row as usize] = NO_CANDIDATE;
         let group = row as usize / GROUP;
@@ -102,7 +103,7 @@ impl Rows {
         self.least[group] = keys.min().copied().unwrap_or(NO_CANDIDATE);
     }
 
-    /// Among superblocks that may be collected, the one with the fewest valid pages, among equals the one closed first.
+    /// The candidate with the fewest valid pages; among equals the one that was closed first.
     pub fn first(&self) -> Option<u32> {
         let (group, least) = (0..).zip(&self.least).min_by_key(|(_, least)| **least)?;
         if *least == NO_CANDIDATE {
@@ -113,13 +114,13 @@ impl Rows {
         found.next().map(|(row, _)| row as u32)
     }
 
-    /// A page of `row` has become the newest copy.
+    /// Notes that a page of `row` has become the newest copy.
     #[inline]
     pub fn gain(&mut self, row: u32) {
         self.valid[row as usize] += 1;
     }
 
-    /// A page of `row` is not needed any more; pages left.
+    /// Notes that a page of `row` is not needed any more; returns the number of valid pages left.
     #[inline]
     pub fn lose(&mut self, row: u32) -> u32 {
         let valid = &mut self.valid[row as usize];
@@ -133,7 +134,7 @@ impl Rows {
         self.valid[row as usize]
     }
 
-    /// `row` holds nothing any more: it becomes free, or is retired if it is worn.
+    /// Makes `row`, which holds no valid page, free, or retires it if it is worn.
     pub fn release(&mut self, row: u32, is_worn: bool) {
         self.withdraw(row);
         match is_worn {
@@ -142,7 +143,7 @@ impl Rows {
         }
     }
 
-    /// The findings of a mount: `row`, which is not free, and the number of its valid pages.
+    /// Notes that a mount has found `row` in use, with `valid` valid pages.
     pub fn found(&mut self, row: u32, valid: u32) {
         self.valid[row as usize] = valid;
         self.free.retain(|free| *free != row);

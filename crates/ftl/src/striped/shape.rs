@@ -1,7 +1,8 @@
-//! Which blocks form a superblock, in which order its pages are programmed, and its contents at the start.
+//! Which blocks form a superblock, in which order its pages are programmed, and what it contains at the start.
 //!
-//! Superblock `row` is block `row` of each plane of each die. Its share of a die is a *part*: the *places* of a part go unit by unit round the
-//! planes. Some units of a superblock hold data that the drive keeps for itself; they go round the dies.
+//! Superblock `row` consists of block `row` of each plane of each die. Its share of one die is a *part*. The
+//! pages of a part are its *places*; they are numbered unit by unit round the planes. Some units of a superblock
+//! are the drive's own: they hold parity or metadata. These units are spread over all dies.
 
 use destage_base::lazy::Initial;
 
@@ -9,10 +10,10 @@ use crate::FtlConfig;
 use destage_nand::array::Ppn;
 use destage_nand::divide::Divider;
 
-/// No page, and no superblock.
+/// The value for "no page" and "no superblock" in tables.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The counts of the device.
+/// The sizes of the device.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     pub dies: u32,
@@ -22,11 +23,11 @@ pub(super) struct Shape {
     pub page_bits: u32,
     /// The last page of a block is a summary.
     pub summary_page: bool,
-    /// Pages that are programmed together.
+    /// Pages per program unit.
     pub unit: u32,
-    /// Units of a superblock that are the drive's own.
+    /// Number of units per superblock that are the drive's own.
     pub own: u32,
-    /// Superblocks that are full at the start.
+    /// Number of superblocks that are full at the start.
     pub full_rows: u32,
     by_unit: Divider,
     by_planes: Divider,
@@ -35,7 +36,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// With `own_percent` of each superblock for the drive itself.
+    /// The shape of a device whose drive keeps `own_percent` percent of each superblock for itself.
     pub fn new(config: &FtlConfig<'_>, own_percent: f64) -> Self {
         let geometry = config.geometry;
         let (planes, rows) = (geometry.planes, geometry.blocks_per_plane);
@@ -59,32 +60,32 @@ impl Shape {
         shape
     }
 
-    /// Places of a part.
+    /// Places per part.
     pub fn part(&self) -> u32 {
         self.planes * self.data_pages
     }
 
-    /// Units of a part.
+    /// Units per part.
     pub fn part_units(&self) -> u32 {
         self.part() / self.unit
     }
 
-    /// Units of a superblock.
+    /// Units per superblock.
     pub fn row_units(&self) -> u32 {
         self.dies * self.part_units()
     }
 
-    /// Pages of a superblock for written and moved data.
+    /// Pages per superblock that hold data, written or moved.
     pub fn row_pages(&self) -> u32 {
         (self.row_units() - self.own) * self.unit
     }
 
-    /// Own units among the first `units` of a superblock, which go round the dies.
+    /// Number of the drive's own units among the first `units` units of a superblock, counted round the dies.
     fn own_before(&self, units: u32) -> u32 {
         (u64::from(units) * u64::from(self.own) / u64::from(self.row_units())) as u32
     }
 
-    /// The number, in its superblock, of unit `unit` of the part of `die`.
+    /// The number, within its superblock, of unit `unit` of the part of `die`.
     fn number(&self, die: u32, unit: u32) -> u32 {
         unit * self.dies + (die + unit) % self.dies
     }
@@ -95,7 +96,7 @@ impl Shape {
         self.own > 0 && self.own_before(number + 1) > self.own_before(number)
     }
 
-    /// Places for data from place `from` of the part of `die` on.
+    /// Number of places for data in the part of `die`, from place `from` on.
     pub fn data_places(&self, die: u32, from: u32) -> u32 {
         if self.own == 0 {
             return self.part() - from;
@@ -114,44 +115,44 @@ impl Shape {
         Ppn((plane * self.rows + row) << self.page_bits | page)
     }
 
-    /// The number of a page of flash among those of all dies.
+    /// The number of a page of flash among the pages of all dies.
     #[inline]
     pub fn address(&self, die: u32, Ppn(at): Ppn) -> u32 {
         die * self.by_die.divisor() + at
     }
 
-    /// Pages of flash that can be numbered.
+    /// Number of addresses of flash pages on all dies.
     pub fn addresses(&self) -> u64 {
         u64::from(self.dies) * u64::from(self.by_die.divisor())
     }
 
-    /// Die and page of flash.
+    /// The die and the page of flash of `address`.
     #[inline]
     pub fn split(&self, address: u32) -> (u32, Ppn) {
         let (die, at) = self.by_die.split(address);
         (die, Ppn(at))
     }
 
-    /// The first page of the block of a page of flash.
+    /// The first page of the block that contains a page of flash.
     #[inline]
     pub fn block_of(&self, Ppn(at): Ppn) -> Ppn {
         Ppn(at >> self.page_bits << self.page_bits)
     }
 
-    /// The superblock of a page of flash.
+    /// The superblock that contains a page of flash.
     #[inline]
     pub fn row_of(&self, Ppn(at): Ppn) -> u32 {
         self.by_rows.split(at >> self.page_bits).1
     }
 
-    /// The blocks of a part of superblock `row`.
+    /// The blocks of superblock `row` on one die.
     pub fn blocks(&self, row: u32) -> impl Iterator<Item = u32> + use<> {
         let rows = self.rows;
         (0..self.planes).map(move |plane| plane * rows + row)
     }
 }
 
-/// Logical page -> page of flash at the start: in order over dies, unit by unit.
+/// The initial map from logical pages to pages of flash: in order, unit by unit round the dies.
 #[derive(Clone)]
 pub(super) struct InitialMap(pub Shape);
 impl Initial for InitialMap {
@@ -164,7 +165,7 @@ impl Initial for InitialMap {
             return NONE;
         }
         let data_unit = within / shape.unit;
-        // The unit that has this number of data units before it: it is found from below.
+        // The number of the unit that has `data_unit` data units before it, found by iteration from below.
         let mut number = data_unit;
         while number < data_unit + shape.own_before(number + 1) {
             number = data_unit + shape.own_before(number + 1);
@@ -175,7 +176,7 @@ impl Initial for InitialMap {
     }
 }
 
-/// Page of flash -> logical page at the start: the inverse.
+/// The initial map from pages of flash to logical pages: the inverse of [`InitialMap`].
 #[derive(Clone)]
 pub(super) struct InitialOwner(pub Shape);
 impl Initial for InitialOwner {

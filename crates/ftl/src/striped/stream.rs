@@ -1,7 +1,7 @@
-//! Each stream fills a superblock of its own, each die at its own pace.
+//! The streams: each fills a superblock of its own, and each die fills its part of it at its own pace.
 //!
-//! A die that has filled its part continues in the next superblock, which is then open together with the first. The first is closed when all
-//! dies have gone on.
+//! A die that has filled its part continues in the next superblock, so that two superblocks of the stream are
+//! open. The first is closed when all dies have filled or left it.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,17 +13,18 @@ use super::shape::NONE;
 /// A stream of pages: those of a placement handle, or those that garbage collection moves.
 #[derive(Clone)]
 pub(super) struct Stream {
-    /// The open superblocks, the one opened first before the other.
+    /// The open superblocks, the one opened first in front; [`NONE`] if there are fewer.
     pub rows: [u32; 2],
-    /// By die, the next place, counted from the start of the part of the first superblock on.
+    /// For each die, the place that it programs next, counted from the start of its part of the first superblock.
     pub next: Vec<u32>,
-    /// By die, writes that wait there.
+    /// For each die, the number of writes of this stream that wait there.
     pub coming: Vec<u32>,
-    /// Dies that have places left in the first superblock.
+    /// Number of dies that have places left in the first superblock.
     pub in_first: u32,
-    /// The die that gets pages now.
+    /// The die that receives pages now.
     pub die: u32,
-    /// Dies that have no unit open in the first superblock leave it as it is, since one die has filled both.
+    /// The first superblock is closed early, since one die has filled its parts of both: each die leaves it as
+    /// soon as it has no incomplete unit there.
     pub closing: bool,
 }
 
@@ -41,8 +42,8 @@ impl Stream {
         }
     }
 
-    /// The die of the next page: the present one until `grain` places are full, and then the one with the smallest `load` that has room, among equals
-    /// the next in turn. `part` is the places of a part.
+    /// Chooses the die of the next page: the present die until `grain` places are filled, then the die with room
+    /// and the smallest `load`; among equals the next in rotation. `part` is the number of places of a part.
     pub fn choose(&self, part: u32, grain: u32, load: &dyn Fn(u32) -> u32) -> u32 {
         let place = |die: u32| self.next[die as usize] + self.coming[die as usize];
         let has_room = |die: u32| place(die) < 2 * part;
@@ -58,18 +59,19 @@ impl Stream {
         fitting.min_by_key(|die| load(*die)).unwrap_or(self.die)
     }
 
-    /// Which of the open superblocks `die` fills; 2 if it has filled both.
+    /// The index of the open superblock that `die` fills; 2 if it has filled its parts of both.
     pub fn index(&self, die: u32, part: u32) -> usize {
         (self.next[die as usize] / part) as usize
     }
 
-    /// The superblock that `die` fills, and the place in its part.
+    /// The superblock that `die` fills, and the next place in its part; `None` if no such superblock is open.
     pub fn place(&self, die: u32, part: u32) -> Option<(u32, u32)> {
         let row = *self.rows.get(self.index(die, part))?;
         (row != NONE).then(|| (row, self.next[die as usize] % part))
     }
 
-    /// All dies have filled the first superblock: the second is first now. Returns the superblock that was open.
+    /// After all dies have filled or left the first superblock, the second takes its place. Returns the
+    /// superblock that was the first.
     pub fn go_on(&mut self, part: u32) -> u32 {
         let [first, second] = self.rows;
         self.rows = [second, NONE];

@@ -9,8 +9,9 @@ use destage_nand::array::BlockSlot;
 use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
 
 impl Superblocks {
-    /// Frees at least one block of `superblock`, which has as many as it may: a block without live pages by erasing it; otherwise the one with the
-    /// fewest live pages, if the open block of class `beside` has room for them; otherwise by folding.
+    /// Frees at least one block of `superblock`, which has its maximum number of blocks. If a block has no live
+    /// pages, it is erased. Otherwise the block with the fewest live pages is moved into the open block of class
+    /// `beside`, if there is room. Otherwise the superblock is folded.
     pub(super) fn collect(
         &mut self,
         superblock: u32,
@@ -50,9 +51,10 @@ impl Superblocks {
         Ok(())
     }
 
-    /// Moves the live pages of all mixed blocks of `superblock` together, so that it has no update blocks any more. Each block is erased before a
-    /// second one is taken to move into; if that would complete units of the block that is
-    /// being filled, only when that block is full, so that pages without content take no room from others.
+    /// Moves the live pages of all blocks of `superblock` that are not fully live together, so that it has no
+    /// update blocks any more. Each source is erased before a second target block is taken. If an erase would
+    /// complete units of the target, the sources are only erased when the target is full, so that fillers take no
+    /// room from pages.
     pub(super) fn fold(
         &mut self,
         superblock: u32,
@@ -89,7 +91,7 @@ impl Superblocks {
         erases += self.erase_all(&mut moved, operations);
         self.scratch = sources;
         if let Some(target) = target {
-            // It is looked at for room before it is used.
+            // The block may be full; its room is checked before it is used.
             self.set_open(superblock, Class::Cold, target);
         }
         let merge = Merge {
@@ -106,7 +108,7 @@ impl Superblocks {
         Ok(())
     }
 
-    /// Erases `blocks`; says how many there were.
+    /// Erases `blocks` and empties the list; returns how many there were.
     fn erase_all(&mut self, blocks: &mut Vec<BlockSlot>, operations: &mut Operations) -> u32 {
         let count = blocks.len() as u32;
         for block in blocks.drain(..) {
@@ -115,7 +117,8 @@ impl Superblocks {
         count
     }
 
-    /// Copies the first `most` live pages of `source` after those of `target`, both of `superblock`; returns how many there were.
+    /// Copies the first `most` live pages of `source` behind those of `target`, both blocks of `superblock`;
+    /// returns the number of copied pages.
     pub(super) fn copy_pages(
         &mut self,
         superblock: u32,
@@ -168,14 +171,14 @@ impl Superblocks {
         count
     }
 
-    /// Adds `block` to those of `superblock`.
+    /// Adds `block` to the blocks of `superblock`.
     fn hold(&mut self, superblock: u32, block: BlockSlot) {
         let first = superblock as usize * self.rules.width as usize;
         let place = first + self.held(superblock).count();
         *self.held.get_mut(place) = block;
     }
 
-    /// Keeps only those blocks of `superblock` for which `stays` is true, in their order.
+    /// Keeps only those blocks of `superblock` for which `stays` returns true, in their order.
     fn keep_others(&mut self, superblock: u32, stays: impl Fn(BlockSlot) -> bool) {
         let logical = self.logical_blocks_of(superblock);
         let first = superblock as usize * self.rules.width as usize;
@@ -200,13 +203,14 @@ impl Superblocks {
         }
     }
 
-    /// The first logical block of `superblock`, as the device counts.
+    /// The number, in the device, of the first logical block of `superblock`.
     fn name_of(&self, superblock: u32) -> u64 {
         let first = u64::from(superblock) * u64::from(self.rules.superblock_blocks);
         first * u64::from(self.rules.dies) + u64::from(self.rules.die)
     }
 
-    /// Ends a collection: forgets what was written before it, reports it, and levels wear if that is due.
+    /// Ends a collection: forgets which pages were written before it, reports it as a merge, and levels wear if
+    /// that is due.
     fn end_collection(&mut self, superblock: u32, merge: Merge, operations: &mut Operations) {
         if let Some(written) = &mut self.written {
             written.clear_row(superblock);
@@ -217,8 +221,9 @@ impl Superblocks {
         }
     }
 
-    /// Moves the pages of the least worn block that is not open and was erased at most `limit` times into the free block `worn`; among equals that of
-    /// the first superblock, oldest first.
+    /// Moves the pages of the least worn block that is not open and was erased at most `limit` times into the
+    /// free block `worn`. Among equals that is a block of the first superblock, and of this the block that it has
+    /// held longest.
     fn level_wear(&mut self, worn: BlockSlot, limit: u32, operations: &mut Operations) {
         let is_open = |superblock: usize, block: BlockSlot| {
             (0..2).any(|class| self.open.get(2 * superblock + class) == block)
@@ -245,7 +250,8 @@ impl Superblocks {
         self.blocks.erase(cold, 0, Cause::Wear, operations);
     }
 
-    /// Gives back the blocks of `superblock` if it has no contents; they are erased when they are used again.
+    /// Releases the blocks of `superblock` if no page in it has contents; they are erased when they are used
+    /// again.
     pub(super) fn release_if_empty(&mut self, superblock: u32) {
         if self
             .held(superblock)

@@ -1,9 +1,12 @@
-//! Several adjacent logical blocks share their flash blocks, with a page map inside.
+//! Several adjacent logical blocks form a superblock: they share flash blocks, within which pages are mapped page
+//! by page.
 //!
-//! Pages are appended to the open block of their superblock, wherever they belong in it; pages rewritten since the last collection go to a block of
-//! their own. A superblock with the greatest number of update blocks collects garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
+//! A page is appended to the open block of its superblock, whatever its logical offset; pages rewritten since the
+//! last collection go to a separate open block. When a superblock has its maximum number of update blocks, it collects
+//! garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
 //!
-//! Cost: a few words for each page; a collection visits each block of the superblock, and each page of those it moves.
+//! Cost: a few words for each page; a collection visits each block of the superblock, and each page of the blocks
+//! that it moves.
 
 mod collect;
 mod mount;
@@ -37,11 +40,12 @@ parameters! {
     struct Parameters {
         /// Adjacent logical blocks of a die that form a superblock.
         sb_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1024 }, "blocks", SOURCE;
-        /// Flash blocks a superblock may have beyond its logical blocks before it collects garbage.
+        /// Flash blocks that a superblock may have in addition to its logical blocks before it collects garbage.
         sb_update_blocks: u32 = "2" in Kind::Integer { min: 1, max: 1024 }, "blocks", SOURCE;
-        /// Pages written again since the last collection go to another update block than the rest.
+        /// Whether pages rewritten since the last collection go to another update block than other pages.
         sb_hotcold: bool = "true", "", SOURCE;
-        /// The page map is in RAM; if not, finding a page that has contents reads the spare area it is kept in.
+        /// Whether the page map is in RAM; if not, each look-up of a page with contents reads the spare area that
+        /// holds the map.
         sb_map_cached: bool = "true", "", SOURCE;
         log_blocks: u32 as shared::LOG_BLOCKS;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
@@ -72,7 +76,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// Which open block a page goes to.
+/// The open block of a superblock that a page goes to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Cold = 0,
@@ -88,12 +92,12 @@ impl Class {
     }
 }
 
-/// The fixed values of the configuration.
+/// Values that follow from the configuration.
 #[derive(Clone, Copy)]
 struct Rules {
-    /// Blocks of a superblock, those for updates included.
+    /// Maximum number of blocks of a superblock, update blocks included.
     width: u32,
-    /// As many update blocks as there may be.
+    /// Maximum number of update blocks of the die.
     updates_max: u32,
     logical: u32,
     superblock_blocks: u32,
@@ -113,19 +117,19 @@ struct Superblocks {
     map: LazyTable<MapAtStart>,
     /// Physical page -> the logical page that was last programmed there.
     owner: LazyTable<OwnerAtStart>,
-    /// Per physical block: pages that are the newest of their contents.
+    /// Per physical block: the number of pages that are the newest copy of their logical page.
     live: LazyTable<LiveAtStart>,
-    /// Per superblock `width` places: its blocks in the order in which it got them.
+    /// Per superblock `width` entries: its blocks, in the order in which they were added.
     held: LazyTable<Initial>,
     /// Per superblock the open block of each class.
     open: LazyTable<NoBlock>,
-    /// Per superblock: the pages written since its last collection, if there are classes.
+    /// Per superblock: the pages written since its last collection; only if there are classes.
     written: Option<Masks<First>>,
-    /// Superblocks with update blocks, the one written longest ago first.
+    /// Superblocks with update blocks; the one that was written longest ago is in front.
     order: List,
-    /// Update blocks.
+    /// Number of update blocks of the die.
     updates: u32,
-    /// Blocks of the superblock being folded.
+    /// Blocks of the superblock that is being folded.
     scratch: Vec<BlockSlot>,
 }
 
@@ -147,7 +151,7 @@ impl Superblocks {
             width,
         };
         let physical = geometry.blocks_per_die() as usize;
-        // With one update block there are no classes.
+        // With one update block, pages cannot be divided into classes.
         let tells_apart = parameters.sb_hotcold && update_blocks > 1;
         let row = superblock_blocks * pages;
         Self {
@@ -179,13 +183,13 @@ impl Superblocks {
         page.block * self.blocks.pages() + page.offset
     }
 
-    /// The physical page of logical page `index`, if it has contents.
+    /// The physical page of logical page `index`; `None` if it has no contents.
     fn place(&self, index: u32) -> Option<u32> {
         let place = self.map.get(index as usize);
         (place != NONE).then_some(place)
     }
 
-    /// Logical blocks of `superblock`: the last one may have fewer.
+    /// Number of logical blocks of `superblock`; the last superblock may have fewer than the others.
     fn logical_blocks_of(&self, superblock: u32) -> u32 {
         let first = superblock * self.rules.superblock_blocks;
         (self.rules.logical - first).min(self.rules.superblock_blocks)
@@ -199,7 +203,7 @@ impl Superblocks {
             .take_while(|block| *block != NONE)
     }
 
-    /// The open block of `class`, if there is one with room.
+    /// The open block of `class`; `None` if there is none with room.
     fn open_block(&self, superblock: u32, class: Class) -> Option<BlockSlot> {
         let block = self.open.get(2 * superblock as usize + class as usize);
         (block != NONE && self.blocks.programmed(block) < self.blocks.pages()).then_some(block)
@@ -209,7 +213,7 @@ impl Superblocks {
         *self.open.get_mut(2 * superblock as usize + class as usize) = block;
     }
 
-    /// The class of page `index` of `superblock`, which is written.
+    /// The class of a write to page `index` of `superblock`.
     fn class_of(&self, superblock: u32, index: u32) -> Class {
         let first = superblock * self.rules.superblock_blocks * self.blocks.pages();
         match &self.written {
@@ -218,8 +222,8 @@ impl Superblocks {
         }
     }
 
-    /// A block with room for logical page `index`. Its class is looked up again after a collection, since
-    /// which no page has been written.
+    /// Returns a block with room for logical page `index`. The class is determined again after each collection,
+    /// because a collection forgets which pages were written before.
     fn block_with_room(
         &mut self,
         superblock: u32,
@@ -264,14 +268,15 @@ impl Superblocks {
         Purpose::owned(Role::Update, superblock * self.rules.superblock_blocks)
     }
 
-    /// The newest copy of logical page `index` is not needed any more; gives the block it was in.
+    /// Notes that the newest copy of logical page `index` is not needed any more; returns the block that holds
+    /// it, or `None` if the page has no contents.
     fn invalidate(&mut self, index: u32) -> Option<BlockSlot> {
         let (block, _) = self.blocks.split(self.place(index)?);
         *self.live.get_mut(block as usize) -= 1;
         Some(block)
     }
 
-    /// Logical page `index` now lies in `page` of `block`.
+    /// Notes that logical page `index` now lies in `page` of `block`.
     fn settle(&mut self, index: u32, block: BlockSlot, page: u32) {
         let place = self.blocks.ppn(block, page).0;
         *self.map.get_mut(index as usize) = place;
@@ -279,7 +284,8 @@ impl Superblocks {
         *self.live.get_mut(block as usize) += 1;
     }
 
-    /// Reads the map of `superblock`, which is stored with the page it programmed last, if it is not in RAM.
+    /// If the page map is not in RAM: reads the map of `superblock` from the spare area of the page that was
+    /// programmed last in its last block.
     fn look_up(&self, superblock: u32, operations: &mut Operations) {
         if self.rules.map_cached {
             return;
@@ -353,12 +359,12 @@ impl Die for Superblocks {
 
     const TAKES_UNITS: bool = true;
 
-    /// A page is appended to the programmed pages, whatever they are.
+    /// Nothing to do: each page is programmed after all programmed pages of its block, fillers included.
     fn follow_units(&mut self) {
         while self.blocks.take_completed().is_some() {}
     }
 
-    /// Superblocks have no data blocks.
+    /// Superblocks have no data blocks, so this is never called.
     fn adopt(&mut self, _: u32, _: BlockSlot, _: &[(u32, u32)]) {}
 
     fn mount(&mut self, found: &[FoundBlock], copies: &[Copy]) -> Recovery {
@@ -381,7 +387,8 @@ impl Die for Superblocks {
         &mut self.blocks
     }
 
-    /// Block lists; and in RAM, block and page in it for each logical page.
+    /// 4 bytes for each block that superblocks may hold; and if the page map is in RAM, 2 bytes for each logical
+    /// page.
     fn map_bytes(&self) -> u64 {
         let cached = if self.rules.map_cached {
             self.map.len()

@@ -1,6 +1,6 @@
-//! Superblocks after a loss of power: each keeps the blocks in which its pages are found.
+//! The superblocks after a loss of power: each keeps the blocks in which its pages are found.
 //!
-//! A superblock that has more blocks than it may have moves the pages of its emptiest blocks into the others.
+//! If a superblock has more blocks than allowed, the pages of its emptiest blocks move into its other blocks.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -14,7 +14,7 @@ use destage_nand::found::FoundBlock;
 use destage_nand::operation::{Cause, Operations};
 
 impl Superblocks {
-    /// See [`Die::mount`].
+    /// Implements [`Die::mount`].
     pub(super) fn take_over(&mut self, found: &[FoundBlock], copies: &[Copy]) -> Recovery {
         self.blocks_mut().mount(found);
         let superblocks = self.open.len() / 2;
@@ -42,7 +42,7 @@ impl Superblocks {
         plan
     }
 
-    /// See [`Die::mount_step`].
+    /// Implements [`Die::mount_step`].
     pub(super) fn put_in_order(
         &mut self,
         plan: &mut Recovery,
@@ -61,12 +61,13 @@ impl Superblocks {
         Ok(false)
     }
 
-    /// How many update blocks `superblock` has if it has `held` blocks.
+    /// The number of update blocks of `superblock` if it has the blocks `held`.
     fn updates_of(&self, superblock: u32, held: &[BlockSlot]) -> u32 {
         (held.len() as u32).saturating_sub(self.logical_blocks_of(superblock))
     }
 
-    /// A superblock that has to give a block back.
+    /// A superblock that has to give a block back; `None` if no superblock, nor the die, has too many update
+    /// blocks.
     fn with_too_many(&self, plan: &Recovery) -> Option<u32> {
         let updates = || {
             let held = (0..).zip(&plan.held);
@@ -86,7 +87,7 @@ impl Superblocks {
     ) -> Result<(), NoSpace> {
         let pages = self.blocks.pages();
         let live = |block: &BlockSlot| self.live.get(*block as usize);
-        // A block that receives pages gives none.
+        // The block that receives pages cannot be the source too.
         let room = |block: &BlockSlot| pages - self.blocks.programmed(*block);
         let taker = held.iter().copied().max_by_key(room);
         let taker = taker.filter(|block| room(block) > 0);
@@ -112,7 +113,7 @@ impl Superblocks {
         Ok(())
     }
 
-    /// Makes `held` the blocks of the superblocks. The last of each that has room is open.
+    /// Makes `held` the blocks of the superblocks. In each superblock, the last block with room is open.
     fn hold_found(&mut self, held: &[Vec<BlockSlot>]) {
         for (superblock, held) in (0..).zip(held) {
             let first = superblock as usize * self.rules.width as usize;

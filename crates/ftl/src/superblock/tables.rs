@@ -1,4 +1,4 @@
-//! The tables of a superblock device before they are touched.
+//! The initial contents of the tables of a superblock device.
 
 use destage_base::lazy;
 
@@ -6,15 +6,15 @@ use crate::blocks::NONE;
 use crate::blocks::data::{initial_block, initial_logical};
 use destage_nand::geometry::Geometry;
 
-/// The state of the device at the start; as a table, the blocks that superblocks hold.
+/// The state of the device at the start. As the initial rule of a table it gives the blocks of each superblock.
 #[derive(Clone, Copy)]
 pub(super) struct Initial {
     pub geometry: Geometry,
-    /// Logical blocks with contents: all or none.
+    /// Number of logical blocks with contents: all or none.
     pub full: u32,
-    /// Logical blocks of a superblock.
+    /// Logical blocks per superblock.
     pub superblock_blocks: u32,
-    /// Places for blocks of a superblock.
+    /// Entries per superblock in the table of blocks.
     pub width: u32,
 }
 
@@ -31,7 +31,7 @@ impl lazy::Initial for Initial {
     }
 }
 
-/// Logical page -> physical page.
+/// The initial map from logical to physical pages.
 #[derive(Clone)]
 pub(super) struct MapAtStart(pub Initial);
 
@@ -48,7 +48,7 @@ impl lazy::Initial for MapAtStart {
     }
 }
 
-/// Physical page -> logical page; of pages not programmed yet nothing that counts.
+/// The initial map from physical to logical pages. Entries of pages that are not programmed yet do not count.
 #[derive(Clone)]
 pub(super) struct OwnerAtStart(pub Initial);
 
@@ -69,7 +69,7 @@ impl lazy::Initial for OwnerAtStart {
     }
 }
 
-/// Live pages of physical blocks.
+/// The initial number of live pages of each physical block.
 #[derive(Clone)]
 pub(super) struct LiveAtStart(pub Initial);
 
@@ -85,7 +85,7 @@ impl lazy::Initial for LiveAtStart {
     }
 }
 
-/// No block.
+/// A table in which every entry is [`NONE`].
 #[derive(Clone)]
 pub(super) struct NoBlock;
 

@@ -1,9 +1,10 @@
-//! Zones under a thin log of the host: data is appended to open zones, a zone is reset as a whole, and the host first moves the data that are still
-//! needed.
+//! Zones under a thin log of the host: data are appended to open zones, a zone is reset as a whole, and before
+//! that the host moves the data that are still needed.
 //!
-//! A zone is some blocks of one die, filled page by page round its blocks. The host maps its pages, so a zone is to this layer what a block is to
-//! `page`: page mapping maps, compacts and levels here, and its operations on zones are translated to their blocks. This module only adds which zones
-//! are open.
+//! A zone consists of some blocks of one die; it is filled page by page round its blocks. The host maps its
+//! pages, so a zone is to this layer what a block is to `page`: page mapping does the mapping, the compaction and
+//! the wear levelling over zones, and its operations on zones are translated to the blocks. This module only adds
+//! the limit of open zones.
 
 mod zones;
 
@@ -33,15 +34,17 @@ const OURS: &str = "ours";
 parameters! {
     /// The parameters of `zns`.
     struct Parameters {
-        /// Blocks of a zone, all of one die; they divide its blocks.
+        /// Number of blocks of a zone, all of one die; it must divide the number of blocks of a die.
         zone_blocks: u32 = "4" in Kind::Integer { min: 1, max: 1 << 15 }, "blocks", OURS;
-        /// Most zones that are open for new data at a time, over all dies; each die also has one for compaction.
+        /// Maximum number of zones that are open for new data at a time, over all dies; each die also has one for
+        /// compaction.
         open_zones: u32 = "14" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "zones", "limits of open and active zones: NVMe Zoned Namespace Command Set 1.1; 14: Western Digital Ultrastar DC ZN540";
-        /// An open zone with less than this share of its pages left is finished if another one is wanted and none may be opened; 0: never.
+        /// An open zone with less than this share of its pages left is finished if another zone is needed and no
+        /// more may be opened; 0: never.
         finish_percent: f64 = "0" in Kind::Number { min: 0.0, max: 100.0 }, "%", "finish_threshold of ZenFS";
         /// Share of each die's zones that is not offered to the host.
         reserve_percent: f64 = "15" in Kind::Number { min: 0.0, max: 99.0 }, "%", OURS;
-        /// Compaction of a die starts when it has fewer empty zones, and ends when it has that many.
+        /// Number of empty zones of a die below which its compaction starts, and at which it ends.
         gc_low: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "zones", OURS;
     }
 }
@@ -68,12 +71,12 @@ struct Zns {
     data: PageFtl,
     zones: Zones,
     open_zones: u32,
-    /// Pages left of a zone under which it may be finished.
+    /// Number of pages left in a zone below which it may be finished.
     finish_under: u32,
-    /// By die, writes that wait there; and whether its open zone is to be finished.
+    /// For each die, the number of writes that wait there, and whether its open zone has to be finished.
     coming: Vec<u32>,
     finishing: Vec<bool>,
-    /// Which dies take the write that is placed; kept for its memory only.
+    /// The dies that may take the write that is placed now; a field only to reuse its memory.
     takes: Vec<bool>,
     resets: u64,
     finished: u64,
@@ -131,7 +134,8 @@ impl Zns {
         })
     }
 
-    /// Pages that are left in the open zone of `die` when all waiting writes are done; `None` if the zone is not open then.
+    /// Number of pages that are left in the open zone of `die` when all waiting writes are done; `None` if no
+    /// zone is open then.
     fn left(&self, die: usize) -> Option<u32> {
         let written = match self.finishing[die] {
             true => 0,
@@ -141,20 +145,22 @@ impl Zns {
         (of_zone > 0).then(|| self.zones.zone_pages - of_zone)
     }
 
-    /// Zones that are open for new data when all that waits is written.
+    /// Number of zones that are open for new data when all waiting writes are done.
     fn open(&self) -> u32 {
         let dies = 0..self.coming.len();
         dies.filter(|die| self.left(*die).is_some()).count() as u32
     }
 
-    /// The open zone with the fewest pages left is to be finished, if it has as few as that takes.
+    /// Marks the open zone with the fewest pages left as to be finished, if it has fewer pages left than the
+    /// limit.
     fn finish_one(&mut self) {
         if let Some((_, die)) = self.fullest().filter(|(left, _)| *left < self.finish_under) {
             self.finishing[die] = true;
         }
     }
 
-    /// Among the open zones without waiting writes, the fewest pages that are left in one, and its die.
+    /// Among the open zones without waiting writes, the one with the fewest pages left: that number, and the die
+    /// of the zone.
     fn fullest(&self) -> Option<(u32, usize)> {
         let dies = (0..self.coming.len()).filter(|die| self.coming[*die] == 0);
         dies.filter_map(|die| Some((self.left(die)?, die))).min()
@@ -174,7 +180,8 @@ impl Ftl for Zns {
         self.data.home_of(page)
     }
 
-    /// The die with the fewest waiting operations among those with an open zone, or among all if one more may be opened.
+    /// Chooses the die with the fewest waiting operations among those with an open zone, or among all if one more
+    /// zone may be opened.
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
         let mut open = self.open();
         if open >= self.open_zones && self.finish_under > 0 {
@@ -249,7 +256,7 @@ impl Ftl for Zns {
         Ok(compacted)
     }
 
-    /// The unit that is open in the zone of the page, all of it in one block.
+    /// Fills the unit that is begun in the zone of page `at`; all of the unit lies in one block.
     fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let mark = operations.mark();
         let at = self.zones.zone_of(at);
@@ -265,7 +272,7 @@ impl Ftl for Zns {
                 ..place
             });
         })?;
-        // One more may have been opened where one was still to be finished.
+        // When the power failed, one zone may have been opened in place of another that was still to be finished.
         while self.open() > self.open_zones
             && let Some((_, die)) = self.fullest()
         {
@@ -282,7 +289,7 @@ impl Ftl for Zns {
         Ok(has_done)
     }
 
-    /// A zone that is finished takes no write before.
+    /// A zone that has to be finished takes no write before that.
     fn collects_before_writes(&self, die: u32) -> bool {
         self.finishing[die as usize] || self.data.collects_before_writes(die)
     }

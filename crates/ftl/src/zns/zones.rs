@@ -1,31 +1,31 @@
-//! Which blocks form a zone, and in which order its pages lie in them.
+//! Which blocks form a zone, and how the pages of a zone lie in them.
 
 use destage_nand::array::Ppn;
 use destage_nand::found::{Found, FoundBlock, Scan};
 use destage_nand::operation::{Mark, Operations};
 
-/// Which blocks a zone consists of.
+/// The sizes of a zone and of its die.
 #[derive(Clone, Copy)]
 pub(super) struct Zones {
     pub blocks: u32,
     pub planes: u32,
     pub blocks_per_plane: u32,
-    /// Bits of a page number in its zone, and in its block.
+    /// Number of bits of a page number within a zone, and within a block.
     pub zone_bits: u32,
     pub page_bits: u32,
     pub zone_pages: u32,
-    /// Consecutive pages of a zone in one block, before the next block is used.
+    /// Number of consecutive pages of a zone in one block before the next block is used.
     pub unit: u32,
 }
 
 impl Zones {
-    /// Block `number` of `zone`; planes are taken in turn.
+    /// Block `number` of `zone`; blocks are counted round the planes.
     pub fn block(&self, zone: u32, number: u32) -> u32 {
         let block = zone * self.blocks + number;
         block % self.planes * self.blocks_per_plane + block / self.planes
     }
 
-    /// The page of flash at `at`, which counts in zones.
+    /// The page of flash at address `at`, which counts in zones.
     pub fn place(&self, Ppn(at): Ppn) -> Ppn {
         let (zone, page) = (at >> self.zone_bits, at & ((1 << self.zone_bits) - 1));
         let (unit, of_unit) = (page / self.unit, page % self.unit);
@@ -34,7 +34,7 @@ impl Zones {
         Ppn(block << self.page_bits | within)
     }
 
-    /// The first page, counted in zones, of the zone with the page of flash at `at`.
+    /// The address, counted in zones, of the first page of the zone that contains the page of flash `at`.
     pub fn zone_of(&self, Ppn(at): Ppn) -> Ppn {
         let block = at >> self.page_bits;
         let (plane, row) = (block / self.blocks_per_plane, block % self.blocks_per_plane);
@@ -42,14 +42,14 @@ impl Zones {
         Ppn(zone << self.zone_bits)
     }
 
-    /// Translates the operations since `mark` from zones to blocks.
+    /// Translates the operations emitted since `mark` from zones to blocks.
     pub fn tell(&self, mark: Mark, operations: &mut Operations) {
         let block =
             |Ppn(at): Ppn, number| Ppn(self.block(at >> self.zone_bits, number) << self.page_bits);
         operations.say_of_blocks(mark, self.blocks, |at| self.place(at), block);
     }
 
-    /// The findings in blocks, translated to zones.
+    /// Translates findings in blocks to findings in zones.
     pub fn scan(&self, of_blocks: &Scan) -> Scan {
         let zones = |blocks: &[FoundBlock]| {
             let count = blocks.len() as u32 / self.blocks;
@@ -59,8 +59,8 @@ impl Zones {
         Scan::new(dies.collect(), self.zone_bits)
     }
 
-    /// The findings in `zone` of a die with these `blocks`. A reset that was cut off has erased some of its blocks: because of the others the zone
-    /// counts as in use.
+    /// The findings in `zone` of a die with these `blocks`. If a reset was cut off, only some blocks of the zone
+    /// are erased; the zone then counts as in use because of the others.
     fn found(&self, zone: u32, blocks: &[FoundBlock]) -> FoundBlock {
         let first = zone << self.zone_bits;
         let block = |at: u32| &blocks[(at >> self.page_bits) as usize];

@@ -1,5 +1,5 @@
-//! What holds for every layer, under every word of each of its choices, on small devices of several kinds:
-//! a read gives the last write, and nothing is done that flash cannot do.
+//! Properties of every layer, with each value of each of its choices, on several kinds of small devices: a read
+//! returns the last write, and the layer emits nothing that flash cannot do.
 
 use crate::kit;
 
@@ -9,10 +9,10 @@ use destage_nand::Cause;
 
 use kit::{Device, Setup, devices, variants};
 
-/// Operations per setup; with the setups of each layer together more than a million.
+/// Minimum number of operations per setup; the setups of each layer together run more than a million.
 const OPERATIONS: u32 = 60_000;
 
-/// Random writes, reads and trims, some pages far more often than others, some in sequence.
+/// Random writes, reads and trims: some pages are used far more often than others, and some in sequence.
 fn exercise(device: &mut Device, seed: u64, operations: u32) {
     let mut random = Random::new(seed);
     let pages = device.pages();
@@ -52,7 +52,7 @@ fn reads_give_the_last_write_and_flash_is_used_as_it_can_be() {
         for (number, setup) in setups.iter().enumerate() {
             match setup.build() {
                 Ok(_) => built += 1,
-                // Parameters contradict each other; the device itself can be built.
+                // The combination of parameters may be refused, but the device itself must be possible.
                 Err(refusal) => {
                     assert!(
                         !matches!(
@@ -80,7 +80,7 @@ fn reads_give_the_last_write_and_flash_is_used_as_it_can_be() {
 
 #[test]
 fn a_device_that_is_filled_or_written_in_order_copies_nothing() {
-    // What goes through a cache of other cells is copied out of it.
+    // Layers with a cache of one-bit cells are left out, because they copy every page out of the cache.
     for row in FTLS
         .iter()
         .filter(|row| row.has_flash && !row.has_cell_modes)
@@ -110,7 +110,7 @@ fn equal_seeds_give_equal_operations() {
     }
 }
 
-/// Every sequence of writes and trims of this many steps on four pages.
+/// Length of the sequences of writes and trims that are all tried, on four pages.
 const STEPS: u32 = 5;
 
 #[test]
@@ -166,7 +166,7 @@ fn copying_all_pages_of_a_filled_device_is_copying_the_needed_ones() {
     }
 }
 
-/// Erases of the most and of the least worn block after a cold half and a hot page.
+/// The difference in erases between the most and the least worn block after writes to a quarter of the pages.
 fn spread_of_wear(setup: &Setup) -> u32 {
     let mut device = Device::new(setup);
     let hot = device.pages().div_ceil(4);
@@ -188,7 +188,7 @@ fn spread_of_wear(setup: &Setup) -> u32 {
 fn static_wear_levelling_keeps_wear_together_where_cold_data_does_not_move() {
     let rows = FTLS.iter().filter(|row| {
         let mut parameters = row.parameters.iter();
-        // The blocks of a cache wear by themselves.
+        // Layers with a cache of one-bit cells are left out, because the blocks of the cache wear separately.
         !row.has_cell_modes && parameters.any(|parameter| parameter.name == "wl_period")
     });
     let mut levelled = 0;

@@ -1,5 +1,5 @@
-//! What a cut leaves of steps made by hand, and what a mount takes of it: copies beside programs, and a layer that
-//! cannot be mounted.
+//! What a cut leaves of hand-made steps, and which copies a mount uses: copies at the same time as programs,
+//! interrupted erases, and a layer that cannot be mounted.
 
 use destage_base::{Lpn, Random, Ticks};
 use destage_ftl::mount::{MountError, mount};
@@ -26,7 +26,7 @@ const TIMING: Timing = Timing {
     page_transfer: 0,
     sector_transfer: 0,
 };
-/// From the begin of a copy to its end.
+/// Time of a copy.
 const COPY: Ticks = TIMING.read + TIMING.program;
 
 fn at(block: u32, page: u32) -> Ppn {
@@ -38,7 +38,7 @@ fn copy(operations: &mut Operations, from: Ppn, to: Ppn) {
     operations.push_copy(Cause::Copy, Transfer::None, from, to, purpose);
 }
 
-/// Page 1 at `version` is programmed at `to` of `die`; it is in flight afterwards.
+/// Starts the program of `version` of page 1 at `to` of `die`; the program is in flight afterwards.
 fn program(medium: &mut Medium, die: u32, version: u64, to: Ppn) -> Result<(), Refusal> {
     let mut operations = Operations::detailed();
     operations.set_page(Lpn(1));
@@ -53,7 +53,7 @@ fn program(medium: &mut Medium, die: u32, version: u64, to: Ppn) -> Result<(), R
     medium.start(die, &operations, &[image])
 }
 
-/// Version 1 of page 1 is in block 0 of die 0.
+/// A medium with version 1 of page 1 in block 0 of die 0.
 fn written() -> Medium {
     let mut medium = Medium::new(&GEOMETRY, true);
     program(&mut medium, 0, 1, at(0, 0)).expect("it is erased");
@@ -61,7 +61,8 @@ fn written() -> Medium {
     medium
 }
 
-/// Cuts with both dies that long in service; the version of page 1 that a mount would take, and where.
+/// Cuts the power after the steps of the two dies were in service for `elapsed`. Returns the version of page 1
+/// that a mount would use, its die and its place.
 fn cut(mut medium: Medium, elapsed: [Ticks; 2]) -> Option<(u64, u32, Ppn)> {
     let bad = BadDrive::default();
     medium.cut(
@@ -82,7 +83,8 @@ fn d4_a_copy_keeps_the_version_of_its_source() {
     copy(&mut collect, at(0, 0), at(1, 0));
     medium.start(0, &collect, &[]).expect("a copy");
     medium.end(0);
-    // The copy was programmed before the new version began; with the same program order the other way round as well.
+    // The copy has ended before the new version begins. The second half of the test starts them in the other
+    // order. In both cases the new version must win.
     program(&mut medium, 1, 2, at(0, 0)).expect("it is erased");
     medium.end(1);
     assert_eq!(cut(medium, [0; 2]), Some((2, 1, at(0, 0))));
@@ -106,7 +108,7 @@ fn d5_the_copy_is_there_when_the_erase_of_its_source_is_cut_off() {
     copy(&mut collect, at(0, 0), at(1, 0));
     collect.push_erase(Cause::Copy, at(0, 0));
     medium.start(0, &collect, &[]).expect("a collection");
-    // Before the copy has ended the source is there, then the copy.
+    // The source is valid before the copy has ended, and the copy afterwards.
     for (elapsed, place) in [
         (0, at(0, 0)),
         (COPY - 1, at(0, 0)),

@@ -1,4 +1,4 @@
-//! What holds for all layers with log blocks that several logical blocks share.
+//! Properties of all layers whose log blocks several logical blocks share.
 
 use crate::kit;
 
@@ -18,7 +18,8 @@ fn figure(device: &Device, wanted: &str) -> f64 {
     found.unwrap_or_else(|| panic!("no {wanted}"))
 }
 
-/// A log block of `pages` pages is of no more logical blocks than that, nor of more than share it.
+/// A log block of `pages` pages cannot hold pages of more logical blocks than that, nor of more than share it. So
+/// a reclaimed log block must not cost more merges.
 #[test]
 fn a_reclaimed_log_block_merges_no_more_blocks_than_can_be_in_it() {
     for layer in LAYERS {
@@ -28,7 +29,7 @@ fn a_reclaimed_log_block_merges_no_more_blocks_than_can_be_in_it() {
             let mut device = Device::new(&setup);
             let mut random = Random::new(8);
             for _ in 0..20_000 {
-                // Offset 0 would begin a sequence in fast.
+                // A write to offset 0 would begin a sequence in `fast`.
                 let block = random.below(device.pages() / u64::from(pages));
                 let offset = 1 + random.below(u64::from(pages) - 1);
                 device.write(block * u64::from(pages) + offset);

@@ -1,4 +1,4 @@
-//! `bast` against its naive model.
+//! `bast` compared with its naive model.
 
 use crate::kit;
 use crate::naive;

@@ -1,4 +1,4 @@
-//! `dftl` against its naive model, and against `page` where all mappings fit into RAM.
+//! `dftl` compared with its naive model, and with `page` if all mappings fit into RAM.
 
 use crate::kit;
 use crate::naive;
@@ -63,7 +63,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
 
 #[test]
 fn with_all_mappings_in_ram_it_does_what_page_mapping_does() {
-    // The blocks of the map come on top of those that page mapping has.
+    // `dftl` gets the blocks of its map in addition to the blocks of `page`.
     let (blocks, pages, logical) = (40, 8, 24);
     let map_blocks = 3;
     let common = |setup: Setup, blocks: u32| {
@@ -81,14 +81,15 @@ fn with_all_mappings_in_ram_it_does_what_page_mapping_does() {
         .with("cmt_entries", "192");
     let (mut page, mut dftl) = (Device::new(&page), Device::new(&dftl));
     assert_eq!(page.pages(), dftl.pages());
-    // Every mapping is used once, so that all are in RAM.
+    // Each mapping is used once, so that all of them are in RAM.
     (0..dftl.pages()).for_each(|number| dftl.read(number));
     let mut random = Random::new(9);
     for _ in 0..50_000 {
         let share = 1 + random.below(4);
         let number = random.below(page.pages() / share);
         if random.below(10) == 0 {
-            // Before a read as well the map may need room: what is due is cleaned then, not with the next write.
+            // A read too may need room for the map, so `dftl` collects due garbage at the read and not at the
+            // next write. Nothing is compared here.
             page.read(number);
             dftl.read(number);
             continue;
@@ -103,8 +104,8 @@ fn with_all_mappings_in_ram_it_does_what_page_mapping_does() {
     assert_eq!(dftl.tally.programs[Cause::Map as usize], 0);
 }
 
-/// A read may have to write the map first. Where there is no room for that it fails itself, and not the next
-/// operation in its stead: there may be none.
+/// A read may have to write a page of the map first. If there is no room for that, the read itself must fail, and
+/// not a later operation: there may be no later operation.
 #[test]
 fn a_read_that_finds_no_room_for_the_map_fails() {
     let mut setup = Setup::new("dftl", 1, 24, 4);
@@ -119,6 +120,6 @@ fn a_read_that_finds_no_room_for_the_map_fails() {
     while device.write_for(random.below(pages), Cause::Host).is_ok() {}
     let failed = (0..pages).find(|page| device.try_read(*page).is_err());
     let failed = failed.expect("a mapping that was changed has to leave");
-    // The very last operation of the run, once more.
+    // The same read fails again, although no operation follows it.
     assert!(device.try_read(failed).is_err());
 }

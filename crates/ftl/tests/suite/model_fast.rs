@@ -1,4 +1,4 @@
-//! `fast` against its naive model.
+//! `fast` compared with its naive model.
 
 use crate::kit;
 use crate::naive;

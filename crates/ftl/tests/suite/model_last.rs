@@ -1,4 +1,4 @@
-//! `last` against its naive model.
+//! `last` compared with its naive model.
 
 use crate::kit;
 use crate::naive;

@@ -1,4 +1,4 @@
-//! `page` against its naive model, under every policy that looks for victims its own way.
+//! `page` compared with its naive model, under every policy that chooses victims in its own way.
 
 use crate::kit;
 use crate::naive;
@@ -39,7 +39,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
             separate,
             low,
             high,
-            // So that blocks differ in the life they have left.
+            // A low endurance, so that blocks differ in their remaining life.
             endurance: 60,
             least_worn: wear != "none",
             levelling: (wear == "static").then_some((7, 3)),
@@ -66,12 +66,12 @@ fn a_million_operations_cost_what_the_naive_model_says() {
     }
 }
 
-/// A share of which `reserved` blocks of `blocks` are the whole part.
+/// A reserve in percent with which exactly `reserved` of `blocks` blocks are reserved.
 fn percent(reserved: usize, blocks: usize) -> String {
     format!("{:.9}", (reserved as f64 + 0.5) / blocks as f64 * 100.0)
 }
 
-/// Contents that levelling moves are followed page by page, on a device small and worn enough that it happens often.
+/// Wear levelling must not lose pages. The device is small and worn enough that it moves data often.
 #[test]
 fn levelled_devices_keep_what_was_written() {
     for settings in [

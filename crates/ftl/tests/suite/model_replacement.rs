@@ -1,4 +1,4 @@
-//! `replacement` against its naive model.
+//! `replacement` compared with its naive model.
 
 use crate::kit;
 use crate::naive;

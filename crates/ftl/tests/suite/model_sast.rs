@@ -1,4 +1,4 @@
-//! `sast` against its naive model, and at its limits against `bast` and `fast`.
+//! `sast` compared with its naive model, and in its extreme cases with `bast` and `fast`.
 
 use crate::kit;
 use crate::naive;
@@ -46,7 +46,7 @@ fn a_million_operations_cost_what_the_naive_model_says() {
     }
 }
 
-/// What two layers do about the same pages has to be the same.
+/// Checks that two layers do the same operations for the same writes.
 fn assert_equal(one: &Setup, other: &Setup, seed: u64, is_allowed: impl Fn(u64) -> bool) {
     let (mut one, mut other) = (Device::new(one), Device::new(other));
     assert_eq!(one.pages(), other.pages());
@@ -88,7 +88,7 @@ fn groups_of_one_block_with_one_log_block_are_bast() {
     }
 }
 
-/// Without a page at offset 0 the sequential log block is never used.
+/// Without a write to offset 0, `fast` never uses its sequential log block.
 #[test]
 fn one_group_with_all_log_blocks_is_fast_without_its_sequential_one() {
     for (pages, dies) in [(4, 1), (2, 2), (16, 3), (8, 1)] {

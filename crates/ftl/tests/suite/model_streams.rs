@@ -1,4 +1,5 @@
-//! `page` with writes told apart, garbage collected in steps, and units that share a page of flash, against a naive model.
+//! `page` compared with a naive model: with writes divided into streams, garbage collected in steps, and units
+//! that share a page of flash.
 
 use crate::kit;
 use crate::naive;
@@ -11,7 +12,7 @@ use kit::Setup;
 use naive::Counts;
 use naive::streams::{Die, Rules, Telling};
 
-/// A share of which `reserved` blocks of `blocks` are the whole part.
+/// A reserve in percent with which exactly `reserved` of `blocks` blocks are reserved.
 fn percent(reserved: usize, blocks: usize) -> String {
     format!("{:.9}", (reserved as f64 + 0.5) / blocks as f64 * 100.0)
 }
@@ -45,8 +46,8 @@ fn setup(rules: &Rules) -> Setup {
         )
 }
 
-/// Plays random writes, reads and trims on both, with as many steps of garbage collection between them as `random` says where
-/// none is urgent.
+/// Plays the same random writes and trims on the layer and on the model. While no garbage collection is urgent, a
+/// random number of steps of garbage collection runs between them.
 fn compare(rules: Rules, seed: u64) -> (Tally, Vec<(String, f64)>) {
     let setup = setup(&rules);
     let mut ftl = setup
@@ -183,7 +184,8 @@ fn streams_steps_and_units_cost_what_the_naive_model_says() {
     }
 }
 
-/// What is told apart moves less: half of the pages are written again and again, the others once in a while.
+/// Streams must reduce the number of moved pages: a sixteenth of the pages gets nine of ten writes, and all pages
+/// share the rest.
 #[test]
 fn what_is_told_apart_moves_less() {
     let copies = |telling: &[(&str, &str)]| {

@@ -1,4 +1,4 @@
-//! `striped` against its naive model.
+//! `striped` compared with its naive model.
 
 use crate::kit;
 use crate::naive;
@@ -11,7 +11,7 @@ use kit::Setup;
 use naive::Counts;
 use naive::striped::{Rules, Striped};
 
-/// Plays the same random operations on both, which must agree after each.
+/// Plays the same random operations on the layer and on the model; their counts must agree after each operation.
 fn compare(setup: &Setup, rules: &Rules, operations: u32, seed: u64) {
     let built = setup.build();
     let mut ftl = built.unwrap_or_else(|refusal| panic!("{refusal:?}"));

@@ -1,4 +1,4 @@
-//! `superblock` against its naive model.
+//! `superblock` compared with its naive model.
 
 use crate::kit;
 use crate::naive;

@@ -1,4 +1,4 @@
-//! `block` and `hybrid` against their naive models.
+//! `block` and `hybrid` compared with their naive models.
 
 use crate::kit;
 use crate::naive;
@@ -8,7 +8,7 @@ use kit::Setup;
 use naive::block::{BlockMap, Rules as BlockRules};
 use naive::hybrid::{Hybrid, Rules as HybridRules};
 
-/// Dies, pages of a block, logical and physical blocks of a die.
+/// Random sizes: dies, pages per block, logical blocks per die, physical blocks per die.
 fn shape(random: &mut Random) -> (u64, u64, u64, u64) {
     let dies = 1 + random.below(3);
     let pages = [1, 2, 4, 8, 64, 100][random.below(6) as usize];

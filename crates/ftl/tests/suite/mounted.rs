@@ -1,5 +1,5 @@
-//! A device that was at rest and is mounted again is as it was, as far as flash tells: where each page is and in which cells, what a
-//! cache holds, and where the next page goes.
+//! A mount of a device at rest must restore the same state, as far as flash shows it: where each page is and in
+//! which cells, which blocks a cache has, and where the next page goes.
 
 use crate::kit;
 
@@ -11,7 +11,7 @@ use destage_nand::operation::Operations;
 
 use kit::{Device, Setup, TIMING, about, small_settings};
 
-/// Die and place of each page, and whether it is in cells of one bit.
+/// For each page with contents: its die, its place, and whether its cells hold one bit.
 fn places(ftl: &dyn Ftl) -> Vec<Option<(u32, Ppn, bool)>> {
     let mut operations = Operations::default();
     let of_page = |page| {
@@ -29,7 +29,7 @@ fn figure(ftl: &dyn Ftl, wanted: &str) -> Option<f64> {
     found
 }
 
-/// Where the next page that is written to `die` goes, if a layer that is at rest has a block open there.
+/// The place of the next page of a layer at rest, found by writing `page`; `None` if the write needs room first.
 fn next(ftl: &mut dyn Ftl, page: u64) -> Option<Ppn> {
     let mut operations = Operations::default();
     ftl.place(Lpn(page), &|_| 0);
@@ -81,7 +81,7 @@ fn a_device_at_rest_is_found_as_it_was() {
                 let report = mount(&mut *ftl, &mut medium, &TIMING, &mut |_, _| {});
                 let report = report.expect("a mount");
                 if report.tally != Default::default() {
-                    // Garbage was due.
+                    // The mount had to collect garbage, so the state differs.
                     return;
                 }
                 let found = places(&*ftl);

@@ -1,4 +1,5 @@
-//! Blocks wear out and retire until there is no room: what fails has emitted nothing and changed nothing.
+//! Blocks wear out and retire until there is no room: an operation that fails must have emitted nothing and
+//! changed nothing.
 
 use crate::kit;
 
@@ -10,17 +11,18 @@ use destage_nand::Cause;
 
 use kit::{Device, Setup, devices, variants};
 
-/// Two devices that do the same, but one is also asked for what fails.
+/// Two devices with the same operations. Operations that fail are only tried on `asked`, and must leave it equal
+/// to `spared`.
 struct Pair {
     asked: Device,
     spared: Device,
     failures: u32,
-    /// Pages whose write was placed, and could not be done yet: reads wait behind it.
+    /// Pages whose write was placed at a die but could not be done yet; reads of these pages have to wait.
     placed: BTreeMap<u64, u32>,
 }
 
 impl Pair {
-    /// Does `step` on the one, and if it succeeds on the other, with the same result.
+    /// Does `step` on `asked`, and if it succeeds, on `spared` too; both results must be equal.
     fn step<T: PartialEq + core::fmt::Debug>(
         &mut self,
         step: impl Fn(&mut Device) -> Result<T, NoSpace>,
@@ -62,7 +64,7 @@ impl Pair {
         }
     }
 
-    /// Whether a write of `page` waits on the die it was placed on.
+    /// Whether a write of `page` waits at the die where it was placed.
     fn waits(&self, page: u64) -> bool {
         self.asked.ftl.properties().places_writes && self.placed.contains_key(&page)
     }
@@ -79,7 +81,7 @@ impl Pair {
         }
     }
 
-    /// Every last write is still found, as far as the layer can look for it.
+    /// Reads all pages, except those whose write waits.
     fn read_all(&mut self) {
         for page in 0..self.asked.pages() {
             self.read(page);
@@ -87,7 +89,7 @@ impl Pair {
     }
 }
 
-/// Wears a device out, and goes on for a while; says how often it had no room.
+/// Wears a device out and continues for a while; returns how many operations found no room.
 fn wear_out(setup: &Setup, seed: u64) -> u32 {
     let mut pair = Pair {
         asked: Device::new(setup),
@@ -105,7 +107,8 @@ fn wear_out(setup: &Setup, seed: u64) -> u32 {
         };
         let page = random.below(spread);
         let failed = pair.failures;
-        // Once there was no room, trims make some again, so that what follows shows the state.
+        // After the first failure, trims make room again, so that later operations show whether the state is
+        // intact.
         let what = match random.below(24) {
             what if failed > 0 && what > 10 => 2,
             what => what,

@@ -1,4 +1,4 @@
-//! Page mapping under evenly spread writes, beside what theory says of it.
+//! Page mapping under uniformly random writes, compared with theory.
 
 use crate::kit;
 
@@ -6,7 +6,8 @@ use destage_base::Random;
 use destage_nand::Cause;
 use kit::{Device, Setup};
 
-/// Programs per page written, with logical pages `percent` of all, in the steady state of random overwrites.
+/// Programs per page written in the steady state of random overwrites, if `percent` percent of all pages are
+/// logical pages.
 fn amplification(policy: &str, percent: u32) -> f64 {
     let blocks = 1_000;
     let mut setup = Setup::new("page", 1, blocks, 32)
@@ -35,7 +36,8 @@ fn amplification(policy: &str, percent: u32) -> f64 {
     measured as f64 / (6 * pages) as f64
 }
 
-/// First in, first out: 1 / (1 - x), where the logical share of pages is (x - 1) / ln x (Desnoyers, SYSTOR 2012).
+/// Write amplification of first in, first out: 1 / (1 - x), where the logical share of pages is (x - 1) / ln x
+/// (Desnoyers, SYSTOR 2012).
 fn first_in_first_out(share: f64) -> f64 {
     let (mut low, mut high) = (1e-9, 1.0 - 1e-9);
     for _ in 0..200 {

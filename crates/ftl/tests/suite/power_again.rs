@@ -1,5 +1,5 @@
-//! Power that fails again and again, on small devices with the smallest reserve: no layer loses what was programmed, and none
-//! runs out of room, however often and wherever it is cut off, mounts included.
+//! Power that fails again and again, on small devices with the smallest reserve. No layer may lose what was
+//! programmed or run out of room, however often and at whatever moment the power fails, during mounts too.
 
 use crate::kit;
 
@@ -17,12 +17,12 @@ use kit::{Setup, TIMING, about, variants};
 /// Bytes of a page.
 const BYTES: usize = 8;
 
-/// Where the power fails.
+/// The moments at which the power fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Cuts {
-    /// At any moment.
+    /// At any moment of a step.
     Anywhere,
-    /// In the first program of a step: nothing is gained, and a page is lost.
+    /// In the first program of a step: the step gains nothing, and the page that it was programming is lost.
     FirstProgram,
     /// Late in a step.
     LastOperation,
@@ -36,9 +36,9 @@ struct Victim<'a> {
     random: Random,
     operations: Operations,
     versions: u64,
-    /// By page, the version that has to be there; none after a trim.
+    /// For each page, the version that must be there after a mount; `None` after a trim, when any version may be.
     wanted: Vec<Option<u64>>,
-    /// A page whose program was cut off, and its version.
+    /// The page whose program was cut off, and its version.
     in_flight: Option<(u64, u64)>,
     cuts: Cuts,
 }
@@ -70,7 +70,7 @@ impl<'a> Victim<'a> {
         }
     }
 
-    /// When the step in service on `die` is cut off.
+    /// The moment at which the step in service on `die` is cut off.
     fn moment(&mut self, die: u32) -> Ticks {
         let moments = self.medium.moments(die, &TIMING);
         let last = moments.last().copied().unwrap_or(0);
@@ -84,7 +84,8 @@ impl<'a> Victim<'a> {
         }
     }
 
-    /// A step that can wait is done on `die`, now and then; the power fails in it as in the others. Whether it did.
+    /// Now and then does a step of deferred work on `die`; the power may fail in it as in any other step. Returns
+    /// whether the power failed.
     fn idle(&mut self, die: u32, fails: &mut u64) -> bool {
         if !self.ftl.properties().works_when_idle || self.random.below(3) > 0 {
             return false;
@@ -98,7 +99,7 @@ impl<'a> Victim<'a> {
         *fails == 0
     }
 
-    /// One step is done on `die`; the power fails in it if `fails`.
+    /// Carries out one step on `die`; with `fails`, the power fails in it.
     fn step(&mut self, die: u32, images: &[Image<'_>], fails: bool) {
         let started = self.medium.start(die, &self.operations, images);
         started.unwrap_or_else(|refusal| panic!("{refusal}: {:?}", self.operations.all()));
@@ -117,8 +118,8 @@ impl<'a> Victim<'a> {
             .cut(|_| elapsed, &TIMING, &bad, &mut Random::new(1));
     }
 
-    /// Writes `page`, with the garbage collections that are needed before; the power fails in the `fails`-th step from now, and
-    /// what is said is whether it did.
+    /// Writes `page`, after the garbage collections that are needed. The power fails in the `fails`-th step from
+    /// now; returns whether that happened during this write.
     fn write(&mut self, page: u64, fails: &mut u64) -> bool {
         let write = PageWrite {
             is_long: self.random.below(4) == 0,
@@ -172,7 +173,7 @@ impl<'a> Victim<'a> {
         self.step(die, &[], false);
     }
 
-    /// Mounts what is left; the power fails in `cuts` mounts before.
+    /// Mounts the device; before that, the power fails in `cuts` other mounts.
     fn mount(&mut self, cuts: u64) {
         let fresh = Setup {
             filled: false,
@@ -180,7 +181,8 @@ impl<'a> Victim<'a> {
         };
         for _ in 0..cuts {
             let mut ftl = fresh.build().expect("it was built before");
-            // The medium as it is at a step of the mount, each equally probable.
+            // Takes the medium in a step of the mount that is chosen at random, each step with the same
+            // probability.
             let (mut steps, mut at, mut random) = (0, None, self.random.clone());
             let mounted = mount(
                 &mut *ftl,
@@ -205,7 +207,8 @@ impl<'a> Victim<'a> {
         self.check();
     }
 
-    /// What was programmed is there; what was in flight may be.
+    /// Checks that programmed pages are there. A page whose program was cut off may have its old or its new
+    /// version.
     fn check(&mut self) {
         let in_flight = self.in_flight.take();
         for page in 0..self.wanted.len() as u64 {
@@ -221,7 +224,7 @@ impl<'a> Victim<'a> {
         }
     }
 
-    /// Cuts the power `cuts` times, with few writes between the cuts, and writes everything once more at the end.
+    /// Cuts the power `cuts` times, with few writes between two cuts, and finally writes all pages once more.
     fn run(&mut self, cuts: u64, trims: bool) {
         let pages = self.ftl.pages();
         for page in 0..pages {
@@ -251,7 +254,7 @@ impl<'a> Victim<'a> {
     }
 }
 
-/// Small devices under `name` with as little reserve as it takes.
+/// Small devices under the layer `name` with the smallest possible reserve.
 fn smallest(name: &str) -> Vec<Setup> {
     let shapes = [
         (1, 1, 16, 4, false),
@@ -274,7 +277,7 @@ fn smallest(name: &str) -> Vec<Setup> {
                     .with("min_free_percent", "1")
                     .with("cache_percent", "8")
                     .with("cache_fold_pages", "1");
-                // With room for a dynamic cache.
+                // Also a device with room for a dynamic cache.
                 setups.push(setup.clone().with("reserve_percent", "50"));
             }
             "zns" => {
@@ -309,7 +312,7 @@ fn smallest(name: &str) -> Vec<Setup> {
     setups
 }
 
-/// The same as `base` with writes that are told apart, with steps, and with a journal.
+/// `base` with writes that are divided into streams, with garbage collection in steps, and with a journal.
 fn told_apart(base: &Setup) -> Vec<Setup> {
     let with = |pairs: &[(&'static str, &str)]| {
         let all = pairs.iter();
@@ -330,7 +333,7 @@ fn told_apart(base: &Setup) -> Vec<Setup> {
     ]
 }
 
-/// Zones of all sizes that the blocks of `base` can be divided into, few of them open and finished early or late.
+/// `base` with several sizes of zones and limits of open zones; zones are finished early, late or never.
 fn zones(base: &Setup) -> Vec<Setup> {
     let mut setups = Vec::new();
     for (blocks, open, finish) in [
@@ -350,7 +353,8 @@ fn zones(base: &Setup) -> Vec<Setup> {
     setups
 }
 
-/// Cuts each small device under `name` as often as `cuts` says, in every way; returns how many devices failed, and of how many.
+/// Cuts the power of each small device under the layer `name` `cuts` times, in every way. Returns the number of
+/// devices that failed and of devices tried.
 fn cut_again_and_again(name: &str, power_may_fail: bool, cuts: u64) -> (usize, usize) {
     let (mut failed, mut tried) = (0, 0);
     let of_base = |base: &Setup| variants(base);
@@ -360,7 +364,7 @@ fn cut_again_and_again(name: &str, power_may_fail: bool, cuts: u64) -> (usize, u
             ..setup
         };
         if setup.build().is_err() {
-            // Some words do not go together.
+            // The combination of settings is refused.
             continue;
         }
         for (seed, kind, trims) in ways(tried as u64) {
@@ -378,7 +382,8 @@ fn cut_again_and_again(name: &str, power_may_fail: bool, cuts: u64) -> (usize, u
     (failed, tried)
 }
 
-/// All seeds, kinds of cuts, and with trims or without, if many cuts are asked for; else one of each in turn.
+/// The seed, the kind of cuts, and whether there are trims: all combinations if the environment asks for many
+/// cuts, otherwise one of them in rotation.
 fn ways(turn: u64) -> Vec<(u64, Cuts, bool)> {
     let kinds = [Cuts::Anywhere, Cuts::FirstProgram, Cuts::LastOperation];
     let of_seed = |seed: u64| {
@@ -398,7 +403,7 @@ fn no_layer_loses_anything_or_runs_out_however_often_it_is_cut() {
         .iter()
         .filter(|row| row.has_flash && row.can_be_mounted)
         .collect();
-    // `make cuts` asks for three times as many.
+    // `make cuts` runs three times as many.
     let cuts = match std::env::var("DESTAGE_CUTS") {
         Ok(_) => 300,
         Err(_) => 100,
@@ -421,7 +426,8 @@ fn no_layer_loses_anything_or_runs_out_however_often_it_is_cut() {
     });
 }
 
-/// What garbage collection opens last may then hold new data, and cuts fill the rest of it.
+/// The counterexample: without the provisions for power loss, the last block that garbage collection opens may
+/// hold new data, and interrupted programs fill the rest of it. Then there is no room left.
 #[test]
 fn a_device_that_does_not_reckon_with_cuts_runs_out() {
     let (failed, tried) = cut_again_and_again("page", false, 60);

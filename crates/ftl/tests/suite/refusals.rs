@@ -1,4 +1,4 @@
-//! Layers that map by block say what is wrong with a device: too small from the start, or worn out on the way.
+//! Layers that map by block report what is wrong with a device: it is too small from the start, or it wears out.
 
 use crate::kit;
 

@@ -1,4 +1,4 @@
-//! Every layer of the registry has a scenario, and it comes out as written.
+//! Every layer of the registry has a scenario, and its costs are as the scenario expects.
 
 use crate::kit;
 

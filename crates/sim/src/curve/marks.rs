@@ -1,20 +1,21 @@
-//! A row of places, some of them marked, and the number of marks before a place.
+//! A set of marked places, and the number of marks from a place on.
 
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
-/// Words of a block: as many as one line of the processor's cache has.
+/// Words of a block: as many as fit into one cache line of the processor.
 const BLOCK: usize = 8;
 
-/// A set of places below a bound. Counting costs the logarithm of a five-hundredth of the bound.
+/// A set of places below a bound. Counting takes a number of steps that is logarithmic in the number of blocks of 512
+/// places.
 pub(super) struct Marks {
     words: Vec<u64>,
-    /// Marks by block, as a binary indexed tree.
+    /// Number of marks in each block, as a binary indexed tree.
     tree: Vec<u32>,
     total: u32,
 }
 
 impl Marks {
-    /// No place of `places` places is marked.
+    /// A set for `places` places, without a mark.
     pub(super) fn new(places: usize) -> Self {
         let blocks = places.div_ceil(WORD * BLOCK);
         Self {
@@ -24,13 +25,13 @@ impl Marks {
         }
     }
 
-    /// How many there are.
+    /// The number of marks.
     #[inline]
     pub(super) fn total(&self) -> u32 {
         self.total
     }
 
-    /// Marks `place`, which was not marked.
+    /// Marks `place`, which is not marked.
     #[inline]
     pub(super) fn set(&mut self, place: usize) {
         self.words[place / WORD] |= 1 << (place % WORD);
@@ -42,7 +43,7 @@ impl Marks {
         }
     }
 
-    /// `place`, which was marked, is no more.
+    /// Removes the mark of `place`, which is marked.
     #[inline]
     pub(super) fn clear(&mut self, place: usize) {
         self.words[place / WORD] &= !(1 << (place % WORD));

@@ -1,8 +1,9 @@
-//! Every size of a page-level LRU buffer in one pass over the requests.
+//! All sizes of a page-level LRU buffer in one pass over the requests.
 //!
-//! Equal to a run of each size, request by request, with flush, forced writes, trims and writes past the buffer. Every page that a buffer of `n`
-//! pages holds is also in every larger one; so a page has one number, the size of the smallest buffer that holds it, and each event counts for all
-//! sizes from a number on (`stack.rs`).
+//! The results equal those of one run for each size, request by request, including flushes, forced writes, trims and
+//! writes past the buffer. Every page in a buffer of `n` pages is also in every larger buffer. So one number describes
+//! a page: the size of the smallest buffer that holds it. Each event then counts for all sizes from a number on, or
+//! for all sizes below it (`stack.rs`).
 
 mod marks;
 mod peak;
@@ -24,7 +25,8 @@ use crate::metrics::{FrontScope, Metrics, Scope, collect, rows};
 use crate::paging::Addressing;
 use crate::settings::Config;
 
-/// Counts for all buffers from a size on, or below one.
+/// Numbers of events, by a size in pages. An event counts either for all buffers from that size on or for all smaller
+/// ones.
 #[derive(Default)]
 struct BySize(Vec<u64>);
 
@@ -34,7 +36,7 @@ impl BySize {
         *destage_base::table::at(&mut self.0, size as usize, 0) += 1;
     }
 
-    /// By size: events counted for sizes up to it.
+    /// By buffer size: the number of events with at most that size.
     fn up_to(mut self, sizes: usize) -> Vec<u64> {
         self.0.resize(sizes, 0);
         let mut sum = 0;
@@ -45,7 +47,7 @@ impl BySize {
         self.0
     }
 
-    /// By size: events counted for sizes above it.
+    /// By buffer size: the number of events with a larger size.
     fn above(mut self, sizes: usize) -> Vec<u64> {
         self.0.resize(sizes, 0);
         let mut sum = 0;
@@ -56,9 +58,9 @@ impl BySize {
     }
 }
 
-/// How requests are treated.
+/// The treatment of requests.
 struct Rules {
-    /// Writes of this many pages bypass the buffer; 0: none do.
+    /// Writes of this many pages or more bypass the buffer; 0: none do.
     bypass_pages: u32,
     honors_flush: bool,
     forces_all: bool,
@@ -66,7 +68,7 @@ struct Rules {
     drains: bool,
 }
 
-/// The counts by size.
+/// The counts of all events by size.
 #[derive(Default)]
 struct Sizes {
     write_hits: BySize,
@@ -79,14 +81,15 @@ struct Sizes {
     superseded: BySize,
 }
 
-/// A pass that has begun. Its memory is that of the pages that were written and neither flushed nor trimmed since.
+/// A pass that has begun. It needs memory for the pages that were written and neither flushed nor trimmed since.
 pub struct OnePass {
     origin: String,
     addressing: Addressing,
     scope: Scope,
     rules: Rules,
     stack: Stack,
-    /// Once a page has left from the middle. Until then every buffer was full when it first evicted.
+    /// Most dirty pages of each size; `None` until a page leaves the buffers in another way than by eviction. Until
+    /// then every buffer was full once, up to the size `largest`.
     peak: Option<Peak>,
     host: HostCounts,
     sizes: Sizes,
@@ -95,7 +98,7 @@ pub struct OnePass {
     largest: u32,
 }
 
-/// The results of every size.
+/// The results of all sizes.
 pub struct Curve {
     host: HostCounts,
     scope: Scope,
@@ -113,8 +116,8 @@ pub struct Curve {
 }
 
 impl OnePass {
-    /// A pass over requests that errors call `origin`; `None` if `config` needs a run of each size: another scheme, a clock, or a rule that depends
-    /// on how full the buffer is.
+    /// A pass over requests that errors call `origin`. `None` if `config` needs one run for each size: because of
+    /// another scheme, a clock, or a rule that depends on how full the buffer is.
     #[must_use]
     pub fn new(config: &Config, origin: &str) -> Option<Self> {
         let is_page_lru = config.scheme.name == "lru"
@@ -156,16 +159,16 @@ impl OnePass {
         })
     }
 
-    /// The smallest buffer, in pages, with the best value so far.
+    /// The smallest buffer, in pages, that no larger buffer does better than so far.
     #[must_use]
     pub fn largest(&self) -> u32 {
         self.largest
     }
 
-    /// Goes on with `requests`.
+    /// Adds `requests`, which follow those fed before.
     ///
     /// # Errors
-    /// The error in a request.
+    /// An error in a request.
     pub fn feed(&mut self, requests: &[Request]) -> Result<(), SimError> {
         for request in requests {
             let origin = || self.origin.clone();
@@ -226,7 +229,7 @@ impl OnePass {
                 match written.hit {
                     Some(depth) if depth == written.room => {}
                     hit => {
-                        // A buffer that held the page holds no page more.
+                        // Buffers that held the page already do not gain a page.
                         if let Some(depth) = hit {
                             peak.add(depth, -1);
                         }
@@ -244,7 +247,7 @@ impl OnePass {
         }
     }
 
-    /// `page` leaves all buffers that hold it; the argument is the smallest of these.
+    /// Removes `page` from all buffers that hold it. Returns the smallest of these, in pages; `None` if there is none.
     fn leave(&mut self, page: Lpn) -> Option<u32> {
         let depth = self.stack.depth(page)?;
         let largest = self.largest as usize;
@@ -253,7 +256,7 @@ impl OnePass {
         self.stack.remove(page)
     }
 
-    /// Every page leaves: for a flush, or at the end.
+    /// Removes every page from all buffers: for a flush, or at the end.
     fn leave_all(&mut self, is_flush: bool) {
         let largest = self.largest as usize;
         let peak = self.peak.get_or_insert_with(|| Peak::full(largest));
@@ -268,7 +271,7 @@ impl OnePass {
         self.stack.clear();
     }
 
-    /// There are no more requests.
+    /// Ends the pass, after the last request. Returns the results.
     #[must_use]
     pub fn finish(mut self) -> Curve {
         if self.rules.drains {
@@ -305,13 +308,13 @@ fn pages(span: &Span, offsets: std::ops::Range<u32>) -> impl Iterator<Item = Lpn
 }
 
 impl Curve {
-    /// The smallest buffer, in pages, that no larger one does better than.
+    /// The smallest buffer, in pages, that no larger buffer does better than.
     #[must_use]
     pub fn largest(&self) -> u32 {
         self.write_hits.len() as u32 - 1
     }
 
-    /// Sizes, in pages, at which something differs from the size before, and 1.
+    /// Sizes, in pages, whose results differ from those of the size before; size 1 is always among them.
     pub fn changes(&self) -> impl Iterator<Item = u32> {
         (1..=self.largest().max(1)).filter(|size| {
             let differs = |counts: &Vec<u64>| counts[*size as usize] != counts[*size as usize - 1];
@@ -334,7 +337,7 @@ impl Curve {
         ]
     }
 
-    /// The results of a run with a buffer of `pages` pages, 1 or more, except the age of its oldest dirty page.
+    /// The results of a run with a buffer of `pages` pages, 1 or more, without the age of its oldest dirty page.
     #[must_use]
     pub fn at(&self, pages: u32) -> Metrics {
         let size = pages.min(self.largest()) as usize;

@@ -1,10 +1,11 @@
-//! The most pages that each buffer ever had.
+//! The most pages that a buffer of each size ever held.
 
-/// For each size: how many pages the buffer has, and the most it ever had.
+/// For each buffer size: how many pages the buffer holds, and the most that it ever held.
 ///
-/// A tree over sizes whose nodes keep the sum that was added to all sizes below them, and the maximum of that sum, since it was last passed on.
+/// This is a segment tree over sizes. Each node keeps a sum that is still to be added to all sizes below it, and the
+/// highest value that the sum had since it was last passed on to the children.
 pub(super) struct Peak {
-    /// A power of two.
+    /// Number of sizes, which is a power of two.
     sizes: usize,
     nodes: Vec<Node>,
 }
@@ -23,7 +24,8 @@ impl Node {
 }
 
 impl Peak {
-    /// Buffers that have had as many pages as they hold, up to `pages`.
+    /// Buffers that are full and have never held more: a buffer of each size holds as many pages as its size, but not
+    /// more than `pages`.
     pub(super) fn full(pages: usize) -> Self {
         let mut peak = Self::of(pages + 1);
         for size in 0..peak.sizes {
@@ -44,7 +46,7 @@ impl Peak {
         }
     }
 
-    /// Buffers of `depth` pages and more have `change` pages more.
+    /// Adds `change` to the number of pages of all buffers of `depth` pages or more.
     pub(super) fn add(&mut self, depth: u32, change: i64) {
         let depth = depth as usize;
         if depth >= self.sizes {
@@ -80,7 +82,7 @@ impl Peak {
         }
     }
 
-    /// Larger sizes had as many as the largest had.
+    /// Extends the tree to at least `sizes` sizes. A new size starts with the values of the largest size so far.
     fn grow(&mut self, sizes: usize) {
         self.settle();
         let mut larger = Self::of(sizes);
@@ -92,7 +94,7 @@ impl Peak {
         *self = larger;
     }
 
-    /// By size from 0 on: the most pages the buffer had.
+    /// By size from 0 on: the most pages that the buffer ever held.
     pub(super) fn most(mut self, sizes: usize) -> Vec<u64> {
         if sizes > self.sizes {
             self.grow(sizes);

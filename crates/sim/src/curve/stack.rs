@@ -1,10 +1,11 @@
 //! The contents of LRU buffers of all sizes at once.
 //!
-//! Pages stand in the order of their last write, and the buffer of `n` pages holds the pages among the first `n` places. A page that leaves from the
-//! middle (a trim, a forced write) leaves a *hole*: a free slot in every buffer that is large enough to have held the page. The next page that enters
-//! pushes the others down as far as the first hole and fills it: buffers below that
-//! hole are full and evict, all others have room. (The stack of Mattson and others, IBM Systems Journal 1970; deletions as of
-//! Thompson and Smith, ACM TOCS 1989.)
+//! Pages are ordered by their last write, and a buffer of `n` pages holds the pages among the first `n` places. A page
+//! that is removed from the middle (by a trim, a forced write) leaves a *hole*: a free slot in every buffer that is
+//! large enough to have held the page. The next page that enters moves the others down as far as the first hole, and
+//! fills that hole. So buffers that end before the hole are full and evict a page, and all others have room. (The
+//! stack is that of Mattson and others, IBM Systems Journal 1970; deletions are as in Thompson and Smith, ACM TOCS
+//! 1989.)
 
 use std::collections::BinaryHeap;
 
@@ -13,28 +14,28 @@ use destage_buffer::page_map::PageMap;
 
 use super::marks::Marks;
 
-/// In the place of a page.
+/// The owner of a place that is a hole.
 const HOLE: u32 = u32::MAX;
-/// Fewest places that are numbered before all are numbered again.
+/// Least number of places before all pages are numbered anew.
 const LEAST: usize = 1 << 12;
 
-/// What a write found.
+/// The state that a write found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Written {
-    /// The smallest buffer that held the page.
+    /// The smallest buffer that held the page, in pages; `None` if none did.
     pub(super) hit: Option<u32>,
-    /// The smallest buffer that had room: smaller ones evict a page.
+    /// The smallest buffer that had room, in pages: smaller ones evict a page.
     pub(super) room: u32,
 }
 
-/// Pages and holes by depth: 1 is the page written last.
+/// Pages and holes by depth: depth 1 is the page written last.
 pub(super) struct Stack {
-    /// The place of each page, later ones above.
+    /// The place of each page; the page written last has the highest place.
     places: PageMap<u32>,
     free: Vec<u32>,
-    /// By place: which slot of the map is there, or a hole.
+    /// By place: the slot of the page in the map, or [`HOLE`].
     owners: Vec<u32>,
-    /// Places that are taken, by a page or a hole.
+    /// Places that are taken by a page or a hole.
     taken: Marks,
     holes: BinaryHeap<u32>,
     next: usize,
@@ -52,14 +53,14 @@ impl Stack {
         }
     }
 
-    /// The smallest buffer that holds `page`.
+    /// The smallest buffer that holds `page`, in pages; `None` if none does.
     #[inline]
     pub(super) fn depth(&self, page: Lpn) -> Option<u32> {
         let slot = self.places.get(page)?;
         Some(self.taken.from(self.places.stamp(slot) as usize))
     }
 
-    /// `page` is written.
+    /// Writes `page`.
     #[inline]
     pub(super) fn write(&mut self, page: Lpn) -> Written {
         if self.next == self.owners.len() {
@@ -84,7 +85,7 @@ impl Stack {
                 }
                 depth
             }
-            // All buffers that held the page have a free slot.
+            // All buffers that held the page now have a free slot.
             (Some((place, depth)), _) => {
                 self.taken.clear(place as usize);
                 depth
@@ -108,7 +109,8 @@ impl Stack {
         Written { hit, room }
     }
 
-    /// `page` leaves every buffer that holds it; the argument is the smallest of these.
+    /// Removes `page` from every buffer that holds it. Returns the smallest of these, in pages; `None` if there is
+    /// none.
     pub(super) fn remove(&mut self, page: Lpn) -> Option<u32> {
         let slot = self.places.remove(page)?;
         let place = self.places.stamp(slot);
@@ -118,19 +120,19 @@ impl Stack {
         Some(self.taken.from(place as usize))
     }
 
-    /// The smallest buffer that holds each page, in descending order.
+    /// For each page: the smallest buffer that holds it, in descending order.
     pub(super) fn depths(&self) -> impl Iterator<Item = u32> {
         let places = self.taken.iter().enumerate();
         let pages = places.filter(|(_, place)| self.owners[*place] != HOLE);
         pages.map(|(before, _)| self.taken.total() - before as u32)
     }
 
-    /// Every page leaves.
+    /// Removes every page.
     pub(super) fn clear(&mut self) {
         *self = Self::new();
     }
 
-    /// Closes up places that are not taken, and holes that no page is below.
+    /// Numbers the taken places anew without gaps, and drops holes that are deeper than every page.
     #[cold]
     fn number_anew(&mut self) {
         let taken: Vec<usize> = self.taken.iter().collect();

@@ -1,6 +1,7 @@
-//! A step of a die, command by command: each is placed on die and channel when it begins.
+//! The steps of dies, command by command: each command is placed on die and channel when it begins.
 //!
-//! Only where dies share channels or pages have types: else the time of a step is a sum that is known when it begins.
+//! This is used where dies share channels or pages have types. Otherwise the time of a step is a sum that is known
+//! when the step begins.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,84 +15,86 @@ use destage_nand::{Kind, Operations};
 
 use super::plan::{Planned, Planner};
 
-/// What a die is doing.
+/// The present step of a die.
 #[derive(Clone, Default)]
 struct Step {
-    /// What is left of it.
+    /// The commands to come.
     commands: VecDeque<Planned>,
-    /// When the die began with its first command.
+    /// When the die began the first command of the step.
     began: Ticks,
-    /// It does not end before: the map is busy until then.
+    /// The step does not end before this time: until then the mapping table is busy.
     not_before: Ticks,
     collects: bool,
-    /// The transaction that it is; none before the first.
+    /// The transaction that the step carries out; `None` before the first step.
     token: Option<Token>,
-    /// Its number, if it leaves the die to the next before its end.
+    /// Number of the step in `Commands::cached`, if the step hands its die over before its end.
     number: u32,
-    /// The number of the step that has the latest program of the die, if that leaves it so.
+    /// Number of the step with the latest program of the die, if that step has handed the die over and has not
+    /// ended.
     programs: Option<u32>,
-    /// What was issued last of it, and when it is done as far as is known.
+    /// The latest command that was issued, and its end as far as is known.
     latest: Option<Planned>,
     done: Ticks,
-    /// It was told of its end.
+    /// The end of the latest command was reported.
     is_told: bool,
 }
 
-/// A command that was issued.
+/// A command that was issued, or a wait before the next one.
 pub(super) struct Issued {
-    /// How long it takes.
+    /// Its length in ticks.
     pub time: Ticks,
-    /// For so much of that the die is still with what it began before the step, where cache registers let a step begin so early.
+    /// Ticks of `time`, from the start, in which the die still works on earlier steps; above 0 only with cache
+    /// registers, where a step begins before the die is free.
     pub waits: Ticks,
-    /// It moves or erases what was there, and serves no request.
+    /// The command moves or erases present contents, and serves no request.
     pub moves: bool,
-    /// It has just begun; else the one before goes on, or the map is busy.
+    /// The command begins now. Otherwise the command before it continues, or the mapping table is busy.
     pub begins: bool,
 }
 
-/// A step of more commands does not leave its die before its end.
+/// Most commands of a step that hands its die over before its end; commands that only load data do not count.
 const MOST_TOLD: usize = 3;
 
-/// A step that uses a cache register, and leaves its die to the next before its end.
+/// A step that uses a cache register and hands its die over to the next step before its own end.
 #[derive(Clone, Copy)]
 pub(super) struct Cached {
     pub die: u32,
-    /// Its commands: one, or the passes of up to three units.
+    /// The commands as reported to the mover: one, or up to three passes over two neighbouring units.
     pub told: [Option<FlashCommand>; MOST_TOLD],
-    /// The transaction that it is.
+    /// The transaction that the step carries out.
     pub token: Token,
-    /// When it ends, as far as is known.
+    /// When the step ends, as far as is known.
     done: Ticks,
 }
 
-/// A command of such a step that was issued.
+/// A command of a [`Cached`] step that was issued.
 pub(super) struct IssuedCached {
     pub cached: media::Cached,
-    /// As what it is told.
+    /// The command as reported to the mover.
     pub told: Option<FlashCommand>,
-    /// The step ends with it.
+    /// It is the last command of the step.
     pub is_last: bool,
 }
 
-/// The media, and what is to come on each die.
+/// The media, and the commands to come on each die.
 pub(super) struct Commands {
     media: Media,
     channels: u32,
     dies_per_channel: u32,
     planner: Planner,
     steps: Vec<Step>,
-    /// What is left of reads in the midst of steps, and their dies.
+    /// For each read that runs during a step: its die, and its commands to come.
     reads: BTreeMap<Token, (u32, VecDeque<Planned>)>,
-    /// The latest command of each of them, and its die.
+    /// For each of these reads: its die, and its latest command.
     told_of_reads: BTreeMap<Token, (u32, FlashCommand)>,
-    /// Planes have cache registers, and a die may do several things at once.
+    /// The cache registers of the planes, if there are any; a die then runs several commands at a time.
     registers: Option<media::Registers>,
-    /// Steps that used them and have left their dies to the next.
+    /// Steps that use cache registers and hand their dies over.
     cached: Slab<Cached>,
 }
 
 impl Commands {
-    /// Idle media under a device of `dies`.
+    /// Idle media under a device of `dies` dies.
     pub fn new(media: MediaConfig, planner: Planner, dies: u32) -> Self {
         Self {
             channels: media.channels,
@@ -106,8 +109,8 @@ impl Commands {
         }
     }
 
-    /// `die` begins `operations`, one after the other, which are `transaction`, called `token`; meanwhile the map is busy for
-    /// `map_time`.
+    /// `die` begins `operations`, one after the other, for `transaction`, which is called `token`. Meanwhile the
+    /// mapping table is busy for `map_time` ticks.
     pub fn begin(
         &mut self,
         die: u32,
@@ -128,27 +131,28 @@ impl Commands {
         step.token = Some(token);
     }
 
-    /// The transaction that the step of `die` is.
+    /// The transaction that the step of `die` carries out.
     pub fn token(&self, die: u32) -> Option<Token> {
         self.steps[die as usize].token
     }
 
-    /// Whether a die may do several things at once.
+    /// Whether dies run several commands at a time.
     pub fn has_registers(&self) -> bool {
         self.registers.is_some()
     }
 
-    /// Whether the step of `die` stands between two commands.
+    /// Whether the step of `die` is between two commands.
     pub fn is_between(&self, die: u32, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
         step.done <= now && !step.commands.is_empty()
     }
 
-    /// Issues the next command of the step of `die`, or waits for the latest or for the map. None if the step has ended.
+    /// Issues the next command of the step of `die`, or waits for the latest command or the mapping table. `None`
+    /// if the step has ended.
     pub fn issue(&mut self, die: u32, now: Ticks) -> Option<Issued> {
         let step = &mut self.steps[die as usize];
         if step.done > now {
-            // Reads have interrupted it.
+            // Reads have interrupted the command, so it ends later.
             return Some(Issued {
                 time: step.done - now,
                 waits: 0,
@@ -194,7 +198,8 @@ impl Commands {
         self.planner.told_of(latest)
     }
 
-    /// The latest command of the step of `die`, if it has ended `now`; asked once.
+    /// The latest command of the step of `die`, if it has ended by `now` and this function has not returned it
+    /// before.
     pub fn take_latest(&mut self, die: u32, now: Ticks) -> Option<FlashCommand> {
         let step = &mut self.steps[die as usize];
         let ended = step.latest.filter(|_| step.done <= now && !step.is_told)?;
@@ -202,8 +207,9 @@ impl Commands {
         self.planner.told_of(&ended)
     }
 
-    /// Whether the step of `die`, which has just begun and is `transaction`, leaves it to the next before its end: it is one read or
-    /// program, or, of units, for a write or fillers, and programs and data of pages alone.
+    /// Whether the step of `die`, which has just begun for `transaction`, hands its die over before its end.
+    /// Without units, the step must be one read or one program. With units, it must be one read, or the programs
+    /// and data transfers of a write or of fillers.
     fn uses_registers(&self, die: u32, transaction: Transaction, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
         let commands = &step.commands;
@@ -231,8 +237,8 @@ impl Commands {
             }
     }
 
-    /// Issues the first command of the step of `die`, which has just begun and is `transaction`, called `token`, if it leaves its
-    /// die to the next before its end; its number, too.
+    /// Issues the first command of the step of `die`, which has just begun for `transaction` (called `token`), if
+    /// the step hands its die over before its end. Returns the number of the step and the command.
     pub fn begin_cached(
         &mut self,
         die: u32,
@@ -257,8 +263,8 @@ impl Commands {
         issued.map(|issued| (number, issued))
     }
 
-    /// Issues the next command of the step of `die`, which leaves it to the next before its end; none if it has no more, or its
-    /// command uses no register.
+    /// Issues the next command of the step of `die`, which hands its die over before its end. `None` if the step
+    /// has no more commands, or if the command uses no cache register.
     pub fn issue_cached(&mut self, die: u32, now: Ticks) -> Option<IssuedCached> {
         let phase = *self.steps[die as usize].commands.front()?;
         let place = self.place(die);
@@ -292,12 +298,13 @@ impl Commands {
         })
     }
 
-    /// The number of the step of `die`, which leaves it to the next before its end.
+    /// The number of the step of `die`, which hands its die over before its end.
     pub fn number(&self, die: u32) -> u32 {
         self.steps[die as usize].number
     }
 
-    /// The step of this number has ended: takes it; or else reads have interrupted it, and it goes on at its die for so long.
+    /// Takes the step `number`, which was due to end now. If reads have interrupted it, the error holds its die and
+    /// the ticks that it still takes.
     pub fn take_cached(&mut self, number: u32, now: Ticks) -> Result<Cached, (u32, Ticks)> {
         let cached = self.cached[number];
         if cached.done > now {
@@ -309,7 +316,7 @@ impl Commands {
         Ok(cached)
     }
 
-    /// Whether a read may interrupt what `die` does.
+    /// Whether a read may interrupt the present work of `die`.
     pub fn takes_read(&self, die: u32, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
         let latest = step.latest.filter(Planned::changes);
@@ -320,7 +327,8 @@ impl Commands {
         (in_step || beside) && self.media.takes_read(now, self.place(die))
     }
 
-    /// The read `token` begins at `die`, which is in the midst of a step; returns how long the first command of the read takes.
+    /// Begins the read `token` at `die` during a step of the die. Returns how long the first command of the read
+    /// takes, in ticks.
     pub fn begin_read(
         &mut self,
         die: u32,
@@ -330,14 +338,14 @@ impl Commands {
     ) -> Ticks {
         let mut phases = VecDeque::new();
         self.planner.plan(die, operations, false, &mut phases);
-        // A page without contents takes no command, and its read ends all the same.
+        // The read of a page without contents has no command, but it ends like any other.
         let takes_time = !phases.is_empty();
         self.reads.insert(token, (die, phases));
         let time = takes_time.then(|| self.go_on_reading(token, now));
         time.flatten().unwrap_or(0)
     }
 
-    /// How long the next command of the read `token` takes. None if it has ended.
+    /// Issues the next command of the read `token`, and returns how long it takes. `None` if the read has ended.
     pub fn go_on_reading(&mut self, token: Token, now: Ticks) -> Option<Ticks> {
         let (die, phases) = self.reads.get_mut(&token)?;
         let die = *die;
@@ -362,23 +370,24 @@ impl Commands {
         Some(time)
     }
 
-    /// The latest command of the read `token`, and its die: it has begun, or if the next is asked for ended.
+    /// The die of the read `token`, and its latest command.
     pub fn latest_of_read(&self, token: Token) -> Option<(u32, FlashCommand)> {
         self.told_of_reads.get(&token).copied()
     }
 
-    /// Takes the latest command of the read `token`, and its die: both are forgotten here.
+    /// Takes the die of the read `token`, and its latest command, which are no longer kept here.
     pub fn take_latest_of_read(&mut self, token: Token) -> Option<(u32, FlashCommand)> {
         self.told_of_reads.remove(&token)
     }
 
-    /// The die among those of the media: neighbours in the stripe of dies are on different channels.
+    /// The number that the media give `die`. Consecutive dies of the device are on different channels.
     fn place(&self, die: u32) -> u32 {
         let (way, channel) = (die / self.channels, die % self.channels);
         channel * self.dies_per_channel + way
     }
 
-    /// Issues `phase`, which interrupts if it is a read and may; when it is done.
+    /// Issues `phase`, and returns when it is done. If `phase` is a read, and `may_interrupt`, it can interrupt a
+    /// program or an erase.
     fn operate(&mut self, die: u32, phase: Planned, now: Ticks, may_interrupt: bool) -> Ticks {
         let place = self.place(die);
         if phase.loads {
@@ -400,7 +409,7 @@ impl Commands {
     }
 }
 
-/// `planned` at the die that the media call `die`.
+/// The command of `planned` at the die that the media number `die`.
 fn command(planned: &Planned, die: u32) -> Command {
     Command {
         kind: planned.kind,

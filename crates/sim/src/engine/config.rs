@@ -1,4 +1,4 @@
-//! What an event-driven run needs to know besides its device.
+//! The configuration of an event-driven run, apart from its device.
 
 use destage_base::{Ticks, choices};
 
@@ -20,53 +20,54 @@ choices! {
 choices! {
     /// When requests arrive.
     pub enum Replay {
-        /// By their timestamps.
+        /// At their times in the trace.
         Trace = "trace",
-        /// Each when an earlier one completes, the queue depth outstanding.
+        /// One for each request that completes, so that as many are outstanding as the queue depth allows.
         Closed = "closed",
     }
 }
 
-/// What is measured, and from when to when.
+/// Which values are measured, and the window of statistics.
 #[derive(Clone, Copy, Debug)]
 pub struct Statistics {
-    /// Requests before statistics open.
+    /// Number of requests before statistics open.
     pub warmup: u64,
-    /// When they close.
+    /// When statistics close.
     pub window: Window,
-    /// Report how long pages were dirty.
+    /// Whether dirty ages are reported.
     pub dirty_ages: bool,
-    /// Response times kept one by one, of each kind.
+    /// How many response times of each kind are kept one by one; beyond that number, percentiles are exact to a
+    /// thousandth.
     pub exact_responses: usize,
 }
 
 /// Host and run parameters of the engine.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Requests kept outstanding at the device.
+    /// Most requests in the device at a time.
     pub queue_depth: u32,
     /// Which waiting request is sent next.
     pub scheduler: Scheduler,
     /// Host bus time per sector, in ticks.
     pub bus_per_sector: Ticks,
-    /// What else lies between host and buffer, if anything does.
+    /// The front end between host and buffer, if there is more than the bus.
     pub front: Option<FrontConfig>,
-    /// How times are added.
+    /// How the end of a span of time is computed.
     pub clock: Clock,
     /// When requests arrive.
     pub replay: Replay,
-    /// Factor on the times of arrival.
+    /// Factor by which the times of arrival are multiplied.
     pub time_scale: f64,
-    /// To whom completions are credited.
+    /// The request to which a completion is credited.
     pub attribution: Attribution,
-    /// Outstanding requests at which the run stops; more than there can be: never.
+    /// Number of outstanding requests at which the run stops; a number that cannot be reached means never.
     pub saturation: u64,
-    /// Go on after the last request for as long as the device has work of its own.
+    /// Whether the run continues after the last request until the device is clean or has nothing more to do.
     pub run_out: bool,
-    /// Destage what is left at the end.
+    /// Whether remaining dirty pages are destaged at the end.
     pub drain: bool,
-    /// How requests become pages.
+    /// How requests are split into pages.
     pub addressing: Addressing,
-    /// What is measured.
+    /// Which values are measured, and when.
     pub statistics: Statistics,
 }

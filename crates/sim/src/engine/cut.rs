@@ -1,4 +1,4 @@
-//! A run whose power fails: it goes on until a moment that is known only when something has happened.
+//! A run in which the power fails, at a moment that may become known only during the run.
 
 use destage_base::Ticks;
 use destage_device::Device;
@@ -9,12 +9,13 @@ use crate::error::SimError;
 use crate::observer::Observer;
 
 impl<'a, B: Mover> Engine<'a, B> {
-    /// Goes on with `requests`, which follow those fed before, until the power fails; with `last` there are no more, and the device
-    /// goes on by itself for as long as it has something to do. `fails_at` is asked after each moment that has passed, and gives
-    /// the time of the failure once that is known: all that is due until then happens. Whether the power has not failed.
+    /// Simulates `requests`, which follow those fed before, until the power fails. With `last` there are no more
+    /// requests, and the run continues until no event is left. `fails_at` is called before each event and returns
+    /// the time of the failure once it is known: events up to that time still happen. Returns `true` if the power
+    /// has not failed.
     ///
     /// # Errors
-    /// As of [`Engine::feed`].
+    /// As for [`Engine::feed`].
     pub fn feed_until(
         &mut self,
         requests: &[Request],
@@ -45,7 +46,7 @@ impl<'a, B: Mover> Engine<'a, B> {
         Ok(true)
     }
 
-    /// What is left when the power fails.
+    /// The parts that remain when the power fails.
     #[must_use]
     pub fn into_parts(self) -> Parts<'a, B> {
         Parts {
@@ -59,18 +60,18 @@ impl<'a, B: Mover> Engine<'a, B> {
     }
 }
 
-/// The parts of an engine that goes on no more.
+/// The parts of an engine that has stopped.
 pub struct Parts<'a, B> {
     /// The device.
     pub device: Device,
-    /// The mover of its bytes.
+    /// The mover of the bytes.
     pub mover: B,
-    /// Its observer.
+    /// The observer of the run.
     pub observer: Box<dyn Observer + 'a>,
-    /// Requests that arrived, those before the device was made anew included.
+    /// Number of requests that arrived, including requests of earlier engines (see [`Engine::go_on_from`]).
     pub arrivals: u64,
-    /// By die, when its latest flash command began.
+    /// By die: when its latest flash command began; 0 if there was none.
     pub begins: Vec<Ticks>,
-    /// The time of the last event.
+    /// The time of the last event, in ticks.
     pub now: Ticks,
 }

@@ -1,24 +1,24 @@
-//! What is due, and how often a message passes through the event list before it is heard.
+//! Events, and how often a message passes through the event list before it is delivered.
 //!
-//! A message between host, controller and device takes no time, but what is already due at that instant
-//! goes first. The numbers of passes are those of the reference simulator.
+//! A message between host, controller and device takes no time, but events already due at that instant come first.
+//! The numbers of passes are those of the reference simulator.
 
 use super::front::{Place, Visit};
 
-/// Passes through the event list before a request sent on an arrival reaches the device.
+/// Passes of a request through the event list before it reaches the device, if an arrival caused its sending.
 pub(super) const PASSES_SEND_ON_ARRIVAL: u8 = 2;
-/// Passes before a request sent on a completion reaches the device.
+/// Passes of a request through the event list before it reaches the device, if a completion caused its sending.
 pub(super) const PASSES_SEND_ON_COMPLETION: u8 = 3;
-/// Passes before a write's data starts over the host bus.
+/// Passes before a write's data starts to move over the host bus.
 pub(super) const PASSES_BEFORE_WRITE_DATA: u8 = 7;
-/// Before a read's data starts over the host bus.
+/// Passes before a read's data starts to move over the host bus.
 pub(super) const PASSES_BEFORE_READ_DATA: u8 = 2;
-/// From the device to the host with the news of completion.
+/// Passes of the message from device to host that a request is complete.
 pub(super) const PASSES_COMPLETION: u8 = 4;
-/// From the host back to the device, which may use the channel again.
+/// Passes of the message from host to device that the host bus is free again.
 pub(super) const PASSES_RELEASE: u8 = 1;
 
-/// What is due.
+/// An event of the engine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Event {
     /// The next request of the trace arrives.
@@ -26,44 +26,45 @@ pub(super) enum Event {
     /// A message about a request is on its way through the event list.
     Message {
         message: Message,
-        /// Passes to go.
+        /// Remaining passes through the event list.
         passes: u8,
-        /// About which request.
+        /// Number of the request.
         request: u32,
     },
-    /// A write's data is in the device.
+    /// The data of this write has arrived in the device.
     WriteDataIn(u32),
-    /// A read's data is at the host.
+    /// The data of this read has arrived at the host.
     ReadDataOut(u32),
-    /// The transaction of this number, whose time was known when it began, has ended.
+    /// The transaction with this token number has ended; its time was known when it began.
     Done(u32),
     /// The command in service at this die has ended.
     CommandDone(u32),
-    /// A phase of the command at this die, by the media's number, has ended.
+    /// A phase of the command at this die, numbered as in the media, has ended.
     Phase { phase: Phase, die: u32 },
     /// The step of this die, whose commands waited in queues, has ended.
     StepDone(u32),
-    /// A command of this read, by its token's number, in the midst of a step, has ended.
+    /// A command of the read with this token number has ended; the read runs during a step of its die.
     ReadDone(u32),
-    /// The step of this die goes on by itself, and the next may begin.
+    /// The die may begin its next command or step, while its latest command continues with the cache register.
     DieFree(u32),
-    /// The page operation of this number, whose die may have begun others, has ended.
+    /// The step with this number has ended. It used a cache register, so its die may have begun others since.
     CachedDone(u32),
-    /// Somebody has been served on the way between host and buffer.
+    /// A visit to a server between host and buffer is over.
     Front {
         place: Place,
         visit: Visit,
         request: u32,
     },
-    /// The device asked to be woken now.
+    /// The alarm with this number, which the device asked for, is due.
     Alarm(u32),
 }
 
-/// An [`Event`] in a machine word, as it stands in the event list: it is moved as often as flash does something, and put
-/// together byte by byte an event takes several times as long.
+/// An [`Event`] in one machine word, for the event list. Every flash operation moves events through the list, and
+/// an event assembled byte by byte takes several times as long.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Packed {
-    /// Kind in the lowest byte; message and passes, or phase in the next two; then transaction, die, request or alarm.
+    /// The lowest byte is the kind. The next two are message and passes, the phase, or place and visit. The upper
+    /// half is the number of the transaction, die, request or alarm.
     word: u64,
 }
 
@@ -122,7 +123,7 @@ impl From<Event> for Packed {
 }
 
 impl Packed {
-    /// What it is.
+    /// The event, unpacked.
     #[inline(always)]
     pub fn event(self) -> Event {
         let (middle, number) = ((self.word >> 8) as u16, (self.word >> 32) as u32);
@@ -160,19 +161,19 @@ impl Packed {
         }
     }
 
-    /// Whether it is an arrival.
+    /// Whether the event is an arrival.
     #[inline(always)]
     pub fn is_arrival(self) -> bool {
         self.word == u64::from(ARRIVAL)
     }
 
-    /// The number of the transaction that has ended, if it is that.
+    /// The token number of the transaction that has ended, if the event is [`Event::Done`].
     #[inline(always)]
     pub fn ends(self) -> Option<u32> {
         (self.word as u32 == u32::from(DONE)).then_some((self.word >> 32) as u32)
     }
 
-    /// The request of which this is the news that it is complete.
+    /// The request that is complete, if the event is a completion message, whatever its remaining passes.
     #[inline(always)]
     pub fn completes(self) -> Option<u32> {
         const NEWS: u64 = (Message::Complete as u64) << 8 | MESSAGE as u64;
@@ -180,7 +181,7 @@ impl Packed {
     }
 }
 
-/// The part of a flash command that has ended, as in [`End`](destage_nand::media::dispatch::End).
+/// The phase of a flash command, as in [`End`](destage_nand::media::dispatch::End).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
     Command = 0,
@@ -203,18 +204,18 @@ impl Phase {
     }
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Message {
     /// The host sends the request to the device.
     Send = 0,
-    /// The channel is ready for the write's data.
+    /// The host bus is ready for the write's data.
     StartWriteData = 1,
-    /// The channel is ready for the read's data.
+    /// The host bus is ready for the read's data.
     StartReadData = 2,
     /// The request is complete.
     Complete = 3,
-    /// The channel is free; about no request.
+    /// The host bus is free. The request number has no meaning.
     Release = 4,
 }
 
@@ -230,7 +231,7 @@ impl Message {
         }
     }
 
-    /// The event of this message about `request`, `passes` passes before it is heard.
+    /// The event of this message about `request`, with `passes` passes to go.
     pub(super) fn about(self, request: u32, passes: u8) -> Event {
         Event::Message {
             message: self,

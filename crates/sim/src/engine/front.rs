@@ -1,7 +1,7 @@
-//! What lies between host and buffer besides the bus: queues, and servers that requests pass on their way.
+//! The front end between host and buffer, besides the bus: queues, and servers that requests visit on their way.
 //!
-//! A server takes visits in the order in which they come, as many at a time as it has places. What has been served is handed on first, and then
-//! the next begins.
+//! A server begins visits in the order in which they come, and serves as many at a time as it has places. When a
+//! visit is over, its request moves on first; then the next visit begins.
 
 use std::collections::VecDeque;
 
@@ -16,39 +16,39 @@ use crate::queues::{QueueBy, Queues};
 use crate::wire::{COMPLETION, Carried, DOORBELL, ENTRY, Wire};
 use destage_trace::request::SECTOR_BYTES;
 
-/// What requests take on a core.
+/// The times of requests on a core of the firmware.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Firmware {
-    /// Cores side by side; at least 1.
+    /// Number of cores that work in parallel; at least 1.
     pub cores: u32,
-    /// Ticks of each request but a read.
+    /// Ticks for each request except reads.
     pub command: Ticks,
-    /// Ticks of each read.
+    /// Ticks for each read.
     pub read: Ticks,
-    /// Ticks of each page that is read or written.
+    /// Ticks for each page that is read or written, in addition.
     pub page: Ticks,
 }
 
-/// What lies between host and buffer besides the bus.
+/// The configuration of the front end between host and buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FrontConfig {
-    /// Weights of the queues; at least one.
+    /// Weights of the queues; at least one queue.
     pub weights: Vec<u32>,
-    /// Requests that a weight of 1 stands for.
+    /// Requests of a turn for each unit of weight.
     pub burst: u32,
     /// Which queue a request belongs to.
     pub by: QueueBy,
-    /// Requests of a queue in the device at a time.
+    /// Most requests of one queue in the device at a time.
     pub requests_of_queue: u32,
-    /// The link; else the bus.
+    /// The link to the host; without one, requests use the host bus.
     pub link: Option<Wire>,
-    /// The cores.
+    /// The cores of the firmware, if requests take time on them.
     pub firmware: Option<Firmware>,
-    /// Ticks of a page that goes into the DRAM or out of it.
+    /// Ticks for moving a page into the DRAM or out of it, if that takes time.
     pub dram_page: Option<Ticks>,
 }
 
-/// A server.
+/// A server of the front end: cores, DRAM, or one direction of the link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
     Core,
@@ -57,22 +57,23 @@ pub(super) enum Place {
     ToHost,
 }
 
-/// What a server is used for.
+/// The purpose of a visit to a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Visit {
-    /// At a core.
+    /// A core processes the request.
     Command,
-    /// Pages of a write go into the DRAM, pages of a read out of it.
+    /// The pages of a write move into the DRAM (`In`), or the pages of a read out of it (`Out`).
     In,
     Out,
-    /// A page of a die goes into the DRAM or out of it; of no request.
+    /// A page of a die moves into the DRAM or out of it; belongs to no request.
     Flash,
-    /// On the link to the device.
+    /// On the link to the device: the news of a new request, its entry, data of a write, the confirmation of a
+    /// completion.
     Doorbell,
     Entry,
     WriteData,
     Seen,
-    /// On the link to the host.
+    /// On the link to the host: the demand for an entry, the demand for data, data of a read, a completion.
     AskEntry,
     AskData,
     ReadData,
@@ -80,7 +81,7 @@ pub(super) enum Visit {
 }
 
 impl Place {
-    /// The one of this number.
+    /// The server of this number.
     #[inline]
     pub fn of(number: u8) -> Self {
         match number {
@@ -93,7 +94,7 @@ impl Place {
 }
 
 impl Visit {
-    /// The one of this number.
+    /// The purpose of this number.
     pub fn of(number: u8) -> Self {
         const ALL: [Visit; 11] = [
             Visit::Command,
@@ -113,31 +114,31 @@ impl Visit {
             .unwrap_or(Self::Completion)
     }
 
-    /// Whether it is a part of the way of its request.
+    /// Whether the visit is a part of the path of its request.
     pub fn is_of_request(self) -> bool {
         !matches!(self, Self::Flash | Self::Seen)
     }
 }
 
-/// What a server has done.
+/// The work of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Usage {
-    /// Visits that have come.
+    /// Number of visits that have come.
     pub visits: u64,
-    /// Bytes on a link, pages in the DRAM, requests on a core.
+    /// Sum over the visits: bytes on a link, pages in the DRAM, requests on a core.
     pub amount: u64,
-    /// Ticks in service, summed over places side by side.
+    /// Ticks in service, summed over the places of the server.
     pub busy: u128,
-    /// Ticks that visits waited.
+    /// Ticks that visits waited, summed over visits.
     pub waited: u128,
 }
 
-/// What the servers have done: cores, DRAM, link to the device, link to the host.
+/// The work of the servers: cores, DRAM, link to the device, link to the host. `None` for a server that is off.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct FrontUsage(pub [Option<Usage>; 4]);
 
 impl FrontUsage {
-    /// What they have done since it was `earlier`.
+    /// The work since `earlier`.
     #[must_use]
     pub fn since(mut self, earlier: &Self) -> Self {
         for (now, then) in self.0.iter_mut().zip(earlier.0) {
@@ -152,7 +153,7 @@ impl FrontUsage {
     }
 }
 
-/// A visit that has come.
+/// A visit that waits.
 #[derive(Clone, Copy)]
 struct Coming {
     visit: Visit,
@@ -160,14 +161,14 @@ struct Coming {
     time: Ticks,
 }
 
-/// A server. See the [module](self).
+/// One server. See the [module](self).
 #[derive(Default)]
 struct Server {
     side_by_side: u32,
     busy: u32,
     waiting: VecDeque<Coming>,
     usage: Usage,
-    /// Up to when `usage` is true.
+    /// The time up to which `usage` is counted.
     counted: Ticks,
 }
 
@@ -180,7 +181,7 @@ impl Server {
     }
 }
 
-/// Queues and servers. See the [module](self).
+/// The front end: queues and servers. See the [module](self).
 pub(super) struct Front {
     pub queues: Queues,
     by: QueueBy,
@@ -193,7 +194,7 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// An idle front end; up to `depth` requests are in the device.
+    /// An idle front end; at most `depth` requests are in the device.
     pub fn new(config: FrontConfig, depth: u32, scheduler: Scheduler) -> Self {
         let (weights, burst) = (&config.weights, config.burst);
         let mut servers: [Server; 4] = Default::default();
@@ -215,7 +216,7 @@ impl Front {
         }
     }
 
-    /// The queue of a request.
+    /// The number of the queue that `active` belongs to.
     pub fn queue_of(&self, active: &Active) -> usize {
         let number = match self.by {
             QueueBy::Volume => u64::from(active.request.volume),
@@ -224,7 +225,7 @@ impl Front {
         (number % self.queues.count()) as usize
     }
 
-    /// Takes the request that is sent next, if there is room for one in the device.
+    /// Takes the request to send next, if one waits and the device has room for it.
     pub fn next(&mut self) -> Option<u32> {
         if self.in_device >= self.depth {
             return None;
@@ -234,13 +235,13 @@ impl Front {
         Some(id)
     }
 
-    /// A request of `queue` is in the device no more.
+    /// A request of `queue` has left the device.
     pub fn completed(&mut self, queue: usize) {
         self.queues.completed(queue);
         self.in_device -= 1;
     }
 
-    /// How long `active` is on a core, if there are cores.
+    /// How long `active` is on a core in ticks, if there are cores.
     pub fn on_core(&self, active: &Active) -> Option<Ticks> {
         let firmware = self.firmware?;
         let (command, pages) = match active.request.operation {
@@ -252,13 +253,13 @@ impl Front {
         Some(command.saturating_add(of_pages))
     }
 
-    /// How long `pages` pages go into the DRAM or out of it, if there is one.
+    /// How long `pages` pages move into the DRAM or out of it in ticks, if that takes time.
     pub fn in_dram(&self, pages: u32) -> Option<Ticks> {
         let page = self.dram_page?;
         Some(page.saturating_mul(pages.into()))
     }
 
-    /// What the message `visit` about `active` carries.
+    /// The content of the message `visit` about `active`.
     pub fn carried(visit: Visit, active: Option<&Active>) -> Carried {
         match visit {
             Visit::AskEntry | Visit::AskData => Carried::Question,
@@ -277,7 +278,8 @@ impl Front {
         }
     }
 
-    /// `visit` for `request` comes to `place`, of `amount`, and takes `time`; whether it begins at once.
+    /// `visit` of `request` comes to `place` with `amount`, for `time` ticks of service. Returns whether its
+    /// service begins at once.
     pub fn come(
         &mut self,
         place: Place,
@@ -309,7 +311,7 @@ impl Front {
         begins
     }
 
-    /// A visit to `place` is over: the next begins. It is returned if it is a part of the way of a request.
+    /// A visit to `place` is over: the next visit begins. Returns the request of that visit, if it belongs to one.
     pub fn go_on(&mut self, place: Place, events: &mut EventList<Packed>) -> Option<u32> {
         let server = &mut self.servers[place as usize];
         server.count(events.now());
@@ -331,7 +333,7 @@ impl Front {
         visit.is_of_request().then_some(request)
     }
 
-    /// What the servers have done up to `now`.
+    /// The work of the servers up to `now`.
     pub fn usage(&mut self, now: Ticks) -> FrontUsage {
         let is_on = [
             self.firmware.is_some(),

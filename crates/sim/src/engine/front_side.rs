@@ -1,4 +1,5 @@
-//! The way of a request through the front end: from its arrival until the device takes it in, and from its answer to its completion.
+//! The path of a request through the front end: from its arrival until the device accepts it, and from its answer
+//! to its completion.
 
 use destage_trace::Operation;
 
@@ -7,11 +8,12 @@ use super::front::{Front, FrontUsage, Place, Visit};
 use super::link::Link;
 use super::{Engine, Mover, Outcome, Witness, out_of_line};
 
-/// The number of no request.
+/// The request number of visits that belong to no request.
 const NOBODY: u32 = u32::MAX;
 
 impl<B: Mover, W: Witness> Link<'_, B, W> {
-    /// A message about request `id` goes over the link to the device or to the host.
+    /// Sends the message `visit` about request `id` over the link to the device or to the host, as `place` says.
+    /// Does nothing without a link.
     fn tell(&mut self, place: Place, visit: Visit, id: u32) {
         let Some(link) = self.front.as_ref().and_then(|front| front.link) else {
             return;
@@ -21,7 +23,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.come(place, visit, id, (link.bytes(carried), link.time(carried)));
     }
 
-    /// Request `id` comes to the server `place`: of so much, for so long.
+    /// Request `id` comes to the server `place` with `amount` (bytes, pages or requests), for `time` ticks of
+    /// service.
     fn come(&mut self, place: Place, visit: Visit, id: u32, (amount, time): (u64, u64)) {
         let Some(front) = &mut self.front else {
             return;
@@ -32,7 +35,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// Request `id` has arrived at the host.
+    /// Request `id` has arrived at the host: rings the doorbell over the link, or, without a link, joins its queue.
     pub fn arrived(&mut self, id: u32, passes: u8) {
         let has_link = self
             .front
@@ -44,7 +47,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// Request `id` waits in its queue, and the next is sent.
+    /// Puts request `id` into its queue, and sends the next request.
     fn queue(&mut self, id: u32, passes: u8) {
         if let Some(front) = &mut self.front {
             let active = &self.active[id];
@@ -54,7 +57,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.send_next(passes);
     }
 
-    /// Sends one request if there is room for it.
+    /// Sends one request if the device has room for one more.
     fn send_next(&mut self, passes: u8) {
         let Some(front) = &mut self.front else {
             return;
@@ -69,7 +72,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// The host has the answer to request `id`; without a link that is when it leaves the device.
+    /// The host has the answer to request `id`. Without a link, the request leaves the device now, and the next one
+    /// is sent.
     pub fn front_completed(&mut self, id: u32, passes: u8) {
         if let Some(front) = &mut self.front
             && front.link.is_none()
@@ -80,13 +84,14 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// The queue of request `id`, if there are several.
+    /// The queue of request `id`, if there are several queues.
     pub fn queue_of(&self, id: u32) -> Option<usize> {
         let front = self.front.as_ref()?;
         (front.queues.count() > 1).then(|| front.queue_of(&self.active[id]))
     }
 
-    /// The device has answered request `id`.
+    /// The device has answered request `id`: the pages of a read pass the DRAM, if there is one, before the request
+    /// leaves.
     #[inline(never)]
     pub fn answer_front(&mut self, id: u32) {
         let active = &self.active[id];
@@ -99,7 +104,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// Request `id` leaves the device.
+    /// Request `id` leaves the device, over the link or, without one, over the host bus.
     fn leave(&mut self, id: u32) {
         let active = self.active[id];
         let Some(front) = self.front.as_mut().filter(|front| front.link.is_some()) else {
@@ -114,7 +119,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.tell(Place::ToHost, Visit::Completion, id);
     }
 
-    /// A page of a die passes the DRAM.
+    /// A page that is programmed or was read by a die passes the DRAM, if there is one.
     #[inline(never)]
     pub fn pass_dram(&mut self) {
         if let Some(time) = self.front.as_ref().and_then(|front| front.in_dram(1)) {
@@ -122,7 +127,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// What the front end has done, if there is one.
+    /// The work of the servers of the front end so far, if there is a front end.
     pub fn front_usage(&mut self) -> Option<FrontUsage> {
         let now = self.events.now();
         self.front.as_mut().map(|front| front.usage(now))
@@ -130,7 +135,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 }
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
-    /// `visit` of `request` to `place` is over.
+    /// The visit of `request` to the server `place` is over: the request moves on, and then the server begins its
+    /// next visit.
     #[inline(never)]
     pub(super) fn visited(&mut self, place: Place, visit: Visit, request: u32) -> Outcome {
         if visit.is_of_request() {
@@ -167,7 +173,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         Ok(())
     }
 
-    /// Request `id` and its data are at the device.
+    /// Request `id` and its data are at the device: it goes to a core, if there are cores.
     #[inline(never)]
     pub(super) fn enter_front(&mut self, id: u32) -> Outcome {
         let active = &self.link.active[id];
@@ -185,7 +191,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         }
     }
 
-    /// A core is done with request `id`.
+    /// Request `id` leaves its core, if there was one: the pages of a write pass the DRAM, if there is one.
     fn enter_dram(&mut self, id: u32) -> Outcome {
         let active = &self.link.active[id];
         let pages = active.asked.span.pages;
@@ -205,7 +211,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         }
     }
 
-    /// The device takes request `id` in.
+    /// The device accepts request `id`, after its way through the front end.
     #[inline(never)]
     fn start_behind(&mut self, id: u32) -> Outcome {
         self.start(id)

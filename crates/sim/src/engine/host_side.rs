@@ -1,4 +1,4 @@
-//! The host's side of a run: requests arrive, wait, are sent, and complete.
+//! The host's side of a run: requests arrive, wait, are sent to the device, and complete.
 
 use destage_base::{Lpn, Ticks};
 use destage_trace::{Operation, Request};
@@ -13,8 +13,9 @@ use crate::events::LAST;
 use crate::host::{Attribution, Identity, scaled};
 use crate::observer::Response;
 
-/// Requests of which the layer hears together that they come soon: enough for many looks at memory at a time, and few enough for what
-/// they find to be near still.
+/// How many requests have their first pages looked up in the mapping table together, before they are needed. That
+/// is enough for many memory accesses in parallel, and few enough for the entries to be in the processor's cache
+/// when they are used.
 pub(super) const NEAR: usize = 256;
 
 /// Requests between two calls of [`crate::observer::Observer::progress`].
@@ -29,11 +30,11 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         }
     }
 
-    /// `next` arrives at its time.
+    /// Schedules the arrival of `next`.
     #[inline(always)]
     fn schedule(&mut self, next: &Request) -> Outcome {
         let time = scaled(next.arrival, self.config.time_scale);
-        // A product beyond 64 bits saturates, and so is refused as well.
+        // A product beyond 64 bits saturates, and is refused as well.
         if time >= LAST {
             return Err(self.late_arrival(next));
         }
@@ -51,7 +52,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         })
     }
 
-    /// The next request of the trace arrives and joins the host's queue. With `ON` its data may go on at once.
+    /// The next request of the trace arrives and joins the host's queue. With `ON`, the end of its data transfer
+    /// may be handled at once, as in `Engine::handle`.
     #[inline(always)]
     pub(super) fn arrive<const ON: bool>(&mut self, coming: &mut Coming<'_>) -> Outcome {
         let Some(request) = self.next else {
@@ -154,14 +156,14 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         Ok(())
     }
 
-    /// `request`, which does not lie on the device as it is, brought there.
+    /// The request to the device for `request`, whose pages have to be mapped to the device first.
     #[inline(never)]
     fn brought_in(&self, request: &Request) -> Result<destage_device::Request, Box<SimError>> {
         let (addressing, pages) = (&self.config.addressing, self.device.pages());
         Ok(addressing.request(request, pages, || self.origin.to_string())?)
     }
 
-    /// The data of request `id` begins to move over the host bus; at its end `event` is due.
+    /// The data of request `id` begins to move over the host bus; at the end of the transfer `event` is due.
     #[inline(always)]
     pub(super) fn move_data(&mut self, id: u32, event: Packed) {
         let sectors = self.link.active[id].request.sectors;
@@ -169,15 +171,16 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.link.events.after(time, event);
     }
 
-    /// The `sectors` of request `id` begin to move over the host bus; returns how long they move.
+    /// The `sectors` of request `id` begin to move over the host bus; returns the length of the transfer in ticks.
     #[inline(always)]
     pub(super) fn begin_moving(&mut self, id: u32, sectors: u32) -> Ticks {
         self.link.witness.transfers(id);
         u64::from(sectors).saturating_mul(self.config.bus_per_sector)
     }
 
-    /// Sends `message` about request `id` on its way, as the last thing that is done now. With nothing else due at this instant it
-    /// is heard at once, unless the run may stop here; whether it is.
+    /// Sends `message` about request `id`; the caller does nothing after this call. With no other event due at this
+    /// instant, the message is to be delivered at once: returns whether that is so. After statistics have closed,
+    /// it goes through the event list in any case, since the run may stop here.
     #[inline]
     fn tell(&mut self, message: Message, passes: u8, id: u32) -> bool {
         if self.link.closed {
@@ -194,7 +197,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         }
     }
 
-    /// Sends the first of those that wait.
+    /// Sends the next waiting request, according to the scheduler.
     #[inline(never)]
     fn send_first(&mut self, passes: u8) {
         if !self.device.buffer().keeps_pages()
@@ -210,7 +213,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         }
     }
 
-    /// The layer hears of the first pages of `requests`, which arrive next, if it is asked for them and not a buffer.
+    /// Has the layer look up the first pages of `requests`, which arrive next. Only without a buffer, since then
+    /// every request reaches the layer.
     pub(super) fn bring_near_of(&mut self, requests: &[Request]) {
         if self.device.buffer().keeps_pages() {
             return;
@@ -225,11 +229,11 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.link.events.soon(Message::Send.about(id, passes));
     }
 
-    /// The host learns that `id` is complete.
+    /// The host learns that request `id` is complete.
     #[inline(always)]
     pub(super) fn complete(&mut self, id: u32) -> Outcome {
         let now = self.link.events.now();
-        // It stays readable until its place is used again.
+        // A removed request stays readable until its number is used again.
         let Some(active) = self.link.active.remove(id) else {
             return Ok(());
         };

@@ -1,4 +1,4 @@
-//! The device's side of the host link: its channel, and the flash commands that take simulated time.
+//! The driver of the device: the device's end of the host bus, and the flash commands that take simulated time.
 
 use std::collections::VecDeque;
 
@@ -22,7 +22,7 @@ use crate::meter::FlashMeter;
 use crate::observer::Observer;
 use destage_device::slab::Slab;
 
-/// A host request on its way.
+/// A host request that has arrived and is not complete.
 #[derive(Clone, Copy)]
 pub(super) struct Active {
     pub request: Request,
@@ -31,13 +31,13 @@ pub(super) struct Active {
     pub sent: Ticks,
 }
 
-/// How long flash takes.
+/// How the times of flash commands are computed.
 pub(super) enum FlashTime {
-    /// The sum of what a transaction does: its end is known when it begins.
+    /// The time of a transaction is the sum over its operations, and known when it begins.
     Sum,
-    /// Commands one by one, each placed on die and channel when it is issued.
+    /// Commands are timed one by one, and each is placed on die and channel when it is issued.
     Booked(Box<Commands>),
-    /// Commands one by one, each issued from a queue.
+    /// Commands are timed one by one, and each is issued from a queue.
     Queued(Box<Queued>),
 }
 
@@ -80,15 +80,15 @@ impl FlashTime {
     }
 }
 
-/// The observer of a run, and what it wants to hear of.
+/// The observer of a run, and the events that it wants.
 pub(super) struct Observed<'a> {
     pub by: Box<dyn Observer + 'a>,
-    /// Destaged records.
+    /// The observer wants destaged records.
     records: bool,
     pub responses: bool,
 }
 
-/// What the device drives its commands and answers through.
+/// The driver of the device: it carries out commands, and brings answers to the host.
 pub(super) struct Link<'a, B, W> {
     pub mover: B,
     pub witness: W,
@@ -96,16 +96,16 @@ pub(super) struct Link<'a, B, W> {
     pub observed: Observed<'a>,
     pub meter: FlashMeter,
     pub time: FlashTime,
-    /// What lies between host and buffer besides the channel, if anything does.
+    /// The front end between host and buffer, if there is more than the bus.
     pub front: Option<Box<Front>>,
     pub active: Slab<Active>,
     pub channel_busy: bool,
-    /// Sent to the device, and not yet taken in.
+    /// Requests that were sent to the device and not yet accepted.
     pub dispatched: VecDeque<u32>,
-    /// Done, and waiting for the channel.
+    /// Answered requests that wait for the host bus.
     done: VecDeque<u32>,
     pub destage_response: Latencies,
-    /// When statistics opened.
+    /// When statistics opened; `None` before.
     pub opened: Option<Ticks>,
     /// Statistics are closed.
     pub closed: bool,
@@ -142,7 +142,7 @@ impl<'a, B, W> Link<'a, B, W> {
         }
     }
 
-    /// This link behind `front`.
+    /// The same driver with a front end, if `front` is one.
     pub fn behind(self, front: Option<Front>) -> Self {
         Self {
             front: front.map(Box::new),
@@ -150,13 +150,13 @@ impl<'a, B, W> Link<'a, B, W> {
         }
     }
 
-    /// Whether a request waits for the channel.
+    /// Whether a request waits for the host bus.
     #[inline]
     pub fn is_channel_wanted(&self) -> bool {
         !self.done.is_empty() || !self.dispatched.is_empty()
     }
 
-    /// Gives the idle channel to a request that is done; whether there was one.
+    /// Gives the idle host bus to an answered request; returns whether one waited.
     #[inline]
     pub fn give_channel_to_done(&mut self) -> bool {
         let Some(id) = self.done.pop_front() else {
@@ -166,7 +166,7 @@ impl<'a, B, W> Link<'a, B, W> {
         true
     }
 
-    /// Gives the idle channel to request `id`, which is done.
+    /// Gives the idle host bus to request `id`, which is answered.
     #[inline(always)]
     fn give_channel_to(&mut self, id: u32) {
         self.channel_busy = true;
@@ -180,7 +180,7 @@ impl<'a, B, W> Link<'a, B, W> {
 }
 
 impl<B: Mover, W: Witness> Link<'_, B, W> {
-    /// Request `id` is done, and goes over the channel when that is idle.
+    /// Request `id` is answered, and uses the host bus as soon as that is idle.
     #[inline(always)]
     pub fn hand_to_channel(&mut self, id: u32) {
         if self.channel_busy || !self.done.is_empty() {
@@ -189,7 +189,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.give_channel_to(id);
     }
 
-    /// Request `id` is done, and others are before it.
+    /// Request `id` is answered, and the host bus is busy or other requests wait for it.
     #[cold]
     fn answer_later(&mut self, id: u32) {
         self.done.push_back(id);
@@ -209,14 +209,14 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         });
     }
 
-    /// Whether the step of `die` stands between two commands.
+    /// Whether the step of `die` is between two commands; only where each command is placed when it is issued.
     pub fn is_between(&self, die: u32) -> bool {
         let now = self.events.now();
         let commands = self.time.booked();
         commands.is_some_and(|commands| commands.is_between(die, now))
     }
 
-    /// The transaction that the step of `die` is, where commands are timed one by one.
+    /// The transaction that the step of `die` carries out, where commands are timed one by one.
     pub fn token(&self, die: u32) -> Option<Token> {
         match &self.time {
             FlashTime::Sum => None,
@@ -225,7 +225,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// A command of the read `token`, in the midst of a step, has ended: whether the read has.
+    /// A command of the read `token`, which runs during a step, has ended. Returns whether the read has ended as
+    /// well.
     pub fn end_reading(&mut self, token: Token) -> bool {
         let now = self.events.now();
         let Some(commands) = self.time.booked_mut() else {
@@ -245,7 +246,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// A command of the read `token`, in the midst of a step, has begun, and takes `time`.
+    /// A command of the read `token`, which runs during a step, has begun, and takes `time` ticks.
     fn wait_for_read(&mut self, token: Token, time: Ticks) {
         let now = self.events.now();
         if B::HEARS_COMMANDS
@@ -301,7 +302,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         Progress::Running
     }
 
-    /// The step of `die` has no more commands: it ends now or with the map.
+    /// The step of `die` has no more commands: it ends now, or when the mapping table is no longer busy.
     fn end_step(&mut self, die: u32) {
         let now = self.events.now();
         if let FlashTime::Queued(queued) = &self.time {
@@ -311,7 +312,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// A command of the step of `die` has ended.
+    /// A command of the step of `die` has ended: the next one joins the queue, or the step ends.
     pub fn go_on_queued(&mut self, die: u32) {
         let queued = self.time.queued_mut();
         if queued.is_some_and(|queued| !queued.go_on(die)) {
@@ -319,7 +320,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// A phase of `die`, by the media's number, has ended.
+    /// A phase of a command at `die` has ended; `die` is the number that the media use.
     pub fn end_phase(&mut self, phase: Phase, die: u32) {
         if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
@@ -333,25 +334,26 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// The next command of the read `token`, in the midst of a step, joins its queue; whether there is one.
+    /// The next command of the read `token`, which runs during a step, joins its queue. Returns whether there is
+    /// one.
     #[inline(always)]
     pub fn go_on_between(&mut self, token: Token) -> bool {
         let queued = self.time.queued_mut();
         queued.is_some_and(|queued| queued.takes_reads && queued.go_on_between(token))
     }
 
-    /// Whether something has ended in queues that was not told.
+    /// Whether a command from a queue has ended and was not reported yet.
     pub fn has_ended(&self) -> bool {
         matches!(&self.time, FlashTime::Queued(queued) if queued.has_ended())
     }
 
-    /// What has ended in queues since this was asked last, one after the other.
+    /// Takes the next work from queues that has ended, in the order of the ends.
     #[inline(always)]
     pub fn take_ended(&mut self) -> Option<Ended> {
         self.time.queued_mut().and_then(Queued::take_ended)
     }
 
-    /// Channels begin what has joined queues.
+    /// Idle channels begin commands that have joined queues.
     #[inline(always)]
     pub fn dispatch(&mut self) {
         if matches!(self.time, FlashTime::Queued(_)) {
@@ -367,7 +369,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// The command in service at `die` has ended: whether the step goes on.
+    /// Issues the next command of the step of `die`, after the one before has ended. Returns whether the step
+    /// continues.
     pub fn issue(&mut self, die: u32) -> bool {
         let now = self.events.now();
         let Some(commands) = self.time.booked_mut() else {
@@ -387,7 +390,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             && issued.begins
             && let Some(told) = self.time.booked().and_then(|commands| commands.latest(die))
         {
-            // A program comes over the channel meanwhile.
+            // A program moves its data over the channel meanwhile, and so begins at once.
             let waits = match told.kind {
                 Kind::Erase => issued.waits,
                 Kind::Read | Kind::Program => 0,
@@ -437,7 +440,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.wait_for_sum(die, token, time)
     }
 
-    /// The transaction `token`, which has just begun at `die`, takes `time`.
+    /// The transaction `token`, which has just begun at `die`, takes `time` ticks.
     #[inline(always)]
     fn wait_for_sum(&mut self, die: u32, token: Token, time: Ticks) -> Progress {
         self.meter.begin(die, self.events.now(), time);

@@ -1,4 +1,4 @@
-//! An engine whose requests come one by one, from a host that does not know the next: a device that is used.
+//! An engine of a live device: requests come one by one, and the next one is not known in advance.
 
 use destage_base::Ticks;
 use destage_trace::Request;
@@ -9,14 +9,16 @@ use crate::measured::Measured;
 use crate::observer::Silent;
 
 impl<B: Mover> Engine<'_, B> {
-    /// Nothing has happened yet: time goes on from `time`, and the next request has the index `index`.
+    /// To be called before the first event: simulated time starts at `time`, and the next request has the index
+    /// `index`.
     pub fn go_on_from(&mut self, time: Ticks, index: u64) {
         self.link.events.begin_at(time);
         self.arrived.first_index = index;
         self.arrived.counted_from = index + self.config.statistics.warmup;
     }
 
-    /// `request` will arrive at its time, or now if that has passed; then nothing [is coming](Self::is_coming) any more.
+    /// Schedules the arrival of `request` at its time, or now if that time has passed. Until then a request [is
+    /// coming](Self::is_coming), and no other may be expected.
     pub fn expect(&mut self, request: Request) {
         self.has_begun = true;
         self.next = Some(request);
@@ -29,10 +31,11 @@ impl<B: Mover> Engine<'_, B> {
         self.next.is_some()
     }
 
-    /// Lets the next event happen; whether there was one.
+    /// Handles the next event; returns whether there was one.
     ///
     /// # Errors
-    /// That the device has no room left, or that a request does not lie within it; the engine is used no more.
+    /// The device has no room left, or a request lies beyond the device. The engine must not be used after an
+    /// error.
     pub fn step(&mut self) -> Result<bool, SimError> {
         let Some(event) = self.link.events.take() else {
             return Ok(false);
@@ -42,13 +45,13 @@ impl<B: Mover> Engine<'_, B> {
         Ok(true)
     }
 
-    /// When the next event is due, if there is one.
+    /// The time of the next event in ticks, if there is one.
     #[must_use]
     pub fn next_time(&self) -> Option<Ticks> {
         self.link.events.next_time()
     }
 
-    /// The time of the last event.
+    /// The time of the last event, in ticks.
     #[must_use]
     pub fn now(&self) -> Ticks {
         self.link.events.now()
@@ -60,12 +63,12 @@ impl<B: Mover> Engine<'_, B> {
         &self.link.mover
     }
 
-    /// The mover of the bytes, to be changed.
+    /// The mover of the bytes, for changes.
     pub fn mover_mut(&mut self) -> &mut B {
         &mut self.link.mover
     }
 
-    /// What a run that ended now would have measured. The device goes on.
+    /// The values that the run would have measured if it ended now. The device continues.
     #[must_use]
     pub fn measure(&mut self) -> Measured {
         self.measured.take_dirty_ages(&mut self.device);

@@ -1,10 +1,16 @@
-//! The event-driven run: host queue, device channel and flash commands in simulated time.
+//! The event-driven run: host queue, host bus and flash commands in simulated time.
 //!
-//! It drives a [`Device`] and adds what lies before it. Requests are fed to it in batches, and between two of them it
-//! stands still: it goes on for as long as it knows the request behind the next to arrive. The order of events at equal times is part of the model:
-//! with garbage collection active it decides block contents. A message between host, controller and device takes
-//! no time but passes through the event list a fixed number of times, so that what is already due at that
-//! instant goes first. The numbers of passes are those of the reference simulator.
+//! The engine drives a [`Device`] and adds what lies between the host and the device. It gets the requests in
+//! batches. It handles events only as long as it knows a request beyond the next one to arrive; then it returns and
+//! waits for the next batch.
+//!
+//! The order of events at equal times is part of the model: with garbage collection active, it decides the contents
+//! of blocks. A message between host, controller and device takes no time, but it passes through the event list a
+//! fixed number of times, so that events already due at that instant come first. The numbers of passes are those of
+//! the reference simulator.
+//!
+//! "Channel" in the names of functions and fields of the engine means the host bus, which moves the data of one
+//! request at a time. Dies have channels of their own, in `commands.rs` and `queued.rs`.
 
 mod commands;
 mod config;
@@ -49,41 +55,43 @@ use crate::measured::{Measured, Responses, check_measured};
 use crate::meter::FlashMeter;
 use crate::observer::Observer;
 
-/// Boxed, because the error is large and almost every step of a run passes one on.
+/// The error is boxed because it is large and almost every step of a run returns this type.
 type Outcome = Result<(), Box<SimError>>;
 
-/// Requests that are known, and not yet the next to arrive.
+/// The known requests beyond the next one to arrive.
 type Coming<'r> = std::slice::Iter<'r, Request>;
 
-/// The flash below a device: what it consists of, and how fast it is.
+/// The flash below a device: its structure and its times.
 pub struct Flash {
-    /// Counts.
+    /// Numbers of dies, planes, blocks and pages.
     pub geometry: Geometry,
-    /// Times of operations.
+    /// Times of single operations, for commands that are timed one by one.
     pub timing: Timing,
-    /// Times of operations where a step takes the sum of what it does.
+    /// Times of operations where the time of a step is the sum over its operations.
     pub sums: Timing,
-    /// How pages lie in blocks and cells.
+    /// How pages are arranged in blocks and cells.
     pub layout: Layout,
-    /// How its times come about.
+    /// How the time of a step is computed.
     pub media: FlashMedia,
 }
 
-/// How long what a die does takes.
+/// How the time of a die's work is computed.
 pub enum FlashMedia {
-    /// The sum of what it does.
+    /// The time of a step is the sum over its operations.
     Sum,
-    /// Commands are timed one by one, and each is placed when it is issued. The commands of the device then name every page.
+    /// Commands are timed one by one, and each is placed on die and channel when it is issued. The device's
+    /// commands then name every page.
     Booked(MediaConfig),
-    /// Commands are timed one by one, and wait in queues. The commands of the device then name every page.
+    /// Commands are timed one by one, and they wait in the queues of their dies. The device's commands then name
+    /// every page.
     Queued(DispatchConfig),
 }
 
-/// Requests of the host before they are in the device.
+/// Requests of the host that are not complete: those that wait in the host, and the number in the device.
 struct HostQueue {
     waiting: Waiting,
     outstanding: Outstanding,
-    /// Requests that were sent to the device and are not complete.
+    /// Number of requests that were sent to the device and are not complete.
     in_device: u32,
 }
 
@@ -91,11 +99,12 @@ struct HostQueue {
 #[derive(Default)]
 struct Arrived {
     count: u64,
-    /// The index of the first.
+    /// Index of the first request that arrives.
     first_index: u64,
-    /// The index of the first behind the warm-up.
+    /// Index of the first request after the warm-up.
     counted_from: u64,
-    /// The last one. Its place among those on their way is not used again before the next arrives.
+    /// Number of the request that arrived last, complete or not. No other request gets this number before the next
+    /// arrival.
     last: u32,
 }
 
@@ -103,24 +112,26 @@ struct Arrived {
 pub struct Engine<'a, B = (), W = ()> {
     config: EngineConfig,
     origin: Box<str>,
-    /// The next to arrive; none at the end of the trace.
+    /// The next request to arrive; `None` at the end of the trace.
     next: Option<Request>,
     has_begun: bool,
-    /// Every request is complete, or the run has stopped early: it takes no more.
+    /// No more events are handled: every request is complete, or the run has stopped early.
     has_ended: bool,
-    /// More requests are known than the next to arrive, and statistics are not closed: no event is the last.
+    /// A request beyond the next one to arrive is known, and statistics are open. So the run cannot end with the
+    /// next event.
     is_under_way: bool,
     device: Device,
     link: Link<'a, B, W>,
     queue: HostQueue,
     arrived: Arrived,
     measured: Measured,
-    /// Pages that are asked for soon; kept for its memory only.
+    /// First pages of requests that come soon, for the mapping table. A field only to keep its allocation.
     near: Vec<Lpn>,
 }
 
 impl<'a, B: Mover> Engine<'a, B> {
-    /// A run that has not begun on `device` over `flash`, of what is called `origin` in errors; `mover` moves its bytes.
+    /// Creates a run on `device` over `flash` that has not begun. Errors call the trace `origin`; `mover` moves the
+    /// bytes of requests.
     pub fn new(
         config: EngineConfig,
         origin: &str,
@@ -134,7 +145,7 @@ impl<'a, B: Mover> Engine<'a, B> {
 }
 
 impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
-    /// A run that has not begun, as of [`Engine::new`], of which `witness` hears what happens.
+    /// Creates a run like [`Engine::new`], and reports its events to `witness`.
     pub fn witnessed(
         mut config: EngineConfig,
         origin: &str,
@@ -190,15 +201,15 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
     }
 
-    /// `pages` page writes went to other devices before the next request.
+    /// Tells the device that `pages` page writes went to other devices before the next request.
     pub fn pass_writes(&mut self, pages: u64) {
         self.device.pass_writes(pages);
     }
 
-    /// Goes on with `requests`, which follow those fed before. Whether it wants more.
+    /// Simulates `requests`, which follow those fed before. Returns whether the run wants more requests.
     ///
     /// # Errors
-    /// What is wrong with the trace, the device's size, or that the observer wants to stop.
+    /// An error in the trace or in the size of the device, or the observer's wish to stop.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for requests in requests.chunks(NEAR) {
             if self.has_ended {
@@ -215,10 +226,10 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(!self.has_ended)
     }
 
-    /// Runs to the end: there are no more requests. What it measured, and who witnessed it.
+    /// Simulates the rest of the run, after the last request was fed. Returns the measured values and the witness.
     ///
     /// # Errors
-    /// As of [`Engine::feed`].
+    /// As for [`Engine::feed`]; also if no request came after the warm-up, or if simulated time has run out.
     pub fn finish(mut self) -> Result<(Measured, W), SimError> {
         self.run_out().map_err(|error| *error)?;
         check_measured(
@@ -281,7 +292,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.measured.saturated || self.measured.worn_out || self.link.closed
     }
 
-    /// The end of a worn-out device is a result.
+    /// Makes the end of a worn-out device a result of the run, and not an error.
     fn unless_worn_out(&mut self, served: Outcome) -> Outcome {
         if let Err(error) = &served
             && let SimError::DeviceFull { shortage, .. } = &**error
@@ -294,8 +305,9 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         served
     }
 
-    /// Handles events for as long as it knows what comes after the next to arrive, or, of the `last` requests, until every one is
-    /// complete or the run stops early; of the events behind the last arrival `at_most` are handled.
+    /// Handles events until the request after the next arrival is unknown. With `last`, no more requests come:
+    /// events are handled until every request is complete or the run stops early, and at most `at_most` of them
+    /// after the last request is known.
     fn work_off(&mut self, coming: &mut Coming<'_>, last: bool, at_most: u64) -> Outcome {
         self.is_under_way = !coming.as_slice().is_empty() && !self.link.closed;
         while self.is_under_way {
@@ -327,7 +339,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             || (self.link.closed && !self.link.observed.responses)
     }
 
-    /// Destages what is left and waits for it.
+    /// Destages the remaining dirty pages and waits until they are programmed.
     fn drain(&mut self) -> Outcome {
         let now = self.link.events.now();
         let drained = self.device.drain(now, &mut self.link);
@@ -336,7 +348,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.work_on(Device::is_settled)
     }
 
-    /// Handles events until the device is `done`, or has nothing to do. No more requests come.
+    /// Handles events until `done` is true for the device, or until no event is left. No more requests come.
     fn work_on(&mut self, done: impl Fn(&Device) -> bool) -> Outcome {
         while !done(&self.device) {
             let Some(event) = self.link.events.take() else {
@@ -347,13 +359,13 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(())
     }
 
-    /// [`Engine::handle`] for all but the loop in which a run spends its time.
+    /// [`Engine::handle`], not inlined, for all callers except the main loop.
     #[inline(never)]
     fn handle_once(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
         self.handle::<false>(event, coming)
     }
 
-    /// Everybody hears that time has gone on, and that something is about to happen.
+    /// Tells mover and witness the present time, before an event is handled.
     #[inline(always)]
     fn note_moment(&mut self) -> Ticks {
         let now = self.link.events.now();
@@ -362,11 +374,12 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         now
     }
 
-    /// Lets `event` happen. With `ON` also what it leads to, where the event list would deliver just that next and no observer looks
-    /// in between: the data of a request that arrives at an idle channel, and the news of its completion.
+    /// Handles `event`. With `ON` it also handles at once an event that follows from it, if the event list would
+    /// deliver that event next and no observer looks in between. This applies to the end of the data transfer of a
+    /// write that arrives at an idle host bus, and to the completion message of a request.
     #[inline(always)]
     fn handle<const ON: bool>(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
-        // Nearly everything is one of two, and asked for before the others.
+        // Nearly all events are of one of two kinds, which are tested first.
         if let Some(number) = event.ends() {
             return self.transaction_done::<ON>(Token::from_number(number));
         }
@@ -412,7 +425,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
     }
 
-    /// The transaction `token` has ended, which took as long as was known when it began. With `ON` as for [`Engine::handle`].
+    /// The transaction `token` has ended; its time was known when it began. `ON` is as for [`Engine::handle`].
     #[inline(always)]
     fn transaction_done<const ON: bool>(&mut self, token: Token) -> Outcome {
         if token.number() >= Token::IN_TABLE {
@@ -427,7 +440,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.go_on::<ON>()
     }
 
-    /// [`Engine::transaction_done`] for a part of a batch.
+    /// [`Engine::transaction_done`] for one part of a batch.
     #[inline(never)]
     fn part_done<const ON: bool>(&mut self, token: Token) -> Outcome {
         let now = self.note_moment();
@@ -440,14 +453,15 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.go_on::<ON>()
     }
 
-    /// The transaction `token` has ended: the device hears of it.
+    /// The transaction `token` has ended: reports that to the device.
     #[inline(always)]
     fn end(&mut self, token: Token, now: Ticks) -> Outcome {
         let done = self.device.complete(token, now, &mut self.link);
         done.map_err(|full| self.device_full(full))
     }
 
-    /// The command in service at `die` has ended: its transaction goes on with the next, or has ended, too.
+    /// The command in service at `die` has ended: its transaction continues with the next command, or it has ended
+    /// as well.
     #[inline(never)]
     fn command_done<const ON: bool>(&mut self, die: u32, now: Ticks) -> Outcome {
         if self.goes_on(die, now)? {
@@ -461,7 +475,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.go_on::<ON>()
     }
 
-    /// With `ON`, the news that a request is complete is heard at once if it is all that is due.
+    /// With `ON`, handles a completion message at once if it is the only event due now.
     #[inline(always)]
     fn go_on<const ON: bool>(&mut self) -> Outcome {
         if ON && let Some(id) = self.link.events.alone().and_then(Packed::completes) {
@@ -472,7 +486,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(())
     }
 
-    /// The command in service at `die` has ended: whether its step goes on. Reads may go first.
+    /// The command in service at `die` has ended. Reads that wait may go first. Returns whether the step of the die
+    /// continues.
     fn goes_on(&mut self, die: u32, now: Ticks) -> Result<bool, Box<SimError>> {
         self.link.command_ended(die);
         if self.link.is_between(die) {
@@ -482,7 +497,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(self.link.issue(die))
     }
 
-    /// Lets `message` pass once more, or delivers it after its last pass. The last thing that its caller does.
+    /// Delivers `message` if this was its last pass through the event list, and otherwise sends it through once
+    /// more. The caller does nothing after this call.
     #[inline(never)]
     fn pass(&mut self, message: Message, passes: u8, id: u32) -> Outcome {
         if !self.is_heard(message, passes, id) {
@@ -503,10 +519,10 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
     }
 
-    /// Whether `message` is heard now. If not, it passes once more.
+    /// Whether `message` is delivered now. If not, it passes through the event list once more.
     #[inline(always)]
     fn is_heard(&mut self, message: Message, passes: u8, id: u32) -> bool {
-        // With nothing else due at this instant the remaining passes change nothing.
+        // With no other event due at this instant, the remaining passes change nothing.
         let is_heard = passes <= 1 || self.link.events.is_instant_over();
         if !is_heard {
             self.link.events.soon(message.about(id, passes - 1));
@@ -514,7 +530,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         is_heard
     }
 
-    /// The device hears of request `id`.
+    /// The device learns of request `id`.
     #[inline(always)]
     fn hear_of(&mut self, id: u32) -> Outcome {
         if self.link.channel_busy || self.link.is_channel_wanted() {
@@ -525,14 +541,14 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.check_channel()
     }
 
-    /// The channel has done its work.
+    /// The host bus is free again.
     #[inline]
     fn release_channel(&mut self) -> Outcome {
         self.link.channel_busy = false;
         self.check_channel()
     }
 
-    /// The data of write `id` is in the device.
+    /// The data of write `id` has arrived in the device.
     #[inline(always)]
     fn data_in(&mut self, id: u32) -> Outcome {
         self.link.witness.moved(id);
@@ -543,7 +559,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.release_channel()
     }
 
-    /// Gives the channel, if it is idle, to a request that is done or else to a new one.
+    /// Gives the host bus, if it is idle, to an answered request or, without one, to a new request.
     #[inline]
     fn check_channel(&mut self) -> Outcome {
         if self.link.channel_busy || !self.link.is_channel_wanted() {
@@ -552,7 +568,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.give_channel()
     }
 
-    /// Gives the channel, which is idle and wanted, until it is busy or no longer wanted.
+    /// Gives the idle host bus to waiting requests until it is busy or no request waits.
     #[inline(never)]
     fn give_channel(&mut self) -> Outcome {
         while !self.link.channel_busy {
@@ -567,11 +583,11 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(())
     }
 
-    /// Gives the idle channel to request `id`, which is new.
+    /// Gives the idle host bus to request `id`, which is new.
     #[inline(always)]
     fn give_channel_to_new(&mut self, id: u32) -> Outcome {
         if self.link.active[id].request.operation != Operation::Write {
-            // Reads, flushes and trims carry no data in.
+            // Reads, flushes and trims move no data to the device.
             return self.start_without_data(id);
         }
         self.link.channel_busy = true;
@@ -581,7 +597,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(())
     }
 
-    /// The device takes request `id` in, which has no data.
+    /// The device accepts request `id`, which moves no data to the device.
     #[inline(never)]
     fn start_without_data(&mut self, id: u32) -> Outcome {
         match self.link.front {
@@ -590,7 +606,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
     }
 
-    /// The device takes request `id` in.
+    /// The device accepts request `id`.
     #[inline(always)]
     fn start(&mut self, id: u32) -> Outcome {
         let Active { request, asked, .. } = self.link.active[id];
@@ -618,8 +634,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     }
 }
 
-/// Calls `work` and keeps its code out of its caller: inlined into ways that are seldom taken, it costs those that are taken for every
-/// page their registers (1 % of a run).
+/// Calls `work` without inlining it. Inlined into a rarely taken branch, its code would take registers from the
+/// branches that run for every page (1 % of the time of a run).
 #[inline(never)]
 fn out_of_line<R>(work: impl FnOnce() -> R) -> R {
     work()

@@ -1,4 +1,4 @@
-//! The mover of a run, which moves its bytes if it has any.
+//! The mover of a run, which moves the bytes of requests if the run has bytes.
 
 use destage_base::Ticks;
 use destage_device::payload::Payload;
@@ -8,61 +8,64 @@ use destage_nand::medium::{FlashCommand, Refusal};
 
 use crate::observer::Response;
 
-/// Moves the bytes of requests, or watches what happens, and hears for that what becomes of requests, pages and flash commands.
+/// Moves the bytes of requests, or watches the run. The engine tells it what happens to requests, pages and flash
+/// commands.
 ///
-/// A run that only counts has `()`, which does nothing and costs nothing. What the device has to say it hears
-/// as [`Note`]s; the rest is about host requests, which are known by the number they
-/// have from their arrival to their completion.
+/// A run that only counts has `()`, which does nothing and costs nothing. Events of the device arrive as [`Note`]s.
+/// The other methods are about host requests, which keep one number from their arrival to their completion, and
+/// about the work of dies.
 pub trait Mover: Send {
-    /// Whether flash commands have to name every page and what it is to hold.
+    /// Whether flash commands have to name every page and its contents.
     const WANTS_PAGES: bool = true;
 
-    /// Whether it hears of commands one by one, where they begin and end so.
+    /// Whether the mover needs the begin and the end of single commands, where commands are timed one by one.
     const HEARS_COMMANDS: bool = true;
 
-    /// The time is `now`.
+    /// The time is `now`, in ticks. Called before each event.
     #[inline]
     fn time(&mut self, now: Ticks) {
         let _ = now;
     }
 
-    /// Request `id` has arrived, and is to be presented to the device as `asked`.
+    /// Request `id` has arrived. The device will get it as `asked`, which the mover may change.
     #[inline]
     fn arrived(&mut self, id: u32, asked: &mut Request) {
         let _ = (id, asked);
     }
 
-    /// The device takes request `id` in, as `asked`.
+    /// The device accepts request `id` as `asked`.
     #[inline]
     fn accepted(&mut self, id: u32, asked: &Request) {
         let _ = (id, asked);
     }
 
-    /// Request `id` is complete `now`, and its number is free again.
+    /// Request `id` is complete at `now`, and its number is free again.
     #[inline]
     fn completed(&mut self, id: u32, now: Ticks) {
         let _ = (id, now);
     }
 
-    /// The host has the answer to a request, as the observer hears it.
+    /// The host has the answer to a request; `response` is as for the observer.
     #[inline]
     fn answered(&mut self, response: &Response) {
         let _ = response;
     }
 
-    /// The step that has just begun at `die` takes `time` ticks; of a batch, its longest part.
+    /// The step that has just begun at `die` takes `time` ticks; for a batch, until its longest part has ended. Not
+    /// called where commands are timed one by one.
     #[inline]
     fn busy(&mut self, die: u32, time: Ticks) {
         let _ = (die, time);
     }
 
-    /// The bytes of the device, which the methods below pass on to.
+    /// The bytes of the device, to which the default methods below pass their calls on; `None` if there are no
+    /// bytes.
     #[inline]
     fn payload(&mut self) -> Option<&mut Payload> {
         None
     }
 
-    /// A step has begun at `die`, as far as flash takes it.
+    /// A step has begun at `die`. `outcome` is an error if the flash has refused an operation of the step.
     #[inline]
     fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
         let _ = (die, outcome);
@@ -95,7 +98,7 @@ pub trait Mover: Send {
         }
     }
 
-    /// Fillers of a unit begin: see [`Driver::begin`](destage_device::Driver::begin).
+    /// A step with fillers of a unit begins: see [`Driver::begin`](destage_device::Driver::begin).
     #[inline]
     fn fill(&mut self, die: u32, operations: &Operations) {
         if let Some(payload) = self.payload() {
@@ -104,8 +107,8 @@ pub trait Mover: Send {
         }
     }
 
-    /// `command` of `die` begins at time `begins`, not before the present, where commands begin and end one by one; it takes `time` if nothing
-    /// interrupts it.
+    /// Only where commands are timed one by one: `command` of `die` begins at time `begins`, which is not before
+    /// the present. It takes `time` ticks if nothing interrupts it.
     #[inline]
     fn command_begins(&mut self, die: u32, command: &FlashCommand, begins: Ticks, time: Ticks) {
         if let Some(payload) = self.payload() {
@@ -114,7 +117,7 @@ pub trait Mover: Send {
         }
     }
 
-    /// The same, as far as flash takes it.
+    /// The command of [`Mover::command_begins`] has begun. `outcome` is an error if the flash has refused it.
     #[inline]
     fn command_begun(
         &mut self,
@@ -126,7 +129,7 @@ pub trait Mover: Send {
         let _ = (command, begins, time, outcome);
     }
 
-    /// `command` of `die` has ended.
+    /// `command` of `die` has ended, at the present time.
     #[inline]
     fn command_ended(&mut self, die: u32, command: &FlashCommand) {
         if let Some(payload) = self.payload() {
@@ -134,7 +137,7 @@ pub trait Mover: Send {
         }
     }
 
-    /// The command in service at `die` has ended; of a batch, its last part.
+    /// The command in service at `die` has ended; for a batch, its last part.
     #[inline]
     fn end(&mut self, die: u32) {
         if let Some(payload) = self.payload() {
@@ -142,7 +145,7 @@ pub trait Mover: Send {
         }
     }
 
-    /// Something has happened in the device: see [`Driver::note`](destage_device::Driver::note).
+    /// An event in the device: see [`Driver::note`](destage_device::Driver::note).
     #[inline]
     fn note(&mut self, note: &Note<'_>) {
         if let Some(payload) = self.payload() {

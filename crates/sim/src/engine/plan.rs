@@ -1,4 +1,4 @@
-//! The flash commands that the operations of a die come to, where these are timed one by one.
+//! Converts the operations of a die into flash commands, where commands are timed one by one.
 
 use std::collections::VecDeque;
 
@@ -11,45 +11,47 @@ use destage_nand::{Geometry, Kind, Operation, Operations, Timing, Transfer};
 
 use crate::explain::moves;
 
-/// How pages lie in blocks and cells.
+/// How pages are arranged in blocks and cells.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Types of page. In the tables of times that of a first pass stands behind them, and then that of cells of one bit.
+    /// Number of page types. In the tables of times, the entry after the types is for a first pass, and the next
+    /// one is for a page in cells of one bit.
     pub page_types: u32,
-    /// Pages that are programmed together, if any are.
+    /// The units of pages that are programmed together, if there are units.
     pub units: Option<Units>,
-    /// Pages that share a page of flash.
+    /// Units of the mapping that share a page of flash; 1 if each is a page of flash.
     pub units_per_page: u32,
-    /// Pages of flash go through the types in turn from the first on.
+    /// Whether the types of the pages of a block alternate from the first page on.
     pub types_in_turn: bool,
 }
 
-/// A command of one page, of one unit, or of one block.
+/// A command on one page, one unit or one block.
 #[derive(Clone, Copy)]
 pub(super) struct Planned {
     pub kind: Kind,
-    /// Time of its data on the channel; none if it is half of a copy inside its die.
+    /// Ticks of its data on the channel; 0 for an erase, `None` if it is half of a copy inside its die.
     pub data: Option<Ticks>,
     pub plane: u32,
     /// Block of the plane.
     pub block: u32,
-    /// Page of the block; of a unit its last.
+    /// Page of the block; for a unit, its last page.
     pub page: u32,
     pub page_type: u32,
-    /// Its data come or leave, and the cells have no part in it: another command programs them, or has read them.
+    /// The command only moves data over the channel, without any work of the cells: another command programs the
+    /// data, or has read them.
     pub loads: bool,
-    /// It moves or erases what was there, and serves no request.
+    /// The command moves or erases present contents, and serves no request.
     pub moves: bool,
 }
 
 impl Planned {
-    /// Whether it is a program or an erase of the cells.
+    /// Whether the command programs or erases cells.
     pub fn changes(&self) -> bool {
         self.kind != Kind::Read && !self.loads
     }
 }
 
-/// Knows which commands the operations of a die come to.
+/// Converts operations of dies into commands.
 pub(super) struct Planner {
     timing: Timing,
     layout: Layout,
@@ -57,13 +59,15 @@ pub(super) struct Planner {
     blocks_per_plane: Divider,
     plane_blocks: u32,
     planes: u32,
-    /// By die and plane, the number of the page of flash that is in the register; `u32::MAX` if it is not known. Empty unless several units of the
-    /// mapping share a page of flash, and commands begin in the order in which they are planned.
+    /// By die and plane: the number of the page of flash in the page register, or `u32::MAX` if that is not known.
+    /// Empty unless several units of the mapping share a page of flash and commands begin in the order in which
+    /// they are planned.
     held: Vec<u32>,
 }
 
 impl Planner {
-    /// Commands `begin_in_order`: as they are planned.
+    /// A planner for pages arranged by `layout`. `begin_in_order` says that commands begin in the order in which
+    /// they are planned.
     pub fn new(layout: Layout, geometry: &Geometry, timing: Timing, begin_in_order: bool) -> Self {
         Self {
             timing,
@@ -84,21 +88,21 @@ impl Planner {
         self.layout.units.is_some()
     }
 
-    /// Whether `operation`, which is all that a page operation does, is one command, whatever was before it. With units an erase, as a trim
-    /// may bring it about, is a step, like all that ends by itself and reads nothing.
+    /// Whether `operation`, the only one of a page operation, is exactly one command, whatever came before it. With
+    /// units, that holds only for reads and for cells of one bit; an erase, which a trim may cause, is then a step.
     #[inline(always)]
     pub fn is_one(&self, operation: &Operation) -> bool {
         let is_apart = operation.kind == Kind::Read || operation.one_bit;
         self.held.is_empty() && (self.layout.units.is_none() || is_apart)
     }
 
-    /// Whether `operation` is programmed with others of its unit.
+    /// Whether `operation` is programmed together with the other pages of its unit.
     #[inline(always)]
     fn is_in_unit(&self, operation: &Operation) -> bool {
         self.layout.units.is_some() && operation.kind == Kind::Program && !operation.one_bit
     }
 
-    /// The command that `operation` is, if it is [one](Planner::is_one).
+    /// The command for `operation`, if it is [one](Planner::is_one).
     #[inline(always)]
     pub fn one(&self, operation: &Operation) -> Planned {
         let (plane, block) = self
@@ -125,7 +129,8 @@ impl Planner {
         }
     }
 
-    /// Adds to `commands` those of `operations` of `die`, one after the other; whether they `collect` garbage.
+    /// Adds the commands for `operations` of `die` to `commands`, in order. `collect` says that they collect
+    /// garbage.
     pub fn plan(
         &mut self,
         die: u32,
@@ -146,12 +151,13 @@ impl Planner {
         }
     }
 
-    /// Whether `operation` of `die` reads from the page register of `plane`; what is there afterwards.
+    /// Whether `operation` of `die` reads a page of flash that the page register of `plane` already holds. Notes
+    /// the new contents of the register.
     #[cold]
     fn is_held(&mut self, die: u32, operation: &Operation, plane: u32) -> bool {
         let page = operation.at.0 & ((1 << self.page_bits) - 1);
         let held = &mut self.held[(die * self.planes + plane) as usize];
-        // Of the block with the number of its first page.
+        // The number of the first page of the block, plus the position of the page of flash in the block.
         let wanted = (operation.at.0 - page) + page / self.layout.units_per_page;
         match operation.kind {
             Kind::Read if operation.transfer == Transfer::Page => {
@@ -164,7 +170,8 @@ impl Planner {
         }
     }
 
-    /// Adds what the program of the page at `at` comes to where it is programmed with the others of its unit.
+    /// Adds the commands for the program of the page at `at`, which is programmed together with the other pages of
+    /// its unit.
     fn plan_in_unit(
         &self,
         units: Units,
@@ -185,7 +192,7 @@ impl Planner {
                 page_type: self.layout.page_types,
                 ..command
             },
-            // For the second pass the data come again.
+            // The second pass needs the data of the whole unit again.
             Pass::Second => {
                 let page = of_unit.at.0 & ((1 << self.page_bits) - 1);
                 Planned {
@@ -198,8 +205,8 @@ impl Planner {
         }));
     }
 
-    /// As what a command of this kind on `page` of `block` of `plane` is told; nothing of one that [loads](Planned::loads) what
-    /// another programs.
+    /// A command of this kind on `page` of `block` of `plane`, as reported to the mover; `None` if it only
+    /// [loads](Planned::loads) data that another command programs.
     pub fn told(
         &self,
         kind: Kind,
@@ -231,7 +238,7 @@ impl Planner {
         }
     }
 
-    /// As what `planned` is told.
+    /// The command `planned`, as reported to the mover.
     pub fn told_of(&self, planned: &Planned) -> Option<FlashCommand> {
         let place = (planned.plane, planned.block, planned.page);
         self.told(planned.kind, place, planned.page_type, planned.loads)
@@ -239,7 +246,7 @@ impl Planner {
 }
 
 impl Layout {
-    /// The type of the page of flash with page `page` of a block.
+    /// The type of the page of flash that holds page `page` of a block, from 0.
     #[inline(always)]
     pub fn page_type(&self, page: u32) -> u32 {
         let page = match self.units_per_page {
@@ -253,8 +260,8 @@ impl Layout {
     }
 }
 
-/// The type of page `page` of a block whose cells hold pages of `types` types: that of three, which begin with pages of
-/// the first and the second type, is the one which MQSim and FEMU have.
+/// The type of page `page` of a block whose cells hold `types` pages. With three types, a block begins with pages
+/// of the first and the second type, as in MQSim and FEMU.
 #[inline(always)]
 fn page_type(page: u32, types: u32) -> u32 {
     match (types, page) {

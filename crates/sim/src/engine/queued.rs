@@ -1,8 +1,10 @@
-//! Steps of dies whose commands wait in queues: page operations of one command side by side, everything else one by one.
+//! The steps of dies whose commands wait in queues: page operations of one command run in parallel, all other steps
+//! run one command at a time.
 //!
-//! A page operation that is one command waits with others of its die, and its die begins the next. A step of several
-//! commands (a garbage collection, a merge, a read through a map in flash) is alone with what began before it: each of
-//! its commands joins the queue when the one before is done.
+//! A page operation that is one command waits together with others at its die, and the die may begin the next
+//! operation. A step of several commands (a garbage collection, a merge, a read through a mapping table in flash)
+//! only runs in parallel to operations that began before it: each of its commands joins the queue when the one
+//! before is done.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,17 +21,17 @@ use super::{Engine, Mover, Outcome, Witness};
 use crate::events::EventList;
 use crate::meter::FlashMeter;
 
-/// What has ended at a die.
+/// Work that has ended at a die.
 pub(super) enum Ended {
-    /// A page operation that waited with others.
+    /// A page operation that waited together with others.
     Page(Token),
     /// A command of the step of this die.
     Command(u32),
 }
 
 impl Ended {
-    /// The end of the command that the media call `number`: with them a page operation has the number of its token, and a command
-    /// of a step that of its die.
+    /// The end of the command that the media call `number`. A page operation is called by the number of its token,
+    /// and a command of a step by the number of its die.
     #[inline(always)]
     fn of(number: u32) -> Self {
         match is_of_step(number) {
@@ -39,38 +41,38 @@ impl Ended {
     }
 }
 
-/// Whether `number` is, with the media, that of a command of a step.
+/// Whether `number` means, for the media, a command of a step.
 #[inline(always)]
 fn is_of_step(number: u32) -> bool {
     number < Token::IN_TABLE
 }
 
-/// With the media, the number of a command that is part of what waits with others, but for the last of its commands.
+/// The number that the media get for a command of a page operation with several commands, except the last one.
 const PART: u32 = u32::MAX;
 
-/// As what `operation` is told.
+/// The command of `operation`, as reported to the mover.
 fn told(planner: &Planner, operation: &Operation) -> Option<FlashCommand> {
     let place = (operation.plane, operation.block, operation.page);
     planner.told(operation.kind, place, operation.page_type, operation.loads)
 }
 
-/// What a die does one by one.
+/// A step of a die, whose commands run one at a time.
 #[derive(Clone, Default)]
 struct Step {
-    /// What is left of it.
+    /// The commands to come.
     commands: VecDeque<Planned>,
-    /// The command of it that joined the queue last moves or erases what was there, and serves no request.
+    /// Whether the command that joined the queue last moves or erases present contents, and serves no request.
     moves: bool,
-    /// When its first command began, if that has.
+    /// When the first command began, if it has.
     began: Option<Ticks>,
-    /// It does not end before: the map is busy until then.
+    /// The step does not end before this time: until then the mapping table is busy.
     not_before: Ticks,
     collects: bool,
-    /// The transaction that it is; none before the first.
+    /// The transaction that the step carries out; `None` before the first step.
     token: Option<Token>,
 }
 
-/// Which die of the device is which of the media: neighbours in the stripe of dies are on different channels.
+/// The numbers of dies, for the device and for the media. Consecutive dies of the device are on different channels.
 struct Shape {
     to_media: Vec<u32>,
     to_device: Vec<u32>,
@@ -98,31 +100,32 @@ impl Shape {
     }
 }
 
-/// The media, and what is to come on each die.
+/// The media, and the commands to come on each die.
 pub(super) struct Queued {
     media: Dispatcher,
-    /// Planes have cache registers.
+    /// Whether planes have cache registers.
     has_registers: bool,
-    /// What came first is next.
+    /// Whether operations have their turn in the order in which they came.
     pub keeps_order: bool,
-    /// Reads begin in the midst of steps, and interrupt commands.
+    /// Whether reads begin during steps, and interrupt commands.
     pub takes_reads: bool,
     shape: Shape,
     planner: Planner,
     cells: Cells,
-    /// By die, the erase that has begun and waits for its cells; only for who hears of commands.
+    /// By die: the erase that was issued and whose cells have not begun. Only for a mover that needs single
+    /// commands.
     erases: Vec<Option<FlashCommand>>,
     steps: Vec<Step>,
-    /// What is left of reads in the midst of steps, by the numbers that they have with the media, and their dies.
+    /// For each read that runs during a step, by its number for the media: its die, and its commands to come.
     between: BTreeMap<u32, (u32, VecDeque<Planned>)>,
-    /// The page operations whose commands are under way, by the numbers that these have with the media. Only for a witness that
-    /// listens.
+    /// The page operations whose commands are under way, by their numbers for the media. Only for a witness that
+    /// uses the calls.
     pages: BTreeMap<u32, PageOperation>,
-    /// Commands that have ended, by these numbers, until the device is told.
+    /// The numbers of commands that have ended, until they are reported to the device.
     ended: VecDeque<u32>,
 }
 
-/// Whom the media tell.
+/// The clock of the media, which passes their events on to mover, witness and meter.
 struct Teller<'t, B, W> {
     mover: &'t mut B,
     planner: &'t Planner,
@@ -138,7 +141,8 @@ struct Teller<'t, B, W> {
 }
 
 impl<B: Mover, W: Witness> Teller<'_, B, W> {
-    /// `command` of `die` begins. An erase does so with its cells: it may wait for others.
+    /// Reports the begin of `command` of `die`. An erase is reported when its cells begin, since they may have to
+    /// wait.
     fn tell_mover(&mut self, die: u32, command: &[Operation]) {
         let now = self.events.now();
         let data: Ticks = command.iter().map(|page| page.data).sum();
@@ -159,7 +163,7 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
         }
     }
 
-    /// The cells of `die` begin: with an erase, if one waits.
+    /// The cells of `die` begin: reports the erase that was issued, if there is one.
     fn begin_erase(&mut self, die: u32) {
         if let Some(told) = self.erases[die as usize].take() {
             let (now, time) = (self.events.now(), self.cells.erase);
@@ -167,7 +171,7 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
         }
     }
 
-    /// A command of the step of `die` begins, which may be its first.
+    /// A command of the step of `die` begins, and it may be the first one.
     #[cold]
     fn begin_step(&mut self, die: u32) {
         let step = &mut self.steps[die as usize];
@@ -180,7 +184,7 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
         }
     }
 
-    /// `command` of `die`, of this kind, begins.
+    /// Reports the begin of `command` of `die`, of this kind, to the witness.
     fn tell_issued(&mut self, die: u32, kind: Kind, command: &[Operation]) {
         let of_step = command.iter().any(|of| is_of_step(of.token));
         let moves = of_step && self.steps[die as usize].moves;
@@ -263,7 +267,7 @@ impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
 }
 
 impl Queued {
-    /// Idle media under a device of `dies`.
+    /// Idle media under a device of `dies` dies.
     pub fn new(media: DispatchConfig, planner: Planner, dies: u32) -> Self {
         Self {
             shape: Shape::new(media.channels, media.dies_per_channel),
@@ -281,8 +285,8 @@ impl Queued {
         }
     }
 
-    /// `die` begins `operations`, which are `transaction`, called `token`; meanwhile the map is busy for `map_time`. Nothing if there
-    /// is nothing to wait for. A `W` watches.
+    /// `die` begins `operations` for `transaction`, which is called `token`. Meanwhile the mapping table is busy
+    /// for `map_time` ticks. Returns `None` if the step has no command to wait for. `W` is the type of the witness.
     #[inline(always)]
     pub fn begin<W: Witness>(
         &mut self,
@@ -305,8 +309,9 @@ impl Queued {
         self.begin_several::<W>(die, (transaction, token), operations, now, map_time)
     }
 
-    /// Begins `operations`, which may take more than one command, for `transaction`. Programs of units, of a write or of fillers, wait with others, one behind the
-    /// other, and so does a read of one command; everything else is a step.
+    /// Begins `operations`, which may need several commands, for `transaction`. Programs of units, for a write or
+    /// for fillers, wait together with operations of other transactions, and so does a read of one command.
+    /// Everything else is a step.
     #[inline(never)]
     fn begin_several<W: Witness>(
         &mut self,
@@ -333,7 +338,7 @@ impl Queued {
             for command in commands.drain(..) {
                 self.push_beside(die, &command, PART);
             }
-            // A page that waits for others of its unit ends with one of them.
+            // A page that only loads its data ends together with a later page of its unit.
             if W::LISTENS
                 && !last.loads
                 && let Transaction::Page(page) = transaction
@@ -353,7 +358,8 @@ impl Queued {
         self.go_on(die).then_some(Progress::Running)
     }
 
-    /// `page` is read at `die` by `operations`, in the midst of its step, and is called `token`; whether there is anything to wait for.
+    /// The read `page`, called `token`, begins with `operations` at `die` during a step. Returns whether it has a
+    /// command to wait for.
     pub fn begin_between<W: Witness>(
         &mut self,
         die: u32,
@@ -369,7 +375,8 @@ impl Queued {
         self.go_on_between(token)
     }
 
-    /// The next command of the read `token`, in the midst of a step, joins the queue; whether there is one.
+    /// The next command of the read `token`, which runs during a step, joins the queue. Returns whether there is
+    /// one.
     pub fn go_on_between(&mut self, token: Token) -> bool {
         let Some((die, commands)) = self.between.get_mut(&token.number()) else {
             return false;
@@ -382,7 +389,7 @@ impl Queued {
         next.is_some()
     }
 
-    /// `planned`, which the media call `number`, is a command of `die`.
+    /// The operation for the media that carries out `planned` at `die`, under `number`.
     #[inline(always)]
     fn command(&self, die: u32, planned: &Planned, number: u32) -> Operation {
         Operation {
@@ -399,7 +406,7 @@ impl Queued {
         }
     }
 
-    /// `planned`, which the media call `number`, joins the queue of `die`, which may begin the next before its end.
+    /// `planned` joins the queue of `die` under `number`; the die may begin the next command before this one ends.
     #[inline(always)]
     fn push_beside(&mut self, die: u32, planned: &Planned, number: u32) {
         debug_assert!(!is_of_step(number), "{number} may leave its die");
@@ -408,7 +415,7 @@ impl Queued {
         self.media.push(command);
     }
 
-    /// The next command of the step of `die` joins the queue; whether there is one.
+    /// The next command of the step of `die` joins the queue. Returns whether there is one.
     #[inline(never)]
     pub fn go_on(&mut self, die: u32) -> bool {
         let step = &mut self.steps[die as usize];
@@ -420,22 +427,23 @@ impl Queued {
         true
     }
 
-    /// Whether something has ended that was not told.
+    /// Whether a command has ended and was not reported yet.
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()
     }
 
-    /// Whether a command waits or goes on at `die`.
+    /// Whether a command waits or runs at `die`.
     pub fn is_busy(&self, die: u32) -> bool {
         self.media.is_busy(self.shape.to_media(die))
     }
 
-    /// The transaction that the step of `die` is.
+    /// The transaction that the step of `die` carries out.
     pub fn token(&self, die: u32) -> Option<Token> {
         self.steps[die as usize].token
     }
 
-    /// How long the step of `die`, which has no more commands, waits for the map, and how long it has collected garbage.
+    /// How long the step of `die`, which has no more commands, still waits for the mapping table, and how long it
+    /// has collected garbage; both in ticks.
     pub fn rest(&self, die: u32, now: Ticks) -> (Ticks, Ticks) {
         let step = &self.steps[die as usize];
         let began = step.began.filter(|_| step.collects);
@@ -443,13 +451,13 @@ impl Queued {
         (step.not_before.saturating_sub(now), collected)
     }
 
-    /// What has ended and was not told, in its order.
+    /// Takes the next work that has ended, in the order of the ends.
     #[inline(always)]
     pub fn take_ended(&mut self) -> Option<Ended> {
         self.ended.pop_front().map(Ended::of)
     }
 
-    /// Idle channels begin what has come, if something has.
+    /// Idle channels begin commands that have joined queues.
     #[inline]
     pub fn dispatch<B: Mover, W: Witness>(
         &mut self,
@@ -461,7 +469,7 @@ impl Queued {
         media.dispatch(&mut teller);
     }
 
-    /// A phase of `die`, by the media's number, has ended.
+    /// A phase of a command at `die` has ended; `die` is the number that the media use.
     #[inline]
     pub fn end<B: Mover, W: Witness>(
         &mut self,
@@ -519,7 +527,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         done
     }
 
-    /// A phase of `die`, by the media's number, has ended. With `ON` as [`Engine::go_on`] says.
+    /// A phase of a command at `die` has ended; `die` is the number that the media use. `ON` is as for
+    /// [`Engine::go_on`].
     #[inline(never)]
     pub(super) fn end_phase<const ON: bool>(
         &mut self,
@@ -529,14 +538,15 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     ) -> Outcome {
         self.link.end_phase(phase, die);
         if phase == Phase::Command && !self.link.has_ended() {
-            // Nobody waits for that but its die, unless the cells have no part in the command.
+            // After the phase on the channel, only the die itself goes on, unless the command has no work for the
+            // cells.
             return Ok(());
         }
         self.tell_ended(now)?;
         self.go_on::<ON>()
     }
 
-    /// The device hears which of its commands that waited in queues have ended.
+    /// Reports to the device which operations that waited in queues have ended.
     #[inline(always)]
     fn tell_ended(&mut self, now: Ticks) -> Outcome {
         while let Some(ended) = self.link.take_ended() {

@@ -1,4 +1,4 @@
-//! Planes with cache registers: a die may do several things at once, and each ends by itself.
+//! Planes with cache registers: a die may run several steps in parallel, and each has its own end.
 
 use destage_base::Ticks;
 use destage_nand::media;
@@ -9,7 +9,7 @@ use super::link::Link;
 use super::{Engine, Mover, Outcome, Witness};
 
 impl<B: Mover, W: Witness> Link<'_, B, W> {
-    /// A command of `die` that takes `time` begins.
+    /// A command of `die` begins that takes `time` ticks.
     pub fn command_begins(&mut self, die: u32, time: Ticks) {
         let now = self.events.now();
         match self.has_registers() {
@@ -31,7 +31,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.time.booked().is_some_and(Commands::has_registers)
     }
 
-    /// `issued` is a command of the step of `die`, which uses a cache register.
+    /// Schedules the events of `issued`, a command of the step of `die` that uses a cache register.
     pub fn wait_for_cached(&mut self, die: u32, issued: &IssuedCached) {
         let now = self.events.now();
         let media::Cached { done, next, .. } = issued.cached;
@@ -50,7 +50,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// The step of `die`, whose commands use a cache register, goes on with the next.
+    /// Issues the next command of the step of `die`, whose commands use a cache register.
     fn go_on_cached(&mut self, die: u32) {
         let now = self.events.now();
         let commands = self.time.booked_mut();
@@ -59,7 +59,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// The step of this number, which used a cache register, has ended, unless reads have interrupted it.
+    /// Takes the step `number`, which used a cache register and was due to end now. `None` if reads have
+    /// interrupted it: then its end is scheduled anew.
     fn take_cached(&mut self, number: u32) -> Option<Cached> {
         let now = self.events.now();
         let taken = match self.time.booked_mut()?.take_cached(number, now) {
@@ -80,8 +81,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 }
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
-    /// The cells of `die` have taken what its cache register held: its step goes on, or does so by itself, and the next may
-    /// begin.
+    /// The next command or step may begin at `die`. If the present step has more commands, the next one is issued.
+    /// Otherwise the step continues with its cache register, and the device may begin the next step.
     #[inline(never)]
     pub(super) fn free_die(&mut self, die: u32, now: Ticks) -> Outcome {
         let device = &mut self.device;
@@ -98,7 +99,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         done.map_err(|full| self.device_full(full))
     }
 
-    /// The step of this number, which used a cache register, has ended.
+    /// The step `number`, which used a cache register, has ended, unless reads have interrupted it.
     #[inline(never)]
     pub(super) fn end_cached(&mut self, number: u32, now: Ticks) -> Outcome {
         match self.link.take_cached(number) {

@@ -1,4 +1,4 @@
-//! What a run with a clock has measured before its end.
+//! The values that a run with a clock has measured before its end.
 
 use destage_base::Ticks;
 use destage_trace::Operation;
@@ -8,7 +8,7 @@ use crate::error::SimError;
 use crate::limits::{SoFar, Unanswered};
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
-    /// What was measured so far; none once statistics are closed.
+    /// The values measured so far; `None` once statistics are closed.
     pub(crate) fn so_far(&self) -> Option<SoFar<'_>> {
         let (tally, gc_runs) = self.link.meter.counted();
         (!self.link.closed).then(|| SoFar {
@@ -20,7 +20,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         })
     }
 
-    /// All requests were fed, and the run has begun: handles at most `events` events of what is left. Whether it goes on.
+    /// Handles at most `events` of the remaining events, after all requests were fed. Returns whether the run
+    /// continues; `false` also if it has not begun.
     pub(crate) fn work_down(&mut self, events: u64) -> Result<bool, SimError> {
         if self.has_begun && !self.has_ended {
             let served = self.work_off(&mut [].iter(), true, events);

@@ -1,4 +1,4 @@
-//! The window of a run: when statistics open and close, and who is left then.
+//! The window of a run: statistics open and close, and requests that are not complete are reported.
 
 use destage_base::Ticks;
 
@@ -6,7 +6,7 @@ use super::{Engine, Mover, Witness};
 use crate::observer::Response;
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
-    /// Opens the window: what happened before now is in no statistic.
+    /// Opens the window: events before `now` are in no statistic.
     pub(super) fn open(&mut self, now: Ticks) {
         self.link.opened = Some(now);
         self.link.witness.opened();
@@ -15,7 +15,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.measured.front = self.link.front_usage();
     }
 
-    /// Closes the window: what happens from now on is in no statistic.
+    /// Closes the window: events from now on are in no statistic. Does nothing if the window is closed already.
     pub(super) fn close(&mut self) {
         if self.link.closed {
             return;
@@ -32,7 +32,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             .take_device(&mut self.device, totals, now, &mut *self.link.observed.by);
     }
 
-    /// Tells the observer of the requests that are not complete, if it wants to hear of them.
+    /// Reports the requests that are not complete to the observer, if it wants responses.
     pub fn report_unfinished(&mut self) {
         if !self.link.observed.responses {
             return;

@@ -7,7 +7,7 @@ use destage_device::{PageOperation, Work};
 
 use super::queues::{Phases, Serving, Span, Spent, within};
 
-/// How many parts a response has.
+/// Number of parts of a response.
 pub const PARTS: usize = 12;
 /// The names of the parts.
 pub const PART_NAMES: [&str; PARTS] = [
@@ -24,7 +24,7 @@ pub const PART_NAMES: [&str; PARTS] = [
     "channel",
     "transfer",
 ];
-/// The places after the first few are told apart only where commands wait in queues.
+/// Number of parts, from the first on, that are used where commands do not wait in queues.
 pub(super) const PARTS_OF_STEPS: usize = 7;
 pub(super) const QUEUE: usize = 0;
 pub(super) const BUS: usize = 1;
@@ -33,17 +33,17 @@ const SLOT_GC: usize = 3;
 const DIE: usize = 4;
 const DIE_GC: usize = 5;
 const FLASH: usize = 6;
-/// Waits for the die, by whether it reads, programs or erases.
+/// First of three parts: waits for a die that reads, programs or erases.
 const DIE_WITH: usize = 7;
 const CHANNEL: usize = 10;
 const TRANSFER: usize = 11;
 
-/// A response in its parts, in ticks.
+/// A response divided into its parts, in ticks, in the order of [`PART_NAMES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Split(pub [Ticks; PARTS]);
 
 impl Split {
-    /// The response.
+    /// The response time, in ticks.
     #[must_use]
     pub fn total(&self) -> Ticks {
         self.0.iter().sum()
@@ -53,18 +53,18 @@ impl Split {
 /// The event that decided when a request was answered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Awaited {
-    /// A buffer slot.
+    /// A buffer slot became free.
     Slot,
-    /// A read of flash.
+    /// A read of flash ended.
     Read,
-    /// A program of flash.
+    /// A program of flash ended.
     Program,
-    /// A trim.
+    /// A trim ended.
     Trim,
 }
 
 impl Awaited {
-    /// Its name in results.
+    /// The name in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -82,45 +82,46 @@ pub(super) struct Die {
     busy: Ticks,
     busy_until: Ticks,
     gc: Ticks,
-    /// From when to when the latest garbage collection is.
+    /// Begin and end of the latest garbage collection.
     gc_span: Span,
-    /// For the command in service: its begin, the work before it, and its own garbage collection.
+    /// For the command in service: its begin, the work of the die before it, and its part that is garbage collection.
     began: Ticks,
     before: Spent,
     gc_of_command: Ticks,
-    /// Where commands wait in queues.
+    /// The commands of the die, where commands wait in queues.
     pub serving: Serving,
 }
 
 impl Die {
-    /// A command begins `now` that takes `time`, of which `gc` is garbage collection and comes first.
+    /// A command begins at `now` and takes `time` ticks. Its first `gc` ticks are garbage collection.
     pub fn begin(&mut self, now: Ticks, time: Ticks, gc: Ticks) {
         (self.began, self.before, self.gc_of_command) = (now, self.spent(now), gc);
         self.work(now, time);
         self.collect(now, (now, now.saturating_add(gc)));
     }
 
-    /// The command continues at `now` for `time`, all of which is garbage collection, except for the time that it `waits` first.
+    /// The command continues at `now` for `time` ticks. The first `waits` of them are a wait, and the rest is garbage
+    /// collection.
     pub fn go_on(&mut self, now: Ticks, waits: Ticks, time: Ticks) {
         self.work(now, time);
         self.collect(now, (now + waits, now + time));
         self.gc_of_command += time - waits;
     }
 
-    /// It is known `now` that it collects garbage in `span`.
+    /// At `now` it becomes known that the die collects garbage in `span`.
     fn collect(&mut self, now: Ticks, span: Span) {
         self.gc = self.gc_in_steps(now).saturating_add(span.1 - span.0);
         self.gc_span = span;
     }
 
-    /// It is busy from `now` for `time`, and for work that began before.
+    /// The die is busy from `now` for `time` ticks; time for which it is busy anyway counts once.
     pub fn work(&mut self, now: Ticks, time: Ticks) {
         let until = now.saturating_add(time).max(self.busy_until);
         self.busy = self.busy_in_steps(now).saturating_add(until - now);
         self.busy_until = until;
     }
 
-    /// Time of garbage collection up to `now`, which is not before the latest command.
+    /// Time of garbage collection up to `now`, which is not before the begin of the latest command.
     pub fn gc(&self, now: Ticks) -> Ticks {
         self.gc_in_steps(now) + self.serving.spent(now).gc
     }
@@ -129,7 +130,7 @@ impl Die {
         self.gc - within(self.gc_span, now, Ticks::MAX)
     }
 
-    /// Busy time up to `now`, which is not before the latest command.
+    /// Busy time up to `now`, which is not before the begin of the latest command.
     pub fn busy(&self, now: Ticks) -> Ticks {
         self.busy_in_steps(now) + self.serving.busy(now)
     }
@@ -138,38 +139,40 @@ impl Die {
         self.busy - self.busy_until.saturating_sub(now)
     }
 
-    /// Its work up to `now` that others waited for.
+    /// The work up to `now` that other operations had to wait for.
     pub fn spent(&self, now: Ticks) -> Spent {
         let with = self.serving.spent(now).with;
         let gc = self.gc(now);
         Spent { gc, with }
     }
 
-    /// Whether it collects garbage `now`.
+    /// Whether the die collects garbage at `now`.
     pub fn collects(&self, now: Ticks) -> bool {
         (self.gc_span.0 <= now && now < self.gc_span.1) || self.serving.is_collecting()
     }
 }
 
-/// An operation that has ended, and why it was not queued earlier.
+/// An operation that has ended, with all that is needed to divide its time into parts.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     operation: PageOperation,
     die: u32,
-    /// When another's end let it join its queue, and the work of its die by then.
+    /// When the end of another operation let this one join its queue, and the work of its die up to then; `None` if it
+    /// waited for no other operation.
     queued: Option<(Ticks, Spent)>,
     began: Ticks,
-    /// The work of its die when it began, and its garbage collection up to its end.
+    /// The work of its die up to its begin, and the garbage collection of its die up to its end.
     spent: Spent,
     gc_ended: Ticks,
-    /// From when to when it had begun and waited for its die.
+    /// The spans in which it had begun and waited for its die.
     waited: [Span; 2],
-    /// Where commands wait in queues, and it was one.
+    /// The phases of its command; only where commands wait in queues and it was a command of its own.
     phases: Option<Phases>,
 }
 
 impl Step {
-    /// Adds to `split` where the time of its service between `from` and `until` went; before `from` its die had collected `gc`.
+    /// Divides the time of its service between `from` and `until` among the parts of `split`. Before `from` its die
+    /// had collected garbage for `gc` ticks.
     fn serve(&self, split: &mut Split, from: Ticks, until: Ticks, gc: Ticks) {
         let time = until - from;
         if let Some(phases) = &self.phases {
@@ -198,23 +201,25 @@ impl Step {
     }
 }
 
-/// A step that leaves its die to the next before its end, or a command that waits in a queue.
+/// A step that hands its die over before its end, or a command that waits in a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Beside {
     die: u32,
     began: Ticks,
-    /// The work of its die by then.
+    /// The work of its die up to its begin.
     spent: Spent,
     waited: [Span; 2],
     phases: Option<Phases>,
 }
 
-/// Steps of which each was queued when the next one ended; the latest first.
+/// Operations that have ended, the latest first. Each was queued when the next one in the list ended.
 type Steps = Vec<Step>;
-/// Steps kept behind one another: a read for padding or a partial write, and turns on a page before it.
+/// Most operations in such a list: a read for padding or for a partial write, and operations that had their turn on
+/// the page before it.
 const STEPS_KEPT: usize = 4;
 
-/// Operations that joined their queue because another had ended.
+/// The begin of the wait of an operation that joined its queue because another one had ended: its die, when, the work
+/// of the die up to then, and the operations that had ended.
 #[derive(Debug)]
 struct Trail {
     die: u32,
@@ -230,19 +235,20 @@ pub(super) struct Accepted {
     pub spent: Vec<Spent>,
 }
 
-/// The dies, and the cause of the present event.
+/// The work of all dies, and the cause of the present event.
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     pub dies: Vec<Die>,
     trails: HashMap<PageOperation, Trail>,
-    /// Reads during a step: when they began, and the work of their die by then.
+    /// Reads during a step: when they began, and the work of their die up to then.
     between: HashMap<PageOperation, (Ticks, Spent)>,
-    /// Steps that leave their dies to the next, by their number, and the one that ends now.
+    /// Steps that hand their dies over before their end, by their number; and the one that ends now.
     beside: Vec<Beside>,
     ending_beside: Option<Beside>,
-    /// Commands that wait in queues and are operations of their own: those that have begun.
+    /// Commands from queues that have begun and do all work of an operation.
     commands: HashMap<PageOperation, Beside>,
-    /// The operations that have just ended, latest first; empty unless an operation is the cause of the present event.
+    /// The operation that has just ended, and those before it, the latest first. Empty unless the end of an operation
+    /// is the cause of the present event.
     steps: Steps,
     by_slot: bool,
     ending: u32,
@@ -256,7 +262,7 @@ impl Paths {
         }
     }
 
-    /// Another event begins.
+    /// Another event begins, so the present cause ends.
     pub fn forget_cause(&mut self) {
         self.steps.clear();
         self.by_slot = false;
@@ -309,7 +315,7 @@ impl Paths {
         };
     }
 
-    /// A command that waited in a queue of `die`, and is all of `operation`, begins.
+    /// A command from a queue of `die` begins that does all work of `operation`.
     pub fn command_begins(&mut self, operation: PageOperation, die: u32, now: Ticks) {
         let beside = Beside {
             die,
@@ -320,12 +326,12 @@ impl Paths {
         self.commands.insert(operation, beside);
     }
 
-    /// It has gone through its phases.
+    /// The command that does the work of `operation` has gone through its phases.
     pub fn command_done(&mut self, operation: PageOperation) {
         if let Some(command) = self.commands.get_mut(&operation) {
             let serving = &self.dies[command.die as usize].serving;
             command.phases = Some(serving.phases(operation.is_read()));
-            // Others of its unit end with it.
+            // Pages of the same unit that only loaded data end with this command.
             (self.ending, self.ending_beside) = (command.die, Some(*command));
         }
     }
@@ -377,7 +383,7 @@ impl Paths {
             self.steps.push(step);
             return;
         };
-        // A read may have followed its page to another die.
+        // A read may have moved to another die together with its page.
         let stayed = trail.die == self.ending;
         step.queued = Some((trail.queued, if stayed { trail.spent } else { step.spent }));
         self.steps.push(step);
@@ -385,7 +391,8 @@ impl Paths {
         self.steps.extend(before);
     }
 
-    /// The waits of request `token` from when it was `accepted` until `now`, when it is answered.
+    /// Divides the time of request `token` between its acceptance and its answer at `now`. Returns the parts, and the
+    /// last cause with its die, if there was a wait for one.
     pub fn device_part(
         &self,
         token: u32,
@@ -427,13 +434,14 @@ impl Paths {
                 break;
             }
         }
-        // Steps that are not kept any more.
+        // The rest is the time of operations that are no longer kept.
         split.0[wait] += until - accepted.at;
         (split, Some((awaited, Some(last.die))))
     }
 }
 
-/// Adds to `split` where `time` went in which an operation waited for its die, which `spent` time meanwhile; the rest is `rest`.
+/// Divides `time`, in which an operation waited for its die, among the parts of `split`. The die did the work `spent`
+/// meanwhile; the remaining time goes to the part `rest`.
 fn wait_for_die(split: &mut Split, time: Ticks, spent: Spent, rest: usize) {
     let mut left = time;
     let with = (DIE_WITH..).zip(spent.with);
@@ -445,7 +453,7 @@ fn wait_for_die(split: &mut Split, time: Ticks, spent: Spent, rest: usize) {
     split.0[rest] += left;
 }
 
-/// Whether `operation`, which ended before `last` was queued, reads something for the same request.
+/// Whether `operation`, which ended before `last` was queued, was a read for the same request or the same record.
 fn is_read_for(operation: PageOperation, token: u32, last: PageOperation) -> bool {
     match operation.work() {
         Work::Fill(of) | Work::HostRead(of) => of == token,

@@ -1,28 +1,28 @@
-//! The work of a die whose commands wait in queues, and the time of each command.
+//! The work of a die whose commands wait in queues, and the phases of each command.
 
 use destage_base::Ticks;
 use destage_nand::Kind;
 use destage_nand::media::dispatch::End;
 
-/// From when to when.
+/// Begin and end of a span of time, in ticks.
 pub(super) type Span = (Ticks, Ticks);
 
-/// How much of `span` lies between `from` and `until`.
+/// The length of the part of `span` between `from` and `until`.
 pub(super) fn within((begin, end): Span, from: Ticks, until: Ticks) -> Ticks {
     end.min(until).saturating_sub(begin.max(from))
 }
 
-/// The work of a die so far that others waited for.
+/// The work of a die so far that other operations had to wait for, in ticks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
-    /// It collected garbage.
+    /// Time of garbage collection.
     pub gc: Ticks,
-    /// Where commands wait in queues: it had a command, by kind.
+    /// Time in which the die had a command, by kind; only where commands wait in queues.
     pub with: [Ticks; 3],
 }
 
 impl Spent {
-    /// Its work since the state `earlier`.
+    /// The work since the state `earlier`.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             gc: self.gc.saturating_sub(earlier.gc),
@@ -31,7 +31,7 @@ impl Spent {
     }
 }
 
-/// Where the time of a command went.
+/// The phases of a command; (0, 0) if a phase has not begun.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Phases {
     pub command: Span,
@@ -42,7 +42,7 @@ pub(super) struct Phases {
 }
 
 impl Phases {
-    /// From when to when it waited for the cells, and for a cache register.
+    /// The spans in which the command waited for the cells, and for a cache register.
     pub fn waited(&self) -> [Span; 2] {
         let taken = match self.register.1 == self.cells.0 {
             true => self.register.0,
@@ -56,30 +56,30 @@ impl Phases {
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     kind: Kind,
-    /// It moves or erases present contents.
+    /// The command moves or erases present contents, and serves no request.
     moves: bool,
-    /// It continues in parallel to the next.
+    /// The command continues, but the die may begin the next one.
     has_left: bool,
     phases: Phases,
 }
 
-/// A die whose commands wait in queues.
+/// The commands of a die, where commands wait in queues.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Serving {
     spent: Spent,
     busy: Ticks,
-    /// Up to when these are counted.
+    /// The time up to which `spent` and `busy` are counted.
     since: Ticks,
     is_collecting: bool,
-    /// In the order of their begin.
+    /// Commands in the order in which they began.
     commands: Vec<UnderWay>,
 }
 
 impl Serving {
-    /// Its work up to `now`.
+    /// The work up to `now` that other commands have to wait for.
     pub fn spent(&self, now: Ticks) -> Spent {
         let (mut spent, time) = (self.spent, now - self.since);
-        // After one that has left, the next may begin.
+        // If the latest command has handed over, the next may begin, so nothing waits for the die.
         match self.commands.last().filter(|latest| !latest.has_left) {
             _ if self.is_collecting => spent.gc += time,
             Some(latest) if latest.moves => spent.gc += time,
@@ -89,7 +89,7 @@ impl Serving {
         spent
     }
 
-    /// Busy time up to `now`.
+    /// Busy time up to `now`, in ticks.
     pub fn busy(&self, now: Ticks) -> Ticks {
         match self.commands.is_empty() {
             true => self.busy,
@@ -97,12 +97,12 @@ impl Serving {
         }
     }
 
-    /// Whether it collects garbage.
+    /// Whether the die collects garbage.
     pub fn is_collecting(&self) -> bool {
         self.is_collecting
     }
 
-    /// The phases of the first of its commands that reads, or does not.
+    /// The phases of the first command that is a read, or is no read if `reads` is false.
     pub fn phases(&self, reads: bool) -> Phases {
         let first = self.first(reads).map(|index| &self.commands[index]);
         first.map(|first| first.phases).unwrap_or_default()
@@ -117,13 +117,13 @@ impl Serving {
         (self.spent, self.busy, self.since) = (self.spent(now), self.busy(now), now);
     }
 
-    /// A garbage collection begins or ends.
+    /// A garbage collection begins at `now`, or ends if `begins` is false.
     pub fn collects(&mut self, now: Ticks, begins: bool) {
         self.turn(now);
         self.is_collecting = begins;
     }
 
-    /// A command begins.
+    /// A command begins at `now`.
     pub fn begins(&mut self, now: Ticks, kind: Kind, moves: bool) {
         self.turn(now);
         self.commands.push(UnderWay {
@@ -134,7 +134,8 @@ impl Serving {
         });
     }
 
-    /// A phase of a command begins, which will end with `end`. Commands are in the cells in the order of their begin, and so are pages that leave.
+    /// A phase of a command begins, and `end` says which one. Commands use the cells in the order in which they began,
+    /// and so do pages that leave over the channel.
     pub fn phase_begins(&mut self, end: End, span: Span) {
         const NOT_YET: Span = (0, 0);
         if let End::Cells(_) = end
@@ -144,7 +145,7 @@ impl Serving {
                 .all(|command| command.phases.cells != NOT_YET)
             && let Some(index) = self.first(false)
         {
-            // Reads have interrupted it, and it goes on.
+            // Reads have interrupted this command, and its cells continue.
             self.commands[index].phases.cells.1 = span.1;
             return;
         }
@@ -160,7 +161,7 @@ impl Serving {
             End::Data(_) => commands
                 .find(|(reads, _)| *reads)
                 .map(|(_, of)| &mut of.data),
-            // Of a program before its cells, of a read after them.
+            // The phase of a program before its cells, or of a read after them.
             End::Register(_) => commands
                 .find(|(reads, of)| of.register == NOT_YET && *reads == (of.cells != NOT_YET))
                 .map(|(_, of)| &mut of.register),
@@ -170,7 +171,7 @@ impl Serving {
         }
     }
 
-    /// The command that began last continues in parallel to the next.
+    /// The command that began last continues, and the die may begin the next one.
     pub fn leaves(&mut self, now: Ticks) {
         self.turn(now);
         if let Some(latest) = self.commands.last_mut() {
@@ -178,7 +179,7 @@ impl Serving {
         }
     }
 
-    /// The first of its commands of this kind has ended.
+    /// A command has ended: the first read if `kind` is a read, and otherwise the first command that is no read.
     pub fn ends(&mut self, now: Ticks, kind: Kind) {
         self.turn(now);
         if let Some(index) = self.first(kind == Kind::Read) {

@@ -1,4 +1,4 @@
-//! The course of a run, in equal intervals: few, whatever its length.
+//! The series of a run: its course in equal intervals, of which there are few for any length of the run.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_US;
@@ -7,42 +7,43 @@ use destage_nand::operation::Tally;
 use super::path::Die;
 use super::spread::Spread;
 
-/// Intervals at a time. When there are this many, every two neighbours become one.
+/// Number of intervals at which each pair of neighbours is joined and the length doubles.
 const INTERVALS: usize = 1000;
-/// The length of an interval at first.
+/// The length of an interval at the beginning of a run, in ticks.
 const FIRST_LENGTH: Ticks = 10 * TICKS_PER_US;
 
-/// The events of one interval.
+/// The values of one interval.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Interval {
-    /// Requests that arrived.
+    /// Number of requests that arrived.
     pub arrived: u64,
-    /// Responses of the requests that completed: of reads, and of all others.
+    /// Response times of the requests that completed: of reads, and of all others.
     pub responses: [Spread; 2],
-    /// Requests outstanding, buffer slots in use, dirty pages: each times the ticks for which it was so.
+    /// Outstanding requests, buffer slots in use, and dirty pages: each as the sum of its value times the ticks for
+    /// which it held.
     pub levels: [u128; 3],
-    /// Most requests outstanding, and most dirty pages.
+    /// Most outstanding requests at one moment.
     pub outstanding_max: u64,
-    /// See there.
+    /// Most dirty pages at one moment.
     pub dirty_max: u64,
-    /// Age of the page that has been dirty longest, at the end.
+    /// Age of the page that has been dirty longest at the end of the interval, in ticks; 0 if no page is dirty.
     pub oldest_dirty: Ticks,
-    /// Records that left the buffer.
+    /// Number of records that left the buffer.
     pub destages: u64,
-    /// Their dirty pages.
+    /// Number of dirty pages of these records.
     pub destaged_pages: u64,
-    /// Garbage collections and merges begun.
+    /// Number of garbage collections and merges that began.
     pub gc_runs: u64,
-    /// Time of garbage collection, summed over dies.
+    /// Time of garbage collection in ticks, summed over dies.
     pub gc_time: Ticks,
-    /// Operations of commands that began.
+    /// Operations of commands that began, by kind and cause.
     pub tally: Tally,
-    /// Busy time of each die.
+    /// Busy time of each die, in ticks.
     pub busy: Box<[Ticks]>,
 }
 
 impl Interval {
-    /// Joins with the interval behind this one.
+    /// Joins this interval with the next one.
     fn extend(&mut self, next: Self) {
         self.arrived += next.arrived;
         for (own, of_next) in self.responses.iter_mut().zip(&next.responses) {
@@ -65,7 +66,7 @@ impl Interval {
     }
 }
 
-/// The state of a device at a moment.
+/// The state of a device at a moment: outstanding requests, buffer slots in use, dirty pages.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Levels {
     pub outstanding: u64,
@@ -73,35 +74,35 @@ pub(super) struct Levels {
     pub dirty: u64,
 }
 
-/// The course of a run.
+/// The series of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Series {
-    /// When the first interval begins.
+    /// Begin of the first interval, in ticks.
     pub start: Ticks,
-    /// How long an interval is.
+    /// Length of an interval, in ticks.
     pub length: Ticks,
-    /// The length of the last interval: the run may have ended in it.
+    /// Length of the last interval in ticks; shorter if the run ended in it.
     pub last_length: Ticks,
-    /// In the order of time.
+    /// The intervals, in the order of time.
     pub intervals: Vec<Interval>,
 }
 
-/// A course that goes on.
+/// A series that is being recorded.
 #[derive(Debug)]
 pub(super) struct Recording {
     series: Series,
     current: Interval,
-    /// When the current interval ends, and up to when its levels are summed.
+    /// End of the current interval, and the time up to which its levels are summed.
     end: Ticks,
     now: Ticks,
-    /// Of each die at the begin of the current interval: busy time, and garbage collection of all.
+    /// Values at the begin of the current interval: busy time of each die, and garbage collection of all dies.
     busy: Vec<Ticks>,
     gc: Ticks,
     is_closed: bool,
 }
 
 impl Recording {
-    /// Begins at `start`, with `dies` idle dies.
+    /// A recording that begins at `start`, with `dies` idle dies.
     pub fn new(start: Ticks, dies: usize) -> Self {
         Self {
             series: Series {
@@ -119,13 +120,13 @@ impl Recording {
         }
     }
 
-    /// The interval that lasts.
+    /// The current interval.
     pub fn current(&mut self) -> &mut Interval {
         &mut self.current
     }
 
-    /// The state was that of `levels` until `now`, and the dies did the work of `dies`. `oldest` gives the moment since which a page has
-    /// been dirty.
+    /// Counts the time up to `now`, during which the state was `levels`; `dies` is the work of the dies. `oldest`
+    /// returns since when a page has been dirty, if one is.
     pub fn go_on(
         &mut self,
         now: Ticks,
@@ -168,7 +169,7 @@ impl Recording {
         current.dirty_max = current.dirty_max.max(levels.dirty);
     }
 
-    /// The current interval ends at `end`, and another begins.
+    /// Ends the current interval at `end`, and begins the next one.
     fn complete(&mut self, end: Ticks, levels: Levels, dies: &[Die], oldest: Option<Ticks>) {
         let mut interval = std::mem::replace(&mut self.current, empty(dies.len()));
         interval.oldest_dirty = oldest.map_or(0, |since| end.saturating_sub(since));
@@ -195,7 +196,7 @@ impl Recording {
         self.note(levels);
     }
 
-    /// The run has ended: the interval that lasts is the last one, and shorter.
+    /// Ends the recording: the current interval is the last one, and may be shorter.
     pub fn close(&mut self, levels: Levels, dies: &[Die], oldest: Option<Ticks>) {
         if std::mem::replace(&mut self.is_closed, true) {
             return;
@@ -210,7 +211,7 @@ impl Recording {
         self.series.last_length = now - (start + before * length);
     }
 
-    /// What was recorded.
+    /// The recorded series.
     pub fn into_series(mut self) -> Series {
         let intervals = self.series.intervals.iter_mut();
         intervals.for_each(|interval| interval.responses.iter_mut().for_each(Spread::settle));

@@ -1,4 +1,4 @@
-//! Times by their size, in memory that has a bound: buckets whose width is at most 1/32 of their values.
+//! Histograms of times with bounded memory: the width of a bucket is at most 1/32 of its values.
 
 use std::ops::RangeInclusive;
 
@@ -6,21 +6,21 @@ use destage_base::Ticks;
 
 use super::path::{PARTS, Split};
 
-/// Buckets for each doubling of the time.
+/// Number of buckets for each doubling of the time.
 const STEPS: u64 = 1 << STEP_BITS;
 const STEP_BITS: u32 = 5;
 
-/// The bucket of `time`. Times below 32 ticks have one each.
+/// The bucket of `time`. Each time below 32 ticks has its own bucket.
 pub(super) fn bucket_of(time: Ticks) -> usize {
     if time < STEPS {
         return time as usize;
     }
     let shift = time.ilog2() - STEP_BITS;
-    // The highest bit is STEPS, and so counts the doubling itself.
+    // The highest bit of the shifted time is STEPS, and counts the doubling itself.
     (u64::from(shift) * STEPS + (time >> shift)) as usize
 }
 
-/// The times of `bucket`.
+/// The times in `bucket`, in ticks.
 pub(super) fn times_of(bucket: usize) -> RangeInclusive<Ticks> {
     let bucket = bucket as u64;
     if bucket < STEPS {
@@ -31,22 +31,23 @@ pub(super) fn times_of(bucket: usize) -> RangeInclusive<Ticks> {
     first..=first + ((1 << shift) - 1)
 }
 
-/// Which of `total` times in ascending order is the percentile `part` of `whole`, from 1: rank ceil(q n).
+/// The rank of the percentile `part` / `whole` among `total` times in ascending order, from 1: ceil(total * part /
+/// whole).
 pub(super) fn rank(total: u64, (part, whole): (u64, u64)) -> u64 {
     let rank = (u128::from(total) * u128::from(part)).div_ceil(u128::from(whole));
     (rank as u64).max(1)
 }
 
-/// The responses of an interval: count, sum, largest, and while the run goes on the buckets that are not empty.
+/// The response times of an interval: count, sum and largest; during the run also the buckets that are not empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Spread {
-    /// How many.
+    /// Number of responses.
     pub count: u64,
-    /// Their sum, in ticks.
+    /// Sum of the responses, in ticks.
     pub sum: u128,
-    /// The largest.
+    /// The largest response, in ticks.
     pub max: Ticks,
-    /// Once the run has ended: the 99th percentile, up to 1/32 too large.
+    /// The 99th percentile in ticks, up to 1/32 too large; only after the end of the run.
     pub p99: Ticks,
     buckets: Vec<(u16, u32)>,
 }
@@ -75,7 +76,7 @@ impl Spread {
         }
     }
 
-    /// No more times come: the buckets then only serve the percentile.
+    /// Computes the percentile and drops the buckets, after the last time was added.
     pub(super) fn settle(&mut self) {
         self.p99 = self.percentile((99, 100)).unwrap_or(0);
         self.buckets = Vec::new();
@@ -92,12 +93,12 @@ impl Spread {
     }
 }
 
-/// The waits of the requests of one bucket.
+/// The parts of the response times of the requests in one bucket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Bucket {
-    /// How many requests.
+    /// Number of requests.
     pub requests: u64,
-    /// By part, the sum over them, in ticks.
+    /// For each part: the sum over the requests, in ticks.
     pub sums: [u128; PARTS],
 }
 
@@ -109,14 +110,14 @@ impl Bucket {
         }
     }
 
-    /// Sum of all responses, in ticks.
+    /// The sum of all response times, in ticks.
     #[must_use]
     pub fn total(&self) -> u128 {
         self.sums.iter().sum()
     }
 }
 
-/// Response times of one operation by their size, and their parts.
+/// The histogram of response times of one operation, with their parts.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Spreading {
     buckets: Vec<Bucket>,
@@ -134,20 +135,21 @@ impl Spreading {
         });
     }
 
-    /// The buckets that are not empty, in ascending order, with the smallest and the largest response of each.
+    /// The buckets that are not empty, in ascending order, each with its smallest and its largest possible response in
+    /// ticks.
     pub fn buckets(&self) -> impl Iterator<Item = (RangeInclusive<Ticks>, &Bucket)> {
         let buckets = self.buckets.iter().enumerate();
         let filled = buckets.filter(|(_, bucket)| bucket.requests > 0);
         filled.map(|(index, bucket)| (times_of(index), bucket))
     }
 
-    /// All of them together.
+    /// The sum of all buckets.
     #[must_use]
     pub fn all(&self) -> Bucket {
         sum(&self.buckets)
     }
 
-    /// The values in the bucket of the percentile `(part, whole)`, and in the buckets above.
+    /// The sum of the bucket that holds the percentile `(part, whole)` and of all buckets above it.
     #[must_use]
     pub fn from_percentile(&self, percentile: (u64, u64)) -> Bucket {
         let rank = rank(self.all().requests, percentile);
@@ -193,7 +195,7 @@ mod tests {
             spreading.push(time * 1000, &split);
         }
         let tail = spreading.from_percentile((99, 100));
-        // Rank 198 of 200: its bucket begins at 196,608 ticks, and holds 197,000 up.
+        // The time of rank 198 of 200 is in the bucket from 196,608 ticks on, which also holds 197,000.
         assert_eq!(
             (tail.requests, tail.sums[6]),
             (4, 197_000 + 198_000 + 199_000 + 200_000)

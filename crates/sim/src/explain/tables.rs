@@ -1,4 +1,4 @@
-//! Destage sizes, wear, and the slowest requests.
+//! Tables of destage sizes, wear, and the slowest requests.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -9,28 +9,28 @@ use destage_trace::Operation;
 
 use super::path::{Awaited, Split};
 
-/// Requests that are kept in full.
+/// Number of requests that are kept with all details.
 const WORST: usize = 16;
-/// Rows of the table of wear.
+/// Most rows of the table of wear.
 const WEAR_ROWS: u64 = 1000;
 
-/// Records of one size.
+/// Destage records of one size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sized {
-    /// Records that left the buffer.
+    /// Number of records that left the buffer.
     pub records: u64,
-    /// Padding pages of theirs that were read first.
+    /// Number of their padding pages that were read first.
     pub pad_reads: u64,
-    /// Padding pages of theirs that needed no read.
+    /// Number of their padding pages that needed no read.
     pub pad_fills: u64,
 }
 
-/// Records by the number of their dirty pages.
+/// Destage records by the number of their dirty pages.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Destages(pub BTreeMap<u32, Sized>);
 
 impl Destages {
-    /// Counts `record`, if it left the buffer.
+    /// Counts `record`, unless its pages bypassed the buffer.
     pub(crate) fn count(&mut self, record: &Destage) {
         if record.cause == DestageCause::Bypass {
             return;
@@ -47,19 +47,20 @@ impl Destages {
     }
 }
 
-/// Blocks by how often they were erased.
+/// Number of blocks by their number of erases.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Wear(pub BTreeMap<u32, u64>);
 
 impl Wear {
-    /// The blocks of a device, with the counts in `erases`.
+    /// The blocks of a device; `erases` calls its argument for each block with die, block and number of erases.
     pub(crate) fn of(erases: impl FnOnce(&mut dyn FnMut(u32, u32, u32))) -> Self {
         let mut blocks = BTreeMap::new();
         erases(&mut |_, _, times| *blocks.entry(times).or_default() += 1);
         Self(blocks).in_few_rows()
     }
 
-    /// With more rows than there may be, equal ranges are one row each, named by their first number.
+    /// Joins equal ranges of erase counts into one row each if there are too many rows. A joined row has the first
+    /// number of its range.
     fn in_few_rows(self) -> Self {
         let (Some(first), Some(last)) = (self.0.keys().next(), self.0.keys().next_back()) else {
             return self;
@@ -78,41 +79,41 @@ impl Wear {
     }
 }
 
-/// One request in full.
+/// A request with all details of its response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slow {
     /// Position in the trace, from 0.
     pub index: u64,
-    /// What was asked.
+    /// The operation.
     pub operation: Operation,
     /// First sector.
     pub sector: u64,
-    /// Sectors.
+    /// Number of sectors.
     pub sectors: u32,
     /// When it arrived, in ticks.
     pub arrival: Ticks,
     /// The parts of its response time.
     pub split: Split,
-    /// The event that decided when it was answered, if it was not answered at once.
+    /// The event that decided when it was answered; `None` if it waited for no such event.
     pub awaited: Option<Awaited>,
-    /// The die of that event, if there was one.
+    /// The die of that event; `None` if there was none.
     pub die: Option<u32>,
-    /// Requests outstanding when the device took it in, this one included.
+    /// Outstanding requests when the device accepted it, including this one.
     pub outstanding: u64,
-    /// Dirty pages then.
+    /// Dirty pages when the device accepted it.
     pub dirty_pages: u32,
-    /// Dies that collected garbage then.
+    /// Dies that collected garbage when the device accepted it.
     pub dies_collecting: u32,
 }
 
 impl Slow {
-    /// From arrival to completion, in ticks.
+    /// The response time from arrival to completion, in ticks.
     #[must_use]
     pub fn response(&self) -> Ticks {
         self.split.total()
     }
 
-    /// Among equal ones, the earlier is slower.
+    /// The order of slowness: among requests with equal response times, the earlier one counts as slower.
     fn rank(&self) -> (Ticks, Reverse<u64>) {
         (self.response(), Reverse(self.index))
     }

@@ -7,7 +7,7 @@ use crate::engine::Usage;
 use crate::latencies::{Counted, Summary};
 use crate::measured::Measured;
 
-/// Responses by queue.
+/// Adds the response times of each queue.
 pub(super) fn queues(metrics: &mut Metrics, queues: &[Counted]) {
     let summaries: Vec<_> = queues.iter().map(Counted::summary).collect();
     for (queue, summary) in summaries.iter().enumerate() {
@@ -29,7 +29,7 @@ pub(super) fn queues(metrics: &mut Metrics, queues: &[Counted]) {
     each(rows::HOST_QUEUE_MAX_MS, &|summary| summary.max_ms);
 }
 
-/// The work of servers, and its energy.
+/// Adds the utilization, the waits and the energy of each server.
 pub(super) fn servers(metrics: &mut Metrics, measured: &Measured, scope: &FrontScope) {
     let Some(usage) = measured.front else {
         return;

@@ -1,27 +1,28 @@
-//! The metrics: each has its name here and nowhere else.
+//! The rows of all metrics. The name of a metric is written here and nowhere else.
 
 use destage_base::parameter::prose;
 
 /// A metric's row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MetricRow {
-    /// Dotted name; `*` stands for each of `mean std p50 p95 p99 p999 max`, or for a scheme's own word.
+    /// Dotted name. `*` represents each of `mean std p50 p95 p99 p999 max`, the number of a queue, or a word of
+    /// one scheme or layer.
     pub name: &'static str,
-    /// Unit, or nothing for counts and ratios.
+    /// Unit; empty for counts and ratios.
     pub unit: &'static str,
-    /// One sentence.
+    /// The meaning, in one sentence.
     pub about: &'static str,
 }
 
 impl MetricRow {
-    /// The name with `word` for the star.
+    /// The name with `word` in place of the star.
     #[must_use]
     pub fn of(&self, word: &str) -> String {
         self.name.replace('*', word)
     }
 }
 
-/// Declares rows and the list of all of them, so that none is left out.
+/// Declares the rows and the list of all rows, so that the list is complete.
 macro_rules! metrics {
     ($( $(#[doc = $about:literal])+ $constant:ident = $name:literal, $unit:literal; )+) => {
         $(
@@ -57,17 +58,17 @@ metrics! {
     RESPONSE_READ = "response.read.*_ms", "ms";
     /// Host response time of writes, flushes and trims.
     RESPONSE_WRITE = "response.write.*_ms", "ms";
-    /// From being sent to the device to completion.
+    /// Time from the dispatch of a request to the device until its completion.
     DEVICE_RESPONSE = "device_response.*_ms", "ms";
-    /// Completed requests of each queue; this row and the following ones of queues only with host.queues above 1.
+    /// Completed requests of each queue; metrics of queues exist only with host.queues above 1.
     HOST_QUEUE_COMPLETED = "host.queue_completed.*", "";
-    /// Mean response of each queue.
+    /// Mean response time of each queue.
     HOST_QUEUE_MEAN_MS = "host.queue_mean_ms.*", "ms";
-    /// Response of each queue that 99 of 100 do not exceed; exact to a thousandth.
+    /// 99th percentile of the response times of each queue; exact to a thousandth.
     HOST_QUEUE_P99_MS = "host.queue_p99_ms.*", "ms";
-    /// Largest response of each queue.
+    /// Largest response time of each queue.
     HOST_QUEUE_MAX_MS = "host.queue_max_ms.*", "ms";
-    /// Busy share of the link to the device; with a link only.
+    /// Busy share of the link to the device; only with a link.
     HOST_LINK_IN_UTILIZATION = "host.link_in_utilization", "";
     /// Mean wait of a message for the link to the device.
     HOST_LINK_IN_WAIT_MS = "host.link_in_wait_ms", "ms";
@@ -75,21 +76,22 @@ metrics! {
     HOST_LINK_OUT_UTILIZATION = "host.link_out_utilization", "";
     /// Mean wait of a message for the link to the host.
     HOST_LINK_OUT_WAIT_MS = "host.link_out_wait_ms", "ms";
-    /// Busy share of the firmware's cores; with device.firmware_ns, device.firmware_read_ns or device.firmware_page_ns only.
+    /// Busy share of the firmware's cores; only with device.firmware_ns, device.firmware_read_ns or
+    /// device.firmware_page_ns.
     DEVICE_FIRMWARE_UTILIZATION = "device.firmware_utilization", "";
     /// Mean wait of a request for a core.
     DEVICE_FIRMWARE_WAIT_MS = "device.firmware_wait_ms", "ms";
-    /// Busy share of the DRAM; with device.dram_access_ns or device.dram_ns_per_byte only.
+    /// Busy share of the DRAM; only with device.dram_access_ns or device.dram_ns_per_byte.
     DEVICE_DRAM_UTILIZATION = "device.dram_utilization", "";
-    /// Mean wait for the DRAM, of requests and of pages of dies.
+    /// Mean wait for the DRAM, of requests and of pages from or to the dies.
     DEVICE_DRAM_WAIT_MS = "device.dram_wait_ms", "ms";
-    /// Energy of the link; with host.link_uj_per_byte only.
+    /// Energy of the link; only with host.link_uj_per_byte.
     ENERGY_LINK_MJ = "energy.link_mj", "mJ";
-    /// Energy of the firmware's cores; with device.firmware_uj only.
+    /// Energy of the firmware's cores; only with device.firmware_uj.
     ENERGY_FIRMWARE_MJ = "energy.firmware_mj", "mJ";
-    /// Energy of the DRAM; with device.dram_uj_per_byte only.
+    /// Energy of the DRAM; only with device.dram_uj_per_byte.
     ENERGY_DRAM_MJ = "energy.dram_mj", "mJ";
-    /// Of destaged records: from issue to the end of the last program.
+    /// Response time of destage records: from issue to the end of the last program.
     DESTAGE_RESPONSE = "destage_response.*_ms", "ms";
     /// Completed requests over the makespan.
     THROUGHPUT_IOPS = "throughput.iops", "1/s";
@@ -103,13 +105,13 @@ metrics! {
     BUFFER_WRITE_HITS_PERCENT = "buffer.write_hits_percent", "%";
     /// Page reads served from the buffer.
     BUFFER_READ_HITS = "buffer.read_hits", "";
-    /// Destage records because room was needed.
+    /// Destage records that were evicted because the buffer needed room.
     BUFFER_EVICTIONS = "buffer.evictions", "";
     /// Dirty pages destaged, padding excluded.
     BUFFER_DESTAGED_PAGES = "buffer.destaged_pages", "";
     /// Dirty pages per destage record.
     BUFFER_MEAN_DESTAGE_PAGES = "buffer.mean_destage_pages", "pages";
-    /// Dirty pages destaged because room was needed.
+    /// Dirty pages that were evicted because the buffer needed room.
     BUFFER_ON_DEMAND_UPDATES = "buffer.on_demand_updates", "";
     /// Pages read to complete a cluster.
     BUFFER_PAD_READS = "buffer.pad_reads", "";
@@ -117,23 +119,27 @@ metrics! {
     BUFFER_PAD_FILLS = "buffer.pad_fills", "";
     /// Dirty pages in the buffer when statistics closed.
     BUFFER_DIRTY_AT_END = "buffer.dirty_at_end", "";
-    /// Most bytes of dirty pages in the buffer at one moment; never more than its capacity.
+    /// Largest number of bytes of dirty pages in the buffer at one moment; never more than its capacity.
     BUFFER_DIRTY_BYTES_MAX = "buffer.dirty_bytes_max", "bytes";
     /// Longest time a page stayed dirty.
     BUFFER_OLDEST_DIRTY_MS_MAX = "buffer.oldest_dirty_ms_max", "ms";
-    /// How long pages were dirty, each time until they were programmed or dropped, or the end; only with sim.dirty_ages.
+    /// Times for which pages were dirty, each until the page was programmed or dropped, or the end; only with
+    /// sim.dirty_ages.
     BUFFER_DIRTY_AGE = "buffer.dirty_age.*_ms", "ms";
-    /// Last arrival until no page is dirty and all programs have ended; only with sim.run_out or sim.drain, if that happens.
+    /// Time from the last arrival until no page is dirty and all programs have ended; only with sim.run_out or
+    /// sim.drain, if that happens.
     BUFFER_CLEAN_AFTER_MS = "buffer.clean_after_ms", "ms";
-    /// Most bytes that a loss of power would have destroyed at any moment: dirty pages, pages on their way to flash, pages held back, and pages written past the buffer, each until its program has ended.
+    /// Largest number of bytes at risk of a loss of power at one moment: dirty pages, pages on their way to
+    /// flash, pages held back, and pages written past the buffer, each until its program has ended.
     DEVICE_AT_RISK_BYTES_MAX = "device.at_risk_bytes_max", "bytes";
-    /// Figures only the chosen scheme has, such as thresholds it learnt; see its page in docs/schemes.
+    /// Figures that only the chosen scheme has, such as thresholds that it learnt; see its page in docs/schemes.
     SCHEME = "scheme.*", "";
     /// Page writes that made the device's contents before the first request; nothing else counts them.
     SIM_PRECONDITION_PAGES = "sim.precondition_pages", "pages";
-    /// 1 if the run ended because too many blocks were retired to leave one to write to; only with flash.wearout = retire.
+    /// 1 if the run ended because so many blocks were retired that no free block was left; only with
+    /// flash.wearout = retire.
     DEVICE_WORN_OUT = "device.worn_out", "";
-    /// First arrival to that end.
+    /// Time from the first arrival until the device was worn out.
     DEVICE_WORN_OUT_MS = "device.worn_out_ms", "ms";
     /// Page reads.
     FLASH_READS = "flash.reads", "";
@@ -143,7 +149,7 @@ metrics! {
     FLASH_ERASES = "flash.erases", "";
     /// Valid pages moved by garbage collection or merging.
     FLASH_PAGES_MOVED = "flash.pages_moved", "";
-    /// Programs of pages the buffer or host wrote.
+    /// Programs of pages that the buffer or the host wrote.
     FLASH_PROGRAMS_HOST = "flash.programs.host", "";
     /// Programs that complete a cluster.
     FLASH_PROGRAMS_PAD = "flash.programs.pad", "";
@@ -153,7 +159,7 @@ metrics! {
     FLASH_PROGRAMS_MAP = "flash.programs.map", "";
     /// Programs by wear levelling.
     FLASH_PROGRAMS_WEAR = "flash.programs.wear", "";
-    /// Busy share, mean over dies.
+    /// Busy share of a die, as the mean over the dies.
     FLASH_UTILIZATION_MEAN = "flash.utilization_mean", "";
     /// Busy share of the least busy die.
     FLASH_UTILIZATION_MIN = "flash.utilization_min", "";
@@ -167,40 +173,40 @@ metrics! {
     FTL_GC_TIME_MS = "ftl.gc_time_ms", "ms";
     /// Merges in which the log block became the data block unchanged.
     FTL_MERGES_SWITCH = "ftl.merges.switch", "";
-    /// Merges in which it did after the rest of its pages was copied.
+    /// Merges in which the log block became the data block after the missing pages were copied to it.
     FTL_MERGES_PARTIAL = "ftl.merges.partial", "";
     /// Merges in which all pages were copied to a new block.
     FTL_MERGES_FULL = "ftl.merges.full", "";
-    /// Merges because a block's own log block could not take a page.
+    /// Merges because the log block of the written block could not take a page.
     FTL_MERGE_CAUSES_OWN_LOG = "ftl.merge_causes.own_log", "";
     /// Merges because another block needed room in the log.
     FTL_MERGE_CAUSES_ROOM = "ftl.merge_causes.room", "";
-    /// Merges before they were needed.
+    /// Merges that were done before they were needed.
     FTL_MERGE_CAUSES_EAGER = "ftl.merge_causes.eager", "";
     /// Pages copied by merges.
     FTL_MERGE_COPIES = "ftl.merge_copies", "pages";
     /// Blocks erased by merges.
     FTL_MERGE_ERASES = "ftl.merge_erases", "blocks";
-    /// Programs and erases of merges; with sim.merge_time_* also their reads and transfers.
+    /// Time of the programs and erases of merges; with sim.merge_time_* also of their reads and transfers.
     FTL_MERGE_TIME_MS = "ftl.merge_time_ms", "ms";
-    /// RAM of the mapping tables.
+    /// Size of the mapping tables in RAM.
     FTL_MAP_BYTES = "ftl.map_bytes", "bytes";
-    /// Figures only the chosen FTL has, such as a hit ratio of its map; see its page in docs/ftls.
+    /// Figures that only the chosen FTL has, such as a hit ratio of its map; see its page in docs/ftls.
     FTL = "ftl.*", "";
-    /// Bytes of data programmed per byte the host wrote.
+    /// Bytes of data programmed per byte that the host wrote.
     WAF_BYTES = "waf.bytes", "";
-    /// Flash programs per page the host wrote.
+    /// Flash programs per page that the host wrote.
     WAF_HOST = "waf.host", "";
-    /// Flash programs per page given to the FTL.
+    /// Flash programs per page that the FTL was given.
     WAF_FTL = "waf.ftl", "";
-    /// Blocks erased flash.endurance times, and not used any more; only with flash.wearout = retire.
+    /// Blocks that were erased flash.endurance times and are no longer used; only with flash.wearout = retire.
     WEAR_BLOCKS_RETIRED = "wear.blocks_retired", "blocks";
-    /// Fewest erases of a block.
+    /// Smallest number of erases of a block.
     WEAR_ERASE_MIN = "wear.erase_min", "";
-    /// Most erases of a block.
+    /// Largest number of erases of a block.
     WEAR_ERASE_MAX = "wear.erase_max", "";
-    /// Mean erases of a block.
+    /// Mean number of erases of a block.
     WEAR_ERASE_MEAN = "wear.erase_mean", "";
-    /// Standard deviation of the erases of a block.
+    /// Standard deviation of the number of erases of a block.
     WEAR_ERASE_STD = "wear.erase_std", "";
 }

@@ -1,4 +1,4 @@
-//! Metrics at the ends of their ranges.
+//! Metrics at the limits of their range.
 
 use super::*;
 

@@ -1,7 +1,8 @@
-//! A run with bytes whose power fails: the contents after the mount, compared with the promises.
+//! A run with bytes and a loss of power. After the mount, the contents are compared with what the device
+//! promised.
 //!
-//! It is the event-driven run with a [`Payload`] and a [`Ledger`]. Equal configuration, requests, moment and
-//! seed give equal contents.
+//! It is the event-driven run with a [`Payload`] and a [`Ledger`]. Equal configurations, requests, moments and
+//! seeds give equal contents.
 
 mod moving;
 mod trigger;
@@ -31,19 +32,20 @@ use crate::parameters::{Torn, VolatileCache};
 use crate::prepass::Prepass;
 use crate::source::Source;
 
-/// Old versions of a sector that a ledger knows.
+/// The number of old versions of a sector that a ledger keeps.
 const REMEMBERED: usize = 64;
 
-/// When the power fails.
+/// The moment of the loss of power.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CutAt {
-    /// At this model time.
+    /// At this time of the model.
     Time(Ticks),
     /// When the device accepts this write, counted from 1.
     Write(u64),
     /// When the device accepts this flush, counted from 1.
     Flush(u64),
-    /// While this page program runs, counted from 1 in the order in which steps begin; the seed decides the place within it.
+    /// During this page program, counted from 1 in the order in which programs begin. The seed decides the moment
+    /// within the program.
     Program(u64),
 }
 
@@ -58,43 +60,44 @@ impl std::fmt::Display for CutAt {
     }
 }
 
-/// How the power fails.
+/// The plan of a loss of power.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CutPlan {
-    /// When.
+    /// The moment.
     pub at: CutAt,
-    /// Seed of what is left to chance: the place within a program, the sectors that a bad drive tears.
+    /// The seed of all that is random: the moment within a program, and the sectors that a bad drive tears.
     pub seed: u64,
 }
 
-/// The outcome, which is equal for equal inputs on any machine.
+/// The outcome of a run with a loss of power. It is equal for equal inputs on any machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CutResult {
     /// Every parameter by its dotted name.
     pub parameters: BTreeMap<String, Value>,
-    /// When the power failed, in ticks.
+    /// The time of the loss of power, in ticks.
     pub time: Ticks,
-    /// Number of accepted requests, and of answered ones among them.
+    /// The number of accepted requests, and the number of these that were answered.
     pub requests: [u64; 2],
-    /// Page programs begun.
+    /// The number of page programs that began.
     pub programs: u64,
-    /// The operations that were cut off.
+    /// The operations that the loss interrupted.
     pub cut: CutReport,
-    /// The work that the capacitor paid for, if there is one.
+    /// The pages that the capacitor saved, and their cost; `None` without a capacitor.
     pub dump: Option<Dump>,
-    /// The time and work of the mount.
+    /// The duration and the work of the mount.
     pub mount: MountReport,
-    /// The knowledge of the ledger.
+    /// The counts of the ledger.
     pub counts: Counts,
     /// Sectors that break a promise, in ascending order.
     pub bad: Vec<u64>,
-    /// Sectors that an option destroyed, or that cannot be judged, by the option's name.
+    /// The number of sectors that were lost by an option, or that cannot be judged, by the name of the cause.
     pub lost: BTreeMap<&'static str, u64>,
-    /// Sectors that hold neither their newest answered write nor a later change, whether a flush covered that write or not.
+    /// The number of sectors that hold neither their newest answered write nor a later change, even if no flush
+    /// covered that write.
     pub lost_answered: u64,
 }
 
-/// The word for the error in a sector.
+/// The name of a finding in results.
 pub(crate) fn word(finding: Finding) -> &'static str {
     match finding {
         Finding::Bad => "bad",
@@ -105,11 +108,13 @@ pub(crate) fn word(finding: Finding) -> &'static str {
     }
 }
 
-/// Simulates `source` under `config` until the power fails by `plan`, mounts the device again, and holds it against the ledger.
-/// `prepass` is of the same requests if [`Config::needs_prepass`]. The source comes back for its counts and digest.
+/// Simulates `source` under `config` until the power fails as in `plan`, mounts the device again, and compares it
+/// with the ledger. `prepass` must be of the same requests if [`Config::needs_prepass`]. Returns the source too,
+/// for its counts and digest.
 ///
 /// # Errors
-/// An error in the configuration, the trace or the device's size, or a run that ended before the power failed.
+/// If the configuration, the trace or the size of the device has an error, or if the run ends before the power
+/// fails.
 pub fn cut_run<'a>(
     config: &Config,
     mut source: Source<'a>,
@@ -189,7 +194,7 @@ pub fn cut_run<'a>(
     Ok((result, source))
 }
 
-/// A device after its mount, and the ledger that it is compared with.
+/// A device after its mount, and the ledger to compare it with.
 pub(crate) struct Check<'c> {
     pub ledger: &'c Ledger,
     pub lost: BTreeMap<Lpn, Lost>,
@@ -197,19 +202,19 @@ pub(crate) struct Check<'c> {
     pub ftl: &'c mut dyn Ftl,
 }
 
-/// What was found on a device after its mount.
+/// The findings on a device after its mount.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// Sectors that hold what they must not, in ascending order.
+    /// Sectors that break a promise, in ascending order.
     pub bad: Vec<u64>,
-    /// Sectors that were lost by an option, or cannot be judged, by the name of that.
+    /// The number of sectors that were lost by an option, or that cannot be judged, by the name of the cause.
     pub lost: BTreeMap<&'static str, u64>,
-    /// Sectors whose newest answered write is gone.
+    /// The number of sectors that hold neither their newest answered write nor a later change.
     pub lost_answered: u64,
 }
 
 impl Check<'_> {
-    /// Reads every page that was ever changed or is on flash.
+    /// Reads and checks every page that was ever changed or is on flash.
     pub fn run(self) -> Found {
         let Self {
             ledger,
@@ -228,7 +233,7 @@ impl Check<'_> {
             operations.clear();
             let die = ftl.home_of(page);
             operations.set_die(die);
-            // The layer reads where the medium has the page, or the medium refuses.
+            // The layer reads the place where the medium has the page, or the medium refuses the read.
             let read = ftl.read(page, &mut operations);
             read.unwrap_or_else(|full| panic!("page {page} cannot be read: {full:?}"));
             let served = payload.collect_garbage(die, &operations);
@@ -247,11 +252,11 @@ impl Check<'_> {
 }
 
 impl Config {
-    /// The power of `device` fails at `time`: only the contents of flash in `payload` remain. The latest step of each die began at `begins`, and
-    /// `seed` decides what is left to chance.
+    /// Cuts the power of `device` at `time`, after which only the contents of flash in `payload` remain. The
+    /// latest step of each die began at the time in `begins`; `seed` decides all that is random.
     ///
     /// # Errors
-    /// That a layer cannot be mounted which a capacitor needs.
+    /// If a capacitor needs a mounted layer, and the layer cannot be mounted.
     pub(crate) fn fail_power(
         &self,
         device: Device,
@@ -260,7 +265,7 @@ impl Config {
         time: Ticks,
         seed: u64,
     ) -> Result<(CutReport, Option<Dump>), SimError> {
-        // Only a capacitor may ask for a layer of its own, and once.
+        // Only a capacitor needs another layer, and it needs one.
         let has_capacitor = self.capacitor().is_some();
         let mut spare = has_capacitor.then(|| self.ftl_with(false)).transpose()?;
         let mut again = || {
@@ -278,10 +283,10 @@ impl Config {
         done.map_err(|error| self.no_mount(&error))
     }
 
-    /// A new layer over the contents of flash in `payload`, and the cost of mounting it.
+    /// Builds a new layer, mounts it on the contents of flash in `payload`, and reports the cost of the mount.
     ///
     /// # Errors
-    /// That this layer cannot be mounted, or finds no room.
+    /// If the layer cannot be mounted, or finds no free block that it needs.
     pub(crate) fn mount(
         &self,
         payload: &mut Payload,
@@ -292,7 +297,7 @@ impl Config {
         Ok((ftl, report))
     }
 
-    /// The words for a mount that failed.
+    /// The error for a mount that failed.
     pub(crate) fn no_mount(&self, error: &MountError) -> SimError {
         let layer = self.ftl_row.name;
         match error {
@@ -303,12 +308,12 @@ impl Config {
                 layer,
                 shortage: shortage.clone(),
             },
-            // A layer that does something that flash cannot do is a bug, as in any other run.
+            // As in any other run, a layer that does what flash cannot do has a bug.
             MountError::Refused(refusal) => panic!("mount of {layer}: {refusal}"),
         }
     }
 
-    /// The properties that a ledger of a device with `pages` pages needs.
+    /// The properties that the ledger of a device with `pages` pages needs.
     #[must_use]
     pub fn terms(&self, pages: u64) -> Terms {
         Terms {
@@ -322,7 +327,7 @@ impl Config {
         }
     }
 
-    /// How the power of this device fails at `now`, when the step in service at a die began `elapsed` ago.
+    /// The loss of power of this device at `now`. The step in service at a die began `elapsed` ticks before.
     #[must_use]
     pub fn power_loss<'e>(&self, now: Ticks, elapsed: &'e dyn Fn(u32) -> Ticks) -> PowerLoss<'e> {
         let (flash, device) = (&self.typed.flash, &self.typed.device);
@@ -346,12 +351,12 @@ impl Config {
         }
     }
 
-    /// The capacitor, if it works.
+    /// The capacitor; `None` if there is none, or it has failed.
     fn capacitor(&self) -> Option<Capacitor> {
         let joules: f64 = self.typed.device.plp.parse().ok()?;
         let flash = &self.typed.flash;
         let picojoules = |microjoules: f64| (microjoules * 1e6) as u64;
-        // Units that share a page of flash share its program.
+        // Units that share a page of flash share the energy of its program.
         let units = f64::from(self.units_per_page);
         let sector_bytes = 512 + u64::from(flash.spare_bytes_per_sector);
         let sectors = flash.page_bytes / 512;
@@ -370,14 +375,14 @@ impl Config {
     }
 }
 
-/// Whether `text` is a value of `device.plp`.
+/// Whether `text` is a legal value of `device.plp`.
 pub(crate) fn is_capacitor(text: &str) -> bool {
     let joules = text.parse::<f64>().ok();
     let is_energy = joules.is_some_and(|joules| (0.0..=1e6).contains(&joules));
     is_energy || ["none", "failed"].contains(&text)
 }
 
-/// Ticks of a time in milliseconds as a user writes it, if it is one.
+/// The ticks of a time that a user gives in milliseconds; `None` if it is negative or too large.
 #[must_use]
 pub fn time_of_ms(milliseconds: f64) -> Option<Ticks> {
     let ticks = milliseconds * TICKS_PER_MS as f64;

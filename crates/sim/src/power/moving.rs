@@ -1,4 +1,4 @@
-//! The part that moves the bytes of a run: payload and ledger next to the engine, and the moment at which the power fails.
+//! The mover of a run with a loss of power: it has the payload, the ledger, and the trigger of the loss.
 
 use destage_base::{Random, Ticks};
 use destage_device::ledger::Ledger;
@@ -16,7 +16,7 @@ use crate::engine::Mover;
 pub(super) struct Moving {
     pub payload: Payload,
     pub ledger: Ledger,
-    /// Number of accepted requests, and of answered ones among them.
+    /// The number of accepted requests, and the number of these that were answered.
     pub requests: [u64; 2],
     pub trigger: Trigger,
     pages: u64,
@@ -40,7 +40,7 @@ impl Moving {
         }
     }
 
-    /// The bytes of a write: each sector names itself and the write.
+    /// Makes the bytes of a write. The bytes of each sector identify the sector and the write.
     fn make_data(&mut self, request: &Request) {
         self.data.clear();
         let sectors = self.page_bytes as u64 / 512;
@@ -62,7 +62,7 @@ impl Moving {
         }
     }
 
-    /// When the power fails, if that is known `now`.
+    /// The time at which the power fails, if it is known at `now`.
     pub fn fails_at(&mut self, now: Ticks) -> Option<Ticks> {
         self.trigger.fails_at(now, self.payload.medium())
     }
@@ -90,7 +90,7 @@ impl Mover for Moving {
     }
 
     /// # Panics
-    /// A layer that flash refuses has a bug.
+    /// If flash refuses an operation of the layer, which is a bug of the layer.
     fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
         if let Err(refusal) = outcome {
             panic!("flash refuses an operation of the layer: {refusal}");

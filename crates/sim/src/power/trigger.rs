@@ -1,4 +1,4 @@
-//! When the power fails: requests and programs are counted until the moment is known.
+//! The trigger of a loss of power. It counts requests and programs until the moment of the loss is known.
 
 use destage_base::{Random, Ticks};
 use destage_device::RequestKind;
@@ -7,7 +7,7 @@ use destage_nand::{Kind, Timing};
 
 use super::{CutAt, CutPlan};
 
-/// Waits for the moment of a plan, from now on.
+/// A trigger that waits for the moment of a plan; its counts begin with its creation.
 #[derive(Clone)]
 pub(crate) struct Trigger {
     plan: CutPlan,
@@ -15,15 +15,15 @@ pub(crate) struct Trigger {
     writes: u64,
     flushes: u64,
     programs: u64,
-    /// Dies that have begun a step since the clock was looked at.
+    /// Dies that began a step since the last call of [`Trigger::fails_at`].
     begun: Vec<u32>,
-    /// The power fails at the moment that is now.
+    /// Whether the power fails at the present moment.
     fails_now: bool,
     fails_at: Option<Ticks>,
 }
 
 impl Trigger {
-    /// For a device whose operations take the times of `timing`.
+    /// A trigger for `plan`, on a device whose operations take the times of `timing`.
     pub fn new(plan: CutPlan, timing: Timing) -> Self {
         Self {
             plan,
@@ -40,22 +40,22 @@ impl Trigger {
         }
     }
 
-    /// The event that it waits for.
+    /// The plan of the loss of power.
     pub fn plan(&self) -> &CutPlan {
         &self.plan
     }
 
-    /// Writes accepted, write-zeroes included.
+    /// The number of accepted writes, including write-zeroes.
     pub fn writes(&self) -> u64 {
         self.writes
     }
 
-    /// Page programs begun.
+    /// The number of page programs that began.
     pub fn programs(&self) -> u64 {
         self.programs
     }
 
-    /// How many of the awaited events there were.
+    /// The number of events of the awaited kind that happened; 0 for a loss at a fixed time.
     pub fn seen(&self) -> u64 {
         match self.plan.at {
             CutAt::Time(_) => 0,
@@ -65,7 +65,7 @@ impl Trigger {
         }
     }
 
-    /// A request is accepted.
+    /// Notes that the device accepted a request.
     pub fn accepted(&mut self, kind: RequestKind) {
         match kind {
             RequestKind::Write | RequestKind::WriteZeroes => {
@@ -80,12 +80,12 @@ impl Trigger {
         }
     }
 
-    /// A step has begun at `die`.
+    /// Notes that a step began at `die`.
     pub fn begun(&mut self, die: u32) {
         self.begun.push(die);
     }
 
-    /// `command` begins at time `begins`, and takes `time`.
+    /// Notes that `command` begins at time `begins` and takes `time`.
     pub fn command_begun(&mut self, command: &FlashCommand, begins: Ticks, time: Ticks) {
         if command.kind != Kind::Program || command.pass == Pass::Second {
             return;
@@ -100,7 +100,8 @@ impl Trigger {
         }
     }
 
-    /// When the power fails, if that is known `now`: steps may have begun, and requests been accepted.
+    /// The time at which the power fails; `None` while it is unknown. The call processes the steps and requests
+    /// noted before.
     pub fn fails_at(&mut self, now: Ticks, medium: &Medium) -> Option<Ticks> {
         for die in std::mem::take(&mut self.begun) {
             for (begin, end) in medium.programs(die, &self.timing) {

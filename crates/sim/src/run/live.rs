@@ -1,7 +1,9 @@
-//! A device with bytes that is used: requests come one by one, and are answered when the model's time has come.
+//! A live device with bytes. Requests come one by one, and each is answered when the model's time for it has
+//! come.
 //!
-//! It is the engine of a run, with the same host, channel and device; only requests come from somebody who does not
-//! know the next, and there are bytes. Its caller has the clock: model time goes on when it says so.
+//! It is the engine of a run, with the same host, channel and device. The differences are that the coming
+//! requests are unknown, and that the device holds bytes. The caller owns the clock: model time advances only
+//! when the caller says so.
 
 mod below;
 mod power;
@@ -34,25 +36,26 @@ use crate::parameters::VolatileCache;
 use crate::power::Trigger;
 use crate::prepass::Prepass;
 
-/// One request, with its bytes.
+/// A request with its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
-    /// What is asked.
+    /// The kind of the request.
     pub kind: RequestKind,
-    /// The first sector of 512 bytes; of a flush nothing.
+    /// The first sector of 512 bytes. A flush ignores it.
     pub sector: u64,
-    /// How many; at least 1 but of a flush.
+    /// The number of sectors: at least 1, except for a flush.
     pub sectors: u32,
-    /// Force unit access.
+    /// Whether the request has force unit access (FUA).
     pub fua: bool,
-    /// The bytes of a write.
+    /// The bytes of a write; empty for other requests.
     pub data: &'a [u8],
-    /// What the caller knows it by.
+    /// A number by which the caller identifies the request.
     pub tag: u64,
 }
 
 impl Ask<'_> {
-    /// As a request of a trace that arrives at `arrival`, which holds write-zeroes as a write.
+    /// The request as one of a trace that arrives at `arrival`. A trace has no write-zeroes, so these become
+    /// writes.
     #[must_use]
     pub fn as_request(&self, arrival: Ticks) -> Request {
         Request {
@@ -73,71 +76,73 @@ impl Ask<'_> {
     }
 }
 
-/// A request that is complete.
+/// The completion of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Completion {
-    /// What the caller knows it by.
+    /// The number by which the caller identifies the request.
     pub tag: u64,
-    /// When, in model time.
+    /// The time of the completion, in model ticks.
     pub at: Ticks,
-    /// Something has to last before it is answered: a flush, or a change that is forced.
+    /// Whether the answer promises durability: the request is a flush, or a change with FUA or without a volatile
+    /// cache.
     pub is_durable: bool,
-    /// Why it has failed, if it has. What it was to change may be there or not.
+    /// The reason for a failure; `None` on success. After a failed change the old or the new contents may be
+    /// there.
     pub fault: Option<Fault>,
 }
 
-/// Why a device is used no more.
+/// The reason why a device cannot be used any more.
 #[derive(Debug, thiserror::Error)]
 pub enum Broken {
-    /// The device has no room left.
+    /// The device is full, or the simulation has another error.
     #[error(transparent)]
     Full(#[from] SimError),
-    /// The flash was told to do what flash cannot do: a bug of this program.
+    /// The layer issued a command that flash cannot do, which is a bug of this program.
     #[error("the flash refused a command of the translation layer: {0}")]
     Refused(Refusal),
-    /// The file that keeps the flash has not taken what was written to it.
+    /// The file that holds the flash did not accept a write.
     #[error("the image cannot be written{}", match .0 { Fault::Full => ": its file system has no room left", Fault::Io => "" })]
     Unkept(Fault),
-    /// A page of the flash is not what was programmed there.
+    /// A page of the image does not hold the data that were programmed there.
     #[error("the image is damaged: a page does not hold what was programmed there")]
     Damaged,
-    /// A request is not complete, and nothing is left to happen: a bug of this program.
+    /// A request is incomplete, but no event is left, which is a bug of this program.
     #[error("a request was never answered")]
     Stuck,
 }
 
-/// A request between its arrival and its completion.
+/// The data of a request between its arrival and its completion.
 #[derive(Default)]
 struct Pending {
     kind: Option<RequestKind>,
     tag: u64,
     fua: bool,
     fault: Option<Fault>,
-    /// The bytes for each page.
+    /// The bytes of each page.
     data: Vec<Arc<[u8]>>,
 }
 
-/// Pieces of a request for which memory is kept for the next, at most.
+/// The largest number of pieces for which a request's vector keeps its memory.
 const KEPT_PIECES: usize = 16;
 
-/// The bytes of requests, and those of the device.
+/// The mover of a live device. It has the bytes of the requests and of the device.
 struct Bytes {
     below: Below,
-    /// Every change is forced.
+    /// Whether every change has force unit access, because the device has no volatile cache.
     is_write_through: bool,
-    /// The request that is being submitted.
+    /// The number of the request that is being submitted.
     submitted: usize,
-    /// What arrives next.
+    /// The data of the request that arrives next.
     coming: Pending,
-    /// By number of the request.
+    /// The data of requests, by the number of the request.
     pending: Vec<Pending>,
     completions: VecDeque<Completion>,
     refusal: Option<Refusal>,
-    /// Writes accepted, write-zeroes included, and flushes.
+    /// The number of accepted writes, including write-zeroes, and the number of accepted flushes.
     accepted: [u64; 2],
-    /// What a loss of power is held against, if one may come.
+    /// The ledger to compare the contents with after a loss of power; `None` if no loss can come.
     ledger: Option<Box<Ledger>>,
-    /// When it comes, if that is settled.
+    /// The trigger of the planned loss of power; `None` if none is planned.
     trigger: Option<Box<Trigger>>,
 }
 
@@ -243,43 +248,43 @@ impl Mover for Bytes {
     }
 }
 
-/// The device. See the [module](self).
+/// A live device. See the [module](self).
 pub struct Live<'a> {
     engine: Engine<'a, Bytes>,
     config: Config,
     scope: Scope,
     sectors_per_page: u64,
     sectors: u64,
-    /// When the power has failed, and nothing happens any more.
+    /// The time of the loss of power, after which nothing happens; `None` while the device has power.
     failed_at: Option<Ticks>,
-    /// Sectors that did not hold after the latest loss of power what they had to.
+    /// Sectors that broke a promise after a loss of power.
     bad: Vec<u64>,
 }
 
 impl Config {
-    /// Why a device of this configuration cannot be live, if it cannot.
+    /// Checks that a device of this configuration can be live.
     ///
     /// # Errors
-    /// The key that is in the way, and what was expected.
+    /// An error that names the parameter that prevents it, and what was expected.
     pub fn check_live(&self) -> Result<(), SimError> {
         self.check(Purpose::Live)
     }
 }
 
 impl<'a> Live<'a> {
-    /// The device of `config`, idle at time 0, of which RAM keeps the bytes. `observer` sees what happens to requests and
+    /// A device of `config` whose bytes are in RAM, idle at time 0. `observer` gets the responses and destage
     /// records.
     ///
     /// # Errors
-    /// What is wrong with the configuration, or that `observer` wants to stop.
+    /// If the configuration has an error, or `observer` interrupts.
     pub fn new(config: &Config, observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
         Self::on(config, Media::Ram, observer)
     }
 
-    /// A device as of [`Live::new`], with its bytes on `media`.
+    /// A device like that of [`Live::new`], with its bytes on `media`.
     ///
     /// # Errors
-    /// What is wrong with the configuration, what does not go with `media`, or that `observer` wants to stop.
+    /// If the configuration has an error, if it does not fit `media`, or if `observer` interrupts.
     pub fn on(
         config: &Config,
         media: Media,
@@ -294,7 +299,7 @@ impl<'a> Live<'a> {
         Self::over(config.clone(), ftl, below, sectors, observer)
     }
 
-    /// The device of `config`, of which layer and contents are there, with an empty buffer; it offers `sectors` sectors.
+    /// A device of `config` with an empty buffer above the given layer and contents. It offers `sectors` sectors.
     fn over(
         config: Config,
         ftl: Box<dyn Ftl>,
@@ -343,25 +348,26 @@ impl<'a> Live<'a> {
         })
     }
 
-    /// Sectors of 512 bytes that the device offers.
+    /// The number of sectors of 512 bytes that the device offers.
     #[must_use]
     pub fn sectors(&self) -> u64 {
         self.sectors
     }
 
-    /// Sectors of a page.
+    /// The number of sectors in a page.
     #[must_use]
     pub fn sectors_per_page(&self) -> u64 {
         self.sectors_per_page
     }
 
-    /// A request arrives at `at`, or now if that has passed; what is due before that happens first.
+    /// Submits a request that arrives at `at`, or now if that has passed. Events that are due earlier happen
+    /// first.
     ///
     /// # Errors
-    /// Why the device is used no more.
+    /// The reason why the device cannot be used any more.
     ///
     /// # Panics
-    /// If a write has more or fewer bytes than its sectors.
+    /// If the number of bytes of a write does not match its sectors.
     pub fn submit(&mut self, at: Ticks, ask: &Ask<'_>) -> Result<(), Broken> {
         let coming = &mut self.engine.mover_mut().coming;
         coming.kind = Some(ask.kind);
@@ -376,7 +382,7 @@ impl<'a> Live<'a> {
         self.check()
     }
 
-    /// Lets the next event happen; whether there was one, and the power did not fail before it.
+    /// Processes the next event. Returns `false` if there is none, or if the power fails before it.
     fn step(&mut self) -> Result<bool, Broken> {
         if self.engine.mover().trigger.is_some() && self.fails_before(self.engine.next_time()) {
             return Ok(false);
@@ -384,10 +390,10 @@ impl<'a> Live<'a> {
         Ok(self.engine.step()?)
     }
 
-    /// Lets everything happen that is due at `until` or before.
+    /// Processes all events that are due up to `until`.
     ///
     /// # Errors
-    /// Why the device is used no more.
+    /// The reason why the device cannot be used any more.
     pub fn advance(&mut self, until: Ticks) -> Result<(), Broken> {
         while self.engine.next_time().is_some_and(|time| time <= until) && self.step()? {}
         if self.engine.mover().trigger.is_some() {
@@ -396,10 +402,10 @@ impl<'a> Live<'a> {
         self.check()
     }
 
-    /// Lets things happen until a request is complete, or the power fails.
+    /// Processes events until a request is complete or the power fails.
     ///
     /// # Errors
-    /// Why the device is used no more.
+    /// The reason why the device cannot be used any more.
     pub fn advance_to_completion(&mut self) -> Result<(), Broken> {
         while self.engine.mover().completions.is_empty() {
             if !self.step()? {
@@ -428,44 +434,44 @@ impl<'a> Live<'a> {
         Ok(())
     }
 
-    /// Writes that the device has accepted, write-zeroes included, and flushes.
+    /// The number of accepted writes, including write-zeroes, and the number of accepted flushes.
     #[must_use]
     pub fn accepted(&self) -> [u64; 2] {
         self.engine.mover().accepted
     }
 
-    /// The next request that is complete, in their order.
+    /// Removes and returns the next completion, in the order in which requests completed.
     pub fn completed(&mut self) -> Option<Completion> {
         self.engine.mover_mut().completions.pop_front()
     }
 
-    /// When something is due next, if anything is.
+    /// The time of the next event; `None` if there is none.
     #[must_use]
     pub fn next_time(&self) -> Option<Ticks> {
         self.engine.next_time()
     }
 
-    /// The model's time.
+    /// The current time of the model, in ticks.
     #[must_use]
     pub fn now(&self) -> Ticks {
         self.engine.now()
     }
 
-    /// Appends the newest contents of `sectors` sectors from `sector` on, which are within the device, to `out`. For a
-    /// read that is complete these are its bytes: those of its acceptance, or later ones.
+    /// Appends the newest contents of `sectors` sectors from `sector` on to `out`. The sectors must be within the
+    /// device. For a completed read these are its bytes, or those of later writes.
     ///
     /// # Errors
-    /// What the disk below cannot read; `out` is as it was.
+    /// If the disk below cannot read, or the image is damaged; `out` is then unchanged.
     pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) -> Result<(), Fault> {
         let below = &self.engine.mover().below;
         below.read(self.sectors_per_page, sector, sectors, out)
     }
 
-    /// Why nothing that changes contents is taken now, if it is not: what has left the buffer before has to be written
-    /// first, which is tried again.
+    /// Tries again to write data that left the buffer and that the disk below did not accept. While this fails,
+    /// no change of contents may be submitted.
     ///
     /// # Errors
-    /// What the disk below cannot do.
+    /// The error of the disk below.
     pub fn settle(&mut self) -> Result<(), Fault> {
         match &mut self.engine.mover_mut().below {
             Below::Flash(_) => Ok(()),
@@ -473,7 +479,8 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// What `sector` holds, and the sector behind those that are as it is, as far as that is known at once.
+    /// The kind of contents of `sector`, and the first later sector that may have another kind. The range is only
+    /// as long as can be determined quickly.
     #[must_use]
     pub fn holds(&self, sector: u64) -> (Holds, u64) {
         let page = sector / self.sectors_per_page;
@@ -481,7 +488,7 @@ impl<'a> Live<'a> {
         (holds, next.0.saturating_mul(self.sectors_per_page))
     }
 
-    /// What a run that ended now would have for results.
+    /// The results of a run that would end now.
     #[must_use]
     pub fn metrics(&mut self) -> Metrics {
         collect(&self.engine.measure(), &self.scope)

@@ -19,10 +19,11 @@ use crate::precondition::{Precondition, Preparation};
 use crate::prepass::Prepass;
 
 impl Config {
-    /// The translation layer, with the device in its state before the first request.
+    /// The translation layer in the state before the first request: as `sim.precondition` says, or as loaded from
+    /// a file.
     ///
     /// # Errors
-    /// An error in the configuration, or an interrupt by `observer`.
+    /// If the configuration has an error, or `observer` interrupts.
     pub fn prepared_ftl(&self, observer: &mut dyn Observer) -> Result<Box<dyn Ftl>, SimError> {
         let mut ftl = self.ftl()?;
         if let Some(state) = &self.state {
@@ -39,7 +40,7 @@ impl Config {
         Ok(ftl)
     }
 
-    /// The configuration that metrics need, for a run over `ftl`.
+    /// The part of the configuration that metrics need, for a run with `ftl`.
     pub(super) fn scope(&self, timed: bool, ftl: &dyn Ftl) -> Scope {
         Scope {
             timed,
@@ -52,7 +53,8 @@ impl Config {
         }
     }
 
-    /// The settings that [`Config::prepared_ftl`] depends on, if that takes a while: configurations with equal values have equal layers.
+    /// A text for the settings on which [`Config::prepared_ftl`] depends: configurations with equal texts have
+    /// equal prepared layers. `None` if the preparation is quick.
     #[must_use]
     pub fn preparation(&self) -> Option<String> {
         let takes_a_while =
@@ -60,7 +62,8 @@ impl Config {
         takes_a_while.then(|| self.device_text())
     }
 
-    /// Everything that decides how the device is built, as text: configurations with equal texts have equal devices.
+    /// A text for the settings that decide how the device is built: configurations with equal texts have equal
+    /// devices.
     #[must_use]
     pub fn device_text(&self) -> String {
         let parameters = self.chosen().into_iter();
@@ -74,7 +77,7 @@ impl Config {
     }
 }
 
-/// One run that is fed batches of requests, pauses between them, and then finishes.
+/// A run that gets batches of requests, waits between them, and then finishes.
 pub struct Simulation<'a> {
     kind: Kind<'a>,
     scope: Scope,
@@ -86,8 +89,8 @@ enum Kind<'a> {
     Counted(Box<Count<'a>>),
 }
 
-/// An [`Engine`], whatever it moves and whatever witnesses it. Behind this trait the engine is compiled once, in this crate; without it every crate
-/// that runs a simulation compiles an engine of its own.
+/// An [`Engine`] with any mover and any witness. Because of this trait the engine is compiled once, in this
+/// crate; without it, every crate that runs a simulation would compile its own engine.
 trait Timed: Send {
     /// See [`Engine::feed`].
     fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError>;
@@ -97,7 +100,7 @@ trait Timed: Send {
     fn so_far(&self) -> Option<SoFar<'_>>;
     /// See [`Engine::work_down`].
     fn work_down(&mut self, events: u64) -> Result<bool, SimError>;
-    /// See [`Engine::finish`]; where the time went is told if that was asked.
+    /// See [`Engine::finish`]. The explanation is `None` unless the run is explained.
     fn finish(self: Box<Self>) -> Result<(Measured, Option<Explained>), SimError>;
 }
 
@@ -125,11 +128,11 @@ impl<B: Mover, W: Witness> Timed for Engine<'_, B, W> {
 }
 
 impl<'a> Simulation<'a> {
-    /// A run under `config` that has not begun; `ftl` is its [`Config::prepared_ftl`], `prepass` is of the requests to
-    /// come if [`Config::needs_prepass`], and `origin` names them in errors.
+    /// A new run under `config`. `ftl` is the result of [`Config::prepared_ftl`]; `prepass` must be of the coming
+    /// requests if [`Config::needs_prepass`]; errors call the input `origin`.
     ///
     /// # Errors
-    /// An error in the configuration.
+    /// If the configuration has an error.
     pub fn new(
         config: &Config,
         origin: &str,
@@ -140,10 +143,11 @@ impl<'a> Simulation<'a> {
         Self::with_mover(config, origin, ftl, prepass, (), observer)
     }
 
-    /// As [`Simulation::new`]; if the run has a clock, `mover` is told of the events of requests, pages and flash commands.
+    /// Does the same as [`Simulation::new`]. If the run has a clock, the engine calls `mover` for the events of
+    /// requests, pages and flash commands.
     ///
     /// # Errors
-    /// An error in the configuration.
+    /// If the configuration has an error.
     pub(crate) fn with_mover<B: Mover + 'a>(
         config: &Config,
         origin: &str,
@@ -188,10 +192,12 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Continues with `requests`, which follow those fed before. Whether it wants more: a run may stop early.
+    /// Continues the run with `requests`, which follow those of earlier calls. Returns whether the run accepts
+    /// more requests; it may stop early.
     ///
     /// # Errors
-    /// An error in the requests, the device's size, or an interrupt by the observer. The run cannot go on.
+    /// If the requests have an error, the device is too small, or the observer interrupts. After an error the run
+    /// cannot continue.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         match &mut self.kind {
             Kind::Timed(engine) => engine.feed(requests),
@@ -199,8 +205,9 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// `pages` page writes went to other devices before the next request. The virtual time of schemes counts page writes: a device that gets only a
-    /// sample of them is told the virtual time of the device that it stands for.
+    /// Notes that `pages` page writes went to other devices before the next request. The virtual time of schemes
+    /// counts page writes. A miniature, which gets a sample of them, must have the virtual time of the whole
+    /// device.
     pub fn pass_writes(&mut self, pages: u64) {
         match &mut self.kind {
             Kind::Timed(engine) => engine.pass_writes(pages),
@@ -208,7 +215,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Whether the run is beyond one of `limits`, which are its own, whatever its rest.
+    /// Whether the run is beyond one of `limits`, so that no further request can bring it back. `limits` must be
+    /// used for this run only.
     #[must_use]
     pub fn is_beyond(&self, limits: &mut Limits) -> bool {
         let so_far = self.so_far();
@@ -228,7 +236,7 @@ impl<'a> Simulation<'a> {
         Some(self.so_far()?.counts)
     }
 
-    /// How many requests have arrived, and are not answered.
+    /// The number of requests that have arrived and are not answered.
     #[must_use]
     pub fn unanswered(&self) -> usize {
         let so_far = self.so_far();
@@ -236,11 +244,11 @@ impl<'a> Simulation<'a> {
         unanswered.map_or(0, Unanswered::count)
     }
 
-    /// There are no more requests: goes on for `events` events at most. Whether it goes on after them; [`Simulation::finish`]
-    /// follows.
+    /// Continues after the last request for at most `events` events. Returns whether events remain;
+    /// [`Simulation::finish`] must follow in either case.
     ///
     /// # Errors
-    /// As of [`Simulation::feed`].
+    /// The same as for [`Simulation::feed`].
     pub fn work_down(&mut self, events: u64) -> Result<bool, SimError> {
         match &mut self.kind {
             Kind::Timed(engine) => engine.work_down(events),
@@ -248,10 +256,10 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// There are no more requests, or none is wanted: runs to the end.
+    /// Runs to the end without further requests, and returns the results.
     ///
     /// # Errors
-    /// As of [`Simulation::feed`].
+    /// The same as for [`Simulation::feed`].
     pub fn finish(self) -> Result<RunResult, SimError> {
         let (measured, explained) = match self.kind {
             Kind::Timed(engine) => engine.finish()?,

@@ -1,20 +1,22 @@
-//! How requested pages spread over the blocks of samples, and what follows for misses.
+//! How requested pages spread over the blocks of samples, and how misses depend on them.
 //!
-//! A frequently requested block is buffered most of the time: it misses each time up to some number of requests, and hardly beyond it. That number
-//! follows from all misses. So the sampled blocks show how much the misses of a sample grow with its requested pages: by nearly one for each page
-//! where hits are few, by nearly zero where a few hot blocks get most requests.
+//! A block that is requested often is in the buffer most of the time. So each block is assumed to miss with each of
+//! its first requested pages, up to a number that is the same for all blocks, and never after them. That number
+//! follows from the misses of all samples. Then the sampled blocks show by how much the misses of a sample grow with
+//! its requested pages: by nearly one for each page if hits are rare, by nearly zero if a few hot blocks get most
+//! requests.
 
 /// The requested pages of each block of all samples.
 #[derive(Clone, Debug, Default)]
 pub struct BlockCounts {
-    /// Ascending.
+    /// Requested pages of each block, ascending.
     counts: Vec<u64>,
-    /// Of this and all smaller counts: their sum, and that of their squares.
+    /// For each block: the sum of its count and all smaller ones, and the sum of their squares.
     sums: Vec<[f64; 2]>,
 }
 
 impl BlockCounts {
-    /// For blocks with the numbers of requested pages in `counts`, in any order.
+    /// Counts for blocks whose requested pages are `counts`, in any order.
     #[must_use]
     pub fn new(mut counts: Vec<u64>) -> Self {
         counts.sort_unstable();
@@ -28,8 +30,9 @@ impl BlockCounts {
         Self { counts, sums }
     }
 
-    /// How much `misses`, those of all samples together, grow with each requested page: between 0 and 1. It is the slope of the line through the
-    /// origin that comes nearest to the misses of blocks, if each block misses up to the same number of times.
+    /// How much `misses`, which are those of all samples together, grow with each requested page: between 0 and 1.
+    /// This is the slope of the line through the origin that fits best to the misses of the blocks, if all blocks miss
+    /// up to the same number of times.
     #[must_use]
     pub fn slope(&self, misses: f64) -> f64 {
         let Some([all, squares]) = self.sums.last().copied() else {
@@ -43,7 +46,7 @@ impl BlockCounts {
         }
         let before = |at: usize| at.checked_sub(1).map_or([0.0; 2], |at| self.sums[at]);
         let more = |at: usize| (self.counts.len() - at) as f64;
-        // The misses if the number up to which blocks miss were that of each block in turn.
+        // Search for the first block whose count, taken as that number, would give at least `misses` misses.
         let (mut low, mut high) = (0, self.counts.len() - 1);
         while low < high {
             let middle = low.midpoint(high);
@@ -58,7 +61,8 @@ impl BlockCounts {
         (squares_below + most * (all - below)) / squares
     }
 
-    /// The standard deviation of the requested pages of `samples` samples, each with the share `rate` of all blocks, from that share of the whole.
+    /// The standard deviation of the mean of the requested pages of `samples` samples from the same share of all
+    /// requested pages. Each sample has the share `rate` of all blocks.
     #[must_use]
     pub fn deviation(&self, rate: f64, samples: usize) -> f64 {
         let squares = self.sums.last().map_or(0.0, |[_, squares]| *squares);
@@ -77,11 +81,11 @@ mod tests {
             let found = counts.slope(misses);
             assert!((found - wanted).abs() < 1e-12, "{misses}: {found} {wanted}");
         };
-        // Each block misses once: 1 + 1 + 3 + 100 of the squares.
+        // Each block misses once: the products of requests and misses add up to 1 + 1 + 3 + 100.
         is(4.0, 105.0 / 10_011.0);
-        // Up to twice: 1 + 1 + 2 x 3 + 2 x 100.
+        // Each block misses up to twice: 1 + 1 + 3 x 2 + 100 x 2.
         is(6.0, 208.0 / 10_011.0);
-        // The three cold ones always, the hot one 50 times.
+        // The three cold blocks miss each time, and the hot block misses 50 times.
         is(55.0, (11.0 + 5_000.0) / 10_011.0);
         is(105.0, 1.0);
         is(0.0, 0.0);

@@ -1,19 +1,23 @@
 //! Estimates of the values of the whole input, and their intervals, from a few samples.
 //!
-//! Each sample is corrected by a quantity that is known for it and for the whole input: the requested pages. If a hot block is in one sample and not
-//! in others, the samples differ in requested pages and, as the sampled blocks show ([`BlockCounts`](super::BlockCounts)), in misses: hits are the
-//! requested pages less the misses, and misses cause evictions, programs and erases in turn. A slope through the samples themselves would need many
-//! of them, and does not account for a hot block that is in none. The rest is chance, and Student's distribution gives its interval. (Few hits:
-//! SHARDS; many: SHARDS-adj. Waldspurger and others, FAST 2015.)
+//! Each sample is corrected by the requested pages, which are known for the sample and for the whole input. If a hot
+//! block is in one sample and not in others, the samples differ in requested pages and also in misses; the sampled
+//! blocks show by how much ([`BlockCounts`](super::BlockCounts)). Hits are the requested pages less the misses, and
+//! misses cause evictions, programs and erases. A regression over the samples themselves would need many of them, and
+//! would not account for a hot block that is in no sample. The remaining differences are chance, and Student's
+//! distribution gives their interval. (With few hits this is SHARDS, with many SHARDS-adj: Waldspurger and others,
+//! FAST 2015.)
 //!
-//! A sample whose buffer holds everything evicts nothing. Where some do and others do not, the full buffer is at the edge of holding
-//! everything, and no line between the two kinds says on which side it is: the interval has both, and the value is that of most.
+//! A sample whose buffer holds all of its pages evicts nothing. If some samples evict nothing and others do, the full
+//! buffer is close to the size that holds everything, and the samples do not show on which side of it. Then the
+//! interval contains the means of both kinds of samples. The value is the mean of the samples that evict nothing if at
+//! least half of them do so, and otherwise the corrected mean of all.
 
 use super::split::Asked;
 use crate::measured::HostCounts;
 use crate::metrics::{MetricRow, Metrics, Number, rows};
 
-/// Counts of which a sample has its share.
+/// Metrics that are counts, of which a sample has its share.
 const COUNTS: &[&MetricRow] = &[
     rows::BUFFER_WRITE_HITS,
     rows::BUFFER_READ_HITS,
@@ -52,41 +56,42 @@ const STUDENT: [f64; 30] = [
     2.052, 2.048, 2.045, 2.042,
 ];
 
-/// Around a bend, a value is off by this part of a standard deviation, times the change of slope there: for a normal distribution, the mean of the
-/// part above its mean, over all of it.
+/// Error at a bend of a curve, in units of the standard deviation times the change of slope: the mean of the positive
+/// part of a standard normal variable.
 const BEND: f64 = 0.4;
 
-/// Page writes that samples lack beyond this number of standard deviations belong to blocks hotter than any of theirs, which hardly miss.
+/// Number of standard deviations by which the requested pages of samples may differ from their share by chance. A
+/// difference beyond it comes from blocks that are hotter than all sampled ones, and these hardly miss.
 const LIKELY: f64 = 2.0;
 
-/// A number, and its 95 % interval; one sample gives no interval.
+/// A number and its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// The likeliest.
+    /// The likeliest value.
     pub value: Number,
-    /// The least and the most.
+    /// Lower and upper end of the interval; `None` if there is only one sample.
     pub range: Option<[Number; 2]>,
 }
 
 /// Metrics by name, in the order of the registry.
 pub type Estimates = Vec<(String, Estimate)>;
 
-/// The counts of the miniatures of one buffer.
+/// The results of the miniatures of one buffer.
 #[derive(Clone, Copy)]
 pub struct Sampled<'a> {
-    /// The metrics of each.
+    /// The metrics of each miniature.
     pub metrics: &'a [Metrics],
     /// Pages that reads request.
     pub reads: &'a Asked,
     /// Pages that writes request.
     pub writes: &'a Asked,
-    /// The share of all blocks that each has.
+    /// The share of all blocks that each sample has.
     pub rate: f64,
-    /// Pages that all requests request.
+    /// Requests, pages and bytes of the whole input.
     pub host: &'a HostCounts,
     /// Bytes of a page.
     pub page_bytes: u64,
-    /// Erase blocks of the device that they stand for; 0 without flash.
+    /// Erase blocks of the full device; 0 without flash.
     pub flash_blocks: u64,
 }
 
@@ -104,7 +109,8 @@ pub fn is_estimated(name: &str) -> bool {
     COUNTS.iter().chain(&more).any(|row| row.name == name)
 }
 
-/// The metrics of the buffer that `sampled` stands for: all metrics with a meaning of which a sample has its share.
+/// The metrics of the full buffer, estimated from `sampled`: all metrics of which a sample has its share, and those
+/// that follow from them.
 #[must_use]
 pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
     let of = |row: &MetricRow| -> Option<Vec<f64>> {
@@ -141,7 +147,7 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
         };
         let total = match asked {
             Some(asked) => sampled.hits(asked, &values),
-            // Host reads contribute to them, by a varying amount.
+            // Host reads also cause flash reads, in a varying proportion, so requested page writes give no correction.
             None if row.name == rows::FLASH_READS.name => {
                 sampled.corrected(&values, sampled.writes, 0.0)
             }
@@ -197,21 +203,22 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
 pub struct Coarseness {
     /// The share of all blocks that each sample has.
     pub rate: f64,
-    /// Pages of the full buffer that are one block, or page, of a miniature's.
+    /// Pages of the full buffer that correspond to one block, or page, of a miniature's buffer.
     pub step: f64,
-    /// How much the samples differ in the pages they have to hold: standard deviation over mean.
+    /// How much the samples differ in the pages that they have to hold: standard deviation over mean.
     pub spread: f64,
 }
 
-/// Widens the intervals of `curve`, of buffers of `pages` pages, by errors that the spread between samples does not show: a miniature's buffer is
-/// full only to within half a block, and where the curve bends, samples that have more to hold than others err to one side. A sample has its share of
-/// the contents of a buffer only by chance: the fewer blocks the buffer holds, the less evenly.
+/// Widens the intervals of `curve` by errors that the differences between samples do not show; `pages` are the sizes
+/// of its buffers in pages. The size of a miniature's buffer is right only to within half a block. Where the curve
+/// bends, samples that have more to hold than others all err to one side. And a sample has its share of the contents
+/// of a buffer only by chance: the fewer blocks the buffer holds, the less exactly.
 pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
     let value = |of: &Estimates, name: &str| {
         let found = of.iter().find(|(other, _)| other == name)?;
         Some(found.1.value.as_f64())
     };
-    // From one size to the next, by metric.
+    // The slope of a metric from one size to the next.
     let slope = |curve: &[Estimates], name: &str, at: usize| -> Option<f64> {
         let rise = value(curve.get(at + 1)?, name)? - value(&curve[at], name)?;
         Some(rise / (pages[at + 1] - pages[at]))
@@ -224,7 +231,7 @@ pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
             };
             let before = at.checked_sub(1).and_then(|at| slope(&known, name, at));
             let after = slope(&known, name, at);
-            // Beyond the largest size the curve may be flat.
+            // The curve may be flat beyond the largest size.
             let (before, after) = (before.or(after).unwrap_or(0.0), after.unwrap_or(0.0));
             let steepest = before.abs().max(after.abs());
             let by_chance = (1.0 - coarse.rate) * coarse.step / pages[at].max(coarse.step);
@@ -242,7 +249,7 @@ pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
     }
 }
 
-/// A value, and its interval if it is known.
+/// A value, and its interval if that is known.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     value: f64,
@@ -258,7 +265,7 @@ impl Spread {
         Self::around(level, (count > 1).then(|| student(count - 1) * deviation()))
     }
 
-    /// Off by as much to either side.
+    /// `value` with an interval that reaches `off` to either side.
     fn around(value: f64, off: Option<f64>) -> Self {
         Self {
             value,
@@ -280,7 +287,7 @@ impl Spread {
         }
     }
 
-    /// The excess of `all` over it.
+    /// `all` less this value.
     fn rest_of(self, all: f64) -> Self {
         Self {
             value: all - self.value,
@@ -288,7 +295,7 @@ impl Spread {
         }
     }
 
-    /// With `values` inside as well.
+    /// This value, with its interval extended to contain `values`.
     fn with(mut self, values: &[f64]) -> Self {
         for value in values {
             self.range = self
@@ -319,20 +326,20 @@ fn student(freedom: usize) -> f64 {
 }
 
 impl Sampled<'_> {
-    /// The misses of each sample, as a share of requested pages.
+    /// The misses of each sample: its requested pages less its hits.
     fn misses(asked: &Asked, hits: &[f64]) -> Vec<f64> {
         let samples = asked.of_samples.iter().zip(hits);
         samples.map(|(asked, hits)| asked - hits).collect()
     }
 
-    /// The hits of the whole input, if each sample has `hits`.
+    /// The hits of the whole input, if the samples have `hits`.
     fn hits(&self, asked: &Asked, hits: &[f64]) -> Spread {
         let misses = Self::misses(asked, hits);
         let slope = asked.of_blocks.slope(misses.iter().sum());
         self.corrected(&misses, asked, slope).rest_of(asked.all)
     }
 
-    /// For the whole input, the counts that page writes cause, if each sample has `counts`.
+    /// The value for the whole input of a metric that page writes cause, if the samples have `counts`.
     fn total(&self, counts: &[f64]) -> Spread {
         let hits = self.metrics.iter().map(|metrics| {
             let hits = metrics.get(rows::BUFFER_WRITE_HITS.name);
@@ -348,7 +355,8 @@ impl Sampled<'_> {
         self.corrected(counts, self.writes, slope)
     }
 
-    /// For the whole input, the value of which each sample has `counts`, which grow by `slope` with each requested page.
+    /// The value for the whole input of a metric. The samples have `counts`, which grow by `slope` with each requested
+    /// page; `asked` holds the requested pages of the samples and of the whole input.
     fn corrected(&self, counts: &[f64], asked: &Asked, slope: f64) -> Spread {
         let wanted = asked.all * self.rate;
         let samples = counts.iter().zip(&asked.of_samples);
@@ -369,7 +377,8 @@ impl Sampled<'_> {
         Spread { value, ..spread }.with(&[of_holding, of_others])
     }
 
-    /// The counts of samples whose buffers hold everything, and the counts of the other samples, if there are samples of both kinds.
+    /// The counts of samples whose buffers hold everything, and the counts of the other samples; `None` unless there
+    /// are samples of both kinds.
     fn on_both_sides(&self, counts: &[f64]) -> Option<[Vec<f64>; 2]> {
         let evictions = |metrics: &Metrics| metrics.get(rows::BUFFER_EVICTIONS.name);
         let holds = |metrics: &Metrics| evictions(metrics) == Some(Number::Integer(0));
@@ -382,7 +391,8 @@ impl Sampled<'_> {
         sides.iter().all(|side| !side.is_empty()).then_some(sides)
     }
 
-    /// The sum of `above` over that of `below`, of which each sample has one.
+    /// The sum of `above` over the sum of `below`, with one number of each sample in either; `None` if the sum of
+    /// `below` is 0.
     fn ratio(&self, above: &[f64], below: &[f64]) -> Option<Spread> {
         let (count, level) = (above.len(), mean(below));
         if level <= 0.0 {

@@ -5,17 +5,17 @@ use destage_base::parameter::Value;
 use crate::error::{Argument, SimError};
 use crate::settings::Config;
 
-/// A layer's parameter that counts on each die.
+/// The parameter of layers for log blocks, a number for each die.
 const LOG_BLOCKS: &str = "log_blocks";
-/// The flash that a layer sets aside.
+/// The parameter of layers for the flash that they set aside.
 const RESERVE: &str = "reserve_percent";
-/// A layer's parameter that counts on all dies.
+/// The parameter of layers for entries of the mapping cache, a number for all dies.
 const MAP_ENTRIES: &str = "cmt_entries";
 
-/// Pages of the sampled blocks: a multiple of those of an erase block and of a cluster of the buffer.
+/// Pages of a sampled block: the least common multiple of the pages of an erase block and of a cluster of the buffer.
 ///
 /// # Errors
-/// If a block has no page for data.
+/// A block has no page for data.
 pub fn block_pages(config: &Config) -> Result<u64, SimError> {
     let pages = u64::from(config.data_pages()?);
     let cluster = match config.buffer_parameter("cluster_pages") {
@@ -29,7 +29,7 @@ pub fn block_pages(config: &Config) -> Result<u64, SimError> {
     Ok(pages / one * cluster)
 }
 
-/// Why there is no miniature of `config`, if there is none: the finding, and what was expected.
+/// Why there is no miniature of `config`: the reason, and what was expected. `None` if there is one.
 #[must_use]
 pub fn refusal(config: &Config) -> Option<String> {
     let common = config.common();
@@ -55,8 +55,8 @@ pub fn refusal(config: &Config) -> Option<String> {
     ))
 }
 
-/// The share `rate` of `config`: over a device that holds `pages` pages, if it has flash. Its buffer has the size of the full one,
-/// which the caller changes by `buffer.capacity_bytes`.
+/// The miniature of `config` with the share `rate`, over a device that holds `pages` pages if `config` has flash. Its
+/// buffer has the size of the full one; the caller changes that with `buffer.capacity_bytes`.
 ///
 /// # Errors
 /// The device is too small for such a share.
@@ -66,7 +66,7 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
     let text = |text: &str| Value::Text(text.to_owned());
     small.set("sim.costing", text("op_count"));
     small.set("sim.dirty_ages", Value::Flag(false));
-    // Requests are pages already, and none lies beyond the device.
+    // The requests of a miniature are whole pages already, and none lies beyond the device.
     if config.typed.trace.align == crate::paging::Align::Nearest {
         small.set("trace.align", text("cover"));
     }
@@ -84,7 +84,7 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
     let geometry = config.geometry();
     let (mut dies, mut planes) = (u64::from(geometry.dies), u64::from(geometry.planes));
     if let Some(Value::Integer(logs)) = config.ftl_parameter(LOG_BLOCKS) {
-        // Few dies with as many log blocks as before, not many with fewer.
+        // Dies are reduced and keep their log blocks, rather than many dies with fewer log blocks.
         let all = logs * dies;
         let wanted = all as f64 * rate;
         if wanted < 0.75 {
@@ -101,8 +101,8 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
         small.set_of_layer(LOG_BLOCKS, Value::Integer(scaled));
         planes = 1;
     } else {
-        // A plane has a block or two that it writes to: as large a part of all blocks as before, if there are planes enough. Dies are reduced last,
-        // since some schemes depend on them.
+        // Each plane has one or two open blocks. To reduce planes keeps the share of open blocks among all blocks.
+        // Dies are reduced only after planes, since some schemes depend on the number of dies.
         let units = ((dies * planes) as f64 * rate).round() as u64;
         planes = (units / dies).clamp(1, planes);
         dies = dies.min(units.max(1));
@@ -116,7 +116,8 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
     small.set("flash.parallel_units", Value::Integer(1));
     small.set("flash.channels", text(destage_base::parameter::AUTO));
     if config.ftl_parameter(RESERVE).is_some() {
-        // Whole blocks of a plane are set aside; a miniature with another number of planes sets aside as much in total.
+        // Each plane sets whole blocks aside. The miniature can have another number of planes, and sets the same share
+        // of the flash aside in total.
         let raw = config.flash_bytes() / page_bytes;
         let offered = config.offered_pages()?.min(raw);
         let percent = 100.0 * (raw - offered) as f64 / raw.max(1) as f64;

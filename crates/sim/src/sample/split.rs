@@ -1,4 +1,4 @@
-//! The requests of each miniature.
+//! The division of requests among miniatures.
 
 use std::collections::HashMap;
 
@@ -11,55 +11,56 @@ use crate::error::SimError;
 use crate::measured::HostCounts;
 use crate::paging::{Addressing, Align};
 
-/// The part of a batch of requests that a miniature gets.
+/// The part of a batch of requests that goes to one miniature.
 #[derive(Clone, Debug, Default)]
 pub struct Part {
-    /// Its requests.
+    /// The requests.
     pub requests: Vec<Request>,
-    /// For each: page writes of the whole input since the one before it that went to other blocks, by which virtual time is later.
+    /// For each request: the page writes of the whole input to other blocks since the miniature's previous request.
+    /// The virtual time of the miniature advances by them.
     pub passed: Vec<u64>,
 }
 
-/// Pages that are asked for, by reads or by writes.
+/// Requested pages, of reads or of writes.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Of all the input.
+    /// Pages of the whole input.
     pub all: f64,
-    /// Of each sample.
+    /// Pages of each sample.
     pub of_samples: Vec<f64>,
-    /// Of the blocks of all samples.
+    /// Pages of the blocks of all samples.
     pub of_blocks: BlockCounts,
 }
 
 /// A block of a sample.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// Where the miniature has it.
+    /// Number of the block in the miniature.
     place: u64,
     page_reads: u64,
     page_writes: u64,
 }
 
-/// Divides requests among miniatures. Blocks of a sample follow one another on its miniature in the order of their first request, so that sequential
-/// writes stay sequential.
+/// Divides requests among miniatures. The blocks of a sample are numbered in the order of their first request in its
+/// miniature, so that sequential writes stay sequential.
 pub struct Splitter {
     origin: String,
     addressing: Addressing,
     device_pages: u64,
     block_pages: u64,
     samples: Samples,
-    /// By sample. The visitor takes items without an order.
+    /// By sample: its blocks by their number on the full device. No result depends on the order of the map.
     blocks: Vec<HashMap<u64, Block>>,
     host: HostCounts,
     page_reads: Vec<u64>,
     page_writes: Vec<u64>,
-    /// By sample: page writes of all the input up to its latest request.
+    /// By sample: the page writes of the whole input up to the end of the sample's part of its latest request.
     heard: Vec<u64>,
 }
 
 impl Splitter {
-    /// For requests that errors call `origin`, divided into pages by `addressing` for a device of `device_pages`, of which `samples` takes blocks of
-    /// `block_pages`.
+    /// A splitter for requests that errors call `origin`. `addressing` divides requests into pages of a device of
+    /// `device_pages`, and `samples` chooses among its blocks of `block_pages` pages.
     #[must_use]
     pub fn new(
         origin: &str,
@@ -83,13 +84,13 @@ impl Splitter {
         }
     }
 
-    /// The pages of all requests, sampled or not.
+    /// The requests and pages of the whole input, sampled or not.
     #[must_use]
     pub fn host(&self) -> &HostCounts {
         &self.host
     }
 
-    /// The requested pages, of all requests and of each sample and block: page reads, and page writes.
+    /// The requested pages of the whole input, of each sample and of each block: first of reads, then of writes.
     #[must_use]
     pub fn asked(&self) -> [Asked; 2] {
         let of_blocks = |count: fn(&Block) -> u64| {
@@ -117,7 +118,7 @@ impl Splitter {
         &self.samples
     }
 
-    /// How much samples differ in the blocks that were asked for: standard deviation over mean.
+    /// How much samples differ in the number of blocks that were requested: standard deviation over mean.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let blocks = || self.blocks.iter().map(|of| of.len() as f64);
@@ -131,7 +132,8 @@ impl Splitter {
         }
     }
 
-    /// The filter that drops requests that are in no sample before they come here; `None` where a request may reach beyond the page it lies in.
+    /// The filter that drops requests outside all samples before they come here. `None` unless pages follow from
+    /// sectors by a shift alone, a block is one page, and no device bounds the addresses.
     #[must_use]
     pub fn sieve(&self) -> Option<Sieve> {
         let Addressing {
@@ -156,7 +158,7 @@ impl Splitter {
         self.host.pass(passed);
     }
 
-    /// Replaces the content of `parts`, one for each sample, by the part of `requests` for its miniature.
+    /// Replaces the contents of `parts`, one for each sample, with the requests of its miniature among `requests`.
     ///
     /// # Errors
     /// An error in a request.
@@ -268,7 +270,7 @@ mod tests {
             let pages = u64::from(request.sectors / 8);
             for (part, clock) in parts.iter().zip(&mut clocks) {
                 for (own, passed) in part.requests.iter().zip(&part.passed) {
-                    // The sample is told of the pages written before its part of the request, and of no more than the request.
+                    // The virtual time of a sample lies between the page writes before the request and those after it.
                     *clock += passed;
                     assert!((written..=written + pages).contains(clock));
                     if own.operation == Operation::Write {
@@ -281,7 +283,7 @@ mod tests {
                 _ => 0,
             };
         }
-        // The four samples are all blocks: a flush, which goes to each, tells all of them the same.
+        // A flush goes to every sample. After it, the virtual time of each is the number of all page writes.
         let flush = Request {
             sectors: 0,
             operation: Operation::Flush,

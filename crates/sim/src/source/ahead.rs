@@ -1,4 +1,4 @@
-//! Requests that are read or generated on a thread of their own, some batches ahead of the caller.
+//! A thread that reads or generates requests some batches ahead of the caller.
 
 use std::mem;
 use std::panic::resume_unwind;
@@ -9,35 +9,36 @@ use destage_trace::{Request, SoFar, TraceError};
 
 use super::Source;
 
-/// Batches that wait, at most.
+/// The largest number of filled batches that wait for the caller.
 const WAITING: usize = 4;
 
-/// The data that the thread hands over.
+/// A message of the thread: a batch or an error.
 type Step = Result<Batch, TraceError>;
 
 struct Batch {
     requests: Vec<Request>,
-    /// The facts about the trace after them.
+    /// The facts about the trace up to the end of this batch.
     so_far: Option<SoFar>,
 }
 
-/// The requests of a source, in its batches.
+/// The requests of a source, in the same batches as the source gives.
 pub(super) struct Ahead {
-    /// Until it is let go.
+    /// The channel of filled batches; `None` after [`Ahead::let_go`].
     filled: Option<Receiver<Step>>,
-    /// Vectors to fill again.
+    /// The channel that returns used vectors to the thread for refilling.
     emptied: Sender<Vec<Request>>,
     thread: Option<JoinHandle<()>>,
     so_far: Option<SoFar>,
 }
 
 impl Ahead {
-    /// A thread that takes all from `source`; the source, if there is no thread to be had.
+    /// Starts a thread that takes all requests from `source`. If no thread can be started, the error is the
+    /// source itself.
     pub fn of(source: Source<'static>) -> Result<Self, Box<Source<'static>>> {
         let so_far = source.so_far();
         let (full, filled) = sync_channel(WAITING);
         let (emptied, empty) = channel();
-        // A source that went into a thread's closure would be lost with it.
+        // The source is sent to the running thread. A closure that owned it would lose it if the start failed.
         let (give, given) = channel();
         let thread = Builder::new().spawn(move || {
             if let Ok(source) = given.recv() {
@@ -58,19 +59,19 @@ impl Ahead {
         }
     }
 
-    /// As [`Source::fill`].
+    /// Does the same as [`Source::fill`].
     pub fn fill(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
         batch.clear();
         match self.filled.as_ref().map(Receiver::recv) {
             Some(Ok(Ok(next))) => {
                 self.so_far = next.so_far;
                 let spent = mem::replace(batch, next.requests);
-                // Nobody fills it any more after the last batch.
+                // After the last batch the thread is gone, and sending fails.
                 let _ = self.emptied.send(spent);
                 Ok(!batch.is_empty())
             }
             Some(Ok(Err(error))) => Err(error),
-            // The end or an error was handed over before, unless the thread came to an end of its own.
+            // The thread has ended. The end or an error was handed over earlier, unless the thread panicked.
             Some(Err(_)) | None => match self.let_go() {
                 Ok(()) => Ok(false),
                 Err(panic) => resume_unwind(panic),
@@ -82,7 +83,7 @@ impl Ahead {
         self.so_far.clone()
     }
 
-    /// Waits for the thread, which stops after the batch it is at.
+    /// Closes the channel and waits for the thread, which stops after the batch it is working on.
     fn let_go(&mut self) -> std::thread::Result<()> {
         self.filled = None;
         self.thread.take().map_or(Ok(()), JoinHandle::join)
@@ -91,12 +92,12 @@ impl Ahead {
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        // If it has panicked, its requests are not needed any more.
+        // If the thread has panicked, its requests are no longer needed, so the panic is ignored.
         let _ = self.let_go();
     }
 }
 
-/// Hands over batch after batch, up to an empty one or an error.
+/// Sends batch after batch, up to and including an empty one or an error.
 fn take_all(mut source: Source<'_>, full: &SyncSender<Step>, empty: &Receiver<Vec<Request>>) {
     loop {
         let mut requests = empty.try_recv().unwrap_or_default();

@@ -1,33 +1,35 @@
-//! The difference between two sequences of tokens, in few splices.
+//! The difference between two sequences of tokens, as a few splices.
 //!
-//! Most events insert and remove only a few tokens: both sequences are followed in parallel, and where they differ, the nearest places from which
-//! they agree again are searched. If there are none nearby, the rest is matched as a whole. Almost every token stands once in its
-//! sequence, so tokens that stand once in both are kept, as many as keep their order (the longest increasing run of places), and the tokens between
-//! two of them are replaced. That is O(n log n) whatever changed, and a page that moves to the front of a list takes two splices however long the
-//! list is.
+//! Most events insert and remove only a few tokens. So both sequences are followed in parallel, and where they differ,
+//! the search is for the nearest pair of places from which they agree again. If there is none nearby, the rest is
+//! matched as a whole. Almost every token occurs once in its sequence. So the tokens that occur once in both sequences
+//! are candidates; as many of them as possible that have the same order in both are kept (the longest increasing
+//! subsequence), and the tokens between two of them are replaced. This takes O(n log n) steps for any change, and a
+//! page that moves to the front of a list takes two splices, however long the list is.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::Token;
 
-/// From `at` on, in the sequence as the splices before have left it, `removed` tokens are replaced by `inserted`.
+/// One replacement: from place `at` on, `removed` tokens are replaced by `inserted`. Places count in the sequence that
+/// the earlier splices have produced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Splice<T = Token> {
-    /// Where.
+    /// First place that changes, from 0.
     pub at: u32,
-    /// How many.
+    /// Number of tokens that are removed.
     pub removed: u32,
-    /// By what.
+    /// Tokens that are inserted.
     pub inserted: Vec<T>,
 }
 
-/// Tokens that are looked ahead, of both sequences together: more than a block has, mostly.
+/// Most tokens of both sequences together that the search looks ahead: more than most blocks have.
 const AHEAD: usize = 160;
-/// Tokens that have to be equal for two places to agree.
+/// Number of consecutive tokens that have to be equal for two places to agree.
 const ALIKE: usize = 3;
 
-/// The splices that make `new` of `old`, to be applied in their order.
+/// The splices that turn `old` into `new`, in the order in which they are to be applied.
 #[must_use]
 pub fn changes<T: Clone + Eq + Hash>(old: &[T], new: &[T]) -> Vec<Splice<T>> {
     let mut splices = Vec::new();
@@ -46,7 +48,7 @@ pub fn changes<T: Clone + Eq + Hash>(old: &[T], new: &[T]) -> Vec<Splice<T>> {
             return splices;
         };
         splices.push(Splice {
-            // The tokens before it are new already.
+            // The earlier tokens are those of `new` already.
             at: from_new as u32,
             removed: removed as u32,
             inserted: rest_new[..inserted].to_vec(),
@@ -55,7 +57,7 @@ pub fn changes<T: Clone + Eq + Hash>(old: &[T], new: &[T]) -> Vec<Splice<T>> {
     }
 }
 
-/// The nearest places from which `old` and `new`, which differ at once, agree.
+/// The nearest places from which `old` and `new` agree, as distances from their starts. Their first tokens differ.
 fn agreement<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
     let agree = |(from_old, from_new): &(usize, usize)| match (
         old.get(*from_old..),
@@ -69,7 +71,7 @@ fn agreement<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
         .find(agree)
 }
 
-/// Adds the splices that turn `old` into `new`, which come after `start` tokens.
+/// Adds the splices that turn `old` into `new`; both follow `start` tokens that agree already.
 fn match_all<T: Clone + Eq + Hash>(
     old: &[T],
     new: &[T],
@@ -90,7 +92,7 @@ fn match_all<T: Clone + Eq + Hash>(
     }
 }
 
-/// Places of equal tokens in `old` and `new`, ascending in both.
+/// Pairs of places with equal tokens in `old` and `new`, ascending in both.
 fn anchors<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<(usize, usize)> {
     let places = |tokens| {
         let mut places: HashMap<&T, Option<usize>> = HashMap::new();
@@ -110,7 +112,8 @@ fn anchors<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<(usize, usize)> {
         .filter_map(|(place, token)| Some((place, in_new.get(token).copied().flatten()?)))
         .collect();
 
-    // By length less one: the pair with the least place in `new` at which a run of this length ends.
+    // By the length of a subsequence, less one: the pair at which a subsequence of this length ends that has the least
+    // place in `new`.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (index, (_, place)) in pairs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Commands of dies that begin and end one by one: each is an interval.
+//! The commands of dies where each begins and ends on its own: each command is an interval.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,12 +12,12 @@ use super::recording::{Interval, Part};
 /// Die, physical page and kind of an operation.
 type Key = (u32, u32, u8);
 
-/// Operations whose commands are to come, and commands under way.
+/// Operations whose commands have not begun, and commands under way.
 #[derive(Default)]
 pub(super) struct Commands {
-    /// The purpose of each operation, with equal ones in their order.
+    /// For each operation that has not begun: an interval with its purpose. Equal operations are in their order.
     to_come: BTreeMap<Key, VecDeque<Interval>>,
-    /// The place among the intervals of each command under way, likewise.
+    /// For each command under way: the index of its interval. Equal commands are in their order.
     under_way: BTreeMap<Key, VecDeque<usize>>,
 }
 
@@ -26,7 +26,7 @@ fn key(die: u32, Ppn(at): Ppn, kind: Kind) -> Key {
 }
 
 impl Commands {
-    /// The commands of `operations` will begin, for the purpose of `step`.
+    /// Announces the commands of `operations`, which have the purpose of `step`.
     pub fn plan(&mut self, step: Interval, operations: &Operations) {
         for (number, operation) in operations.all().iter().enumerate() {
             let part = Part {
@@ -37,7 +37,7 @@ impl Commands {
             };
             let interval = Interval {
                 parts: vec![part],
-                // Merges are named once.
+                // Only the first operation carries the merges of the step.
                 merges: match number {
                     0 => step.merges.clone(),
                     _ => Vec::new(),
@@ -49,8 +49,8 @@ impl Commands {
         }
     }
 
-    /// `command` of `die` begins, and is interval `number`, which has these times: its begin, and how long it takes if nothing interrupts it.
-    /// `None` if it is not known.
+    /// `command` of `die` begins. It gets the index `number`, and the times say when it begins and how long it takes
+    /// if nothing interrupts it. Returns its interval, or `None` if its operations were not announced.
     pub fn begin(
         &mut self,
         die: u32,
@@ -62,7 +62,7 @@ impl Commands {
         let mut all: Option<Interval> = None;
         for at in last + 1 - command.pages..=last {
             let key = key(die, Ppn(at), command.kind);
-            // Another pass of it follows.
+            // A second pass of the same pages follows, so they remain to come.
             let one = match command.pass {
                 Pass::First => self.to_come.get(&key).and_then(|all| all.front()).cloned(),
                 Pass::Only | Pass::Second => take(&mut self.to_come, key),
@@ -83,13 +83,13 @@ impl Commands {
         Some(all)
     }
 
-    /// `command` of `die` has ended: its interval.
+    /// `command` of `die` has ended. Returns the index of its interval.
     pub fn end(&mut self, die: u32, command: &FlashCommand) -> Option<usize> {
         take(&mut self.under_way, key(die, command.at, command.kind))
     }
 }
 
-/// Takes the first that `all` has for `key`.
+/// Takes the first value of `key` from `all`.
 fn take<T>(all: &mut BTreeMap<Key, VecDeque<T>>, key: Key) -> Option<T> {
     let of_key = all.get_mut(&key)?;
     let first = of_key.pop_front();
@@ -99,7 +99,7 @@ fn take<T>(all: &mut BTreeMap<Key, VecDeque<T>>, key: Key) -> Option<T> {
     first
 }
 
-/// `one` is part of the command that is `all`.
+/// Adds `one` to the interval `all` of the same command.
 fn join(all: &mut Interval, one: Interval) {
     all.pages.extend(one.pages);
     all.record = all.record.or(one.record);

@@ -1,11 +1,12 @@
-//! A watched run: the buffer's lists after each page, the pages that leave, and the work of the dies.
+//! A watched run: the buffer's lists after each page, the pages that leave the buffer, and the work of the dies.
 //!
 //! ```text
 //!   engine --(what a `Mover` hears)--> Watcher --> Recording: requests, events, intervals of the dies
 //! ```
 //!
-//! The state of the buffer is a sequence of [tokens](Token), and each event holds its changes to them. So the state after any
-//! event follows from the events before. Memory is bounded: beyond [`MOST_REQUESTS`] and the other bounds recording stops, and the run continues.
+//! The state of the buffer is a sequence of [tokens](Token), and each event holds the changes that it makes to this
+//! sequence. So the state after an event follows from all events up to it. Memory is bounded: at [`MOST_REQUESTS`] or
+//! another of the bounds, recording stops and the run continues.
 
 mod changes;
 mod commands;
@@ -26,21 +27,22 @@ use crate::run::{RunResult, Simulation};
 use crate::settings::Config;
 use crate::source::Source;
 
-/// Requests that are recorded, at most.
+/// Most requests that are recorded.
 pub const MOST_REQUESTS: usize = 5_000;
-/// Events that are recorded, at most.
+/// Most events that are recorded.
 pub const MOST_EVENTS: usize = 20_000;
-/// Steps of dies that are recorded, at most.
+/// Most steps of dies that are recorded.
 pub const MOST_INTERVALS: usize = 60_000;
-/// Tokens that changes hold, at most.
+/// Most tokens in the changes of all events.
 pub const MOST_TOKENS: usize = 1_000_000;
-/// Pages of a buffer that can be watched, at most.
+/// Most pages of a buffer that is watched.
 pub const MOST_PAGES: u32 = 4_096;
 
-/// Simulates `source` under `config`, as [`run`](crate::run::run()) does, and records its beginning.
+/// Simulates `source` under `config`, as [`run`](crate::run::run()) does, and records the beginning of the run.
+/// Returns the result, the recording and the source.
 ///
 /// # Errors
-/// As of [`run`](crate::run::run()).
+/// As for [`run`](crate::run::run()).
 pub fn watched_run<'a>(
     config: &Config,
     mut source: Source<'a>,

@@ -1,4 +1,4 @@
-//! What was recorded.
+//! The data that a watched run records.
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::{DestageCause, Grouping, Pad};
@@ -8,23 +8,23 @@ use destage_trace::Operation;
 
 use super::Splice;
 
-/// The beginning of a run.
+/// The recorded beginning of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
-    /// Dies of the device.
+    /// Number of dies of the device.
     pub dies: u32,
-    /// In the order of their arrival, from the first on.
+    /// Requests in the order of their arrival, from the first one on.
     pub requests: Vec<Asked>,
-    /// In the order in which they happened.
+    /// Events in the order in which they happened.
     pub events: Vec<Event>,
-    /// The work of the dies, in the order in which it began.
+    /// Steps of dies in the order in which they began; where commands are timed one by one, single commands.
     pub intervals: Vec<Interval>,
-    /// Why recording stopped before the run did, if it did.
+    /// Why recording stopped before the end of the run; `None` if it did not.
     pub stop: Option<Stop>,
 }
 
 impl Recording {
-    /// Of nothing, on a device of `dies` dies.
+    /// An empty recording of a device with `dies` dies.
     #[must_use]
     pub fn new(dies: u32) -> Self {
         Self {
@@ -40,78 +40,78 @@ impl Recording {
 /// Why recording stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Enough requests.
+    /// The number of requests reached its bound.
     Requests,
-    /// Enough events.
+    /// The number of events reached its bound.
     Events,
-    /// Too much changed, or the dies did too much.
+    /// The changes of the buffer or the steps of dies reached their bound.
     Size,
-    /// The buffer, one without a bound, has grown too large.
+    /// The buffer has more pages than can be watched; only for a buffer without a bound.
     Pages,
 }
 
-/// A request.
+/// A recorded request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// What was asked.
+    /// The operation.
     pub operation: Operation,
-    /// It had to last before it was answered.
+    /// Whether the request had to be durable before its answer (FUA).
     pub fua: bool,
-    /// The first page.
+    /// Number of its first page.
     pub first: u64,
-    /// How many pages; of a flush nothing.
+    /// Number of pages; without meaning for a flush.
     pub pages: u32,
-    /// When it arrived.
+    /// Time of its arrival, in ticks.
     pub arrival: Ticks,
-    /// From then to its answer; `None` if that came after the recording.
+    /// From arrival to answer, in ticks; `None` if the recording ended before the answer.
     pub response: Option<Ticks>,
 }
 
-/// Something that happened.
+/// An event of the recording.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// When.
+    /// Time of the event, in ticks.
     pub time: Ticks,
-    /// What.
+    /// The kind of the event.
     pub what: What,
-    /// For which request, by its place among [`Recording::requests`].
+    /// The request that caused it, by its index in [`Recording::requests`]; `None` if no request did.
     pub request: Option<u32>,
-    /// Pages that are buffered after it.
+    /// Number of pages in the buffer after the event.
     pub resident: u32,
-    /// Slots in use after it, including those of leaving pages.
+    /// Slots in use after the event, including those of leaving pages.
     pub occupied: u32,
-    /// Its changes to the buffer.
+    /// The changes of the buffer by the event.
     pub changes: Vec<Splice>,
 }
 
-/// What happened.
+/// The kind of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
     /// A request arrived.
     Arrival,
-    /// A page was written to the buffer; `hit` if it was there.
+    /// A page was written to the buffer.
     Write {
-        /// Which.
+        /// Number of the page.
         page: Lpn,
-        /// It was buffered.
+        /// Whether the page was in the buffer already.
         hit: bool,
     },
-    /// A page was read; `hit` if it was in RAM.
+    /// A page was read.
     Read {
-        /// Which.
+        /// Number of the page.
         page: Lpn,
-        /// It was in RAM.
+        /// Whether the page was in RAM.
         hit: bool,
     },
     /// A page was written past the buffer.
     Bypass(Lpn),
     /// A page was trimmed.
     Trim(Lpn),
-    /// Pages leave the buffer, or are written back.
+    /// A destage record was emitted: pages leave the buffer, or are written back and stay.
     Destage(WatchedRecord),
-    /// The last program of the record that was emitted by this event has ended.
+    /// The last program has ended of the record that the event with this index emitted.
     Ended(u32),
-    /// Pages that were written back are clean.
+    /// Pages that were written back have become clean.
     Cleaned,
     /// A request was answered.
     Answer,
@@ -120,74 +120,75 @@ pub enum What {
 /// A destage record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WatchedRecord {
-    /// Why.
+    /// The cause of the destage.
     pub cause: DestageCause,
-    /// How its pages belong together.
+    /// How the pages of the record belong together.
     pub grouping: Grouping,
-    /// Whether the pages stay, and become clean.
+    /// Whether the pages stay in the buffer and become clean.
     pub retain: bool,
     /// The dirty pages.
     pub pages: Vec<Lpn>,
-    /// What completes them.
+    /// The padding pages that complete them.
     pub pads: Vec<Pad>,
 }
 
-/// A step of a die.
+/// A step of a die or, where commands are timed one by one, a command.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
-    /// Which die.
+    /// Number of the die.
     pub die: u32,
-    /// When it began.
+    /// Time of its begin, in ticks.
     pub begin: Ticks,
-    /// How long it took.
+    /// Its length in ticks; if the recording ended before the end of a command, the length that was planned.
     pub time: Ticks,
-    /// The event with which it began.
+    /// Index of the event with which the step began.
     pub event: u32,
-    /// Its purpose, in a word.
+    /// The purpose of the step, in a few words.
     pub work: &'static str,
-    /// The pages it read or wrote for others; `None` of garbage collection.
+    /// The pages that it read or wrote for others; empty for garbage collection.
     pub pages: Vec<Lpn>,
-    /// The event that emitted the record it belongs to.
+    /// Index of the event that emitted the record of the step; `None` if it belongs to none.
     pub record: Option<u32>,
-    /// The request it was for, if it was for one directly.
+    /// Index of the request that the step served directly; `None` if it served none.
     pub request: Option<u32>,
-    /// The flash operations, in their order.
+    /// The flash operations by kind and cause, in the order in which the kinds first came.
     pub parts: Vec<Part>,
-    /// Merges that were part of it.
+    /// Merges that were part of the step.
     pub merges: Vec<Merge>,
 }
 
-/// Equal operations of a step, the kinds in the order in which they first came.
+/// The operations of a step that have the same kind and cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// What they do.
+    /// Kind of the operations.
     pub kind: Kind,
-    /// For what.
+    /// Cause of the operations.
     pub cause: Cause,
-    /// How many.
+    /// Number of the operations.
     pub count: u32,
-    /// How long they take one after the other.
+    /// Their time in ticks if they run one after the other; for a command of its own, its planned time.
     pub time: Ticks,
 }
 
-/// How a resident page relates to the flash.
+/// The state of a resident page, compared with the flash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Held {
-    /// The flash has an older version.
+    /// The flash has an older version of the page, or none.
     Dirty,
-    /// It is being programmed, and stays.
+    /// The page is being programmed, and stays in the buffer.
     WritingBack,
-    /// The flash has it.
+    /// The flash has the same version.
     Clean,
 }
 
-/// A piece of a buffer's lists. A list goes on to the next list, a group to the next group or list.
+/// A part of the lists of a buffer, as one sequence. A list lasts until the next list begins, and a group until the
+/// next group or list.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Token {
-    /// A list begins: its name, the meanings of its two ends, and a note.
+    /// A list begins. The values are its name, the meanings of its two ends, and a note.
     List(String, &'static str, &'static str, String),
-    /// A group begins: its label, and how many places it has.
+    /// A group begins. The values are its label and its frame, which says how many places it has.
     Group(String, Frame),
-    /// A page, how it relates to the flash, and its mark.
+    /// A page. The values are its number, its state and its mark.
     Page(Lpn, Held, String),
 }

@@ -1,4 +1,4 @@
-//! Records the events of a run.
+//! The recorder of the events of a run.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -20,36 +20,36 @@ use super::{MOST_EVENTS, MOST_INTERVALS, MOST_PAGES, MOST_REQUESTS, MOST_TOKENS,
 use crate::engine::Mover;
 use crate::observer::Response;
 
-/// A record that is not in flash yet.
+/// A destage record whose programs have not all ended.
 struct UnderWay {
-    /// The event that emitted it.
+    /// Index of the event that emitted the record.
     event: u32,
-    /// Programs to go.
+    /// Number of programs that have not ended.
     programs: u32,
 }
 
-/// The state of the buffer at the last look.
+/// The state of the buffer at the last event.
 #[derive(Default)]
 struct Shown {
     tokens: Vec<Token>,
-    /// Tokens that changes hold.
+    /// Number of tokens in the changes so far, plus one for each splice.
     kept: usize,
     resident: u32,
     occupied: u32,
 }
 
-/// Records events, as long as there is room.
+/// Records events until a bound is reached.
 pub struct Watcher<'r> {
     recording: &'r mut Recording,
     timing: Timing,
     now: Ticks,
-    /// For each request, by its number in the engine, its index among the recorded requests.
+    /// For each request, by its number in the engine: its index among the recorded requests.
     requests: BTreeMap<u32, u32>,
-    /// The request that is being submitted.
+    /// The recorded request that the device accepted last.
     submitted: Option<u32>,
-    /// The next events.
+    /// The event that will be recorded when the buffer shows its state.
     coming: Option<What>,
-    /// A read that waits for room; recorded after the event that makes room.
+    /// An event that caused a destage, such as a read that needs room; it is recorded after the event of the destage.
     read: Option<What>,
     shown: Shown,
     /// By page: the records under way that program it, the oldest first.
@@ -57,12 +57,13 @@ pub struct Watcher<'r> {
     under_way: Vec<UnderWay>,
     /// The step that is about to begin.
     step: Option<Interval>,
-    /// Where commands begin and end one by one: those to come, and those under way.
+    /// The commands to come and under way; only where commands are timed one by one.
     commands: Option<Commands>,
 }
 
 impl<'r> Watcher<'r> {
-    /// Records into `recording`, for a device with the times `timing`; the argument says whether its commands begin and end one by one.
+    /// A recorder into `recording`, for a device with the times `timing`. `by_commands` says that commands begin and
+    /// end one by one.
     pub fn new(recording: &'r mut Recording, timing: Timing, by_commands: bool) -> Self {
         Self {
             recording,
@@ -102,12 +103,13 @@ impl<'r> Watcher<'r> {
         });
     }
 
-    /// The number of the next event.
+    /// The index of the next event.
     fn next_event(&self) -> u32 {
         self.recording.events.len() as u32
     }
 
-    /// One program of `page` for a record ends; the record that has ended with it, if one has.
+    /// One program of `page` for a record has ended. Returns the index of the event of that record if all of its
+    /// programs have ended.
     fn end_program(&mut self, page: Lpn) -> Option<u32> {
         let waiting = self.programs.get_mut(&page)?;
         let event = waiting.pop_front()?;
@@ -122,7 +124,7 @@ impl<'r> Watcher<'r> {
         (self.under_way[place].programs == 0).then(|| self.under_way.remove(place).event)
     }
 
-    /// A step of `die` is about to begin.
+    /// Prepares the interval of the step that is about to begin at `die`.
     fn begin(&mut self, die: u32, work: &'static str, operations: &Operations) {
         let mut parts: Vec<Part> = Vec::new();
         for operation in operations.all() {
@@ -145,7 +147,7 @@ impl<'r> Watcher<'r> {
             die,
             begin: self.now,
             time: 0,
-            // A read is seen only after it has begun.
+            // The event of a read is recorded only after its step has begun.
             event: match self.coming {
                 None => self.next_event().saturating_sub(1),
                 Some(_) => self.next_event(),
@@ -159,7 +161,7 @@ impl<'r> Watcher<'r> {
         });
     }
 
-    /// Commands of the step that is about to begin will begin one by one, if the device works that way.
+    /// Announces the commands of the step that is about to begin, where commands are timed one by one.
     fn plan(&mut self, operations: &Operations) {
         if let Some(commands) = &mut self.commands
             && let Some(step) = self.step.take()
@@ -175,7 +177,7 @@ impl<'r> Watcher<'r> {
         }
     }
 
-    /// `operation` is part of the step that is about to begin.
+    /// Adds `operation` to the step that is about to begin.
     fn take_part(&mut self, operation: PageOperation) {
         let page = operation.page();
         let record = match operation.work() {
@@ -198,7 +200,7 @@ impl<'r> Watcher<'r> {
     }
 }
 
-/// The kind of `work`, in a word.
+/// The kind of `work`, in a few words.
 fn word(work: Work) -> &'static str {
     match work {
         Work::HostRead(_) => "read",
@@ -211,7 +213,7 @@ fn word(work: Work) -> &'static str {
     }
 }
 
-/// The state of `buffer`, token by token.
+/// The lists of `buffer` as tokens.
 fn tokens(buffer: &Buffer) -> Vec<Token> {
     let mut tokens = Vec::new();
     for list in buffer.show().lists {
@@ -362,7 +364,7 @@ impl Mover for Watcher<'_> {
 
 impl Watcher<'_> {
     fn record(&mut self, record: &Destage) {
-        // Pages that bypass the buffer are reported one by one.
+        // Pages that bypass the buffer have an event for each page.
         if self.has_stopped() || record.cause == DestageCause::Bypass {
             return;
         }
@@ -392,7 +394,7 @@ impl Watcher<'_> {
         if let Some(event) = self.end_program(operation.page()) {
             let what = What::Ended(event);
             match operation.work() {
-                // The buffer is looked at when it knows.
+                // The event is recorded when the buffer shows its new state.
                 Work::Destage(..) => self.coming = Some(what),
                 _ => self.add(what, None, Vec::new()),
             }
@@ -419,7 +421,8 @@ impl Watcher<'_> {
                 What::Write { page, hit }
             }
             Some(what) => what,
-            // Programs end one by one; worth an event if the buffer shows it.
+            // Programs end one by one. An end that does not complete a record is an event only if it changes the
+            // lists.
             None if changes.is_empty() => return,
             None => What::Cleaned,
         };

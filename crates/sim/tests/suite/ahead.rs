@@ -1,4 +1,4 @@
-//! Requests from a thread of their own: batch by batch what they are without it.
+//! A source on its own thread gives the same batches as without the thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -8,14 +8,14 @@ use destage_trace::{BadLines, Operation, ReadOptions, Reader, Request};
 
 const LINES: u64 = 40_000;
 
-/// A file, what is changed in it, and what becomes of bad lines.
+/// The name of a trace file, the lines that are changed in it, and the treatment of bad lines.
 type Case = (&'static str, &'static [(u64, &'static str)], BadLines);
 
 fn line(number: u64) -> String {
     format!("{}.25 0 {} 8 {}\n", number / 3, number * 8, number % 2)
 }
 
-/// A file of [`LINES`] lines, of which some are `changed`.
+/// Writes a file of [`LINES`] lines, of which those in `changed` are replaced.
 fn trace(name: &str, changed: &[(u64, &str)]) -> PathBuf {
     let text = (1..=LINES).fold(String::new(), |mut text, number| {
         match changed.iter().find(|(at, _)| *at == number) {
@@ -37,13 +37,13 @@ fn reading(path: &Path, bad_lines: BadLines) -> Source<'static> {
     Source::reading("test", Reader::open(path, &options).expect("a trace"))
 }
 
-/// What one batch was, and what was known after it.
+/// The result of one `fill`, its batch, and the facts about the trace after it.
 type Step = (Result<bool, String>, Vec<Request>, String);
 
 fn step(source: &mut Source<'_>) -> Step {
     let mut batch = Vec::new();
     let filled = source.fill(&mut batch).map_err(|error| error.to_string());
-    // Nobody asks for it after an error.
+    // After an error the facts are not used, so they need not agree.
     let so_far = filled.is_ok().then(|| source.so_far());
     (filled, batch, format!("{so_far:?}"))
 }

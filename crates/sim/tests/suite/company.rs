@@ -1,5 +1,5 @@
-//! What rows of parameters say that they need, compared with runs: what is named as without effect changes nothing, and what changes
-//! nothing is named.
+//! Compares the needs in the rows of parameters with runs. A parameter that is named as without effect must not
+//! change the results, and a parameter that does not change them must be named.
 
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Value};
@@ -17,7 +17,7 @@ use destage_trace::{Operation, Request};
 const REQUESTS: u64 = 900;
 const PAGES: u64 = 1500;
 
-/// Reads, writes, trims and flushes, some of them durable at once, of several volumes and streams, and pauses between them.
+/// Reads, writes, trims and flushes of several volumes and streams, with some FUA writes and with pauses.
 fn requests() -> Vec<Request> {
     let mut random = Random::new(7);
     let mut arrival = 0;
@@ -63,7 +63,7 @@ const DEVICE: &[&str] = &[
     "sim.precondition=random_fill:1",
 ];
 
-/// Configurations of many kinds.
+/// Configurations of different kinds; each parameter is changed in each of them.
 const BASES: &[&[&str]] = &[
     &[],
     &["sim.costing=op_count"],
@@ -98,7 +98,7 @@ fn measured(config: &Config, requests: &[Request]) -> Option<(Metrics, Seen)> {
         .map(|(result, source)| (result.metrics, source.seen()))
 }
 
-/// Other values of `row` than its default, as a user writes them.
+/// Values of `row` other than its default, as a user writes them.
 fn others(row: &Parameter) -> Vec<String> {
     let default = row.read(row.default).unwrap();
     let texts: Vec<String> = match row.kind {
@@ -126,7 +126,7 @@ fn others(row: &Parameter) -> Vec<String> {
     texts.into_iter().filter(is_other).collect()
 }
 
-/// Every key that `config` has, with its row; those that say how a trace is read aside.
+/// Every key of `config` with its row, except the keys that say how a trace is read.
 fn keys(config: &Config) -> Vec<(String, &'static Parameter)> {
     let of = |section: &'static str, rows: &'static [Parameter]| {
         rows.iter()
@@ -139,9 +139,9 @@ fn keys(config: &Config) -> Vec<(String, &'static Parameter)> {
         .collect()
 }
 
-/// Keys that decide something, though not for every input and every device: for requests off page boundaries or beyond the device, for
-/// idle time that is long enough, for a device with little room, for times that are no whole ticks, for a page that is written again
-/// while it is programmed.
+/// Keys that have an effect, but not for every input and device. They need, for example, requests off page
+/// boundaries or beyond the device, long idle times, little free space, times that are not whole ticks, or a page
+/// that is written again while it is programmed.
 const MAY_DECIDE: &[&str] = &[
     "buffer.bg_again",
     "buffer.bg_destage",
@@ -158,7 +158,7 @@ const MAY_DECIDE: &[&str] = &[
     "trace.addr_map",
     "trace.align",
 ];
-/// Keys of the flash that schemes may ask for where there is none.
+/// Keys of the flash that schemes may use even if there is no flash.
 const OF_A_SHAPE: &[&str] = &[
     "flash.blocks_per_plane",
     "flash.dies",
@@ -182,7 +182,8 @@ fn what_is_named_changes_nothing_and_what_changes_nothing_is_named() {
             {
                 continue;
             }
-            // What belongs to a scheme or layer decides something for inputs that meet its rule.
+            // A parameter of a scheme or layer has an effect only if the input meets its rule, so this test does
+            // not require one.
             let is_own = !PARAMETERS
                 .iter()
                 .chain(COMMON)

@@ -1,4 +1,5 @@
-//! One pass for all sizes of a page-level LRU buffer: equal to a run of each size.
+//! One pass over the requests gives the results of all sizes of a page-level LRU buffer. They equal a run of each
+//! size.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::Random;
@@ -13,7 +14,8 @@ use destage_trace::{Operation, Request};
 
 const PAGE_BYTES: u64 = 4096;
 
-/// How often each kind of request comes, in a thousand; the others are writes.
+/// A mix of requests. `reads`, `flushes` and `trims` are per thousand requests, the rest are writes; `forced`
+/// writes per thousand have FUA; `footprint` is in pages.
 #[derive(Clone, Copy)]
 struct Mix {
     reads: u64,
@@ -78,7 +80,7 @@ fn requests(mix: Mix, count: usize, seed: u64) -> Vec<Request> {
             _ => Operation::Write,
         };
         let is_flush = operation == Operation::Flush;
-        // A few pages are much more often asked for, and requests lie across the boundaries of pages.
+        // Few pages are requested much more often than the others, and requests cross the boundaries of pages.
         let spread = random.below(mix.footprint) + 1;
         let page = random.below(spread);
         Request {
@@ -144,7 +146,7 @@ fn direct(requests: &[Request], pages: u32, more: &[&str]) -> Metrics {
         .collect()
 }
 
-/// Every size up to a little more than matters.
+/// Compares the curve with a run at every size, up to slightly more than the largest size that matters.
 fn held(requests: &[Request], more: &[&str], what: &str) {
     let curve = one_pass(requests, more);
     assert!(curve.largest() > 3, "{what}: {}", curve.largest());
@@ -216,7 +218,7 @@ fn what_one_pass_cannot_do_is_left_to_runs() {
     }
 }
 
-/// Long enough that places are numbered anew many times.
+/// The stream is so long that the positions in the LRU order are renumbered many times.
 #[test]
 fn long_streams_equal_their_runs_at_some_sizes() {
     let mix = Mix {

@@ -1,4 +1,5 @@
-//! What a run says of its end and of time: until all is clean, how long pages were dirty, what was learnt when.
+//! The results about the end of a run and about time: the time until the device is clean, the times for which
+//! pages were dirty, and the series that schemes record.
 
 use destage_base::Random;
 use destage_sim::observer::Silent;
@@ -8,7 +9,7 @@ use destage_sim::settings::Settings;
 use destage_sim::source::Source;
 use destage_trace::{Operation, Request};
 
-/// 1 ms.
+/// The ticks of 1 ms.
 const MILLISECOND: u64 = 10_000_000;
 
 fn request(arrival: u64, operation: Operation, page: u64, pages: u32) -> Request {
@@ -24,7 +25,7 @@ fn request(arrival: u64, operation: Operation, page: u64, pages: u32) -> Request
     }
 }
 
-/// Four dies; a program takes 0.2 ms, and nothing else takes any time.
+/// Runs `requests` on four dies. A program takes 0.2 ms and a read 25 us; bus and channel take no time.
 fn simulate(requests: &[Request], pairs: &[&str]) -> RunResult {
     let mut settings = Settings::new();
     settings.explain();
@@ -58,7 +59,7 @@ fn metric(result: &RunResult, name: &str) -> Option<f64> {
     result.metrics.get(name).map(|number| number.as_f64())
 }
 
-/// Rewrites of few pages among many, over a second or so.
+/// About a second of requests, which rewrite few of many pages.
 fn rewrites() -> Vec<Request> {
     let mut random = Random::new(5);
     let mut arrival = 0;
@@ -87,17 +88,18 @@ fn a_device_that_goes_on_says_when_all_is_clean() {
     let (out, drain) = ("sim.run_out=true", "sim.drain=true");
     let read = 25;
     for (scheme, more, clean_after_us, dirty) in [
-        // The read ends, 2 ms pass, and 16 pages, four of each die, go one by one, or one of each die at a time.
+        // After the read and 2 ms of idle time, the 16 pages, four for each die, are destaged one by one, or one
+        // on each die at a time.
         ("apu-lru", &[out][..], Some(read + 2000 + 16 * 200), 0.0),
         ("apu-lru-d", &[out], Some(read + 2000 + 4 * 200), 0.0),
         ("apu-lru-d", &[out, drain], Some(read + 2000 + 4 * 200), 0.0),
         ("apu-lru", &[], None, 16.0),
-        // Nothing is due, and dirty pages stay.
+        // No background work is due, so the pages stay dirty.
         ("lru", &[out], None, 16.0),
-        // The read ends, and all go at once, over four dies.
+        // After the read all pages are destaged at once, four on each of four dies.
         ("lru", &[drain], Some(read + 4 * 200), 0.0),
         ("lru", &[out, drain], Some(read + 4 * 200), 0.0),
-        // It was clean before the last request came.
+        // Every write is durable before the last request arrives, so the device is clean already.
         ("lru", &[out, "device.vwc=off"], Some(0), 0.0),
     ] {
         let scheme = format!("buffer.kind={scheme}");
@@ -140,7 +142,7 @@ fn the_oldest_of_the_dirty_ages_is_the_longest_time_a_page_stayed_dirty() {
             assert!(oldest > Some(0.0) && age("max") == oldest, "{pairs:?}");
             let order = ["p50", "p95", "p99", "p999", "max"].map(age);
             assert!(order.is_sorted() && age("mean") < age("max"), "{order:?}");
-            // And nothing else is there, or is another.
+            // All other metrics are the same as in the run without ages.
             let others = aged.metrics.iter();
             let others = others.filter(|(name, _)| !name.starts_with("buffer.dirty_age."));
             assert!(others.eq(plain.metrics.iter()), "{pairs:?}");
@@ -234,7 +236,7 @@ fn thresholds_are_told_period_by_period() {
     let mean = shares.iter().flatten().sum::<f64>() / shares.len() as f64;
     assert_eq!(metric(&whole, "scheme.alpha"), Some(mean));
 
-    // A warm-up leaves out the periods that end in it.
+    // With a warm-up the series does not contain the periods that end in the warm-up.
     let part = simulate(
         &requests,
         &[&pairs[..], &["sim.warmup_requests=2000"]].concat(),

@@ -1,4 +1,4 @@
-//! A run that is beyond a limit ends beyond it, and one that ends well beyond it is known to be before.
+//! A run that is found beyond a limit must end beyond it. A run that ends far beyond a limit must be found early.
 
 use destage_base::Random;
 use destage_sim::limits::{Demand, Limits};
@@ -8,7 +8,7 @@ use destage_sim::run::Simulation;
 use destage_sim::settings::{Config, Settings};
 use destage_trace::{Operation, Request};
 
-/// Metrics of which something is known before the end.
+/// Metrics that can be compared with a limit before the end of a run.
 const METRICS: [&str; 14] = [
     "buffer.destaged_pages",
     "buffer.evictions",
@@ -72,7 +72,8 @@ fn demand(config: &Config, requests: &[Request]) -> Demand {
     demand
 }
 
-/// What a run measures in the end, and how many requests it had answered when it was beyond each of `goals`, if it was.
+/// The values of the metrics of `goals` at the end of a run, and for each goal the number of requests that were
+/// answered when the run was found beyond it; `None` if it was not.
 fn found(
     config: &Config,
     requests: &[Request],
@@ -118,7 +119,7 @@ fn a_run_that_is_beyond_a_limit_ends_beyond_it() {
         &["buffer.kind=nocache", "host.attribution=disksim"],
         &["buffer.kind=lru", "sim.exact_responses=700"],
         &["buffer.kind=lru", "sim.window=last_arrival"],
-        // Far more than the device can do: most requests wait when the last one arrives.
+        // The load is far above what the device can do, so most requests still wait when the last one arrives.
         &["buffer.kind=fab", "host.time_scale=0.01"],
         &["host.time_scale=0.01", "host.attribution=disksim"],
         &["host.time_scale=0.01", "host.saturation=700"],
@@ -184,7 +185,8 @@ fn what_waits_counts_before_it_is_answered() {
         .map(|(metric, value)| (*metric, value.expect("a value") / 1.5))
         .collect();
     let (_, beyond) = found(&config, &requests, &goals);
-    // Had it to be answered first, two thirds of all would have to be for the one, and half of the writes for the other.
+    // If only answered requests counted, two thirds of all would have to be answered for the mean, and half of
+    // the writes for the median. Fewer must be enough, because waiting requests count as well.
     for ((metric, _), beyond) in goals.iter().zip(beyond) {
         assert!(
             beyond.is_some_and(|answered| answered < requests.len() * 45 / 100),

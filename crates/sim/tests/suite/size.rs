@@ -1,4 +1,4 @@
-//! The number of blocks that is found is the smallest one that does, over every layer.
+//! The search finds the smallest sufficient number of blocks for every layer.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -6,7 +6,7 @@ use destage_ftl::FTLS;
 use destage_sim::observer::Silent;
 use destage_sim::settings::{Config, Settings};
 
-/// A small device over `ftl`, with `pairs`.
+/// The configuration of a small device with the layer `ftl` and the settings `pairs`.
 fn config(ftl: &str, pairs: &[&str]) -> Config {
     let mut settings = Settings::new();
     let shape = [
@@ -21,7 +21,7 @@ fn config(ftl: &str, pairs: &[&str]) -> Config {
     settings.resolve().unwrap()
 }
 
-/// Pages that the device offers with `blocks` in a plane; none if it cannot be made.
+/// The number of pages that the device offers with `blocks` blocks in a plane; `None` if it cannot be built.
 fn offered(config: &Config, blocks: u32) -> Option<u64> {
     let ftl = config.with_blocks(blocks).prepared_ftl(&mut Silent);
     Some(ftl.ok()?.pages())
@@ -106,7 +106,8 @@ fn a_device_for_an_unknown_input_is_as_large_as_starts_at_once() {
         settings.resolve().unwrap().lazy_blocks().unwrap()
     };
     assert_eq!(of(&[], None), 1 << 17);
-    // As many blocks in fewer planes; then fewer, for their pages have to be numbered.
+    // With half as many planes, each plane has twice as many blocks. With larger blocks there are fewer, because the
+    // number of pages is limited.
     assert_eq!(of(&["flash.dies=4"], None), 1 << 18);
     assert!(of(&["flash.pages_per_block=4096"], None) < 1 << 17);
     assert!(of(&["flash.blocks_per_plane=auto"], Some("tlc")) >= 1 << 10);

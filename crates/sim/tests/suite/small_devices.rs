@@ -1,8 +1,9 @@
-//! Random requests and cuts on devices of a few dozen blocks, where room is scarce: garbage collection and mounts come to an end, and what
-//! was promised is there.
+//! Random requests and losses of power on devices of a few dozen blocks, where free blocks are scarce. Garbage
+//! collection and mounts must end, and all promises must be kept.
 //!
-//! The devices keep no time but their own, so that thousands of cuts take seconds. `DESTAGE_DEVICES` is how many devices are tried (60),
-//! `DESTAGE_SEED` which (1), and `DESTAGE_FROM` the number of the first of them (0), so that what was found can be tried again alone.
+//! Model time is not tied to the wall clock, so thousands of losses take seconds. `DESTAGE_DEVICES` is the number
+//! of devices (60), `DESTAGE_SEED` the seed (1), and `DESTAGE_FROM` the number of the first device (0), so that a
+//! single failing device can be run again.
 
 #![allow(clippy::print_stdout, reason = "a long test says what it did")]
 
@@ -15,9 +16,9 @@ use destage_sim::observer::Silent;
 use destage_sim::run::live::{Ask, Live};
 use destage_sim::settings::{Config, Settings};
 
-/// Bytes that the host may write.
+/// The number of bytes that the device offers to the host.
 const CAPACITY: u64 = 1 << 20;
-/// Sectors of the longest request.
+/// The number of sectors of the longest request.
 const LONGEST: u64 = 64;
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -25,7 +26,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
     text.map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// Settings of a device, drawn at random.
+/// Random settings of a device.
 fn drawn(random: &mut Random) -> Vec<String> {
     let schemes: Vec<_> = SCHEMES.iter().filter(|row| !row.needs_future).collect();
     let layers: Vec<_> = FTLS
@@ -75,7 +76,7 @@ fn drawn(random: &mut Random) -> Vec<String> {
     pairs
 }
 
-/// The device of `pairs`, as small as it can be; or why there is none.
+/// The configuration of the smallest device with the settings `pairs`, or the reason why there is none.
 fn configured(pairs: &[String]) -> Result<Config, String> {
     let mut settings = Settings::new();
     for pair in pairs {
@@ -88,7 +89,8 @@ fn configured(pairs: &[String]) -> Result<Config, String> {
     Ok(config.used_for(Purpose::Live))
 }
 
-/// Whether such a device can be made. What happens to it until it has lost its power `cuts` times, and is stopped in order.
+/// Runs a device with `cuts` losses of power and an orderly stop. Returns whether such a device can be built; an
+/// error says what went wrong.
 fn held(pairs: &[String], random: &mut Random, cuts: u64) -> Result<bool, String> {
     let Ok(config) = configured(pairs) else {
         return Ok(false);
@@ -124,7 +126,7 @@ fn held(pairs: &[String], random: &mut Random, cuts: u64) -> Result<bool, String
     Ok(true)
 }
 
-/// Requests of all kinds, up to 32 at a time.
+/// Submits requests of all kinds, with up to 32 outstanding.
 fn written(live: &mut Live<'_>, random: &mut Random) -> Result<(), String> {
     let mut under_way = 0;
     for tag in 0..100 + random.below(200) {
@@ -136,7 +138,8 @@ fn written(live: &mut Live<'_>, random: &mut Random) -> Result<(), String> {
     Ok(())
 }
 
-/// Requests with pauses between them, and a flush behind them: all of it is answered though nothing else comes.
+/// Submits requests with pauses between them and a flush after them. All must be answered although no further
+/// request arrives.
 fn stopped(live: &mut Live<'_>, random: &mut Random) -> Result<(), String> {
     let mut under_way = 0;
     for tag in 0..random.below(100) {
@@ -161,7 +164,7 @@ fn stopped(live: &mut Live<'_>, random: &mut Random) -> Result<(), String> {
     answered(live, &mut (under_way + 1), 0)
 }
 
-/// A random request arrives at `now`.
+/// Submits a random request that arrives at `now`.
 fn submitted(live: &mut Live<'_>, random: &mut Random, now: u64, tag: u64) -> Result<(), String> {
     let kind = match random.below(12) {
         0 | 1 => RequestKind::Trim,
@@ -192,7 +195,7 @@ fn submitted(live: &mut Live<'_>, random: &mut Random, now: u64, tag: u64) -> Re
     live.submit(now, &ask).map_err(|why| why.to_string())
 }
 
-/// Time passes until at most `most` requests of the `under_way` are not answered.
+/// Advances time until at most `most` of the `under_way` requests are unanswered.
 fn answered(live: &mut Live<'_>, under_way: &mut u64, most: u64) -> Result<(), String> {
     while *under_way > most {
         let done = live.advance_to_completion();
@@ -221,36 +224,38 @@ fn small_devices_find_room_and_keep_what_they_promise() {
     assert!(made * 3 > devices);
 }
 
-/// What each of these devices did wrong once, it does not do on sixty streams, the first of which has the number that stands beside it.
+/// Each of these devices is a case for one defect, which the comment describes. It must run without errors on
+/// sixty streams of requests, beginning with the given number.
 #[test]
 fn what_was_found_on_small_devices_stays_mended() {
     let found = [
-        // A plane got more data than it can be cleaned with where fillers complete its units; its mount never ended.
+        // With fillers to complete units, a plane receives more data than garbage collection can handle, so that
+        // its mount never ends.
         (
             0,
             "ftl.kind=page buffer.kind=griffin buffer.capacity_bytes=512KiB flash.planes_per_die=2 flash.program_unit=2 device.plp=1000",
         ),
-        // The same, in service.
+        // The same excess of data stops garbage collection in service.
         (
             0,
             "ftl.kind=dftl buffer.kind=griffin buffer.capacity_bytes=512KiB flash.planes_per_die=2 flash.program_unit=2 device.plp=1000 device.trim=strict",
         ),
-        // A trim that waited for commands was in the map already when the capacitor paid for a collection.
+        // A trim that waits for commands is already in the map when the capacitor powers a garbage collection.
         (
             0,
             "ftl.kind=dftl buffer.kind=epo buffer.capacity_bytes=128KiB flash.planes_per_die=1 flash.scheduling=commands_reads_first device.plp=1000",
         ),
-        // Erases waited for a unit on another die that nothing asked to be completed.
+        // Erases wait for a program unit on another die that no request asks to be completed.
         (
             0,
             "ftl.kind=zns buffer.kind=req-block buffer.capacity_bytes=128KiB flash.planes_per_die=1 flash.program_unit=2",
         ),
-        // Erases of two dies waited, each for a unit of the other die.
+        // Erases on two dies wait, each for a program unit on the other die.
         (
             0,
             "ftl.kind=striped buffer.kind=req-block buffer.capacity_bytes=512KiB flash.planes_per_die=2 flash.program_unit=2 buffer.bg_destage=true device.trim=strict",
         ),
-        // A request waited for a slot whose page joined a unit that nothing asked to be completed.
+        // A request waits for a slot whose page has joined a program unit that no request asks to be completed.
         (
             0,
             "ftl.kind=dftl buffer.kind=apu-lfu-d buffer.capacity_bytes=512KiB flash.planes_per_die=1 flash.program_unit=2 buffer.bg_destage=true trace.align=rmw",
@@ -259,7 +264,8 @@ fn what_was_found_on_small_devices_stays_mended() {
             0,
             "ftl.kind=hat buffer.kind=apu-lru buffer.capacity_bytes=32KiB flash.planes_per_die=1 flash.program_unit=2 trace.align=rmw ftl.gc_step_pages=1",
         ),
-        // A die had filled both superblocks of the host, and what was to be collected for it at another die was asked of it alone.
+        // A die has filled both superblocks of the host, and the collection that it needs at another die is
+        // requested only at the first die.
         (
             0,
             "ftl.kind=striped buffer.kind=dulo buffer.capacity_bytes=128KiB flash.planes_per_die=1 device.plp=1000",
@@ -268,7 +274,7 @@ fn what_was_found_on_small_devices_stays_mended() {
             0,
             "ftl.kind=striped buffer.kind=pud-lru buffer.capacity_bytes=512KiB flash.planes_per_die=1 flash.program_unit=2 device.trim=strict device.plp=1000",
         ),
-        // No superblock was free after a mount: writes that had emptied some were lost.
+        // No superblock is free after a mount, because the writes that had emptied some were lost.
         (
             120,
             "ftl.kind=striped buffer.kind=infinite buffer.capacity_bytes=128KiB flash.planes_per_die=1 flash.program_unit=2 device.plp=0.0003",
@@ -277,22 +283,25 @@ fn what_was_found_on_small_devices_stays_mended() {
             300,
             "ftl.kind=striped buffer.kind=fifo buffer.capacity_bytes=32KiB flash.planes_per_die=1 flash.program_unit=2",
         ),
-        // A mount took a copy in a part of a superblock that is erased before it is filled.
+        // A mount accepts a copy in a part of a superblock that is erased before it is full.
         (
             0,
             "ftl.kind=striped buffer.kind=bp-ref buffer.capacity_bytes=128KiB flash.planes_per_die=2 device.plp=0.0003",
         ),
-        // A step that moved pages to one die forgot that it had left their old copies on another one, which erased them before the step had ended.
+        // A collection step moves pages to one die and ignores that their old copies are on another die, which
+        // erases these before the step ends.
         (
             60,
             "ftl.kind=striped buffer.kind=femu buffer.capacity_bytes=32KiB flash.planes_per_die=1 flash.program_unit=2 flash.program_times_us=100/400",
         ),
-        // Trims that had emptied all superblocks that were free were lost with the power: garbage collection found no room.
+        // Trims that had emptied all free superblocks are lost with the power, and garbage collection finds no
+        // free superblock.
         (
             700,
             "ftl.kind=striped buffer.kind=dulo buffer.capacity_bytes=128KiB flash.planes_per_die=2 flash.program_unit=2 flash.scheduling=commands_reads_first device.plp=1000",
         ),
-        // A flush waited for programs in the queue of a die; a long write that went past the buffer before them took the wish back.
+        // A flush waits for programs in the queue of a die, and an earlier long write that bypasses the buffer
+        // cancels the request to complete their unit.
         (
             0,
             "ftl.kind=superblock buffer.kind=co-active buffer.capacity_bytes=128KiB buffer.bypass_pages=3 flash.planes_per_die=2 flash.program_unit=2 device.plp=0.0003",

@@ -1,4 +1,4 @@
-//! A device that was prepared once, kept in a file, and taken up by later runs.
+//! The state of a device is prepared once, kept in a file, and loaded by later runs.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use destage_sim::source::Source;
 use destage_sim::state;
 use destage_trace::{Operation, Request};
 
-/// A file that is gone when the test is.
+/// A file that is deleted at the end of its test.
 struct File(PathBuf);
 
 impl File {
@@ -86,7 +86,7 @@ fn simulate(config: &Config) -> Result<RunResult, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Every layer as it is, and with every word of each of its choices.
+/// Every layer with its defaults, and with every word of each of its choices.
 fn layers() -> Vec<Vec<String>> {
     let mut layers = Vec::new();
     for row in FTLS.iter().filter(|row| row.has_flash) {
@@ -116,7 +116,8 @@ fn layers() -> Vec<Vec<String>> {
             }
         }
     }
-    // What is told apart, noted or under way is not, before the first request.
+    // A hot window, collection in steps and a journal add state to the layer, but it is empty before the first
+    // request.
     for more in ["hot_window=40", "gc_step_pages=2", "journal_changes=5"] {
         let page = [
             "ftl.kind=page",
@@ -149,7 +150,7 @@ fn a_run_from_a_file_is_the_run_that_prepares_the_device_itself() {
         ] {
             let mut pairs: Vec<&str> = layer.iter().map(String::as_str).collect();
             pairs.extend(device);
-            // A device that cannot be, or wears out before the first request, has no state.
+            // A device that cannot be built, or that wears out before the first request, has no state.
             let Ok(direct) = config(&pairs) else {
                 continue;
             };
@@ -216,7 +217,7 @@ fn results_say_what_filled_the_device_and_which_file_it_was() {
         "{}",
         text("state.digest")
     );
-    // A state of a state is the same.
+    // Saving a loaded state gives the same file.
     save(&kept, &copy.0).expect("a state");
     let [first, second] = [&file, &copy].map(|file| std::fs::read(&file.0).expect("bytes"));
     assert!(first == second);
@@ -245,7 +246,7 @@ fn a_state_of_another_device_is_refused_with_both_values() {
             "{error}"
         );
     }
-    // Buffer, host, costing, seed, and what only takes time may differ.
+    // Settings of the buffer and the host, the costing, the seed, and times may differ.
     let others = [
         "flash.read_us=30",
         "buffer.kind=fifo",
@@ -288,7 +289,7 @@ fn times_and_queues_of_the_device_decide_nothing_that_it_holds() {
         ] {
             let pairs = [layer, times].concat();
             let setting = file.setting();
-            // Some layers do not go with some of these, from a file or not.
+            // Some layers exclude some of these settings, with and without a file; the errors must then be equal.
             let [direct, kept] = [&[][..], &[&*setting]].map(|more| {
                 let result = simulate(&config(&[&pairs[..], more].concat())?);
                 result.map(|result| result.metrics)
@@ -345,7 +346,7 @@ fn a_damaged_file_is_refused_and_never_more() {
 fn forged_bytes_take_no_more_memory_than_such_a_device() {
     use sha2::{Digest, Sha256};
     use std::io::Write;
-    // Sound in every respect, but the state has a GiB.
+    // The file is sound, except that its state is 1 GiB long.
     let file = File::new("forged");
     save(&config(&[]).expect("a configuration"), &file.0).expect("a state");
     let sound = std::fs::read(&file.0).expect("bytes");
@@ -368,7 +369,7 @@ fn forged_bytes_take_no_more_memory_than_such_a_device() {
     assert!(error.contains("is damaged"), "{error}");
 }
 
-/// 64 bits that change with every byte (FNV-1a).
+/// A digest of 64 bits (FNV-1a) that changes with every byte of the state.
 fn digest(config: &Config) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut write = |bytes: &[u8]| {
@@ -382,8 +383,8 @@ fn digest(config: &Config) -> u64 {
     hash
 }
 
-/// The states of all layers are what they were. Where one is not, files of earlier versions must be refused: raise
-/// `state::FORMAT`, and put the new digests here.
+/// The states of all layers have the recorded digests. If one changes, files of earlier versions must be refused:
+/// raise `state::FORMAT`, and record the new digests.
 #[test]
 fn a_state_that_changes_has_another_format() {
     let expected = (3, include_str!("state.digests"));

@@ -1,4 +1,5 @@
-//! Requests before statistics open: counted as the difference of two runs, and timed by their index.
+//! Requests before statistics open. Counts must be the difference of two runs; response times are selected by the
+//! index of the request.
 
 use destage_base::Random;
 use destage_base::time::to_ms;
@@ -13,7 +14,8 @@ use destage_trace::{Operation, Request};
 const REQUESTS: usize = 6000;
 const WARMUP: usize = 2500;
 
-/// What is counted one by one, so that a part is the whole less the rest.
+/// Metrics that are plain counts: after a warm-up each is the count of the whole run less the count of the
+/// warm-up.
 const PLAIN: &[&str] = &[
     "host.requests",
     "host.page_reads",
@@ -59,7 +61,7 @@ const PLAIN: &[&str] = &[
     "scheme.migrations_by_flush",
 ];
 
-/// What describes the moment at which statistics close.
+/// Metrics that describe the moment at which statistics close. A warm-up does not change them.
 const STATES: &[&str] = &[
     "buffer.dirty_at_end",
     "buffer.clean_after_ms",
@@ -75,7 +77,7 @@ const STATES: &[&str] = &[
     "scheme.pud_mean",
 ];
 
-/// Bursts of reads and writes that a slow device falls behind of, and one pause.
+/// Reads, writes and a few other requests at a load under which the device falls behind, with one long pause.
 fn requests() -> Vec<Request> {
     let mut random = Random::new(11);
     let mut arrival = 0;
@@ -133,7 +135,7 @@ fn metric(metrics: &Metrics, name: &str) -> Option<f64> {
     metrics.get(name).map(|number| number.as_f64())
 }
 
-/// Configurations that between them have every plain count.
+/// Configurations that together have all plain counts.
 const CASES: &[&[&str]] = &[
     &["buffer.kind=lru", "ftl.kind=page", "ftl.reserve_percent=20"],
     &[
@@ -173,7 +175,8 @@ fn counts_are_those_of_the_whole_run_less_those_up_to_the_moment() {
             let whole = with(&requests, &["sim.drain=true"]);
             let warmup = format!("sim.warmup_requests={WARMUP}");
             let part = with(&requests, &["sim.drain=true", &warmup]);
-            // The arrival of the next request is the moment.
+            // With a clock, statistics open at the arrival of the next request, so the run of the warm-up
+            // includes this arrival.
             let before = if timed {
                 with(&requests[..=WARMUP], &["sim.window=last_arrival"])
             } else {
@@ -202,7 +205,7 @@ fn counts_are_those_of_the_whole_run_less_those_up_to_the_moment() {
             time("ftl.merge_time_ms");
         }
     }
-    // Cases of nothing show nothing.
+    // The comparison of these counts is meaningful only if they are above 0 in both parts of a run.
     for name in [
         "host.page_reads",
         "buffer.pad_reads",
@@ -218,7 +221,7 @@ fn counts_are_those_of_the_whole_run_less_those_up_to_the_moment() {
     }
 }
 
-/// Keeps every response.
+/// An observer that keeps every response.
 #[derive(Default)]
 struct Log(Vec<Response>);
 
@@ -270,7 +273,7 @@ fn response_times_are_of_later_requests_whenever_those_before_complete() {
 
 #[test]
 fn maxima_begin_with_the_state_of_the_moment() {
-    // Ten pages are written and flushed; then one at a time, each flushed.
+    // Ten pages are written and flushed. Then single pages are written, each followed by a flush.
     let request = |index: u32, operation, page: u64| Request {
         arrival: u64::from(index) * 100_000_000,
         sector: page * 8,

@@ -1,4 +1,4 @@
-//! A device that dies of wear ends the run with results.
+//! A device that wears out ends the run with results, not with an error.
 
 use destage_base::Random;
 use destage_ftl::FTLS;

@@ -1,30 +1,32 @@
-//! The meanings of the names above the columns of a table: in the words of this project, in other words, and with a unit, as in `Size (KiB)`.
+//! What the names above the columns of a table mean: this project's names, names of other programs, and names
+//! with a unit, as in `Size (KiB)`.
 
 use super::{Field, NAMES, Unit};
 use crate::format::TimeUnit;
 
-/// The subject of a column, whatever its unit.
+/// What a column is about, apart from its unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subject {
     Time,
     Volume,
     Operation,
-    /// Where a request begins, in bytes unless a unit is named.
+    /// The address of a request, in bytes unless the name has a unit.
     Offset,
-    /// Where a request begins, in sectors unless a unit is named.
+    /// The address of a request, in sectors unless the name has a unit.
     Sector,
-    /// How long a request is, in bytes unless a unit is named.
+    /// The length of a request, in bytes unless the name has a unit.
     Bytes,
-    /// How long a request is, in sectors unless a unit is named.
+    /// The length of a request, in sectors unless the name has a unit.
     Sectors,
-    /// How long a request is, in blocks of `trace.block_bytes`.
+    /// The length of a request, in blocks of `trace.block_bytes`.
     Blocks,
-    /// How long a request is, in the unit of the address unless one is named.
+    /// The length of a request, in sectors if a column has the address in sectors, else in bytes, unless the
+    /// name has a unit.
     Length,
     Stream,
 }
 
-/// Other names of columns. A blank, a hyphen and a dot within a name count as `_`.
+/// Names of columns that other programs use. A blank, a hyphen and a dot within a name count as `_`.
 const OTHER_NAMES: [(Subject, &[&str]); 10] = [
     (
         Subject::Time,
@@ -156,10 +158,10 @@ const OTHER_NAMES: [(Subject, &[&str]); 10] = [
     ),
     (Subject::Stream, &["stream", "stream_id"]),
 ];
-/// Names that say where a request begins only together with a unit.
+/// Names that mean the address of a request only if a unit follows.
 const PLACES: [&str; 6] = ["address", "addr", "location", "position", "pos", "start"];
 
-/// The text after the name of a column, in brackets or after the last `_`.
+/// A unit that follows the name of a column, in brackets or after the last `_`.
 #[derive(Clone, Copy)]
 enum Counted {
     In(TimeUnit),
@@ -198,7 +200,8 @@ const UNITS: [(Counted, &[&str]); 8] = [
     (Counted::Sectors, &["sector", "sectors", "lba", "512b"]),
 ];
 
-/// The content of the column called `name`, in lower case; and the unit of its times, if the name has one.
+/// The content of the column called `name`, which is in lower case, and the unit of time that the name has, if
+/// any. `in_sectors` says whether some column has the address in sectors. `None` if the name is unknown.
 fn known(name: &str, in_sectors: bool) -> Option<(Field, Option<TimeUnit>)> {
     if let Some((_, field)) = NAMES.iter().find(|(own, _)| *own == name) {
         return Some((*field, None));
@@ -239,7 +242,8 @@ fn known(name: &str, in_sectors: bool) -> Option<(Field, Option<TimeUnit>)> {
     Some((field(subject, Some(counted), in_sectors)?, time))
 }
 
-/// A column about `subject`; `None` if it cannot be `counted` so.
+/// The content of a column about `subject` with the unit `counted`; `None` if such a column cannot have this
+/// unit.
 fn field(subject: Subject, counted: Option<Counted>, in_sectors: bool) -> Option<Field> {
     Some(match (subject, counted) {
         (Subject::Time, None | Some(Counted::In(_))) => Field::Time,
@@ -265,7 +269,8 @@ fn field(subject: Subject, counted: Option<Counted>, in_sectors: bool) -> Option
     })
 }
 
-/// The fields of columns called `names`, where `other` says what the unknown ones hold; and the unit of their times.
+/// The contents of the columns called `names`, and the unit of their times, if a name has one. `other` returns
+/// the content of a column whose name is unknown, or an error.
 pub(super) fn fields(
     names: &[String],
     other: impl Fn(&str) -> Result<Field, String>,
@@ -286,7 +291,8 @@ pub(super) fn fields(
     Ok((fields, time_unit))
 }
 
-/// For a first line with `names`: the missing columns that are needed, if at least two of its columns are known.
+/// For a first line with `names`: the required column that is missing or doubled, if at least two names are
+/// known.
 pub(super) fn missing(names: &[String]) -> Option<String> {
     let (fields, _) = fields(names, |_| Ok(Field::Ignored)).ok()?;
     let known: Vec<String> = fields
@@ -298,7 +304,7 @@ pub(super) fn missing(names: &[String]) -> Option<String> {
     if known.len() < 2 {
         return None;
     }
-    /// The column of a field, for columns that a table must have exactly once.
+    /// The name of the required column that `field` fills; `None` for an optional column.
     fn needed(field: &Field) -> Option<&'static str> {
         match field {
             Field::Time => Some(NEEDS[0]),
@@ -308,7 +314,7 @@ pub(super) fn missing(names: &[String]) -> Option<String> {
         }
     }
     const NEEDS: [&str; 3] = ["time", "offset (in bytes) or sector", "bytes or sectors"];
-    // Names that others give them, of which a user may take one.
+    // Other accepted names for each required column, as examples in the error message.
     let others = [
         "timestamp, ts, arrival_time or time_ms",
         "lba, start_sector, byte_offset, offset_kib or address_bytes",

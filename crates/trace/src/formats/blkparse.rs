@@ -1,12 +1,12 @@
-//! `blkparse`: the events of the Linux block layer, as text in the tool's default form.
+//! `blkparse`: the events of the Linux block layer, as text in the default form of the tool `blkparse`.
 //!
-//! The YCSB/RocksDB trace of SNIA is in this form too. A request is one event of one kind (`trace.event`): D by default, because that is what the
-//! device receives, after merging and splitting. Other events are ignored, and so are messages, SCSI commands that carry no sectors, and the summary
-//! that ends the text. A request that is
-//! put back and issued again counts each time it is issued.
+//! The YCSB/RocksDB trace of SNIA has this form too. Each event of one kind (`trace.event`) is a request. The
+//! default is D, because D is what the device receives, after merging and splitting. All other events are
+//! ignored, and so are messages, SCSI commands without sectors, and the summary at the end of the text. A
+//! request that is requeued and issued again counts each time it is issued.
 //!
-//! The letters after the action name the operation. A first F asks for a flush before the request: it becomes a flush
-//! of its own that arrives with it. An F after the R or W is forced unit access.
+//! The letters after the action give the operation. An F in front asks for a flush before the request; it
+//! becomes a separate flush with the same arrival. An F after the R or W means forced unit access.
 
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
@@ -68,19 +68,20 @@ const SECTORS: Column = Column {
     expected: "a plus sign and a whole number below 2^32",
 };
 
-/// [`State::kind`] once the summary has begun.
+/// The value of [`State::kind`] after the summary has begun.
 const SUMMARY: u32 = 1;
 
 struct BlkParse;
 
 impl Layout for BlkParse {
-    // The summary stands apart.
+    // Blank lines surround the summary.
     const BLANKS: bool = true;
 
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
         cursor.skip_blanks();
-        // No line of the summary begins with a digit: a line that does was appended to the file, and must not be lost.
+        // No line of the summary begins with a digit. A line that does was appended to the file, and is an
+        // event.
         let in_summary = state.kind == SUMMARY && !cursor.peek().is_ascii_digit();
         if in_summary || matches!(cursor.peek(), b'C' | b'T') {
             return summary(cursor, state);
@@ -120,7 +121,7 @@ impl Layout for BlkParse {
             return Err(cursor.unknown_word(&OPERATION));
         };
         let volume = major << 20 | minor;
-        // Without sectors it is a flush, or nothing that is a request.
+        // Without sectors, the event is a flush or no request.
         let without_sectors = |state: &State| {
             if asked.flush {
                 request(state, arrival, volume, (0, 0), Operation::Flush)
@@ -129,7 +130,7 @@ impl Layout for BlkParse {
             }
         };
         cursor.skip_blanks();
-        // The process, a command, or nothing: any other word stands where a sector should.
+        // A process, a command or nothing follows here in place of a sector. Any other text must be a sector.
         if matches!(cursor.peek(), b'[' | b'(' | b'\n' | b'\r') {
             cursor.rest_of_line();
             return without_sectors(state);
@@ -137,7 +138,8 @@ impl Layout for BlkParse {
         let sector = cursor.number(&SECTOR)?;
         cursor.blanks(&SECTOR)?;
         if matches!(cursor.peek(), b'(' | b'[') {
-            // The number is no first sector: it is the length of a command whose bytes follow in brackets, or the sector of a completed flush.
+            // The number is not a first sector. It is the length of a command whose bytes follow in brackets,
+            // or the sector of a completed flush.
             cursor.rest_of_line();
             return without_sectors(state);
         }
@@ -164,13 +166,13 @@ impl Layout for BlkParse {
     }
 }
 
-/// `CPU0 (8,0):` or `Total (8,0):` begins the summary, of which every line is passed over.
+/// Skips a line of the summary, which begins with `CPU0 (8,0):` or `Total (8,0):`.
 #[cold]
 fn summary(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
     if state.kind != SUMMARY {
         let line = &cursor.bytes[cursor.at..];
         if !line.starts_with(b"CPU") && !line.starts_with(b"Total") {
-            // Fails with the error.
+            // This call fails, and returns the error.
             cursor.number(&DEVICE)?;
         }
         state.kind = SUMMARY;
@@ -179,11 +181,11 @@ fn summary(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>
     Ok(None)
 }
 
-/// The operation that the letters stand for.
+/// The meaning of the letters after the action.
 struct Asked {
-    /// A flush before anything else.
+    /// Whether a flush precedes the operation.
     flush: bool,
-    /// The operation, if there is one.
+    /// The operation; `None` if the letters ask for nothing but a flush.
     operation: Option<Operation>,
     fua: bool,
 }
@@ -207,7 +209,8 @@ impl Asked {
         for letter in rest {
             match letter {
                 b'F' => fua = true,
-                // Ahead, barrier, synchronous, metadata, secure erase, unimportant or unknown to this list.
+                // Read-ahead, barrier, synchronous, metadata, secure erase, and U and V: they do not change the
+                // request.
                 b'A' | b'B' | b'S' | b'M' | b'E' | b'U' | b'V' => {}
                 _ => return None,
             }

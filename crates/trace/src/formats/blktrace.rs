@@ -1,8 +1,9 @@
 //! `blktrace`: the events of the Linux block layer, as the kernel writes them.
 //!
-//! Records of 48 bytes in the byte order of the traced machine, each followed by data of its own length
-//! (`linux/blktrace_api.h`, version 7). As in `blkparse`, `trace.event` says which events are requests, and flush bits mean the same.
-//! Files of several processors that were put end to end are not in order of time, hence sorted in a window.
+//! A record has 48 bytes in the byte order of the traced machine, and then as many bytes of data as the record
+//! says (`linux/blktrace_api.h`, version 7). As in `blkparse`, `trace.event` selects the events that are
+//! requests, and flush bits have the same meaning. The files of several processors can be joined end to end.
+//! Their events are then not in the order of time, so they are sorted within a window.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
@@ -37,18 +38,18 @@ const BYTES: Column = Column {
     expected: "sectors that end below 2^55",
 };
 
-/// Bytes of a record before its data.
+/// Length of a record in bytes, without its data.
 const HEADER_BYTES: usize = 48;
 const LITTLE: [u8; 4] = [0x07, 0x74, 0x61, 0x65];
 const BIG: [u8; 4] = [0x65, 0x61, 0x74, 0x07];
 
-/// Low half of the action: the event.
+/// The low half of the action is the event.
 const QUEUE: u32 = 1;
 const ISSUE: u32 = 7;
 const COMPLETE: u32 = 8;
-/// In the low half too: the record's data begin with the number of a control group.
+/// A bit of the low half: the data begin with the number of a control group.
 const CGROUP: u32 = 1 << 8;
-/// High half: the kind of request.
+/// Bits of the high half: the kind of request.
 const WRITE: u32 = 1 << 17;
 const FLUSH: u32 = 1 << 18;
 const PASS_THROUGH: u32 = 1 << 25;
@@ -70,7 +71,7 @@ impl Records for BlkTrace {
         };
         let little = header.starts_with(&LITTLE);
         if !little && !header.starts_with(&BIG) {
-            // Without a magic number nothing says where the next record is.
+            // Without a magic number, the start of the next record is unknown.
             return Err(Problem {
                 record: None,
                 ..bad_field(Fault::UnknownWord(MAGIC.name), &MAGIC, 0, 4, 0)
@@ -144,7 +145,7 @@ const TIME: Column = Column {
     expected: "a number of nanoseconds below 2^60",
 };
 
-/// The number of `N` bytes at `at`.
+/// Reads the number of `N` bytes at `at`.
 #[inline(always)]
 fn number<const N: usize>(header: &[u8; HEADER_BYTES], at: usize, little: bool) -> u64 {
     let mut bytes = [0; 8];

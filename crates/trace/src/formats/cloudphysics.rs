@@ -1,4 +1,4 @@
-//! `cloudphysics`: virtual disks traced by CloudPhysics, in the comma-separated form libCacheSim ships.
+//! `cloudphysics`: virtual disks traced by CloudPhysics, in the comma-separated form of libCacheSim.
 
 use super::{byte_range, scsi_operation};
 use crate::cursor::{Column, Cursor, Problem};
@@ -71,7 +71,7 @@ impl Layout for CloudPhysics {
         let sector = cursor.number(&SECTOR)?;
         cursor.end(&SECTOR)?;
         if operation == Operation::Flush {
-            // The range it names may be flushed alone, but need not.
+            // The command names a range, but a device may flush more, so the range is dropped.
             return request(state, arrival, 0, (0, 0), operation);
         }
         request(state, arrival, 0, (sector, sectors), operation)

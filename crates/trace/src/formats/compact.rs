@@ -1,8 +1,9 @@
-//! `compact`: this project's own interchange form, written by [`crate::writers::compact`]. Small, fast, lossless.
+//! `compact`: the interchange format of this project, written by [`crate::writers::compact`]. It is small, fast
+//! and lossless.
 //!
-//! A file is the mark `destage` and a version byte, blocks of up to 4096 requests, and an end mark with their total
-//! number. It is always packed as a zstd frame with a checksum, so damage is found and `zstd -d` opens it. All numbers
-//! have their lowest byte first.
+//! A file consists of the mark `destage` with a version byte, of blocks of up to 4096 requests, and of an end
+//! mark with the total number of requests. It is always a zstd frame with a checksum, so damage is detected,
+//! and `zstd -d` can unpack it. The lowest byte of each number comes first.
 //!
 //! ```text
 //! file   = "destage" version:u8 block* end
@@ -11,10 +12,17 @@
 //! end    = 0:u32 total:u64
 //! ```
 //!
-//! A value is `base + scale * number`, in 64 bits that wrap. The columns: the arrival as difference to the request above
-//! (the first to `first_arrival`), in ticks of 0.1 ns; the first sector as difference to the end of the request above (the
-//! first to `first_end`), with its sign in the lowest bit; sectors; volume; and the operation (0 read, 1 write, 2 flush,
-//! 3 trim), plus 4 for forced unit access and 8 times the stream. Every block stands for itself.
+//! A value is `base + scale * number`, in wrapping 64-bit arithmetic. The columns are:
+//!
+//! * the arrival, as the difference to the request before it (for the first one, to `first_arrival`), in ticks
+//!   of 0.1 ns;
+//! * the first sector, as the difference to the end of the request before it (for the first one, to
+//!   `first_end`), with the sign in the lowest bit;
+//! * the number of sectors;
+//! * the volume;
+//! * the operation (0 read, 1 write, 2 flush, 3 trim), plus 4 for forced unit access, plus 8 times the stream.
+//!
+//! Each block can be decoded without the others.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
@@ -42,20 +50,20 @@ pub(crate) const FORMAT: Format = Format {
     }),
 };
 
-/// The beginning of every file; the version follows.
+/// The first bytes of every file; the version follows them.
 pub(crate) const MARK: &[u8; 7] = b"destage";
-/// The version that is written, and the only one there is.
+/// The only version.
 pub(crate) const VERSION: u8 = 1;
-/// Requests in a block, at most.
+/// Most requests in a block.
 pub(crate) const BLOCK: usize = 4096;
-/// Columns of a block.
+/// Number of columns in a block.
 pub(crate) const COLUMNS: usize = 5;
-/// Bytes before the columns, before a column's numbers, and of the end mark.
+/// Length in bytes of the header of a block, of the header of a column, and of the end mark.
 const BLOCK_HEADER_BYTES: usize = 20;
 const COLUMN_HEADER_BYTES: usize = 17;
 const END_BYTES: usize = 12;
 
-/// [`State::kind`]: the mark was seen; so was the end.
+/// Values of [`State::kind`]: the mark at the beginning was read; the end mark was read.
 const BEGUN: u32 = 1;
 const ENDED: u32 = 2;
 
@@ -80,7 +88,7 @@ fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(MARK)
 }
 
-/// A column of a block at hand.
+/// A column of the block that is being decoded.
 #[derive(Clone, Copy, Default)]
 struct Packed {
     at: usize,
@@ -89,11 +97,11 @@ struct Packed {
     scale: u64,
 }
 
-/// Requests unpacked at once: the data between columns and requests then stay in the nearest cache.
+/// Requests that are unpacked at once, so that their values stay in the first-level cache.
 const RUN: usize = 256;
 
 impl Packed {
-    /// Unpacks the values from number `first` on.
+    /// Unpacks the values from number `first` on, as many as `values` holds.
     #[inline(always)]
     fn unpack(&self, block: &[u8], first: usize, values: &mut [u64]) {
         let start = self.at + first * self.width;
@@ -180,7 +188,7 @@ impl Records for Compact {
     }
 }
 
-/// Adds the requests of a block to `batch`; returns whether all of them could be added.
+/// Adds the requests of a block to `batch`. Returns whether all of them are valid.
 #[inline(always)]
 fn requests(
     block: &[u8],
@@ -206,7 +214,7 @@ fn requests(
             sound &= length <= u64::from(u32::MAX)
                 && volume <= u64::from(u32::MAX)
                 && kind < 8 << 16
-                // A flush has neither a length nor a durability nor a place of its own.
+                // A flush has no length, no forced unit access and no stream.
                 && (kind & 3 != 2 || length == 0 && kind == 2)
                 && sector <= SECTORS_MAX - (length & u64::from(u32::MAX));
             end = sector.wrapping_add(length);

@@ -1,7 +1,8 @@
 //! `csv`: any table whose columns are named by its first line or by `trace.columns`.
 //!
-//! Written by this project with all columns and times in ns with one decimal, which holds every tick. Tables of others write
-//! many things in other ways: fields that the plain reading refuses are looked at once more, by [`odd`].
+//! This project writes such tables with all columns, and with times in ns with one decimal, which is exact to
+//! the tick. Other programs write many values in other forms: [`odd`] reads the fields that the fast decoder
+//! refuses.
 
 mod odd;
 
@@ -92,11 +93,11 @@ const NAMES: Column = Column {
 
 pub(crate) struct Csv;
 
-/// A row was read: later lines are no header. Like the other marks it is kept in [`State::kind`].
+/// A row was read, so later lines are not headers. This mark and the two below are bits of [`State::kind`].
 const BEGUN: u32 = 1;
 /// Volumes are numbers.
 const NUMBERS: u32 = 2;
-/// Volumes are names, numbered in the order in which they appear.
+/// Volumes are names. They are numbered in the order in which they first appear.
 const NAMED: u32 = 4;
 
 impl Layout for Csv {
@@ -107,7 +108,7 @@ impl Layout for Csv {
         if state.kind & BEGUN == 0 && header(cursor, state)? {
             return Ok(None);
         }
-        // Taken out, since reading changes the rest of the state.
+        // The columns are taken out of the state, because reading a row changes the state.
         let Some(columns) = state.choices.columns.take() else {
             return Err(Problem::line(Fault::NoColumns));
         };
@@ -134,7 +135,7 @@ fn row(
             separator: columns.separator,
             is_last: index == last,
         };
-        // Tables made by hand have blanks around their fields.
+        // Tables written by hand have blanks around their fields.
         cursor.skip_spaces();
         let start = cursor.at;
         if let Err(problem) = row.read(&place, cursor, state) {
@@ -176,7 +177,7 @@ fn row(
     Ok(made)
 }
 
-/// Where a field stands.
+/// A field of a row: its content, and what follows it.
 struct Place {
     field: Field,
     separator: u8,
@@ -184,7 +185,7 @@ struct Place {
 }
 
 impl Place {
-    /// Steps from the end of the field onto the next one, or the next line.
+    /// Moves the cursor from the end of the field to the next field or the next line.
     #[inline(always)]
     fn leave(&self, cursor: &mut Cursor<'_>, column: &'static Column) -> Result<(), Problem> {
         if self.separator != b' ' {
@@ -200,7 +201,7 @@ impl Place {
     }
 }
 
-/// A number of sectors or of bytes.
+/// An address or a length, in sectors or in bytes.
 #[derive(Clone, Copy)]
 enum Position {
     Sectors(u64),
@@ -216,7 +217,7 @@ struct Row {
     sectors: Position,
     fua: bool,
     stream: u16,
-    /// What the row shows about all others, as in [`State::kind`].
+    /// Bits of [`State::kind`] that this row sets for all later rows.
     marks: u32,
 }
 
@@ -236,7 +237,7 @@ impl Default for Row {
 }
 
 impl Row {
-    /// Reads one field as this project writes it, and steps onto the next.
+    /// Reads a field in the form in which this project writes it, and moves the cursor to the next field.
     #[inline(always)]
     fn read(
         &mut self,
@@ -247,7 +248,7 @@ impl Row {
         let column = match place.field {
             Field::Time => {
                 let (whole, rest) = cursor.decimal(state.exponent, &TIME)?;
-                // The first time decides the origin of all, so it must be complete.
+                // The first time sets the origin of all times, so its field must be complete.
                 place.leave(cursor, &TIME)?;
                 let time = state.table_time(whole, rest, false);
                 self.arrival = time.ok_or_else(|| wrong_time(cursor, state, whole))?;
@@ -317,7 +318,8 @@ impl Row {
         place.leave(cursor, column)
     }
 
-    /// Reads one field in whatever form others write it, and steps onto the next. `problem` is the error if it has none of them.
+    /// Reads a field in one of the forms that other programs use, and moves the cursor to the next field.
+    /// Returns `problem` if the field has none of these forms.
     #[cold]
     #[inline(never)]
     fn read_odd(
@@ -330,7 +332,7 @@ impl Row {
         let Some((text, end)) = odd::field(cursor.bytes, cursor.at, place.separator) else {
             return Err(problem);
         };
-        // Text that is not UTF-8 is none of the words and numbers below.
+        // Bytes that are not UTF-8 become a text that is neither a word nor a number.
         let text = std::str::from_utf8(&text).unwrap_or("\u{fffd}");
         let whole = odd::whole(text);
         let column = match place.field {
@@ -410,7 +412,7 @@ fn length_column(unit: Unit) -> &'static Column {
     }
 }
 
-/// A number of bytes, in units of `unit`.
+/// Reads a number of bytes that is written in units of `unit` bytes.
 #[inline(always)]
 fn bytes(cursor: &mut Cursor<'_>, unit: u64, column: &'static Column) -> Result<u64, Problem> {
     let number = cursor.number(column)?;
@@ -419,7 +421,7 @@ fn bytes(cursor: &mut Cursor<'_>, unit: u64, column: &'static Column) -> Result<
         .ok_or_else(|| cursor.bad_field(Fault::TooLarge(column.name), column))
 }
 
-/// The volume called `text`. The first one says whether volumes are numbers or names.
+/// The number of the volume called `text`. The first volume decides whether all volumes are numbers or names.
 fn volume(text: &str, state: &mut State) -> Option<u32> {
     if text.is_empty() || text.starts_with('-') {
         return None;
@@ -434,7 +436,7 @@ fn volume(text: &str, state: &mut State) -> Option<u32> {
     u32::try_from(odd::whole(text)?).ok()
 }
 
-/// The error in a time of `whole` units that was just read.
+/// The problem of a time of `whole` units that was just read.
 #[cold]
 fn wrong_time(cursor: &Cursor<'_>, state: &State, whole: u64) -> Problem {
     if state.is_before_base(whole) {
@@ -463,14 +465,15 @@ fn flag(cursor: &mut Cursor<'_>) -> Result<bool, Problem> {
     }
 }
 
-/// Takes the names of the columns from the line above the first row, or passes over names that `trace.columns` replaces.
+/// Reads the names of the columns from the line above the first row, or skips that line if `trace.columns`
+/// replaces the names. Returns whether the line is such a header.
 #[cold]
 fn header(cursor: &mut Cursor<'_>, state: &mut State) -> Result<bool, Problem> {
     let start = cursor.at;
     let line = cursor.word(b'\n');
     let text = std::str::from_utf8(line).unwrap_or_default();
     let is_comment = text.trim_start().starts_with('#');
-    // Every row has a field that begins with a digit; names hardly ever do.
+    // Every row has a field that begins with a digit; a column name hardly ever begins with one.
     let is_number = |field: &str| {
         let field = field.trim_matches([' ', '"']);
         let digits = field.strip_prefix('.').unwrap_or(field);
@@ -483,7 +486,8 @@ fn header(cursor: &mut Cursor<'_>, state: &mut State) -> Result<bool, Problem> {
             return Ok(false);
         }
     } else {
-        // Numbers alone name nothing, and are seen here once for each line on which the format is looked for.
+        // A line without letters names no columns. This check is fast, and detection calls it for every line
+        // that it tries.
         let has_names = text.bytes().any(|byte| byte.is_ascii_alphabetic());
         let names = text.trim_start().trim_start_matches('#');
         match has_names.then(|| Columns::of_header(names)) {

@@ -1,4 +1,4 @@
-//! `diskmon`: the log that the DiskMon tool of Windows saves.
+//! `diskmon`: the log that DiskMon, a tool for Windows, saves.
 
 use super::read_or_write;
 use crate::cursor::{Column, Cursor, Problem};
@@ -60,7 +60,7 @@ impl Layout for DiskMon {
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
         cursor.number(&NUMBER)?;
-        // The first separator is that of the whole line.
+        // The separator after the first field separates all fields of the line.
         let separator = match cursor.peek() {
             other @ (b',' | b' ') => other,
             _ => b'\t',

@@ -50,7 +50,7 @@ impl Layout for DiskSim {
     const COMMENTS: bool = true;
     const HAS_USUAL: bool = true;
 
-    /// Each field has its digits and no more, and one blank stands between two.
+    /// A usual line has nothing but digits in its fields, and exactly one blank between two fields.
     #[inline(always)]
     fn usual(bytes: &[u8; WINDOW], state: &State) -> Option<(Request, usize)> {
         let (whole, point) = digits_before(b'.', bytes, 0)?;
@@ -98,7 +98,7 @@ fn operation(flag: u64) -> Operation {
     }
 }
 
-/// The four columns that `disksim` and `ssdsim` share.
+/// Reads the four columns that `disksim` and `ssdsim` share.
 #[inline(always)]
 pub(super) fn rest_of_request(
     cursor: &mut Cursor<'_>,
@@ -117,7 +117,7 @@ pub(super) fn rest_of_request(
         return Err(cursor.bad_field(Fault::TooLarge(SECTORS.name), &SECTORS));
     };
     cursor.blanks(&SECTORS)?;
-    // DiskSim reads the flag as hexadecimal. The lowest bit is that of the last digit either way.
+    // DiskSim reads the flag as hexadecimal. Its lowest bit is the same if the digits are decimal.
     let flag = cursor.short_number(&FLAG)?;
     cursor.end(&FLAG)?;
     request(state, arrival, device, (sector, sectors), operation(flag))

@@ -1,9 +1,9 @@
 //! `fio`: the log of requests that fio writes and replays, versions 2 and 3.
 //!
-//! Version 3 notes a time with every line. Version 2 notes only waits: a request arrives after the sum of the waits
-//! above it, so a log without waits arrives all at once. Files are volumes, numbered in the order of their names'
-//! first appearance. Lines about files (add, open, close) are checked and left out. `sync`, `datasync` and
-//! `sync_file_range` are flushes; `trim` is a trim.
+//! In version 3, each line has a time. Version 2 has only waits: a request arrives after the sum of the waits
+//! before it, so all requests of a log without waits arrive at once. Each file is a volume; files are numbered
+//! in the order in which their names first appear. Lines about files (add, open, close) are checked, but are
+//! not requests. `sync`, `datasync` and `sync_file_range` are flushes; `trim` is a trim.
 
 use super::byte_range;
 use crate::cursor::{Column, Cursor, Problem};
@@ -118,7 +118,7 @@ fn version(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>
     Ok(None)
 }
 
-/// `wait`, whose offset is a time; a length may follow and is ignored.
+/// Reads a `wait`, which has a time in place of an offset. A length may follow and is ignored.
 fn wait(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
     cursor.blanks(&ACTION)?;
     let time = cursor.number(&WAIT)?;

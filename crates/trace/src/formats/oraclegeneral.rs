@@ -1,8 +1,9 @@
-//! `oraclegeneral`: the common binary form of libCacheSim, with the next access of each object.
+//! `oraclegeneral`: the common binary format of libCacheSim, which includes the next access of each object.
 //!
-//! Records of 24 bytes, lowest byte first: time in s, object number, bytes, and the number of the request that asks
-//! for the object next. The format says neither what a request does (`trace.missing_op`) nor what an object number counts (`trace.block_bytes`): the
-//! maker of the file knows both. The next access plays no part in reading.
+//! A record has 24 bytes, lowest byte first: the time in s, the number of an object, bytes, and the number of
+//! the next request for this object. The format contains neither the operation of a request
+//! (`trace.missing_op`) nor the unit of object numbers (`trace.block_bytes`); whoever made the file knows them.
+//! The next access is used only to recognise the format.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
@@ -43,18 +44,18 @@ const OBJECT: Column = Column {
 
 const RECORD_BYTES: usize = 24;
 
-/// No trace has as many requests. Eight bytes of text are a larger number, whether or not they are ASCII.
+/// More requests than any trace has. Eight bytes of text, read as a number, are outside of the range below it.
 const REQUESTS_MAX: i64 = 1 << 48;
 
-/// Times that do not go back, sizes that are not 0, and next accesses that lie ahead within bounds: the format has no mark, so all of this has to
-/// hold in all bytes that are examined.
+/// Whether the file can be in this format. The format has no mark, so all records that are examined must have a
+/// time that does not go back, a size that is not 0, and a next access that lies ahead and within bounds.
 fn begins(bytes: &[u8]) -> bool {
     let mut latest = 0;
     let mut number = 0;
     for record in bytes.chunks_exact(RECORD_BYTES).take(64) {
         number += 1;
         let (time, next) = (le32(record, 0), le64(record, 16) as i64);
-        // No next access is -1, or the largest number.
+        // -1, or the largest number, means that there is no next access.
         let ahead = matches!(next, -1 | i64::MAX) || (number..REQUESTS_MAX).contains(&next);
         if time < latest || le32(record, 12) == 0 || !ahead {
             return false;
@@ -69,14 +70,14 @@ struct OracleGeneral;
 impl Records for OracleGeneral {
     #[inline(always)]
     fn record(bytes: &[u8], state: &mut State, batch: &mut Vec<Request>) -> Result<Step, Problem> {
-        // As long as a record is, so that no field looks at the length again.
+        // The array has the fixed length of a record, so no further access checks a bound.
         let Some(bytes) = bytes.first_chunk::<RECORD_BYTES>() else {
             return Ok(Step::Incomplete);
         };
         let bad =
             |fault, column, field, width| bad_field(fault, column, field, width, RECORD_BYTES);
         let Some(operation) = state.choices.missing_operation else {
-            // No record would do better.
+            // All other records would fail too, so reading stops here.
             return Err(Problem::line(Fault::NoOperation));
         };
         let Some(arrival) = state.whole_epoch_time(u64::from(le32(bytes, 0))) else {
@@ -96,7 +97,8 @@ impl Records for OracleGeneral {
     }
 }
 
-/// Most requests of a page cache's trace are single blocks that a sample does not have: they are not decoded.
+/// Counts the requests that a sample drops without decoding them. In the trace of a page cache, most requests
+/// are single blocks outside of the sample.
 fn sift(
     block: &[u8],
     state: &mut State,

@@ -1,12 +1,12 @@
-//! `parquet`: a table in Apache Parquet, written by [`crate::writers::parquet`] or by any program that makes such files.
+//! `parquet`: a table in Apache Parquet, written by [`crate::writers::parquet`] or by any other program.
 //!
-//! The columns, found by their names: `arrival_ticks`, `volume`, `op`, `sector`, `sectors`, `fua`, `stream`. Of these `volume`, `fua` and `stream`
-//! may be missing and are then 0; `op` may be missing if `trace.missing_op` says what requests do. Other
-//! columns play no part. docs/TRACES.md says which types are read.
+//! Columns are found by name: `arrival_ticks`, `volume`, `op`, `sector`, `sectors`, `fua`, `stream`. `volume`,
+//! `fua` and `stream` may be missing and are then 0. `op` may be missing if `trace.missing_op` gives the
+//! operation of all requests. All other columns are ignored. docs/TRACES.md lists the types that are read.
 //!
-//! A Parquet file consists of row groups, in each of which a column has pages of its own, and a footer that says where these are. So it is opened at
-//! its end and read at one place per column: some thousand rows at once, in memory
-//! bounded by a page of each column.
+//! A Parquet file consists of row groups and a footer. Each column has its own pages in each row group, and the
+//! footer contains their positions. The reader therefore opens the file at its end, and then reads all columns
+//! side by side, a few thousand rows at once, in memory that is bounded by one page of each column.
 
 mod bounded;
 mod column;
@@ -50,11 +50,11 @@ pub(crate) const FORMAT: Format = Format {
 
 /// The bytes with which every file begins and ends.
 pub(crate) const MARK: &[u8; 4] = b"PAR1";
-/// The key in the footer that names the schema and its version, and its value.
+/// The key in the footer under which the name and the version of the schema stand, and its value.
 pub(crate) const SCHEMA_KEY: &str = "destage.schema";
 pub(crate) const SCHEMA: &str = "trace 1";
 
-/// Rows decoded at once.
+/// Rows that are decoded at once.
 const CHUNK: usize = 4096;
 
 const ARRIVAL: usize = 0;
@@ -88,7 +88,7 @@ const WANTED: [Wanted; 7] = [
             expected: "read, write, flush or trim, or their first letter",
         },
         kind: Kind::Word,
-        // Or trace.missing_op.
+        // Required unless trace.missing_op is set.
         needed: false,
     },
     Wanted {
@@ -125,7 +125,7 @@ const WANTED: [Wanted; 7] = [
     },
 ];
 
-/// A request that is not one: which of the decoded rows, and why.
+/// A decoded row that is not a valid request, and the reason.
 struct BadRow {
     index: usize,
     fault: Fault,
@@ -136,16 +136,17 @@ struct BadRow {
 struct ParquetRows {
     file: String,
     reader: SerializedFileReader<Bounded>,
-    /// By the numbers above; a missing column is 0 everywhere.
+    /// The columns that the file has, by the indices above; `None` if a column is missing.
     found: [Option<Found>; 7],
-    /// Checks files that this project has written.
+    /// Checks the rows of a file that this project wrote.
     seals: Option<Seals>,
-    /// The row group that is read next.
+    /// The number of the row group that is read next.
     next_group: usize,
-    /// Columns of the row group being read, and how many of its rows are not decoded.
+    /// The columns of the current row group, and the number of its rows that are not yet decoded.
     open: Vec<(usize, Open)>,
     rows_left: u64,
-    /// Decoded columns and their errors, last row first; the next row, and the number of rows.
+    /// The decoded values of each column; the bad rows among them, last row first; the index of the next row to
+    /// return; the number of decoded rows.
     values: [Vec<u64>; 7],
     bad: Vec<BadRow>,
     at: usize,
@@ -264,11 +265,11 @@ impl Rows for ParquetRows {
 }
 
 impl ParquetRows {
-    /// The request of decoded row `at`; `None` if it ends beyond the address space.
+    /// The request of the decoded row `at`; `None` if it ends beyond the address space.
     #[inline(always)]
     fn row(&self, at: usize, state: &State) -> Option<Request> {
         let value = |column: usize| self.values[column][at];
-        // Every number was compared with the limit of its column.
+        // Every number has been compared with the limit of its column.
         let arrival = value(ARRIVAL) * state.ticks_per_unit;
         let volume = value(VOLUME) as u32;
         let operation = Operation::ALL[value(OPERATION) as usize];
@@ -282,7 +283,7 @@ impl ParquetRows {
         Some(made)
     }
 
-    /// Decodes the next rows; `false` at the end of the file.
+    /// Decodes the next rows. Returns `false` at the end of the file.
     fn decode(&mut self, state: &State) -> Result<bool, String> {
         while self.rows_left == 0 {
             if !self.next_group()? {
@@ -313,7 +314,7 @@ impl ParquetRows {
             };
             open.decode(rows, wanted, &mut self.values[*column], bad)?;
         }
-        // One error of a row is enough: that of its first column.
+        // One error for each row is enough: the error of its first wrong column.
         self.bad.sort_by_key(|bad| bad.index);
         self.bad.dedup_by_key(|bad| bad.index);
         self.bad.reverse();
@@ -330,7 +331,7 @@ impl ParquetRows {
         Ok(true)
     }
 
-    /// Opens the columns of the next row group; `false` at the end of the file.
+    /// Opens the columns of the next row group. Returns `false` at the end of the file.
     fn next_group(&mut self) -> Result<bool, String> {
         let groups = self.reader.num_row_groups();
         if self.next_group == groups {
@@ -356,7 +357,8 @@ impl ParquetRows {
         Ok(true)
     }
 
-    /// All rows of the row group are decoded: nothing may be left in its columns.
+    /// Ends a row group after its last row: makes sure that its columns have no more values, and checks its
+    /// checksum.
     fn end_group(&mut self) -> Result<(), String> {
         for (column, open) in &mut self.open {
             open.end(WANTED[*column].column.name)?;
@@ -369,7 +371,7 @@ impl ParquetRows {
         Ok(())
     }
 
-    /// The error that the row decoded last, number `row`, goes too far.
+    /// The error of the row that was returned last, number `row`: it ends beyond the address space.
     #[cold]
     fn beyond_address_space(&self, row: u64) -> TraceError {
         let value = |column: usize| self.values[column][self.at - 1];
@@ -383,7 +385,7 @@ impl ParquetRows {
         }
     }
 
-    /// The error that `row` cannot be read, nor any after it.
+    /// The error that neither `row` nor any later row can be read.
     #[cold]
     fn damaged(&self, row: u64, cause: String) -> TraceError {
         TraceError::Table {
@@ -394,7 +396,7 @@ impl ParquetRows {
     }
 }
 
-/// Where the last byte of a row group's columns stands, as far as its directory can be believed.
+/// The end of the last column of a row group in the file, in bytes, if its directory is right.
 fn end_of(group: &RowGroupMetaData) -> u64 {
     let end = |column: &::parquet::file::metadata::ColumnChunkMetaData| {
         let start = column
@@ -405,7 +407,7 @@ fn end_of(group: &RowGroupMetaData) -> u64 {
     group.columns().iter().map(end).max().unwrap_or(0)
 }
 
-/// The error of the decoder, as one line.
+/// The text of the decoder's error, on one line.
 fn one_line(cause: &ParquetError) -> String {
     let text = match cause {
         ParquetError::General(text) | ParquetError::NYI(text) | ParquetError::EOF(text) => {
@@ -417,7 +419,7 @@ fn one_line(cause: &ParquetError) -> String {
     Excerpt::new(text.as_bytes()).to_string()
 }
 
-/// A small file: see [`Format::example_file`].
+/// Makes a small file: see [`Format::example_file`].
 fn example(requests: usize) -> Vec<u8> {
     let request = Request {
         arrival: 52_653_130_000,

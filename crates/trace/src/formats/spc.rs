@@ -1,4 +1,4 @@
-//! `spc`: the format of the Storage Performance Council, as in the UMass Trace Repository.
+//! `spc`: the format of the Storage Performance Council, used by the UMass Trace Repository.
 
 use super::byte_range;
 use crate::cursor::{Column, Cursor, Problem};

@@ -1,11 +1,12 @@
 //! `srt`: the traces of HP Labs (hplajw, snake, cello 92 and 99), as DiskSim reads them.
 //!
-//! Numbers of 32 bits, highest byte first. A file may begin with text that a form feed ends. A record holds its
-//! length, version and type, the time of the request, when it began and ended, bytes, first sector of the disk, device,
-//! driver, cylinder, flags (lowest bit: read) and origin; from version 4 on the queue's length; and, if HP's tools
-//! doubted it, why. Doubted records are checked and left out, as DiskSim does. Volume is bits 8 to 15 of the device.
+//! All numbers have 32 bits, highest byte first. A file may begin with a text that ends with a form feed. A
+//! record contains its length, its version and type, the time of the request (s and us), its start and its end,
+//! bytes, the first sector of the disk, device, driver, cylinder, flags (lowest bit: read) and origin. Version
+//! 4 adds the length of the queue. A suspect record adds the reason why HP's tools doubted it; such records are
+//! checked and skipped, as DiskSim does. The volume is bits 8 to 15 of the device.
 //!
-//! A sector of the disk need not have 512 bytes: `trace.block_bytes`.
+//! A sector of the disk need not have 512 bytes: `trace.block_bytes` is its size.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
@@ -56,7 +57,7 @@ const SUSPECT: u32 = 4;
 const READ: u32 = 1;
 const MICROSECONDS_PER_SECOND: u64 = 1_000_000;
 
-/// The length of a record with `id`, which is its version and type.
+/// The length in bytes of a record with `id`, its version and type; `None` if they are unknown.
 fn length_of(id: u32) -> Option<u32> {
     let (version, kind) = (id >> 16, id & 0xFFFF);
     if !(1..=4).contains(&version) || !matches!(kind, 1 | SUSPECT) {
@@ -65,7 +66,7 @@ fn length_of(id: u32) -> Option<u32> {
     Some(52 + 4 * u32::from(version == 4) + 4 * u32::from(kind == SUSPECT))
 }
 
-/// The length of the text at the beginning, if it is all there.
+/// The length of the text at the beginning, with its form feed; `None` if the form feed is not found.
 fn header_length(bytes: &[u8]) -> Option<usize> {
     let shown = &bytes[..bytes.len().min(HEADER_BYTES_MAX)];
     memchr::memchr(0x0C, shown).map(|end| end + 1)

@@ -1,4 +1,4 @@
-//! `ssdsim`: the format shared by SSDSim and MQSim, DiskSim's columns with whole nanoseconds.
+//! `ssdsim`: the format of SSDSim and MQSim. It has the columns of DiskSim, with times in whole nanoseconds.
 
 use super::disksim::rest_of_request;
 use crate::cursor::{Column, Cursor, Problem};

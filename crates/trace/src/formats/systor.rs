@@ -56,7 +56,7 @@ impl Layout for Systor {
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
         let arrival = state.epoch_time(cursor, &TIME)?;
         cursor.separator(b',', &TIME)?;
-        // Left empty where the tracer saw no answer.
+        // The field is empty if the tracer saw no response.
         if cursor.peek() != b',' {
             cursor.ignored_decimal(&RESPONSE)?;
         }

@@ -1,14 +1,17 @@
-//! `tracerpt`: the table that tracerpt and tracedmp make of any event log of Windows, and so also of one that TraceView recorded.
+//! `tracerpt`: the table that tracerpt and tracedmp make of an event log of Windows, such as one that TraceView
+//! recorded.
 //!
-//! The first line names the columns: `Event Name, Type, TID, Clock-Time, ...` in old releases, twenty columns in new ones; this reader uses `Type`,
-//! `Clock-Time` and the columns from `User Data` on, wherever they stand. The events of `DiskIo` called `Read`, `Write` and `FlushBuffers` are
-//! requests. Their data are the properties of the classes `DiskIo_TypeGroup1` and `DiskIo_TypeGroup3` in the order that Microsoft documents: disk,
-//! flags, bytes, an ignored one, byte offset, file object, and since Vista the IRP.
+//! The first line names the columns: `Event Name, Type, TID, Clock-Time, ...` in old releases, twenty columns
+//! in new ones. This reader uses `Type`, `Clock-Time` and the columns from `User Data` on, wherever they are.
+//! Events of `DiskIo` called `Read`, `Write` and `FlushBuffers` are requests. The data of a read or a write are
+//! the properties of the class `DiskIo_TypeGroup1` in the order that Microsoft documents: disk, flags, bytes, a
+//! reserved field, byte offset, file object, and since Vista the IRP. A flush has those of `DiskIo_TypeGroup3`:
+//! disk, flags, response time, IRP.
 //!
-//! Such an event is logged when the request is done. Its duration is given in ticks of a counter whose frequency the table does not reliably hold, so
-//! a request is issued at the Init event of its IRP, if the log has one (`EVENT_TRACE_FLAG_DISK_IO_INIT`), and otherwise when it is done. The flags
-//! have no bit that asks for durability, so
-//! no write is FUA.
+//! Windows logs such an event when the request completes. Its duration is in ticks of a counter whose frequency
+//! is not reliably part of the table. So a request arrives at the Init event of its IRP if the log has one
+//! (`EVENT_TRACE_FLAG_DISK_IO_INIT`), and otherwise when it completes. The flags have no bit that asks for
+//! durability, so no write is FUA.
 
 use super::{byte_range, padded_comma};
 use crate::cursor::{Column, Cursor, Problem};
@@ -26,7 +29,7 @@ pub(crate) const FORMAT: Format = Format {
     header: Some("Event Name, Type, TID, Clock-Time, Kernel(ms), User(ms), User Data"),
     example: "DiskIo, Write, 0x0A3C, 128166372003061629, 15, 30, 0, 0x00000043, 8192, 0, 3014656, 0x84E3F028, 0x85A1B008, 5120",
     time_unit: TimeUnit::HundredNanoseconds,
-    // Events stand in the order in which requests were done.
+    // Events are in the order in which requests completed.
     sorted: false,
     epoch: true,
     filters_events: false,
@@ -76,11 +79,12 @@ const IRP: Column = Column {
     expected: "an address such as 0x85A1B008",
 };
 
-/// Requests whose beginning is remembered at a time; of further ones only the end counts. A log that lost events must not
-/// fill the memory.
+/// Most requests whose Init event is remembered at a time; a further request arrives when it completes. Without
+/// this limit, a log that lost events could fill the memory.
 const UNDER_WAY_MAX: usize = 1 << 16;
 
-/// The places of the columns that are used, as [`State::kind`] holds them: 0 until they are known.
+/// The indices of the columns that are used, as [`State::kind`] stores them. The kind is 0 until they are
+/// known.
 #[derive(Clone, Copy)]
 struct Places {
     kind: usize,
@@ -139,7 +143,7 @@ impl Layout for Tracerpt {
                 cursor.rest_of_line();
                 return Ok(None);
             }
-            // Events of drivers.
+            // Other events of `DiskIo`, such as those of drivers, are not requests.
             _ => {
                 cursor.rest_of_line();
                 return Ok(None);
@@ -161,14 +165,14 @@ impl Layout for Tracerpt {
             padded_comma(cursor, &RESERVED)?;
             let offset = cursor.number_of_any_base(&OFFSET)?;
             let range = byte_range(cursor, offset, bytes, &BYTES)?;
-            // The file object.
+            // The file object follows; it is not used.
             if !ends(cursor, &OFFSET)? {
                 cursor.word(b',');
             }
             range
         };
         let mut arrival = time;
-        // Releases that log no Init events have another value in the place of the IRP.
+        // Releases that log no Init events have another value in place of the IRP.
         if !state.under_way.is_empty() && !ends(cursor, &IGNORED)? {
             let began = state.under_way.remove(&cursor.number_of_any_base(&IRP)?);
             if state.choices.event != Event::Complete {
@@ -181,8 +185,8 @@ impl Layout for Tracerpt {
     }
 }
 
-/// Whether the line ends after the field just read, whose column is `column`; if not, passes the comma that must
-/// follow it.
+/// Whether the line ends after the field that was just read in `column`. If not, skips the comma that must
+/// follow.
 #[inline(always)]
 fn ends(cursor: &mut Cursor<'_>, column: &'static Column) -> Result<bool, Problem> {
     cursor.skip_spaces();
@@ -193,7 +197,7 @@ fn ends(cursor: &mut Cursor<'_>, column: &'static Column) -> Result<bool, Proble
     Ok(false)
 }
 
-/// Takes the places of the columns from the first line.
+/// Reads the indices of the columns from the first line.
 #[cold]
 fn column_names(
     first: &[u8],

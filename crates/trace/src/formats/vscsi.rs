@@ -1,7 +1,8 @@
-//! `vscsi`: SCSI commands of virtual disks, the binary form of the CloudPhysics traces, as libCacheSim reads it.
+//! `vscsi`: SCSI commands of virtual disks, in the binary format of the CloudPhysics traces, as libCacheSim
+//! reads it.
 //!
-//! Version 1 has records of 32 bytes, version 2 of 40; both hold the version in each record. The lowest byte comes
-//! first. Times are in us of the Unix epoch, sizes in bytes, addresses in sectors of 512 bytes.
+//! A record has 32 bytes in version 1 and 40 bytes in version 2; each record contains the version. The lowest
+//! byte of a number comes first. Times are in us since 1970, sizes in bytes, addresses in sectors of 512 bytes.
 
 use super::scsi_operation;
 use crate::cursor::{Column, Problem};
@@ -40,7 +41,7 @@ const TIME: Column = Column {
     expected: "microseconds, not years apart from the first request",
 };
 
-/// Where a version has its fields.
+/// The length of a record in bytes, and the positions of its fields, in one version.
 struct Fields {
     length: usize,
     opcode: usize,
@@ -69,7 +70,8 @@ const VERSIONS: [Fields; 2] = [
     },
 ];
 
-/// The version whose mark the first two records carry; the second record is checked because the mark of one version is part of a count in the other.
+/// The version that the first two records contain. One record is not enough, because the version's byte of one
+/// version is part of a count in the other.
 fn version_of(bytes: &[u8]) -> Option<u32> {
     let fits = |version: u16| {
         let fields = &VERSIONS[usize::from(version) - 1];
@@ -87,7 +89,8 @@ fn begins(bytes: &[u8]) -> bool {
     let Some(version) = version_of(bytes) else {
         return false;
     };
-    // The mark is small: commands have to be known as well, or any second file would do.
+    // The version is one small number, which many files have at this position. So the opcodes must be known as
+    // well.
     let fields = &VERSIONS[version as usize - 1];
     bytes.chunks_exact(fields.length).take(8).all(|record| {
         le16(record, fields.version) >> 8 == version as u16

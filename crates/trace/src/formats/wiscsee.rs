@@ -1,4 +1,4 @@
-//! `wiscsee`: block events as the WiscSee simulator records them.
+//! `wiscsee`: block events that the WiscSee simulator recorded.
 
 use super::byte_range;
 use crate::cursor::{Column, Cursor, Problem};
@@ -84,7 +84,7 @@ impl Layout for WiscSee {
         cursor.blanks(&TIME)?;
         cursor.ignored_decimal(&LATENCY)?;
         cursor.blanks(&LATENCY)?;
-        // The kernel's sync flag asks for a quick answer, not for durability: it is no FUA.
+        // The kernel's sync flag asks for a quick response, not for durability, so it is not FUA.
         if !matches!(cursor.word(b' '), b"True" | b"False") {
             return Err(cursor.unknown_word(&SYNC));
         }

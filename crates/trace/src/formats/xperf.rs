@@ -1,15 +1,17 @@
-//! `xperf`: disk events of Windows as `xperf -a dumper` prints them; SNIA's Microsoft Enterprise and Production
-//! Server traces are such dumps.
+//! `xperf`: disk events of Windows, as `xperf -a dumper` prints them. The Microsoft Enterprise and Production
+//! Server traces of SNIA are such dumps.
 //!
-//! `BeginHeader` to `EndHeader` names the columns of every kind of event; then come the events, of which only
-//! `DiskRead`, `DiskWrite` and `DiskFlush` are requests. Newer versions put the processor before the IRP's address, which is recognised by its 0x, so
-//! lines cut out of a dump are read as well; if there is a header, its names must be those of the columns that are read.
+//! The lines from `BeginHeader` to `EndHeader` name the columns of every kind of event. The events follow; only
+//! `DiskRead`, `DiskWrite` and `DiskFlush` are requests. Newer versions have the processor in front of the
+//! address of the IRP. The reader recognises the address by its 0x, so it also reads lines that were cut out of
+//! a dump. If there is a header, it must name the columns that are read.
 //!
-//! Windows logs such an event when the request is done: an event class of its own marks the beginning, and this one
-//! holds the time from initiation to completion (Microsoft's documentation of `DiskIo_TypeGroup1` and
-//! `DiskIo_TypeGroup2`). So `TimeStamp` is the end, and a request is issued `ElapsedTime` before. The Init rows say no more than that and have no
-//! address; they are skipped, because a completion without its Init row would otherwise be taken for another request's. Times count from the start of
-//! the log: requests that began before arrive at 0.
+//! Windows logs such an event when the request completes. A separate event class marks the start, and this
+//! event contains the time from initiation to completion (Microsoft's documentation of `DiskIo_TypeGroup1` and
+//! `DiskIo_TypeGroup2`). So `TimeStamp` is the end, and the request was issued `ElapsedTime` earlier. The Init
+//! rows contain no more than that, and no address. They are skipped, because a completion without an Init row
+//! could be matched with the Init row of another request. Times count from the start of the log, so a request
+//! that was issued before the start arrives at 0.
 //!
 //! `IrpFlags` has no bit that asks for durability, so no write is FUA.
 
@@ -34,7 +36,7 @@ pub(crate) const FORMAT: Format = Format {
     ),
     example: "DiskWrite, 2664955, p1 ( 980), 6852, 0xfffffade6b0a2010, 0x6c80556e00, 0x00010000, 183, 3, 0x000043, 183, 0, Unknown, 0xfffffade72165e40, \"Disk5:\\s71\\s72\"",
     time_unit: TimeUnit::Microseconds,
-    // Events stand in the order in which requests were done.
+    // Events are in the order in which requests completed.
     sorted: false,
     epoch: false,
     filters_events: false,
@@ -92,15 +94,15 @@ const FLAGS: Column = Column {
     expected: "a number such as 0x000043, and more fields",
 };
 
-/// [`State::kind`] while the header names columns.
+/// The value of [`State::kind`] while the header names columns.
 const HEADER: u32 = 1;
-/// [`State::kind`] once the header is over: any other event may follow.
+/// The value of [`State::kind`] after the header. Any event may follow then.
 const EVENTS: u32 = 2;
 
 struct Xperf;
 
 impl Layout for Xperf {
-    // Between header and events.
+    // Blank lines separate the header from the events.
     const BLANKS: bool = true;
 
     #[inline(always)]
@@ -131,7 +133,7 @@ impl Layout for Xperf {
         cursor.hexadecimal(&IRP)?;
         padded_comma(cursor, &IRP)?;
         let range = if operation == Operation::Flush {
-            // The places of offset and size may be left empty.
+            // The fields of offset and size can be present and empty.
             while cursor.peek() == b',' {
                 padded_comma(cursor, &IRP)?;
             }
@@ -159,7 +161,7 @@ impl Layout for Xperf {
     }
 }
 
-/// Passes over a name and a number in brackets; the name may hold commas.
+/// Skips the name of a process and its number in brackets. The name may contain commas.
 #[inline(always)]
 fn process(cursor: &mut Cursor<'_>) -> Result<(), Problem> {
     while !cursor.word(b',').trim_ascii_end().ends_with(b")") {
@@ -168,7 +170,7 @@ fn process(cursor: &mut Cursor<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A line that begins with another word.
+/// Handles a line whose first word is none of the three requests.
 fn no_request(
     word: &[u8],
     cursor: &mut Cursor<'_>,
@@ -185,7 +187,7 @@ fn no_request(
     Ok(None)
 }
 
-/// The names of an event's columns, which must stand where they are read.
+/// Checks the names of an event's columns, which must be in the order in which they are read.
 #[cold]
 fn column_names(operation: Operation, cursor: &mut Cursor<'_>) -> Result<Option<Request>, Problem> {
     let names: [&[u8]; 9] = [

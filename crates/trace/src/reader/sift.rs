@@ -1,4 +1,5 @@
-//! Requests of which few are wanted: a request that is in no sample is counted and skipped before it is decoded.
+//! Reads a trace of which only samples are wanted: most requests outside of the samples are counted without
+//! being decoded.
 
 use destage_base::Ticks;
 use destage_base::sample::Samples;
@@ -9,17 +10,18 @@ use crate::error::TraceError;
 use crate::format::Encoding;
 use crate::request::{Operation, Request};
 
-/// The wanted pages.
+/// The pages that are wanted.
 #[derive(Clone, Debug)]
 pub struct Sieve {
-    /// By the number of the page.
+    /// The samples; they select pages by number.
     pub samples: Samples,
-    /// Sectors of a page: two to the power of this.
+    /// The binary logarithm of the number of sectors in a page.
     pub page_shift: u32,
 }
 
 impl Sieve {
-    /// Whether `sectors` sectors from `sector` on, at least one, lie in one page that is in no sample.
+    /// Whether the `sectors` sectors from `sector` on, at least one, are within one page, and no sample has
+    /// this page.
     #[inline]
     #[must_use]
     pub fn drops(&self, sector: u64, sectors: u32) -> bool {
@@ -28,38 +30,40 @@ impl Sieve {
     }
 }
 
-/// Requests of a page each that were passed over. All of them do the same.
+/// Requests that were counted and not decoded. Each is within one page, and all have the same operation.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Passed {
-    /// How many.
+    /// The number of requests.
     pub requests: u64,
-    /// Their sectors.
+    /// The number of their sectors.
     pub sectors: u64,
-    /// Whether they write; otherwise they read.
+    /// Whether they are writes; otherwise they are reads.
     pub is_write: bool,
 }
 
-/// The outcome of a block.
+/// The result of sifting a block.
 pub(crate) struct Sifted {
-    /// Bytes of the records that are done.
+    /// The bytes of the records that are done.
     pub(crate) consumed: usize,
-    /// When the last of them arrived.
+    /// The arrival of the last record that is done, in ticks.
     pub(crate) latest: Ticks,
     pub(crate) passed: Passed,
 }
 
-/// Decodes the records of a block that need no closer look and are later than the given time: stops before the first other one.
+/// Handles records of a block that are valid and not earlier than the given time. Stops before the first other
+/// record.
 pub(crate) type Sift = fn(&[u8], &mut State, &Sieve, Ticks, &mut Vec<Request>) -> Sifted;
 
 impl Reader {
-    /// The function that sifts, if no other part reads requests one by one.
+    /// The sifting function of the format; `None` if each request must pass through other parts of the reader,
+    /// such as sorting or a limit.
     fn sifting(&self) -> Option<Sift> {
         let Encoding::Binary(binary) = self.format.encoding else {
             return None;
         };
         let operation = self.state.choices.missing_operation;
         let is_plain = self.stage == Stage::Reading
-            // The first request sets the time that all count from.
+            // The first request must be decoded, because it sets the origin of all times.
             && self.epoch.is_some()
             && self.admission.is_plain()
             && self.skip == 0
@@ -71,14 +75,14 @@ impl Reader {
         binary.sift.filter(|_| is_plain)
     }
 
-    /// Whether [`Reader::sift`] passes over records faster than they are read.
+    /// Whether the format has a sifting function, so that [`Reader::sift`] can be faster than [`Reader::fill`].
     #[must_use]
     pub fn can_be_sifted(&self) -> bool {
         matches!(self.format.encoding, Encoding::Binary(binary) if binary.sift.is_some())
     }
 
-    /// Does what [`Reader::fill`] does, but only counts most of the requests that `sieve` drops, and leaves them out of `batch`. Returns `None`,
-    /// with an empty batch, at the end.
+    /// Does the same as [`Reader::fill`], but leaves most of the requests that `sieve` drops out of `batch` and
+    /// only counts them. Returns `None`, with an empty batch, at the end.
     ///
     /// # Errors
     /// The errors of [`Reader::fill`].
@@ -92,7 +96,7 @@ impl Reader {
             if self.starved || self.blocks.lines().is_empty() {
                 match self.blocks.refill() {
                     Ok(true) => self.starved = false,
-                    // Found again below.
+                    // The call of `fill` below finds the end again.
                     Ok(false) => {}
                     Err(error) => {
                         self.faults.pending = Some(self.no_more_bytes(error));

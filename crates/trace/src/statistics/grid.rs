@@ -1,15 +1,16 @@
 //! Counts over time and address.
 
-/// Counts over two axes of which neither length is known beforehand: whenever one is outgrown, its cells double.
+/// Counts over two axes whose lengths are not known in advance. When a value does not fit, the cells along its
+/// axis double.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
-    /// A cell is 2^this wide and high.
+    /// The binary logarithm of the width and of the height of a cell.
     shifts: [u32; 2],
     cells: Vec<u64>,
 }
 
 impl Grid {
-    /// Cells along the first axis and the second.
+    /// The number of cells along the first and the second axis.
     pub const SIZE: [usize; 2] = [128, 64];
 
     pub(super) fn new() -> Self {
@@ -39,13 +40,13 @@ impl Grid {
         self.shifts[axis] += 1;
     }
 
-    /// The count of a cell.
+    /// The count in the cell at `x`, `y`.
     #[must_use]
     pub fn count(&self, x: usize, y: usize) -> u64 {
         self.cells[y * Self::SIZE[0] + x]
     }
 
-    /// Units along each axis in a cell.
+    /// The width and the height of a cell, in units of the axes.
     #[must_use]
     pub fn cell(&self) -> [u64; 2] {
         self.shifts.map(|shift| 1 << shift)

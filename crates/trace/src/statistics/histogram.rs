@@ -1,20 +1,22 @@
-//! How often each value occurs: exact for small values, in narrow bins for large ones, in bounded memory.
+//! Counts how often each value occurs: exactly for small values, in narrow bins for large ones, in bounded
+//! memory.
 
-/// Values below 2^this have a bin each; above, a power of two is cut into half as many.
+/// Values below 2^14 each have a bin. Above, each power of two is divided into 2^13 bins.
 const EXACT_BITS: u32 = 14;
 const EXACT: u64 = 1 << EXACT_BITS;
 const PER_POWER: u64 = EXACT / 2;
 
-/// Counts of values. Values below 16384 are kept apart; larger ones that differ by less than one in 8192 may fall together.
+/// Counts of values. Values below 16384 are counted exactly. Larger values may share a bin if they differ by
+/// less than one in 8192.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Histogram {
-    /// As many bins as the largest value needs.
+    /// The counts of the bins, up to the bin of the largest value.
     counts: Vec<u64>,
     total: u64,
 }
 
 impl Histogram {
-    /// Counts `value`.
+    /// Counts `value` once.
     pub fn add(&mut self, value: u64) {
         self.add_times(value, 1);
     }
@@ -32,14 +34,15 @@ impl Histogram {
         self.total += times;
     }
 
-    /// How many values there are.
+    /// The number of values counted.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// From the first power of two below which there are values to the last one needed: the largest value below it, and how
-    /// many values are at most that large.
+    /// Cumulative counts at powers of two. Each row has a bound, which is a power of two less 1, and the number
+    /// of values that are at most this bound. The rows go from the first bound with values to the first one
+    /// with all values.
     ///
     /// ```
     /// use destage_trace::statistics::Histogram;
@@ -64,8 +67,9 @@ impl Histogram {
         rows
     }
 
-    /// From the first power of two that some value does not exceed to the last one needed: it, and how many values are at most
-    /// that large. Sizes often are powers of two, and these count with themselves.
+    /// Cumulative counts at powers of two. Each row has a power of two, and the number of values that are at
+    /// most this power. The rows go from the first power with values to the first one with all values. Sizes
+    /// are often powers of two; here each counts in its own row.
     ///
     /// ```
     /// use destage_trace::statistics::Histogram;
@@ -90,10 +94,10 @@ impl Histogram {
         rows
     }
 
-    /// The share of values that are at most `value`, which is below 16384. Nothing if there are no values.
+    /// The share of values that are at most `value`, which must be below 16384. `None` if there are no values.
     ///
     /// # Panics
-    /// If `value` is larger.
+    /// If `value` is 16384 or more.
     #[must_use]
     pub fn share_within(&self, value: u64) -> Option<f64> {
         assert!(value < EXACT, "{value} has no bin of its own");
@@ -101,11 +105,11 @@ impl Histogram {
         (self.total > 0).then(|| within as f64 / self.total as f64)
     }
 
-    /// The smallest value that `percent` of a hundred values do not exceed; of a large one, the largest in its bin. Nothing
-    /// if there are no values.
+    /// The smallest value that `percent` of a hundred values do not exceed; for values from 16384 on, the
+    /// largest value of its bin. `None` if there are no values.
     #[must_use]
     pub fn percentile(&self, percent: u64) -> Option<u64> {
-        // The product of two 64-bit numbers may need more.
+        // The product of two 64-bit numbers may not fit in 64 bits.
         let wanted = (u128::from(self.total) * u128::from(percent))
             .div_ceil(100)
             .max(1);
@@ -118,7 +122,7 @@ impl Histogram {
     }
 }
 
-/// The bin of `value`.
+/// The number of the bin of `value`.
 fn bin(value: u64) -> usize {
     if value < EXACT {
         return value as usize;

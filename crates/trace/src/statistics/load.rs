@@ -1,24 +1,25 @@
-//! How much is asked for over time, in bounded memory.
+//! The load over time, in bounded memory.
 
-/// The requests in an interval, of reads and of writes.
+/// The requests that arrive in an interval, as reads and writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interval {
-    /// How many.
+    /// The numbers of reads and of writes.
     pub requests: [u64; 2],
-    /// Their sectors.
+    /// The sectors of reads and of writes.
     pub sectors: [u64; 2],
 }
 
-/// Reads and writes by the interval in which they arrive. When there are too many intervals, each two become one.
+/// Counts reads and writes by the interval in which they arrive. When there are too many intervals, pairs of
+/// them are joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// An interval is 2^this microseconds long.
+    /// The binary logarithm of the length of an interval in microseconds.
     shift: u32,
     intervals: Vec<Interval>,
 }
 
 impl Load {
-    /// As many intervals as there may be.
+    /// The largest number of intervals.
     pub const SIZE: usize = 512;
 
     pub(super) fn new() -> Self {
@@ -28,7 +29,8 @@ impl Load {
         }
     }
 
-    /// Counts a request that arrives `microseconds` after the first; `kind` is 0 for reads and 1 for writes.
+    /// Counts a request that arrives `microseconds` after the first one. `kind` is 0 for reads and 1 for
+    /// writes.
     pub(super) fn add(&mut self, microseconds: u64, kind: usize, sectors: u64) {
         while microseconds >> self.shift >= Self::SIZE as u64 {
             let pairs = self.intervals.chunks(2);
@@ -46,13 +48,13 @@ impl Load {
         interval.sectors[kind] += sectors;
     }
 
-    /// How long an interval is, in microseconds.
+    /// The length of an interval in microseconds.
     #[must_use]
     pub fn interval(&self) -> u64 {
         1 << self.shift
     }
 
-    /// From the first arrival on.
+    /// The intervals, from the first arrival on.
     #[must_use]
     pub fn intervals(&self) -> &[Interval] {
         &self.intervals

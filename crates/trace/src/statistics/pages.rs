@@ -1,21 +1,21 @@
-//! A set of pages of several volumes, small where pages stand together.
+//! A set of pages of several volumes that needs little memory if pages are neighbours.
 
 use crate::page_bits::{PageBits, WORD};
 use crate::runs::Runs;
 
-/// More words than this at once are kept as a run, which is then smaller.
+/// A range of more words than this is kept as a run, which then needs less memory.
 const WORDS_MAX: u64 = 8;
 
 /// A set of pages.
 #[derive(Debug, Default)]
 pub(super) struct PageSet {
     short: PageBits,
-    /// Pages of long requests. Some of them may be among those of short ones as well.
+    /// Pages of long requests. Some of them may be in `short` as well.
     long: Runs<()>,
 }
 
 impl PageSet {
-    /// Adds pages `first` to `last` of `volume`.
+    /// Adds the pages `first` to `last` of `volume`.
     pub fn insert(&mut self, volume: u32, first: u64, last: u64) {
         if last / WORD - first / WORD > WORDS_MAX {
             return self.long.update(volume, first, last, |_, _, _| ());
@@ -23,7 +23,7 @@ impl PageSet {
         self.short.insert(volume, first, last);
     }
 
-    /// How many pages there are.
+    /// The number of pages in the set.
     pub fn len(&self) -> u64 {
         let long: u64 = self.long.iter().map(|(_, length, ())| length).sum();
         let shared = |(volume, word, bits)| self.shared(volume, word, bits);
@@ -31,7 +31,7 @@ impl PageSet {
         long + self.short.len() - shared
     }
 
-    /// How many of the pages in `bits` of a word are also in a run.
+    /// The number of pages in the `bits` of a word that are also in a run.
     fn shared(&self, volume: u32, word: u64, bits: u64) -> u64 {
         if self.long.is_empty() {
             return 0;

@@ -1,30 +1,30 @@
-//! Spearman's rank correlation over values that come many at a time.
+//! Spearman's rank correlation over pairs of values, where equal pairs are given once with their number.
 
 use std::cmp::Ordering;
 
-/// Equal pairs of a whole number and a fraction, and how many they are.
+/// Several equal pairs of values: the first value is a whole number, the second a fraction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pairs {
-    /// How many; not 0.
+    /// The number of these pairs; not 0.
     pub times: u64,
     /// The first value.
     pub whole: u64,
-    /// The second value: this ..
+    /// The numerator of the second value.
     pub numerator: u64,
-    /// .. over this, which is not 0.
+    /// The denominator of the second value; not 0.
     pub denominator: u64,
 }
 
 impl Pairs {
-    /// Fractions are compared as they are, not as they round.
+    /// Compares the second values exactly, without rounding.
     fn by_fraction(&self, other: &Self) -> Ordering {
         let product = |left: u64, right: u64| u128::from(left) * u128::from(right);
         product(self.numerator, other.denominator).cmp(&product(other.numerator, self.denominator))
     }
 }
 
-/// Spearman's rank correlation of the two values of `pairs`: equal values share the mean of their ranks. `None` if one of the two is the same in all
-/// pairs, or there are none.
+/// Spearman's rank correlation of the two values of `pairs`; equal values get the mean of their ranks. `None`
+/// if there are no pairs, or one of the values is the same in all pairs.
 pub(super) fn rank_correlation(pairs: &[Pairs]) -> Option<f64> {
     let first = deviations(pairs, |a, b| a.whole.cmp(&b.whole));
     let second = deviations(pairs, Pairs::by_fraction);
@@ -40,7 +40,7 @@ pub(super) fn rank_correlation(pairs: &[Pairs]) -> Option<f64> {
     (spread > 0.0).then(|| sum(&first, &second) / spread.sqrt())
 }
 
-/// How far the rank of each of `pairs` in `order` lies from the middle of all ranks.
+/// The difference between the rank of each of `pairs` in `order` and the mean of all ranks.
 fn deviations(pairs: &[Pairs], order: impl Fn(&Pairs, &Pairs) -> Ordering) -> Vec<f64> {
     let total: u64 = pairs.iter().map(|pairs| pairs.times).sum();
     let mut places: Vec<usize> = (0..pairs.len()).collect();
@@ -49,7 +49,8 @@ fn deviations(pairs: &[Pairs], order: impl Fn(&Pairs, &Pairs) -> Ordering) -> Ve
     let mut below = 0;
     for equal in places.chunk_by(|a, b| order(&pairs[*a], &pairs[*b]).is_eq()) {
         let times: u64 = equal.iter().map(|place| pairs[*place].times).sum();
-        // Ranks below + 1 to below + times have the mean below + (times + 1) / 2; the middle of all is (total + 1) / 2.
+        // The ranks below + 1 to below + times have the mean below + (times + 1) / 2; the mean of all ranks is
+        // (total + 1) / 2.
         let deviation = below as f64 + times as f64 / 2.0 - total as f64 / 2.0;
         equal.iter().for_each(|place| found[*place] = deviation);
         below += times;
@@ -80,7 +81,8 @@ mod tests {
 
     #[test]
     fn equals_share_a_rank() {
-        // Ranks 1.5 1.5 3 4 against 1 2.5 2.5 4: products of deviations 1.5 + 0 + 0 + 2.25, squares 4.5 each.
+        // The ranks are 1.5 1.5 3 4 and 1 2.5 2.5 4. The products of deviations are 1.5 + 0 + 0 + 2.25, the
+        // squares sum to 4.5 each.
         let pairs = [pair(1, 1, 1), pair(1, 4, 2), pair(2, 2, 1), pair(3, 5, 1)];
         assert_eq!(rank_correlation(&pairs), Some(3.75 / 4.5));
     }

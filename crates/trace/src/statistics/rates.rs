@@ -3,7 +3,7 @@
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 
-/// Counts requests and sectors of each second, from the first arrival on, and keeps the most.
+/// Counts the requests and sectors of each second from the first arrival on, and keeps the largest counts.
 #[derive(Debug, Default)]
 pub(super) struct Rates {
     first: Option<Ticks>,
@@ -13,7 +13,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// Counts a request that arrives after those before and moves `sectors` sectors.
+    /// Counts a request that arrives after those before it and moves `sectors` sectors.
     pub fn add(&mut self, arrival: Ticks, sectors: u64) {
         let first = *self.first.get_or_insert(arrival);
         let second = arrival.saturating_sub(first) / TICKS_PER_SECOND;
@@ -26,7 +26,7 @@ impl Rates {
         self.current[1] += sectors;
     }
 
-    /// Most requests and most sectors of a second; they may be of different ones.
+    /// The most requests and the most sectors in a second. They may be from different seconds.
     pub fn peaks(&self) -> [u64; 2] {
         [0, 1].map(|what| self.peaks[what].max(self.current[what]))
     }

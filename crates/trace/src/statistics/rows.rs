@@ -1,25 +1,25 @@
-//! The finished statistics: plain named numbers, each declared once.
+//! The finished statistics: named numbers, each declared once.
 
 use destage_base::parameter::prose;
 
-/// A statistic that there is, whether or not it has a meaning in a trace.
+/// A statistic: its name, unit and meaning. It exists whether or not a trace gives it a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StatisticRow {
-    /// The name.
+    /// The name, without the prefix `trace.`.
     pub name: &'static str,
-    /// The unit, or nothing for counts and shares.
+    /// The unit; empty for counts and shares.
     pub unit: &'static str,
     /// One sentence on its meaning.
     pub about: &'static str,
 }
 
 impl StatisticRow {
-    /// Every statistic there is.
+    /// All statistics.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         Statistics::ROWS.iter().chain(Locality::ROWS)
     }
 
-    /// Its name among the metrics.
+    /// The name of the statistic as a metric.
     #[must_use]
     pub fn metric(&self) -> String {
         format!("trace.{}", self.name)
@@ -29,24 +29,24 @@ impl StatisticRow {
 /// One line of a printed summary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Row {
-    /// Which statistic.
+    /// The statistic.
     pub of: &'static StatisticRow,
     /// The value.
     pub value: Number,
 }
 
-/// A value of a [`Row`].
+/// The value of a [`Row`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Exact.
+    /// An exact number.
     Whole(u64),
     /// A mean or a share.
     Decimal(f64),
 }
 
-/// The kinds of values of statistics.
+/// The types of the values of statistics.
 trait Figure {
-    /// Its number, if it has a meaning.
+    /// The number; `None` if it has no meaning.
     fn number(self) -> Option<Number>;
 }
 
@@ -68,7 +68,7 @@ impl<T: Figure> Figure for Option<T> {
     }
 }
 
-/// Declares fields with their names and units, and the rows of all of them.
+/// Declares a struct of statistics with the name, the unit and the text of each field, and its rows.
 macro_rules! statistics {
     (
         $(#[$outer:meta])*
@@ -83,14 +83,14 @@ macro_rules! statistics {
         }
 
         impl $type {
-            /// Every statistic, in the order they are best read.
+            /// All statistics of this struct, in the order in which they are read best.
             pub const ROWS: &[StatisticRow] = &[$(StatisticRow {
                 name: $name,
                 unit: $unit,
                 about: prose(concat!($($about),+)),
             }),+];
 
-            /// The values that have a meaning, in the same order.
+            /// The values that have a meaning, in the order of [`Self::ROWS`].
             #[must_use]
             pub fn rows(&self) -> Vec<Row> {
                 let numbers = [$(self.$field.number()),+];
@@ -102,7 +102,8 @@ macro_rules! statistics {
 }
 
 statistics! {
-    /// The statistics of a trace. Shares are from 0 to 1; a value without a meaning (the mean of no requests) is `None`.
+    /// The statistics of a trace. Shares are from 0 to 1. A value without a meaning (the mean of no requests)
+    /// is `None`.
     pub struct Statistics {
         /// Requests of all kinds.
         requests: u64 = "requests", "";
@@ -114,17 +115,17 @@ statistics! {
         flushes: u64 = "flushes", "";
         /// Trim requests.
         trims: u64 = "trims", "";
-        /// Writes among reads and writes.
+        /// Share of writes among reads and writes.
         write_share: Option<f64> = "write_share", "";
-        /// Writes that are forced unit access.
+        /// Writes with forced unit access.
         fua_writes: u64 = "fua_writes", "";
-        /// Streams that occur, besides none.
+        /// Number of different streams; requests without a stream do not count.
         streams: u64 = "streams", "";
-        /// Volumes that occur.
+        /// Number of different volumes.
         volumes: u64 = "volumes", "";
         /// Lowest sector touched.
         sector_min: Option<u64> = "sector_min", "sectors";
-        /// The sector after the highest touched.
+        /// The sector after the highest one touched.
         sector_end: Option<u64> = "sector_end", "sectors";
         /// Bytes read.
         bytes_read: u64 = "bytes_read", "bytes";
@@ -138,31 +139,32 @@ statistics! {
         write_mean_bytes: Option<f64> = "write_mean_bytes", "bytes";
         /// Half of the reads are at most this large.
         read_p50_bytes: Option<u64> = "read_p50_bytes", "bytes";
-        /// 99 of 100 reads are.
+        /// 99 of 100 reads are at most this large.
         read_p99_bytes: Option<u64> = "read_p99_bytes", "bytes";
         /// The largest read.
         read_max_bytes: Option<u64> = "read_max_bytes", "bytes";
         /// Half of the writes are at most this large.
         write_p50_bytes: Option<u64> = "write_p50_bytes", "bytes";
-        /// 99 of 100 writes are.
+        /// 99 of 100 writes are at most this large.
         write_p99_bytes: Option<u64> = "write_p99_bytes", "bytes";
         /// The largest write.
         write_max_bytes: Option<u64> = "write_max_bytes", "bytes";
-        /// Reads and writes that begin on a multiple of 4 KiB.
+        /// Share of reads and writes that begin on a multiple of 4 KiB.
         aligned_4kib_share: Option<f64> = "aligned_4kib_share", "";
-        /// Reads and writes that begin on a multiple of 8 KiB.
+        /// Share of reads and writes that begin on a multiple of 8 KiB.
         aligned_8kib_share: Option<f64> = "aligned_8kib_share", "";
-        /// Reads and writes that begin on a multiple of 16 KiB.
+        /// Share of reads and writes that begin on a multiple of 16 KiB.
         aligned_16kib_share: Option<f64> = "aligned_16kib_share", "";
-        /// The most frequent distance of their beginnings from the multiple of 4 KiB before; among equals the smallest.
+        /// Most frequent distance of the beginning of a read or write from the multiple of 4 KiB before it; of
+        /// equally frequent ones, the smallest.
         common_offset_sectors: Option<u64> = "common_offset_sectors", "sectors";
         /// Share of reads and writes that begin at `common_offset_sectors` from the multiple of 4 KiB before.
         common_offset_share: Option<f64> = "common_offset_share", "";
-        /// Size of the pages counted below.
+        /// Size of the pages in which the next statistics count.
         page_bytes: u64 = "page_bytes", "bytes";
-        /// Pages touched by reads, each time counted.
+        /// Pages touched by reads, counted each time.
         read_pages: u64 = "read_pages", "pages";
-        /// Pages touched by writes, each time counted.
+        /// Pages touched by writes, counted each time.
         written_pages: u64 = "written_pages", "pages";
         /// Different pages touched.
         unique_pages: u64 = "unique_pages", "pages";
@@ -170,34 +172,34 @@ statistics! {
         unique_written_pages: u64 = "unique_written_pages", "pages";
         /// Bytes of the different pages touched.
         footprint_bytes: u64 = "footprint_bytes", "bytes";
-        /// Page writes to a page written before.
+        /// Share of page writes to a page that was written before.
         rewrite_share: Option<f64> = "rewrite_share", "";
-        /// Reads and writes that start where their volume's last one ended.
+        /// Share of reads and writes that begin where the last one in their volume ended.
         sequential_share: Option<f64> = "sequential_share", "";
-        /// Writes that start where their volume's last write ended.
+        /// Share of writes that begin where the last write in their volume ended.
         sequential_write_share: Option<f64> = "sequential_write_share", "";
-        /// From the first arrival to the last.
+        /// Time from the first arrival to the last.
         span_s: f64 = "span_s", "s";
-        /// Mean gap between arrivals.
+        /// Mean time between two arrivals.
         interarrival_mean_ms: Option<f64> = "interarrival_mean_ms", "ms";
-        /// Gaps of length 0 among all gaps between arrivals.
+        /// Share of requests that arrive at the same time as the one before.
         zero_gap_share: Option<f64> = "zero_gap_share", "";
-        /// Requests over the span.
+        /// Requests per second, over the whole span.
         requests_per_s: Option<f64> = "requests_per_s", "1/s";
         /// Most requests in a second, over consecutive seconds from the first arrival on.
         requests_per_s_peak: Option<u64> = "requests_per_s_peak", "1/s";
-        /// Bytes moved over the span.
+        /// Bytes read and written per second, over the whole span.
         mb_per_s: Option<f64> = "mb_per_s", "MB/s";
-        /// Most bytes moved in a second.
+        /// Most bytes read and written in a second.
         mb_per_s_peak: Option<f64> = "mb_per_s_peak", "MB/s";
     }
 }
 
 statistics! {
-    /// How writes come back to pages and blocks. Distances are page writes in between: 0 for two in a row. Above 16384 they
-    /// are exact to one in 8192.
+    /// How soon pages and blocks are written again. A distance is the number of page writes in between: 0 for
+    /// two in a row. Distances from 16384 on are exact to one in 8192.
     pub struct Locality {
-        /// Size of the blocks counted here.
+        /// Size of the blocks in which the next statistics count.
         block_pages: u64 = "block_pages", "pages";
         /// Different blocks written to.
         written_blocks: u64 = "written_blocks", "blocks";
@@ -205,73 +207,75 @@ statistics! {
         rewritten_pages: u64 = "rewritten_pages", "pages";
         /// Half of the rewrites of a page come after at most this number of page writes (PIRD).
         pird_p50: Option<u64> = "pird.p50", "page writes";
-        /// 90 of 100 rewrites do.
+        /// 90 of 100 rewrites of a page come after at most this number of page writes.
         pird_p90: Option<u64> = "pird.p90", "page writes";
-        /// 99 of 100 rewrites do.
+        /// 99 of 100 rewrites of a page come after at most this number of page writes.
         pird_p99: Option<u64> = "pird.p99", "page writes";
-        /// Rewrites of a page after at most 10 page writes.
+        /// Share of rewrites of a page that come after at most 10 page writes.
         pird_within_10: Option<f64> = "pird.share_within_10", "";
-        /// Rewrites of a page after at most 50 page writes.
+        /// Share of rewrites of a page that come after at most 50 page writes.
         pird_within_50: Option<f64> = "pird.share_within_50", "";
-        /// Rewrites of a page after at most 100 page writes.
+        /// Share of rewrites of a page that come after at most 100 page writes.
         pird_within_100: Option<f64> = "pird.share_within_100", "";
-        /// Rewrites of a page after at most 200 page writes.
+        /// Share of rewrites of a page that come after at most 200 page writes.
         pird_within_200: Option<f64> = "pird.share_within_200", "";
-        /// Rewrites of a page after at most 500 page writes.
+        /// Share of rewrites of a page that come after at most 500 page writes.
         pird_within_500: Option<f64> = "pird.share_within_500", "";
-        /// Rewrites of a page after at most 1000 page writes.
+        /// Share of rewrites of a page that come after at most 1000 page writes.
         pird_within_1000: Option<f64> = "pird.share_within_1000", "";
-        /// Rewrites of a page after at most 10000 page writes.
+        /// Share of rewrites of a page that come after at most 10000 page writes.
         pird_within_10000: Option<f64> = "pird.share_within_10000", "";
-        /// Rank correlation (Spearman) between how often a page is written and its mean PIRD, over pages written more than once.
+        /// Rank correlation (Spearman) between the number of writes of a page and its mean PIRD, over pages
+        /// written more than once.
         pird_rank_correlation: Option<f64> = "pird.rank_correlation", "";
         /// Mean PIRD of the 100 pages that are written most often.
         pird_of_first_100: Option<f64> = "pird.mean_of_first_100", "page writes";
-        /// Mean PIRD of the 900 pages after those.
+        /// Mean PIRD of the 900 pages with ranks 101 to 1000.
         pird_of_next_900: Option<f64> = "pird.mean_of_next_900", "page writes";
-        /// Mean PIRD of the 9000 pages after those.
+        /// Mean PIRD of the 9000 pages with ranks 1001 to 10000.
         pird_of_next_9000: Option<f64> = "pird.mean_of_next_9000", "page writes";
-        /// Half of the rewrites of a page come after at most this number of different pages were written (stack distance).
+        /// Half of the rewrites of a page come after at most this number of different pages (stack distance).
         stack_p50: Option<u64> = "stack.p50", "pages";
-        /// 90 of 100 rewrites do.
+        /// 90 of 100 rewrites of a page come after at most this number of different pages.
         stack_p90: Option<u64> = "stack.p90", "pages";
-        /// 99 of 100 rewrites do.
+        /// 99 of 100 rewrites of a page come after at most this number of different pages.
         stack_p99: Option<u64> = "stack.p99", "pages";
-        /// Half of the page writes to a block come after at most this number of page writes since its last one (BIRD).
+        /// Half of the page writes to a block come after at most this number of page writes since its last one
+        /// (BIRD).
         bird_p50: Option<u64> = "bird.p50", "page writes";
-        /// 90 of 100 do.
+        /// 90 of 100 page writes to a block come after at most this number of page writes since its last one.
         bird_p90: Option<u64> = "bird.p90", "page writes";
-        /// 99 of 100 do.
+        /// 99 of 100 page writes to a block come after at most this number of page writes since its last one.
         bird_p99: Option<u64> = "bird.p99", "page writes";
-        /// Page writes to a block at most 10 page writes after its last one.
+        /// Share of page writes to a block at most 10 page writes after its last one.
         bird_within_10: Option<f64> = "bird.share_within_10", "";
-        /// Page writes to a block at most 50 page writes after its last one.
+        /// Share of page writes to a block at most 50 page writes after its last one.
         bird_within_50: Option<f64> = "bird.share_within_50", "";
-        /// Page writes to a block at most 100 page writes after its last one.
+        /// Share of page writes to a block at most 100 page writes after its last one.
         bird_within_100: Option<f64> = "bird.share_within_100", "";
-        /// Page writes to a block at most 200 page writes after its last one.
+        /// Share of page writes to a block at most 200 page writes after its last one.
         bird_within_200: Option<f64> = "bird.share_within_200", "";
-        /// Page writes to a block at most 500 page writes after its last one.
+        /// Share of page writes to a block at most 500 page writes after its last one.
         bird_within_500: Option<f64> = "bird.share_within_500", "";
-        /// Page writes to a block at most 1000 page writes after its last one.
+        /// Share of page writes to a block at most 1000 page writes after its last one.
         bird_within_1000: Option<f64> = "bird.share_within_1000", "";
-        /// Page writes to a block at most 10000 page writes after its last one.
+        /// Share of page writes to a block at most 10000 page writes after its last one.
         bird_within_10000: Option<f64> = "bird.share_within_10000", "";
-        /// Different blocks that the 10 pages written most often lie in.
+        /// Different blocks that contain the 10 pages written most often.
         hot_10_pages_blocks: Option<u64> = "hot_pages.blocks_of_10", "blocks";
-        /// Different blocks that the 50 pages written most often lie in.
+        /// Different blocks that contain the 50 pages written most often.
         hot_50_pages_blocks: Option<u64> = "hot_pages.blocks_of_50", "blocks";
-        /// Different blocks that the 100 pages written most often lie in.
+        /// Different blocks that contain the 100 pages written most often.
         hot_100_pages_blocks: Option<u64> = "hot_pages.blocks_of_100", "blocks";
-        /// Different blocks that the 500 pages written most often lie in.
+        /// Different blocks that contain the 500 pages written most often.
         hot_500_pages_blocks: Option<u64> = "hot_pages.blocks_of_500", "blocks";
     }
 }
 
-/// The totals of a volume's requests.
+/// The totals of the requests of a volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VolumeStatistics {
-    /// The volume.
+    /// The number of the volume.
     pub volume: u32,
     /// Requests of all kinds.
     pub requests: u64,
@@ -282,11 +286,11 @@ pub struct VolumeStatistics {
 }
 
 impl Statistics {
-    /// The value of `trace.lba_shift` that would let most requests begin on a multiple of 4 KiB, and the share that then
-    /// would. `None` if most do so already, or if no shift helps most of them.
+    /// The value of `trace.lba_shift` with which most requests would begin on a multiple of 4 KiB, and the
+    /// share that would. `None` if most requests already do, or if no shift helps most of them.
     ///
-    /// A classic partition begins at sector 63, so that is preferred where it does as well. Where it would move a
-    /// request below 0, addresses move up.
+    /// A classic partition begins at sector 63, so 63 is preferred if it helps as much. If a shift would move a
+    /// request below sector 0, a negative shift is returned, which moves addresses up.
     #[must_use]
     pub fn better_shift(&self) -> Option<(i64, f64)> {
         let (offset, share) = (self.common_offset_sectors?, self.common_offset_share?);

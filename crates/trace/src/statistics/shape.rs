@@ -1,8 +1,9 @@
 //! The shape of a trace: distributions of sizes, gaps and distances, and where in time and space requests fall.
 //!
-//! Distances are BPAC's (Wu et al., section 3): between two writes of a page at virtual times v1 and v2, counted in
-//! page writes, v2 - v1 - 1; of a block likewise, with every page write in it. BPAC measures distances of buffered pages, so its own figures depend
-//! on the buffer; these are the trace's.
+//! Distances are those of BPAC (Wu et al., section 3). The distance between two writes of a page at the virtual
+//! times v1 and v2, counted in page writes, is v2 - v1 - 1. For a block it is the same, with every page write
+//! to the block. BPAC measures distances of buffered pages, so its figures depend on the buffer; the distances
+//! here depend only on the trace.
 
 use super::covered;
 use super::grid::Grid;
@@ -17,7 +18,8 @@ use destage_base::Ticks;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// The writes of one page, by the clock of page writes. The clock advances by 1 from page to page of a request.
+/// The writes of one page, in virtual time, which counts page writes. It advances by 1 from page to page of a
+/// request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Writes {
     first: u64,
@@ -26,7 +28,7 @@ struct Writes {
 }
 
 impl Writes {
-    /// The sum of the page's distances: the writes between its first and last write, less its own writes.
+    /// The sum of the page's distances: the page writes between its first and its last write, without its own.
     fn between(self) -> u64 {
         self.last - self.first - (self.count - 1)
     }
@@ -44,7 +46,8 @@ impl Along for Writes {
     }
 }
 
-/// The last page write in a block, by the same clock. In the blocks that a request covers, the clock advances by `pages` from block to block.
+/// The last page write to a block, in virtual time. Virtual time advances by `pages` from block to block of a
+/// request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct LastWrite {
     clock: u64,
@@ -62,42 +65,42 @@ impl Along for LastWrite {
     }
 }
 
-/// The pages written most often, and those before them.
+/// Counts over the pages that are written most often, down to some rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HotPages {
-    /// How many there are.
+    /// The number of these pages.
     pub pages: u64,
-    /// How many blocks they lie in.
+    /// The number of different blocks that contain them.
     pub blocks: u64,
-    /// How many page writes are theirs.
+    /// The number of page writes to them.
     pub writes: u64,
-    /// Mean distance between two writes of a page (PIRD) in page writes, over all rewrites of the pages that the row above leaves out; `None` if none
-    /// of them was written twice.
+    /// The mean distance between two writes of a page (PIRD) in page writes, over all rewrites of those pages
+    /// that the row before does not include. `None` if none of these pages was written twice.
     pub mean_distance: Option<f64>,
 }
 
-/// Collects the look of a trace, request by request. Pages of different volumes are different pages.
+/// Collects the shape of a trace, request by request. Pages of different volumes are different pages.
 #[derive(Debug)]
 pub struct Shape {
     page_sectors: u64,
     block_pages: u64,
-    /// Sizes of reads and writes, in sectors.
+    /// Sizes of reads, and of writes, in sectors.
     pub sizes: [Histogram; 2],
-    /// Gaps between arrivals, in us.
+    /// Gaps between arrivals in us.
     pub gaps: Histogram,
     /// Distances between two writes of a page, in page writes (PIRD).
     pub page_distances: Histogram,
     /// Distances between two page writes in a block, in page writes (BIRD).
     pub block_distances: Histogram,
-    /// Distances between two writes of a page, in different pages written between (stack distances).
+    /// Distances between two writes of a page, in different pages written in between (stack distances).
     pub stack_distances: Histogram,
-    /// Starts of reads and writes over time in us and address in pages. Volumes lie over one another.
+    /// Starts of reads, and of writes, over time in us and address in pages. All volumes share one grid.
     pub places: [Grid; 2],
-    /// The requests over time.
+    /// The load over time.
     pub load: Load,
-    /// Page writes so far.
+    /// The virtual time: page writes so far.
     clock: u64,
-    /// Different pages written.
+    /// The number of different pages written.
     written: u64,
     pages: Runs<Writes>,
     blocks: Runs<LastWrite>,
@@ -110,7 +113,7 @@ pub struct Shape {
 const TICKS_PER_MICROSECOND: Ticks = 10_000;
 
 impl Shape {
-    /// For pages of `page_bytes` bytes and blocks of `block_pages` pages.
+    /// Creates a collector for pages of `page_bytes` bytes and blocks of `block_pages` pages.
     ///
     /// # Panics
     /// If `page_bytes` is not a positive multiple of 512, or `block_pages` is 0.
@@ -141,18 +144,19 @@ impl Shape {
         }
     }
 
-    /// Pages of a block.
+    /// The number of pages in a block.
     #[must_use]
     pub fn block_pages(&self) -> u64 {
         self.block_pages
     }
 
-    /// Takes one more request, which touches every page that it has a sector of.
+    /// Adds a request, which touches every page of which it has a sector.
     pub fn add(&mut self, request: &Request) {
         self.add_as(request, covered(request, self.page_sectors));
     }
 
-    /// Takes one more request, which counts as `pages`. Of a flush and of a request without sectors they play no part.
+    /// Adds a request that counts as `pages`. For a flush, a trim and a request without sectors, `pages` is
+    /// ignored.
     pub fn add_as(&mut self, request: &Request, pages: RangeInclusive<u64>) {
         match self.last {
             Some(last) => {
@@ -181,11 +185,12 @@ impl Shape {
         }
     }
 
-    /// Takes the distances of pages `first` to `last` within their blocks, which are written next.
+    /// Counts the distances of the writes of pages `first` to `last` within their blocks. Must be called before
+    /// [`Self::write_pages`].
     fn write_blocks(&mut self, volume: u32, first: u64, last: u64) {
         let pages = self.block_pages;
         let (first_block, last_block) = (first / pages, last / pages);
-        // The first block and the last may be written in part, those between them are written whole.
+        // The first and the last block may be written in part; the blocks between them are written as a whole.
         let between = (first_block + 1, last_block.saturating_sub(1));
         let parts = [
             Some((first_block, first_block)),
@@ -195,7 +200,7 @@ impl Shape {
         for (from, to) in parts.into_iter().flatten() {
             let begin = first.max(from * pages);
             let written = (last + 1).min((from + 1) * pages) - begin;
-            // The clock at the first page write in the first of these blocks.
+            // The virtual time of the first page write to the first of these blocks.
             let clock = self.clock + 1 + (begin - first);
             let distances = &mut self.block_distances;
             distances.add_times(0, (written - 1) * (to - from + 1));
@@ -213,11 +218,11 @@ impl Shape {
         }
     }
 
-    /// Writes pages `first` to `last`, one after the other.
+    /// Counts the writes of pages `first` to `last`, one after the other.
     fn write_pages(&mut self, volume: u32, first: u64, last: u64) {
         let (clock, count) = (self.clock, last - first + 1);
         let distances = &mut self.page_distances;
-        // The first of this request's pages that are new, and how many of them there are.
+        // The parts of this request whose pages are new: the offset of the first page, and the number of pages.
         let mut new: Vec<(u64, u64)> = Vec::new();
         let mut again: Vec<Again> = Vec::new();
         self.pages
@@ -263,7 +268,7 @@ impl Shape {
         self.clock += count;
     }
 
-    /// After 1, 2, 4 and so on page writes, and after all: how many different pages were written.
+    /// The number of different pages written after 1, 2, 4 and so on page writes, and after all page writes.
     #[must_use]
     pub fn footprint(&self) -> Vec<(u64, u64)> {
         let mut rows = self.growth.clone();
@@ -273,14 +278,15 @@ impl Shape {
         rows
     }
 
-    /// The 1, 2, 4 and so on pages written most often, and all. Pages written equally often are ranked by volume and
-    /// number.
+    /// Counts over the 1, 2, 4 and so on pages written most often, and over all pages. Pages written equally
+    /// often are ranked by volume and number.
     #[must_use]
     pub fn hot_pages(&self) -> Vec<HotPages> {
         self.hottest(|rank| (rank + 1).next_power_of_two())
     }
 
-    /// The pages written most often: as many as `next` returns, above the number that it is given, and at last all.
+    /// Counts over the pages written most often. `next` gets the number of pages in the last row, and returns
+    /// the larger number for the next row. The last row has all pages.
     fn hottest(&self, next: impl Fn(u64) -> u64) -> Vec<HotPages> {
         let mut ranked: Vec<_> = self.pages.iter().collect();
         ranked.sort_unstable_by_key(|(page, _, writes)| (Reverse(writes.count), *page));
@@ -316,7 +322,7 @@ impl Shape {
         rows
     }
 
-    /// How writes come back, in numbers.
+    /// The numbers that describe how soon pages and blocks are written again.
     #[must_use]
     pub fn locality(&self) -> Locality {
         let (pird, bird) = (&self.page_distances, &self.block_distances);
@@ -377,12 +383,12 @@ impl Shape {
     }
 }
 
-/// For each of these numbers of hottest pages, [`Locality`] counts the blocks in which they are.
+/// The numbers of hottest pages for which [`Locality`] counts the blocks that contain them.
 const HOTTEST: [u64; 4] = [10, 50, 100, 500];
-/// The ends of bands of heat, whose mean distances are counted.
+/// The last ranks of the bands of hot pages whose mean distances are computed.
 const BANDS: [u64; 3] = [100, 1000, 10_000];
 
-/// How often each page of a run is written and its mean PIRD, if it is written more than once.
+/// The number of writes of each page in a run, and its mean PIRD. `None` if the pages are written once.
 fn rewrites((_, length, writes): ((u32, u64), u64, Writes)) -> Option<Pairs> {
     (writes.count > 1).then(|| Pairs {
         times: length,
@@ -411,7 +417,8 @@ mod tests {
 
     #[test]
     fn distances_count_the_page_writes_between() {
-        // The worked example: references at 10 and 34 are 23 apart, consecutive ones 0.
+        // The worked example of the paper: two references at 10 and 34 have the distance 23, and consecutive
+        // ones 0.
         let mut shape = Shape::new(4096, 4);
         for time in 1..=34 {
             let page = if time == 10 || time == 34 {
@@ -427,7 +434,7 @@ mod tests {
         shape.add(&write(1000 * 8, 16));
         let expected = [(1, 1), (3, 1), (7, 1), (15, 1), (31, 2)];
         assert_eq!(shape.page_distances.cumulative(), expected);
-        // Pages 1000 and 1001 share a block.
+        // Pages 1000 and 1001 are in one block.
         assert_eq!(shape.block_distances.cumulative()[0], (0, 1));
     }
 
@@ -470,7 +477,7 @@ mod tests {
     #[test]
     fn locality_counted_by_hand() {
         let mut shape = Shape::new(512, 4);
-        // Page 0 has the distances 0, 1 and 2, page 9 has 1, page 20 has none.
+        // Page 0 has the distances 0, 1 and 2, page 9 has 1, and page 20 has none.
         for page in [0, 0, 9, 0, 9, 20, 0] {
             shape.add(&write(page, 1));
         }
@@ -478,15 +485,15 @@ mod tests {
         assert_eq!((locality.written_blocks, locality.rewritten_pages), (3, 2));
         let pird = (locality.pird_p50, locality.pird_p90);
         assert_eq!(pird, (Some(1), Some(2)));
-        // Different pages between: 0, 1, 1 and 2.
+        // Different pages written in between: 0, 1, 1 and 2.
         let stack = (locality.stack_p50, locality.stack_p90);
         assert_eq!(stack, (Some(1), Some(2)));
         assert_eq!(locality.bird_p99, Some(2));
         assert_eq!(locality.pird_within_10, Some(1.0));
-        // Both rewritten pages have the mean distance 1.
+        // Both rewritten pages have the mean distance 1, and equal values have no correlation.
         assert_eq!(locality.pird_rank_correlation, None);
         assert_eq!(locality.hot_10_pages_blocks, None);
-        // Page 9 comes back once more, after 1 page write: its mean stays, and page 0 has one more of 1.
+        // Page 9 is written again after 1 page write, so its mean stays 1. Page 0 gets one more distance of 1.
         shape.add(&write(9, 1));
         shape.add(&write(0, 1));
         assert_eq!(shape.locality().pird_rank_correlation, Some(-1.0));
@@ -495,7 +502,7 @@ mod tests {
     #[test]
     fn bands_of_heat_have_their_own_mean_distances() {
         let mut shape = Shape::new(512, 4);
-        // Pages 0 to 99 in turn, three times, and then 100 to 999 in turn, twice.
+        // Pages 0 to 99 are written in turn three times, then pages 100 to 999 in turn twice.
         for page in (0..100)
             .cycle()
             .take(300)

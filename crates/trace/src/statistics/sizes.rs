@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-/// Lengths up to this many sectors, 1 MiB, are counted in a table.
+/// Lengths up to this many sectors (1 MiB) are counted in a table.
 const SHORT: usize = 2048;
 
-/// How often each length occurs.
+/// Counts how often each length occurs.
 #[derive(Debug)]
 pub(super) struct Sizes {
     short: Vec<u64>,
@@ -33,9 +33,10 @@ impl Sizes {
         }
     }
 
-    /// The smallest length that `percent` of a hundred requests do not exceed. `None` if there are none.
+    /// The smallest length in sectors that `percent` of a hundred requests do not exceed. `None` if there are
+    /// no requests.
     pub fn percentile(&self, percent: u64) -> Option<u32> {
-        // The product of two 64-bit numbers may need more.
+        // The product of two 64-bit numbers may not fit in 64 bits.
         let wanted = (u128::from(self.total) * u128::from(percent))
             .div_ceil(100)
             .max(1);

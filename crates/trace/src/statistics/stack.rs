@@ -1,47 +1,49 @@
-//! How many different pages are written between two writes of a page.
+//! Counts how many different pages are written between two writes of a page: the stack distance.
 //!
-//! The distance is the place in a list of pages by their last write (Mattson and others, IBM Systems Journal 1970), less one: a page buffer of `n`
-//! pages with LRU that sees only writes holds the rewritten page if, and only if, the distance is below `n`.
-//! Last writes that follow one another are held as one range, so that memory grows with requests and not with their lengths.
+//! The stack distance is the position of a page in the list of pages ordered by their last write, counted from
+//! 0 (Mattson and others, IBM Systems Journal 1970). An LRU buffer of `n` pages that serves only writes holds a
+//! rewritten page if, and only if, its distance is below `n`. Last writes with consecutive numbers are stored
+//! as one range, so memory grows with the number of requests and not with their lengths.
 
 use super::histogram::Histogram;
 
-/// Ranges that stand together before they are cut in two. Two parts with a quarter each become one.
+/// Most ranges in a part; a part with more is split in two. Two neighbouring parts with at most a quarter each
+/// are joined.
 const TOGETHER: usize = 512;
 
-/// The numbers of page writes from `first` on, each the last one of its page.
+/// Consecutive numbers of page writes, from `first` on. Each is the last write of its page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Range {
     first: u64,
     length: u64,
 }
 
-/// The number of the last write of each page, in ascending order.
-/// Numbers count page writes.
+/// The number of the last write of each page, in ascending order. The number of a write is the count of page
+/// writes up to it.
 #[derive(Debug, Default)]
 pub(super) struct Stack {
-    /// Ranges, some of them in each part; no part is empty.
+    /// The ranges, divided into parts; no part is empty.
     parts: Vec<Vec<Range>>,
-    /// Where each part begins: no number of it is smaller, and all numbers of the part before are.
+    /// A lower bound for the numbers of each part. All numbers of the part before are smaller.
     begins: Vec<u64>,
-    /// How many numbers each part holds.
+    /// How many numbers each part contains.
     totals: Vec<u64>,
 }
 
-/// Pages of a request that were written in a row before.
+/// Pages of a request that were last written one directly after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Again {
-    /// How many pages of the request come before.
+    /// The number of pages of the request before these pages.
     pub offset: u64,
-    /// How many there are.
+    /// The number of these pages.
     pub length: u64,
-    /// The number of the last write of the first.
+    /// The number of the last write of the first of these pages.
     pub last: u64,
 }
 
 impl Stack {
-    /// Pages are written in a row, the first of them as number `number`. `again` says which were written before. Counts the
-    /// distances of these.
+    /// Writes `pages` pages in a row, the first of them as number `number`. `again` lists those that were
+    /// written before; their distances are counted.
     pub fn write(
         &mut self,
         number: u64,
@@ -51,14 +53,16 @@ impl Stack {
     ) {
         again.sort_unstable_by_key(|part| part.offset);
         for part in again {
-            // From page to page one more of the request has been written, and one less that was written before.
+            // From one page to the next, one more page of the request was written, and one fewer of those
+            // written before remains.
             let later = self.take(part.last, part.length);
             distances.add_times(later + part.length - 1 + part.offset, part.length);
         }
         self.put(number, pages);
     }
 
-    /// Removes `length` numbers from `first` on, which are in one range; how many larger ones there are.
+    /// Removes `length` numbers from `first` on, which are all in one range. Returns the count of larger
+    /// numbers.
     fn take(&mut self, first: u64, length: u64) -> u64 {
         let at = self.begins.partition_point(|begin| *begin <= first) - 1;
         let part = &mut self.parts[at];
@@ -105,7 +109,8 @@ impl Stack {
                 .get(at + 1)
                 .is_some_and(|next| next.len() <= TOGETHER / 4)
         {
-            // Otherwise there would be as many parts as there ever were ranges, and later writes are summed up part by part.
+            // Without this, parts would stay as many as there ever were, and the sum over later writes goes
+            // through all parts.
             let next = self.parts.remove(at + 1);
             self.begins.remove(at + 1);
             self.totals[at] += self.totals.remove(at + 1);
@@ -114,7 +119,7 @@ impl Stack {
         later
     }
 
-    /// Adds `length` numbers from `first` on, which is larger than all.
+    /// Adds `length` numbers from `first` on, which is larger than all numbers so far.
     fn put(&mut self, first: u64, length: u64) {
         let range = Range { first, length };
         let (Some(part), Some(total)) = (self.parts.last_mut(), self.totals.last_mut()) else {
@@ -132,7 +137,7 @@ impl Stack {
         *total += length;
     }
 
-    /// A part of `range` alone, behind all others.
+    /// Adds a part at the end that contains only `range`.
     fn begin_part(&mut self, range: Range) {
         self.parts.push(vec![range]);
         self.begins.push(range.first);
@@ -146,7 +151,7 @@ mod tests {
     use destage_base::Random;
     use std::collections::HashMap;
 
-    /// Writes pages one by one and looks up each distance in a plain list.
+    /// Writes pages one by one, and compares the distances with those found in a plain list.
     fn check(pages: impl Iterator<Item = u64>) -> Stack {
         let (mut stack, mut distances) = (Stack::default(), Histogram::default());
         let (mut list, mut plain) = (Vec::new(), Histogram::default());
@@ -177,7 +182,8 @@ mod tests {
     #[test]
     fn many_ranges_are_held_in_parts() {
         let mut random = Random::new(6);
-        // Every second page again, and then any: the one range of the first writes falls to pieces.
+        // Every second page is written again, then random pages, so that the single range of the first writes
+        // breaks into many.
         let apart = (0..8000).chain((0..4000).map(|page| 2 * page));
         let stack = check(apart.chain((0..4000).map(|_| random.below(8000))));
         assert!(stack.parts.len() > 3, "{} parts", stack.parts.len());

@@ -1,37 +1,39 @@
-//! A trace without the addresses, volume numbers and times of day that show where it comes from.
+//! Removes the addresses, volume numbers and times of day that show where a trace comes from.
 //!
-//! Everything that a buffer study needs stays exactly the same: order, gaps between arrivals, sizes, operations, which page is written again and
-//! when, which pages share a block. The address space is cut into regions of equal length; regions
-//! that a request spans stay side by side, so that no request is torn, and the chains that result are laid in a
-//! shuffled order without gaps. Regions that are a multiple of every block studied keep pages at their place in a block.
+//! Everything that a study of buffers needs stays exactly the same: order, gaps between arrivals, sizes,
+//! operations, which page is written again and when, which pages share a block. The address space is cut into
+//! regions of equal length. Regions that a request spans stay side by side, so that no request is divided. The
+//! resulting chains of regions are placed in a shuffled order without gaps. If the length of a region is a
+//! multiple of every block size that is studied, each page keeps its position in its block.
 
 use crate::request::{Operation, Request, SECTORS_MAX};
 use destage_base::{Random, Ticks};
 use std::collections::BTreeMap;
 
-/// First pass: which regions occur, and which belong together.
+/// The first pass finds the regions that occur, and which of them must stay side by side.
 #[derive(Debug)]
 pub struct Regions {
     sectors: u64,
-    /// Regions that requests span together: volume and first one, and the last one. No two have a region in common.
+    /// Chains of regions that requests span: the volume and the first region, and the last region. Chains do
+    /// not overlap.
     chains: BTreeMap<(u32, u64), u64>,
-    /// Volumes, numbered in the order they appear.
+    /// The new number of each volume, in the order of first appearance.
     volumes: BTreeMap<u32, u32>,
     first: Option<Ticks>,
 }
 
-/// Second pass: moves each request to its new place.
+/// The second pass moves each request to its new address.
 #[derive(Debug)]
 pub struct Anonymizer {
     sectors: u64,
-    /// Chains by volume and first region: the sector where each now begins, and its last region.
+    /// The chains by volume and first region: the sector at which each now begins, and its last region.
     places: BTreeMap<(u32, u64), (u64, u64)>,
     volumes: BTreeMap<u32, u32>,
     first: Ticks,
 }
 
 impl Regions {
-    /// For regions of `sectors` sectors.
+    /// Creates a first pass with regions of `sectors` sectors.
     ///
     /// # Panics
     /// If `sectors` is 0.
@@ -46,7 +48,7 @@ impl Regions {
         }
     }
 
-    /// Takes one more request.
+    /// Adds a request.
     pub fn add(&mut self, request: &Request) {
         self.first.get_or_insert(request.arrival);
         let next = u32::try_from(self.volumes.len()).unwrap_or(u32::MAX);
@@ -59,7 +61,7 @@ impl Regions {
         self.join(request.volume, first, last);
     }
 
-    /// Joins `first` to `last` and all chains that have a region in common with them into one chain.
+    /// Joins the regions `first` to `last`, and all chains that overlap them, into one chain.
     fn join(&mut self, volume: u32, mut first: u64, mut last: u64) {
         let touching = |chains: &BTreeMap<(u32, u64), u64>, first: u64, last: u64| {
             let before = chains.range((volume, 0)..=(volume, last)).next_back();
@@ -80,7 +82,8 @@ impl Regions {
         self.chains.insert((volume, first), last);
     }
 
-    /// Lays the regions out again; equal seeds give equal layouts. Nothing if they do not fit in the address space.
+    /// Places the chains in a shuffled order; the same seed gives the same order. `None` if they do not fit in
+    /// the address space.
     #[must_use]
     pub fn shuffled(self, seed: u64) -> Option<Anonymizer> {
         let mut chains: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
@@ -114,7 +117,7 @@ impl Regions {
 }
 
 impl Anonymizer {
-    /// `request` at its new time and place; `None` if the first pass did not see it.
+    /// `request` with its new time, volume and address; `None` if the first pass did not see it.
     #[must_use]
     pub fn apply(&self, request: &Request) -> Option<Request> {
         let mut moved = *request;

@@ -1,4 +1,4 @@
-//! A part of a trace: by time, volume and address.
+//! Cuts a part out of a trace: by time, volume and address.
 
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
@@ -6,19 +6,19 @@ use destage_base::Ticks;
 /// What is kept. The default keeps everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
-    /// Arrivals from here on, in ticks.
+    /// Keeps arrivals at or after this time, in ticks.
     pub from: Option<Ticks>,
-    /// Arrivals before this, in ticks.
+    /// Keeps arrivals before this time, in ticks.
     pub until: Option<Ticks>,
-    /// These volumes; all if empty.
+    /// Keeps these volumes; all if empty.
     pub volumes: Vec<u32>,
-    /// Sectors from the first on and before the second. A request that reaches further keeps the part inside; a flush has no address and is always
-    /// kept.
+    /// Keeps the sectors from the first number on and before the second. A request that reaches further keeps
+    /// the part inside. A flush has no address and is always kept.
     pub sectors: Option<(u64, u64)>,
 }
 
 impl Cut {
-    /// The kept part of `request`, if any.
+    /// The part of `request` that is kept; `None` if nothing is kept.
     ///
     /// ```
     /// use destage_trace::{Operation, Request, transform::Cut};
@@ -50,7 +50,7 @@ impl Cut {
         Some(kept)
     }
 
-    /// Whether nothing after `arrival` can be kept.
+    /// Whether nothing that arrives at or after `arrival` can be kept.
     #[must_use]
     pub fn is_over(&self, arrival: Ticks) -> bool {
         self.until.is_some_and(|until| arrival >= until)

@@ -1,4 +1,4 @@
-//! Several traces as one, in order of arrival.
+//! Merges several traces to one, in order of arrival.
 
 use crate::decode::TIME_MAX;
 use crate::error::{Excerpt, Fault, TraceError};
@@ -8,27 +8,28 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::collections::BTreeMap;
 
-/// The treatment of the volumes of merged traces.
+/// How the volumes of merged traces are numbered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Volumes {
-    /// Each volume of each trace gets a number of its own, in the order of first appearance.
+    /// Each volume of each trace gets a new number, in the order of first appearance.
     #[default]
     Apart,
-    /// Volumes of equal number are one volume.
+    /// Volumes with equal numbers are the same volume.
     Same,
 }
 
-/// How the times of merged traces are treated if their formats count from a day of the calendar.
+/// How the times of merged traces are aligned, if their formats have calendar times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Clocks {
     /// Each trace begins at 0.
     #[default]
     Own,
-    /// The traces keep their relative times, and the earliest begins at 0: traces of one system stay aligned.
+    /// The earliest trace begins at 0, and the others keep their distance to it: traces of one system stay
+    /// aligned.
     Same,
 }
 
-/// Reads several traces at once. Requests that arrive together come in the order of their traces.
+/// Reads several traces at once. Requests with the same arrival come in the order of their traces.
 pub struct Merge {
     traces: Vec<Head>,
     volumes: Volumes,
@@ -41,12 +42,12 @@ struct Head {
     reader: Reader,
     batch: Vec<Request>,
     next: usize,
-    /// Added to its times.
+    /// The time in ticks that is added to all arrivals.
     delay: Ticks,
 }
 
 impl Head {
-    /// The next request, without taking it.
+    /// The next request, which stays in place.
     fn peek(&mut self) -> Result<Option<&Request>, TraceError> {
         if self.next == self.batch.len() {
             self.next = 0;
@@ -55,7 +56,7 @@ impl Head {
         Ok(self.batch.get(self.next))
     }
 
-    /// The error that `request` arrives past the last tick once it is delayed.
+    /// The error of a `request` whose arrival no longer fits in 64 bits after the delay.
     #[cold]
     fn too_late(&self, request: &Request) -> TraceError {
         let seconds = |time| {
@@ -90,7 +91,7 @@ impl Head {
 }
 
 impl Merge {
-    /// The traces of `readers`.
+    /// Creates a merge of the traces that `readers` read.
     #[must_use]
     pub fn new(readers: Vec<Reader>, volumes: Volumes, clocks: Clocks) -> Self {
         let head = |reader| Head {
@@ -108,11 +109,11 @@ impl Merge {
         }
     }
 
-    /// The next request of all traces; nothing at their end.
+    /// The next request of all traces; `None` at their end.
     ///
     /// # Errors
-    /// As [`Reader::fill`]; with [`Clocks::Same`] also if the traces are not all of one format, or so far apart that a
-    /// time does not fit in 64 bits.
+    /// The errors of [`Reader::fill`]. With [`Clocks::Same`] also if the traces have different formats, or are
+    /// so far apart that a time does not fit in 64 bits.
     pub fn take(&mut self) -> Result<Option<Request>, TraceError> {
         if !self.aligned {
             self.aligned = true;
@@ -144,13 +145,13 @@ impl Merge {
         if self.volumes == Volumes::Apart {
             let next = self.numbers.len();
             let number = self.numbers.entry((index, request.volume));
-            // More volumes than 32 bits hold do not fit in memory either.
+            // More volumes than 32 bits can number would not fit in memory either.
             request.volume = *number.or_insert(u32::try_from(next).unwrap_or(u32::MAX));
         }
         Ok(Some(request))
     }
 
-    /// Delays the traces by the time that they began after the earliest.
+    /// Delays each trace by the time between its beginning and that of the earliest trace.
     fn align(&mut self) -> Result<(), TraceError> {
         let stranger = |reader: &Reader| TraceError::Clock {
             file: reader.origin().to_owned(),
@@ -172,13 +173,13 @@ impl Merge {
         Ok(())
     }
 
-    /// The volumes that were given a number of their own: the place of their trace, their number there, and the new one.
+    /// The volumes with new numbers: the index of the trace, the number in the trace, and the new number.
     pub fn renumbered(&self) -> impl Iterator<Item = (usize, u32, u32)> {
         let numbers = self.numbers.iter();
         numbers.map(|((trace, volume), number)| (*trace, *volume, *number))
     }
 
-    /// The readers, for their counts.
+    /// The readers, whose counts the caller can report.
     pub fn readers(&self) -> impl Iterator<Item = &Reader> {
         self.traces.iter().map(|trace| &trace.reader)
     }

@@ -1,4 +1,4 @@
-//! A trace stretched in time or address by an exact ratio.
+//! Stretches a trace in time or address by an exact ratio.
 
 use crate::request::{Operation, Request, SECTORS_MAX};
 use std::str::FromStr;
@@ -18,13 +18,13 @@ pub struct Ratio {
 }
 
 impl Ratio {
-    /// Nothing changes.
+    /// The ratio 1, which changes nothing.
     pub const ONE: Self = Self {
         numerator: 1,
         denominator: 1,
     };
 
-    /// `value` times the ratio, rounded down; nothing past 64 bits.
+    /// `value` times the ratio, rounded down; `None` if it does not fit in 64 bits.
     #[must_use]
     pub fn of(self, value: u64) -> Option<u64> {
         let product = u128::from(value) * u128::from(self.numerator);
@@ -71,15 +71,15 @@ impl FromStr for Ratio {
 pub struct Scale {
     /// The factor for times.
     pub time: Ratio,
-    /// The factor for page numbers. A request keeps its length and its place in its first page. With less than 1,
-    /// pages fall together: the trace then rewrites more.
+    /// The factor for page numbers. A request keeps its length and its offset within its first page. With a
+    /// factor below 1, several pages become one page, so the trace contains more rewrites.
     pub address: Ratio,
-    /// Sectors in a page.
+    /// The number of sectors in a page.
     pub page_sectors: u64,
 }
 
 impl Scale {
-    /// `request` with its time and address scaled; `None` if one of them does not fit any more.
+    /// `request` with scaled time and address; `None` if one of them does not fit any more.
     #[must_use]
     pub fn apply(&self, request: &Request) -> Option<Request> {
         let mut scaled = *request;

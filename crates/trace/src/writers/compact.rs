@@ -1,10 +1,10 @@
-//! Requests in this project's own interchange form; the layout stands in `formats/compact.rs`.
+//! Writes requests in this project's interchange format, which `formats/compact.rs` describes.
 
 use crate::formats::compact::{BLOCK, COLUMNS, MARK, VERSION};
 use crate::request::{Operation, Request};
 use std::io::{self, Write};
 
-/// Writes requests of all kinds, without loss, block by block. The bytes are meant to be packed with zstd.
+/// Writes requests of all kinds, without loss, block by block. The bytes must then be compressed with zstd.
 pub struct CompactWriter<W: Write> {
     out: W,
     waiting: Vec<Request>,
@@ -23,7 +23,7 @@ impl<W: Write> CompactWriter<W> {
         Ok(Self::resumed(out, 0))
     }
 
-    /// Goes on with a file that has `total` requests; `out` takes the bytes after them.
+    /// Continues a file that already has `total` requests; `out` gets the bytes that follow.
     pub fn resumed(out: W, total: u64) -> Self {
         Self {
             out,
@@ -33,7 +33,8 @@ impl<W: Write> CompactWriter<W> {
         }
     }
 
-    /// Writes all requests so far, and returns `out` and their number. [`Self::resumed`] goes on.
+    /// Writes all waiting requests. Returns `out` and the total number of requests, with which
+    /// [`Self::resumed`] can continue.
     ///
     /// # Errors
     /// If `out` fails.
@@ -56,7 +57,7 @@ impl<W: Write> CompactWriter<W> {
         Ok(())
     }
 
-    /// Ends the file, without which it cannot be read, and returns `out`.
+    /// Writes the end mark, without which the file cannot be read, and returns `out`.
     ///
     /// # Errors
     /// If `out` fails.
@@ -102,17 +103,18 @@ impl<W: Write> CompactWriter<W> {
     }
 }
 
-/// The operation as a number of the format.
+/// The operation, FUA and stream of a request as one number of the format.
 fn code(request: &Request) -> u64 {
     let operation = request.operation.number();
     if request.operation == Operation::Flush {
-        // It has neither of the two.
+        // A flush has neither FUA nor a stream.
         return operation;
     }
     operation + 4 * u64::from(request.fua) + 8 * u64::from(request.stream)
 }
 
-/// Adds a column: the common part of all values once, and the rest in as few bytes as the largest needs.
+/// Adds a column to `block`: the base and the scale of all values once, and the rest of each value in as few
+/// bytes as the largest needs.
 fn put_column(block: &mut Vec<u8>, values: &[u64]) {
     let base = values.iter().copied().min().unwrap_or(0);
     let scale = values

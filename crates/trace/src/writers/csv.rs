@@ -1,12 +1,13 @@
-//! Requests as a table that any program reads and that loses nothing.
+//! Writes requests as a table that other programs can read and that loses nothing.
 
 use crate::request::Request;
 use std::io::{self, Write};
 
-/// The first line.
+/// The first line of the table, with the names of the columns.
 pub const HEADER: &str = "time,volume,op,sector,sectors,fua,stream";
 
-/// Writes one request as one line below [`HEADER`]; the time is in ns, whose one decimal is the tick.
+/// Writes one request as one line below [`HEADER`]. The time is in ns with one decimal, which is a tick of 0.1
+/// ns.
 ///
 /// # Errors
 /// If `out` fails.

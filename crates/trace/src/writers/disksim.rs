@@ -1,18 +1,18 @@
-//! Requests as DiskSim ASCII, the format most simulators of this field read.
+//! Writes requests as DiskSim ASCII, which most simulators of this field can read.
 
 use crate::request::{Operation, Request};
 use destage_base::time::TICKS_PER_MS;
 use std::io::{self, Write};
 
-/// Ticks in the sixth decimal of a millisecond, the last one that other writers of this format print.
+/// Ticks in the sixth decimal of a millisecond, the last decimal that other writers of this format print.
 const TICKS_PER_SIXTH_DECIMAL: u64 = TICKS_PER_MS / 1_000_000;
 
-/// Writes one request as one line. The time has six decimals, and a seventh only where it needs it, so that
-/// reading it back gives the same tick.
+/// Writes one request as one line. The time has six decimals, or seven if it needs them, so that a reader gets
+/// the same tick.
 ///
 /// # Errors
-/// If `out` fails, or (as [`io::ErrorKind::Unsupported`]) if the request is neither a plain read nor a plain write: the
-/// format knows nothing else.
+/// If `out` fails, or (as [`io::ErrorKind::Unsupported`]) if the request is not a plain read or write: the
+/// format has no flushes, trims, FUA or streams.
 pub fn write(out: &mut impl Write, request: &Request) -> io::Result<()> {
     let flag = match request.operation {
         Operation::Read => 1,

@@ -1,4 +1,4 @@
-//! Requests as a table in Apache Parquet. Its columns are described in `formats/parquet.rs` and docs/TRACES.md.
+//! Writes requests as a table in Apache Parquet. `formats/parquet.rs` and docs/TRACES.md describe its columns.
 
 use crate::formats::parquet::seal::{self, Seal};
 use crate::formats::parquet::{SCHEMA, SCHEMA_KEY};
@@ -14,7 +14,7 @@ use parquet::schema::types::ColumnPath;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// All columns, in the order of [`crate::writers::csv::HEADER`].
+/// All columns. They correspond to those of [`crate::writers::csv::HEADER`], in the same order.
 const MESSAGE: &str = "message trace {
     required int64 arrival_ticks (integer(64, false));
     required int32 volume (integer(32, false));
@@ -25,18 +25,19 @@ const MESSAGE: &str = "message trace {
     required int32 stream (integer(16, false));
 }";
 
-/// Rows in a row group: few enough to be held in memory, enough that a group costs nothing and occupies a thread.
+/// Rows in a row group: few enough to hold in memory, and enough that the overhead of a group does not matter
+/// and a thread has work.
 const ROWS: usize = 1 << 17;
-/// Values handed to a column at once.
+/// Values that are passed to a column at once.
 const VALUES: usize = 4096;
-/// The level at which the numbers are packed.
+/// The zstd level for the pages.
 const ZSTD_LEVEL: i32 = 3;
 
 /// Writes requests of all kinds, without loss, row group by row group.
 pub struct ParquetWriter<W: Write + Send> {
     out: SerializedFileWriter<W>,
     waiting: Vec<Request>,
-    /// The words of `op` by number, shared by all rows.
+    /// The names of the operations by their numbers, shared by all rows.
     words: [ByteArray; 4],
     checksums: Vec<String>,
 }
@@ -54,7 +55,8 @@ impl<W: Write + Send> ParquetWriter<W> {
             .set_created_by(format!("{}{}", seal::CREATOR, env!("CARGO_PKG_VERSION")))
             .set_compression(Compression::ZSTD(level))
             .set_statistics_enabled(EnabledStatistics::Chunk)
-            // Numbers that hardly repeat, or grow: differences are smaller than places in a dictionary.
+            // These numbers hardly ever repeat, or they grow. So their differences are smaller than indices
+            // into a dictionary.
             .set_column_dictionary_enabled(column("arrival_ticks"), false)
             .set_column_encoding(column("arrival_ticks"), Encoding::DELTA_BINARY_PACKED)
             .set_column_dictionary_enabled(column("sector"), false)
@@ -81,7 +83,7 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    /// Ends the file, without which it cannot be read.
+    /// Writes the footer, without which the file cannot be read.
     ///
     /// # Errors
     /// If `out` fails.
@@ -138,7 +140,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     }
 }
 
-/// Writes the next column, a value for each row.
+/// Writes the next column, with one value for each row.
 fn put_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: &[Request],
@@ -156,7 +158,7 @@ fn put_column<T: DataType, W: Write + Send>(
     column.close()
 }
 
-/// The error of the file, which is the only possible one.
+/// Converts an error of the Parquet writer. Only the output can fail.
 fn failed(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(cause) => match cause.downcast::<io::Error>() {

@@ -1,8 +1,10 @@
-//! The requests of many volumes: all of them in one file, and those of each volume in a file of its own.
+//! Writes the requests of many volumes: all of them to one file, and those of each volume to a separate file.
 //!
-//! Requests gather in a table, whatever their volume. A full table goes to a second thread while another one is filled: that thread appends it to the
-//! file of all requests, sorts it by volume, and appends each volume's requests to its file, as a zstd frame of its own. One file is open at a time,
-//! and memory is that of the tables and of a few numbers for each volume, whatever their number. All files are of the compact form.
+//! Requests of all volumes are collected in a table. A full table goes to a second thread, while the first one
+//! fills another table. The second thread appends the table to the file of all requests, sorts it by volume,
+//! and appends the requests of each volume to the volume's file, as separate zstd frames. Only one file is open
+//! at a time, and memory is needed for the tables and a few numbers for each volume. All files have the compact
+//! format.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,35 +20,35 @@ use super::compact::CompactWriter;
 use crate::digest::hexadecimal;
 use crate::request::{Operation, Request};
 
-/// Requests in a table: 64 MiB of them. With a thousand volumes that is two thousand for each.
+/// Most requests in a table (64 MiB). With a thousand volumes, this is two thousand requests for each.
 const ROOM: usize = 1 << 21;
-/// Most requests in a frame, so that a reader needs little memory.
+/// Most requests in a frame. The limit lets a reader work with little memory.
 const FRAME: usize = 1 << 16;
 
-/// A file of a partition cannot be written.
+/// The error of a file of a partition that cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: cannot be written: {cause}", file.display())]
 pub struct Unwritten {
-    /// The file.
+    /// The path of the file.
     pub file: PathBuf,
-    /// Why not.
+    /// The error of the operating system.
     pub cause: io::Error,
 }
 
-/// A file that was written.
+/// A file of a partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Where it is, from the folder of the partition on.
+    /// The path of the file, relative to the folder of the partition.
     pub file: String,
-    /// How many requests it has.
+    /// The number of requests in the file.
     pub requests: u64,
-    /// How many of them are writes.
+    /// The number of writes among them.
     pub writes: u64,
-    /// Sectors that these write, each time.
+    /// The sectors that these writes write, counted each time.
     pub written_sectors: u64,
-    /// The sector after the last one that any of the requests touches.
+    /// The sector after the last one that any request touches.
     pub end_sector: u64,
-    /// SHA-256 of the unpacked file, in hexadecimal, as [`crate::Reader::digest`] gives it.
+    /// SHA-256 of the decompressed file, in hexadecimal; equal to [`crate::Reader::digest`].
     pub digest: String,
 }
 
@@ -55,30 +57,30 @@ pub struct Part {
 pub struct Parts {
     /// The requests of all volumes, in the order of their arrival.
     pub all: Part,
-    /// The requests of each volume, by its number.
+    /// The requests of each volume, by the number of the volume.
     pub volumes: BTreeMap<u32, Part>,
 }
 
-/// A partition being written.
+/// Writes a partition.
 pub struct PartitionWriter {
     waiting: Vec<Request>,
     room: usize,
-    /// Until the end.
+    /// Sends full tables to the thread; `None` after the end.
     full: Option<SyncSender<Vec<Request>>>,
     empty: Receiver<Vec<Request>>,
     thread: Option<JoinHandle<Result<Parts, Unwritten>>>,
 }
 
 impl PartitionWriter {
-    /// Begins files in `folder`, which is empty.
+    /// Begins a partition in `folder`, which must be empty.
     ///
     /// # Errors
-    /// If they cannot be made.
+    /// If the files cannot be created.
     pub fn new(folder: &Path) -> Result<Self, Unwritten> {
         Self::with_room(folder, ROOM)
     }
 
-    /// [`Self::new`] with tables of `room` requests.
+    /// The same as [`Self::new`], with tables of `room` requests.
     fn with_room(folder: &Path, room: usize) -> Result<Self, Unwritten> {
         let mut files = Files::new(folder)?;
         let (full, filled) = sync_channel::<Vec<Request>>(0);
@@ -87,7 +89,8 @@ impl PartitionWriter {
             for mut requests in filled {
                 files.add(&mut requests)?;
                 requests.clear();
-                // One empty buffer that waits is enough, and the thread that fills buffers may not come back for another.
+                // One empty table that waits is enough. The sending thread may also have ended; then the table
+                // is dropped.
                 let _ = emptied.try_send(requests);
             }
             files.finish()
@@ -134,12 +137,12 @@ impl PartitionWriter {
         let taken = self.full.as_ref().map(|full| full.send(table));
         match taken {
             Some(Ok(())) => Ok(()),
-            // The receiver of tables ends early only because of a failure.
+            // The thread stops receiving tables early only after an error, which `end` returns.
             _ => self.end().map(|_| ()),
         }
     }
 
-    /// The thread's result once there are no more tables.
+    /// Ends the stream of tables, waits for the thread, and returns its result.
     fn end(&mut self) -> Result<Parts, Unwritten> {
         self.full = None;
         let said = self.thread.take().and_then(|thread| thread.join().ok());
@@ -152,7 +155,7 @@ impl PartitionWriter {
     }
 }
 
-/// The files, and their writers.
+/// All files of a partition, as the second thread writes them.
 struct Files {
     folder: PathBuf,
     packer: zstd::bulk::Compressor<'static>,
@@ -161,7 +164,7 @@ struct Files {
     volumes: BTreeMap<u32, Growing>,
 }
 
-/// A file of which a part is written.
+/// A file to which requests are still appended.
 struct Growing {
     part: Part,
     digest: Sha256,
@@ -182,7 +185,8 @@ impl Growing {
         }
     }
 
-    /// The bytes that follow the requests so far when `requests` are added, uncompressed; the end too if they are the `last`.
+    /// The uncompressed bytes that must be appended for `requests`. If `last` is set, they include the end
+    /// mark.
     fn bytes(&mut self, requests: &[Request], last: bool) -> io::Result<Vec<u8>> {
         let part = &mut self.part;
         let bytes = Vec::with_capacity(requests.len() * 8 + 64);
@@ -215,9 +219,9 @@ impl Growing {
     }
 }
 
-/// Where the file of all requests is.
+/// The path of the file of all requests.
 const ALL: &str = "all.compact";
-/// The folder of the others.
+/// The folder of the files of the volumes.
 const VOLUMES: &str = "volumes";
 
 impl Files {
@@ -242,7 +246,7 @@ impl Files {
         })
     }
 
-    /// Adds `requests` to all files that they belong to; they are in another order then.
+    /// Adds `requests` to all files that they belong to. Changes the order of `requests`.
     fn add(&mut self, requests: &mut [Request]) -> Result<(), Unwritten> {
         let Self {
             folder,
@@ -254,7 +258,7 @@ impl Files {
         for frame in requests.chunks(FRAME) {
             append(folder, all, frame, false, packer, packed)?;
         }
-        // Stable: requests of a volume stay in the order of their arrival.
+        // The sort is stable, so the requests of a volume stay in the order of their arrival.
         requests.sort_by_key(|request| request.volume);
         for of_volume in requests.chunk_by(|one, next| one.volume == next.volume) {
             let volume = of_volume[0].volume;
@@ -289,7 +293,7 @@ impl Files {
     }
 }
 
-/// Adds a frame of `requests` to `file` in `folder`.
+/// Appends a frame with `requests` to `file` in `folder`.
 fn append(
     folder: &Path,
     file: &mut Growing,

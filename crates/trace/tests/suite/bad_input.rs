@@ -1,4 +1,5 @@
-//! Everything a trace can be wrong in: each is refused with the file, the line, the text and what was expected.
+//! Everything that can be wrong in a trace is refused with the file, the line, the wrong text and what was
+//! expected.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -18,7 +19,7 @@ fn disksim() -> ReadOptions {
     }
 }
 
-/// The error of a DiskSim trace whose third line is `line`.
+/// The error of a DiskSim trace whose third line is `line` and whose other lines are valid.
 fn third(line: &str) -> String {
     error(
         "t.disksim",
@@ -138,8 +139,8 @@ fn every_format_refuses_every_damaged_field() {
             );
         };
         for index in 0..fields.len() {
-            // Names may be any text; blkparse has blanks in front, and columns of which a test of its own knows, as
-            // the dumps of Windows have.
+            // A name may be any text, so no damage to it is an error. blkparse, xperf and tracerpt have blanks
+            // in front, and have tests that know their columns.
             if matches!(
                 (format.name, index),
                 ("msr", 1) | ("fio", 1) | ("blkparse" | "xperf" | "tracerpt", _)
@@ -149,7 +150,7 @@ fn every_format_refuses_every_damaged_field() {
             for wrong in ["?", "-1", "99999999999999999999"] {
                 let mut damaged = fields.clone();
                 damaged[index] = wrong;
-                // A column that is checked and otherwise ignored may be of any size.
+                // A column that is checked and otherwise ignored accepts a number of any size.
                 if wrong.len() == 20
                     && damaged[index..] != *fields
                     && matches!(
@@ -187,7 +188,7 @@ fn requests_above_a_bad_line_are_handed_out_first() {
     ));
     assert!(batch.is_empty());
     assert_eq!(reader.digest(), None);
-    // A limit above the bad line never gets to see it.
+    // With a limit above the bad line, the line is never decoded.
     let trace = read_all(
         &path,
         &ReadOptions {

@@ -1,4 +1,5 @@
-//! The formats that are no text: every field of files made by hand comes out right, and damage is told by its byte.
+//! The binary formats: every field of files made by hand is decoded correctly, and errors name the byte that is
+//! damaged.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -7,7 +8,7 @@ use common::{MS, US, error, options, read_as, read_plain as read, with};
 use destage_trace::Operation::{Flush, Read, Trim, Write};
 use destage_trace::{BadLines, Choices, Event, FORMATS, ReadOptions};
 
-/// A record of blktrace.
+/// Makes a record of blktrace.
 fn event(time: u64, sector: u64, bytes: u32, action: u32, data: &[u8], little: bool) -> Vec<u8> {
     let mut record = Vec::new();
     let mut put = |bytes: &[u8]| {
@@ -45,7 +46,7 @@ fn blktrace(little: bool) -> Vec<u8> {
         event(0, 0, 0, 1 << 26, b"kjournald\0"),
         event(100, 8, 4096, 1 | WRITE_BIT | FLUSH_BIT | FUA_BIT, b""),
         event(300, 8, 4096, 7 | WRITE_BIT | FUA_BIT, b""),
-        // Of another processor, and so not in order.
+        // This event comes from another processor, so it is not in the order of time.
         event(200, 0, 0, 7 | FLUSH_BIT, b""),
         event(400, 99, 513, 7 | READ_BIT, b""),
         event(500, 12, 36, 7 | READ_BIT | 1 << 25, b"\x12\x00\x00"),
@@ -80,7 +81,8 @@ fn blktrace_is_read_in_both_byte_orders() {
     }
 }
 
-/// With its option `blk_cgroup` the kernel marks each event, and puts the number of the control group before other data.
+/// With its option `blk_cgroup` the kernel sets a bit in each event, and puts the number of the control group
+/// before other data. The requests must stay the same.
 #[test]
 fn blktrace_with_control_groups_has_the_same_requests() {
     const CGROUP_BIT: u32 = 1 << 8;
@@ -120,7 +122,7 @@ fn blktrace_damage_is_told_by_its_byte() {
         text.starts_with("t: byte 48: the request ends beyond 2^64 bytes: \"07746165"),
         "{text}"
     );
-    // A record whose length is known can be left out; one without a mark cannot.
+    // A bad record can be skipped if its length is known; a record without the magic number cannot.
     let skip = ReadOptions {
         bad_lines: BadLines::Skip,
         ..options("blktrace")
@@ -128,7 +130,8 @@ fn blktrace_damage_is_told_by_its_byte() {
     let trace = read_as("t", &content, &skip).unwrap();
     assert_eq!((trace.requests.len(), trace.report.skipped), (2, 1));
     assert!(error("t", &bad, &skip).starts_with("t: byte 58: magic"));
-    // Requests that break a rule of all formats are found again.
+    // A request without sectors is decoded, and refused later. The error must still name the byte of its
+    // record.
     let empty = event(300, 8, 0, 7 | WRITE_BIT, b"", true);
     let content = [&good[..], &good, &empty, &good].concat();
     let text = error("t", content, &options("blktrace"));
@@ -140,7 +143,7 @@ fn blktrace_damage_is_told_by_its_byte() {
 
 #[test]
 fn every_binary_format_tells_where_it_is_cut_off() {
-    // What is also written has an end mark, and tests of its own.
+    // Formats that can also be written have end marks, and tests elsewhere.
     let plain = |format: &&destage_trace::Format| {
         !format.is_text() && destage_trace::writers::find(format.name).is_none()
     };
@@ -311,7 +314,7 @@ fn oraclegeneral_needs_to_be_told_what_requests_do() {
             (1000 * MS, 0, Write, 40, 1, false)
         ]
     );
-    // A next access that lies behind is no sign of this format.
+    // A next access that lies behind shows that the file does not have this format.
     let content = [record(100, 5, 4096, 2), record(101, 5, 512, 1)].concat();
     assert!(error("t", content, &ReadOptions::default()).starts_with("t: is not text"));
 }

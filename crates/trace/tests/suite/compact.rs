@@ -1,4 +1,4 @@
-//! The interchange forms lose nothing, and damage never passes for data.
+//! The formats that are written lose nothing, and damaged files are refused.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -15,7 +15,8 @@ const KINDS: [Operation; 4] = [
     Operation::Trim,
 ];
 
-/// Requests of all kinds, in order, with fields of all sizes. The line is the number, as reading gives it.
+/// Requests of all kinds, in order, with fields of all sizes. The line is the number of the request, as the
+/// reader counts it.
 fn requests(count: u32, random: &mut Random) -> Vec<Request> {
     let bits = |random: &mut Random, most| random.next_u64() >> (64 - 1 - random.below(most));
     let mut arrival = 0;
@@ -67,7 +68,7 @@ fn what_is_written_is_read_back_to_the_bit() {
             assert_eq!(trace.format.name, form);
             let mut expected = requests.clone();
             if form == "csv" {
-                // The first line names the columns.
+                // The first line names the columns, so the lines of requests are counted from 2.
                 expected.iter_mut().for_each(|request| request.line += 1);
             }
             assert!(trace.requests == expected, "{form} {packing:?} {count}");
@@ -100,7 +101,7 @@ fn a_damaged_file_is_refused_wherever_the_damage_is() {
         file[place] ^= 1 << (place % 8);
         match read(&file) {
             Err(_) => refused += 1,
-            // Some bits of a frame's header say how to decode it, not what.
+            // Some bits in the header of a frame choose only how it is decoded, and do not change its content.
             Ok(trace) => {
                 assert!(trace.requests == requests, "{place}");
                 harmless += 1;

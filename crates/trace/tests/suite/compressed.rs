@@ -1,4 +1,5 @@
-//! Compressed files: read whole whatever their name and number of members, refused when cut off or damaged.
+//! Compressed files are read to their end, whatever their name and number of members, and are refused if cut
+//! off or damaged.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -84,7 +85,7 @@ fn a_damaged_stream_is_an_error_or_reads_as_it_was() {
             damaged[place] ^= 0x10;
             match read_as("t", damaged, &ReadOptions::default()) {
                 Err(_) => refused += 1,
-                // Only zstd, made here without a checksum, can miss damage; what is read must then differ openly.
+                // Only zstd, which writes no checksum here, can miss damage. The digest must then differ.
                 Ok(trace) => assert!(name == "zst" && trace.digest != digest, "{name} {place}"),
             }
         }
@@ -167,7 +168,8 @@ fn zeros_after_a_gzip_file_are_padding_and_nothing_else_is() {
 #[test]
 fn an_xz_header_does_not_ask_for_any_memory_it_likes() {
     let mut content = compress("xz", text().as_bytes());
-    // The header of the first block: size, flags, filter, bytes of its properties, dictionary, padding, checksum.
+    // The header of the first block has: size, flags, filter, bytes of its properties, dictionary, padding,
+    // checksum.
     assert_eq!(content[12..16], [2, 0, 0x21, 1]);
     let mut with_dictionary = |code: u8| {
         content[16] = code;
@@ -176,7 +178,7 @@ fn an_xz_header_does_not_ask_for_any_memory_it_likes() {
         content[20..24].copy_from_slice(&sum.sum().to_le_bytes());
         read_as("t.xz", &content, &ReadOptions::default()).map(|trace| trace.requests.len())
     };
-    // 128 MiB, and the next larger, 192 MiB.
+    // Code 30 is a dictionary of 128 MiB; code 31, the next larger one, is 192 MiB.
     assert_eq!(with_dictionary(30).unwrap(), 40_000);
     let refused = with_dictionary(31).unwrap_err().to_string();
     assert!(

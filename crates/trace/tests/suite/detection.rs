@@ -1,11 +1,11 @@
-//! What is not guessed, and what is said instead.
+//! Formats that are not guessed, and the errors that say so.
 
 use crate::common;
 
 use common::error;
 use destage_trace::{Choices, Operation, ReadOptions};
 
-/// As if the user had followed the advice of an earlier error.
+/// Options as if the user had followed the advice of an earlier error and set the operation.
 fn told_what_requests_do() -> ReadOptions {
     ReadOptions {
         choices: Choices {

@@ -1,4 +1,4 @@
-//! What a trace lost is put back by rule.
+//! Rules insert what a trace lost: flushes, forced unit access, trims and streams.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -41,7 +41,8 @@ fn flushes_are_added_on_request() {
         flush_every: 10 * MS,
         ..options("disksim")
     };
-    // One at 10 ms for the first writes, none at 20 or 30: nothing had been written.
+    // There is a flush at 10 ms for the first writes, but none at 20 or 30 ms, because nothing was written
+    // since.
     assert_eq!(
         kinds(&by_time),
         [

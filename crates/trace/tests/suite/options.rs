@@ -1,4 +1,4 @@
-//! What each option of reading does to the requests.
+//! How each option of reading changes the requests.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -129,7 +129,7 @@ fn volumes_share_separate_or_follow_one_another() {
         ..ReadOptions::default()
     };
     assert_eq!(sectors(VOLUMES, &separate), [310, 100, 392, 705]);
-    // Volume 1 ends at 9, volume 3 at 100: they take 16 and 104 sectors.
+    // Volume 1 ends at sector 9 and volume 3 at sector 100, so they occupy 16 and 104 sectors.
     let concatenate = ReadOptions {
         volumes: Volumes::Concatenate,
         ..ReadOptions::default()
@@ -421,7 +421,7 @@ fn a_disk_of_an_array_sees_its_stripes_and_every_added_flush() {
         flush_every_writes: 2,
         ..ReadOptions::default()
     };
-    // Of the writes the first lies on disk 0, the second has its middle stripe here, the third ends here.
+    // The first write lies on disk 0. The second has its middle stripe on this disk, and the third ends on it.
     let text = "0 0 0 8 0\n1 0 4 16 0\n2 0 20 6 0\n3 0 16 8 1\n";
     let found: Vec<_> = read_as("t.disksim", text, &options)
         .unwrap()

@@ -1,4 +1,4 @@
-//! Parquet: what is written comes back, other programs' files are read, and damaged ones are told from sound ones.
+//! Parquet: written requests are read back, files of other programs are read, and damaged files are refused.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -26,7 +26,7 @@ fn request(index: u64) -> Request {
     }
 }
 
-/// `requests` in the form called `form`.
+/// `requests` in the format called `form`.
 fn written(form: &str, requests: &[Request]) -> Vec<u8> {
     let mut out = Vec::new();
     let form = writers::find(form).unwrap();
@@ -42,7 +42,7 @@ fn requests(count: u64) -> Vec<Request> {
     (0..count).map(request).collect()
 }
 
-/// All that a request has, without its line.
+/// All fields of requests, without the line.
 fn all(requests: &[Request]) -> Vec<(Plain, u16)> {
     let all = requests.iter();
     all.map(|request| (plain(request), request.stream))
@@ -51,7 +51,7 @@ fn all(requests: &[Request]) -> Vec<(Plain, u16)> {
 
 #[test]
 fn what_is_written_comes_back_over_several_row_groups() {
-    // A row group has 2^17 rows, and they are decoded 4096 at once.
+    // A row group has 2^17 rows, and 4096 rows are decoded at once, so the counts lie around these numbers.
     for count in [1, 4096, 4097, (1 << 17) - 1, 1 << 17, 300_000] {
         let made = requests(count);
         let trace = read_as("t", written("parquet", &made), &ReadOptions::default()).unwrap();
@@ -85,13 +85,14 @@ fn through_parquet_a_trace_is_the_same_bytes() {
     let parquet = written("parquet", &direct.requests);
     let back = read_as("t", &parquet, &ReadOptions::default()).unwrap();
     assert!(written("csv", &back.requests) == written("csv", &direct.requests));
-    // The same requests are the same file, too.
+    // Writing the same requests again must give the same bytes.
     assert!(written("parquet", &back.requests) == parquet);
 }
 
 #[test]
 fn a_file_of_pyarrow_is_read() {
-    // Other order, a column more, one less, signed and small numbers, snappy, split bytes, pages of version 2 with checksums.
+    // The file has another order of columns, one more column, one fewer, signed and small numbers, snappy,
+    // byte-stream-split encoding, and pages of version 2 with checksums.
     let made: Vec<(Plain, u16)> = (0..40u64)
         .map(|index| {
             let operation = [Read, Write, Write, Trim, Flush][(index % 5) as usize];
@@ -108,7 +109,7 @@ fn a_file_of_pyarrow_is_read() {
     let content = include_bytes!("../data/pyarrow.parquet");
     let trace = read_as("t", content, &ReadOptions::default()).unwrap();
     assert_eq!(all(&trace.requests), made);
-    // Its pages have checksums, which are looked at.
+    // Its pages have checksums, which the reader must compare: a flipped bit in a page is an error.
     let mut damaged = content.to_vec();
     let mut told = |place: usize| {
         damaged[place] ^= 0x10;
@@ -169,7 +170,7 @@ fn the_digest_is_that_of_the_file() {
     let digest = Sha256::digest(&content);
     let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
     assert_eq!(trace.digest, Some(digest));
-    // As of any trace that was not read to its end, there is none.
+    // There is no digest if the trace is not read to its end.
     let some = ReadOptions {
         limit: Some(10),
         ..ReadOptions::default()
@@ -247,7 +248,8 @@ fn a_flipped_bit_never_changes_a_request() {
         let read = read_all(&folder.file("t", &content), &options("parquet"));
         content[place] ^= bit;
         match read {
-            // What says nothing of the requests: statistics, places that nobody asks for.
+            // The bit is in a part of the file that does not affect requests: statistics, or bytes that are
+            // never read.
             Ok(trace) => assert!(all(&trace.requests) == all(&made), "byte {place}"),
             Err(error) => {
                 let text = error.to_string();

@@ -1,4 +1,5 @@
-//! Parquet of other programs: columns of every type that is read, and what is said of those that are not.
+//! Parquet files of other programs: columns of every type that can be read, and the errors for those that
+//! cannot.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -17,7 +18,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use std::sync::Arc;
 
-/// The values of a column, some of which may be missing.
+/// The values of a column; `None` is a missing value.
 enum Values {
     Small(Vec<Option<i32>>),
     Large(Vec<Option<i64>>),
@@ -51,7 +52,7 @@ fn put<T: DataType>(
     column.close().unwrap();
 }
 
-/// A file of one row group with a column for each line of `fields`.
+/// A file of one row group, with a column for each element of `fields`.
 fn file_with(properties: WriterProperties, fields: &[&str], columns: &[Values]) -> Vec<u8> {
     let ended = fields.iter().map(|field| match field.ends_with('}') {
         true => format!("{field} "),
@@ -93,7 +94,7 @@ fn requests(content: &[u8]) -> Vec<Plain> {
     trace.requests.iter().map(plain).collect()
 }
 
-/// A file of three writes, in which one column is replaced by `field` and `values`.
+/// A file of three writes. One column is replaced by `field` and `values`, or this column is added.
 fn with_column(field: &str, values: Values) -> Vec<u8> {
     let mut fields = vec![TIME, SECTOR, SECTORS, OP];
     let mut columns = vec![
@@ -198,7 +199,7 @@ fn columns_are_found_by_name_in_any_encoding() {
         (5, 0, Write, 1, 8, true),
         (6, u32::MAX, Read, 2, 16, false),
         (7, 1, Trim, 3, 24, false),
-        // A flush has no place.
+        // A flush has no address.
         (8, 2, Flush, 0, 0, false),
     ];
     for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
@@ -419,7 +420,7 @@ fn what_requests_do_may_be_said_where_the_file_does_not() {
         };
         let trace = read_as("t", &content, &with("parquet", choices.clone())).unwrap();
         assert_eq!(trace.requests[0].operation, operation);
-        // What is said is not missing.
+        // The option applies only to a file without the column, and this file has one.
         let content = with_column(OP, words(&["t", "t", "t"]));
         let trace = read_as("t", &content, &with("parquet", choices)).unwrap();
         assert_eq!(trace.requests[0].operation, Trim);

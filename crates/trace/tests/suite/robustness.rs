@@ -1,4 +1,4 @@
-//! Whatever bytes come in, a reader answers with requests or one error, and never panics.
+//! For any bytes, a reader returns requests or one error, and never panics.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -10,7 +10,7 @@ use destage_trace::{
 };
 use std::path::Path;
 
-/// Bytes that a line is made of, and some that it is not.
+/// Bytes that lines consist of, and some bytes that they never contain.
 const BYTES: &[u8] =
     b"0123456789012345678901234567890123456789.,-+ \t\r\n#eEDCRWrwReadWrite\x00\xff";
 
@@ -30,7 +30,7 @@ fn options(random: &mut Random) -> ReadOptions {
     }
 }
 
-/// Reads all of `path`, and holds what comes out to what readers promise. Whether there was a request.
+/// Reads all of `path` and checks every promise of the reader. Returns whether there was a request.
 fn survives(path: &Path, options: &ReadOptions, content: &[u8]) -> bool {
     let shown = || format!("{options:?} {}", content.escape_ascii());
     let told = |error: String| {
@@ -113,7 +113,7 @@ fn mutated_lines() {
         let path = folder.file(&format!("t.{}", format.extensions[0]), &content);
         read += usize::from(survives(&path, &options, &content));
     }
-    // Many mutations leave some line whole; if nothing is ever read, this tests nothing.
+    // Many mutations leave some line valid. If nothing were ever read, this test would show nothing.
     assert!(read > FORMATS.len() * 40, "{read}");
 }
 

@@ -1,4 +1,4 @@
-//! Tables as people and programs write them.
+//! Tables in the forms in which people and programs write them.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -31,7 +31,7 @@ fn in_unit(unit: TimeUnit) -> ReadOptions {
     }
 }
 
-/// Requests of a table with the usual four columns.
+/// The requests of a table with the four usual columns.
 fn table(rows: &str) -> Vec<Plain> {
     read(
         format!("time,op,offset,bytes\n{rows}"),
@@ -41,7 +41,7 @@ fn table(rows: &str) -> Vec<Plain> {
 
 #[test]
 fn times_of_the_calendar_count_from_the_first_request() {
-    // 1 January 2024, and 31 December 2200 with half a second, in each unit.
+    // 1 January 2024, and 31 December 2200 with half a second, in each unit of time.
     for (unit, zeros) in [
         (TimeUnit::Seconds, ""),
         (TimeUnit::Milliseconds, "000"),
@@ -84,7 +84,7 @@ fn times_that_are_no_calendars_stay_as_they_are() {
         table("5000000000,w,0,512\n6000000000,w,0,512\n")[0].0,
         5 * S
     );
-    // Just below ten years.
+    // A time just below ten years is not a calendar time.
     let content = "time,op,offset,bytes\n315359999,w,0,512\n";
     assert_eq!(
         read(content, &in_unit(TimeUnit::Seconds))[0].0,
@@ -191,7 +191,7 @@ fn columns_may_have_their_usual_names_and_others_play_no_part() {
         text.starts_with("t:2: kib is not a number: \"x\"; expected a number of KiB"),
         "{text}"
     );
-    // What a user types is checked to the letter.
+    // Names that the user types in `trace.columns` must all be known.
     let typed = "time,op,offset,bytes,latency".parse::<destage_trace::options::Columns>();
     assert!(
         typed
@@ -218,7 +218,7 @@ fn names_above_columns_may_have_units_and_the_words_of_others() {
             "{content}"
         );
     }
-    // What the user says wins over the name.
+    // A unit that the user sets has priority over the unit in the name.
     let given = ReadOptions {
         time_unit: Some(TimeUnit::Nanoseconds),
         ..ReadOptions::default()
@@ -245,7 +245,7 @@ fn a_first_line_without_a_column_that_is_needed_says_which() {
             "t:1: the first line has 2 columns for offset (in bytes) or sector beside",
         ),
         (
-            // In kilograms nobody counts.
+            // A size in kg is no known unit, so this column is not a size.
             "time,op,offset,size (kg)\n1,w,0,8192\n",
             "t:1: the first line has no column bytes or sectors (also called size, length, io_size, size_kib, nr_sectors or nblocks) beside \"time\", \"op\", \"offset\":",
         ),

@@ -1,4 +1,4 @@
-//! One trace out of another: what is promised to stay stays, and the rest changes exactly so.
+//! Transforms of traces: what must stay the same stays the same, and the rest changes as specified.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -164,7 +164,8 @@ fn traces_of_one_clock_keep_their_distance() {
         merged(&both, Clocks::Same).unwrap(),
         [(0, 1), (10, 2), (20, 1)]
     );
-    // 10^9 s apart, and the second goes on for another 10^9 s.
+    // The traces begin 10^9 s apart, and the second one continues for another 10^9 s, which is too long for 64
+    // bits.
     let (first, last) = (
         folder.file("first", "1.0,0.1,R,0,0,512\n"),
         folder.file(
@@ -211,13 +212,13 @@ fn anonymous_traces_have_the_statistics_of_the_original() {
         let mut collector = Collector::new(4096);
         requests.iter().for_each(|request| collector.add(request));
         let mut summary = collector.finish();
-        // Where requests are is what changes.
+        // The addresses are the part that must change.
         summary.sector_min = None;
         summary.sector_end = None;
         summary
     };
     assert_eq!(summary(&moved), summary(&all));
-    // A page of the original is one page of the result, at the same place in its block.
+    // Each page of the original is one page of the result, at the same position in its block.
     let mut pages = std::collections::BTreeMap::new();
     for (one, other) in all.iter().zip(&moved) {
         assert_eq!(one.sector % 256, other.sector % 256);

@@ -1,5 +1,5 @@
-//! The dumps of Windows' event logs: rows of the forms that are known come out field by field, in every order of
-//! events, and what does not fit is told by its line.
+//! The dumps of Windows event logs: rows of the known forms are decoded field by field, in every order of
+//! events, and errors name the line that does not fit.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -8,7 +8,7 @@ use common::{MS, US, error, options, read_as, read_plain as read, with};
 use destage_trace::Operation::{Flush, Read, Write};
 use destage_trace::{Choices, Event, Order, ReadOptions, TimeUnit};
 
-/// As SNIA's traces of production servers begin, with events like theirs.
+/// A dump that begins like SNIA's traces of production servers, with events like theirs.
 const XPERF: &str = "\
 BeginHeader    
           DiskRead,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,   ByteOffset,     IOSize, ElapsedTime,  DiskNum, IrpFlags, DiskSvcTime, I/O Pri,  VolSnap,         FileObject, FileName
@@ -39,11 +39,11 @@ fn event(event: Event) -> Choices {
 #[test]
 fn xperf_requests_are_issued_the_elapsed_time_before_they_are_done() {
     let issued = [
-        // 83 us before the log began.
+        // This request was issued 83 us before the log began.
         (0, 3, Read, 0x6c_8055_6e00 / 512, 128, false),
         (1050 * US, 12, Read, 16, 8, false),
         (1050 * US, 3, Flush, 0, 0, false),
-        // Bytes 0x1100 to 0x12ff.
+        // The request has the bytes 0x1100 to 0x12ff.
         (1080 * US, 0, Write, 8, 2, false),
         (1390 * US, 3, Flush, 0, 0, false),
     ];
@@ -55,7 +55,7 @@ fn xperf_requests_are_issued_the_elapsed_time_before_they_are_done() {
         .map(|request| request.0)
         .collect();
     assert_eq!(done, [100, 1100, 1200, 1300, 1400].map(|time| time * US));
-    // The events are in the order in which requests were done.
+    // The events are in the order in which requests completed.
     let in_order = ReadOptions {
         order: Order::Error,
         ..options("xperf")
@@ -176,12 +176,12 @@ fn xperf_refuses_what_it_does_not_know() {
     }
 }
 
-/// The columns of Windows Vista and before.
+/// The columns of Windows Vista and earlier releases.
 const OLD: &str = "Event Name, Type, TID, Clock-Time, Kernel(ms), User(ms), User Data";
-/// Those of later releases.
+/// The columns of later releases.
 const NEW: &str = "Event Name, Type, Event ID, Version, Channel, Level, Opcode, Task, Keyword, PID, TID, Processor Number, Instance ID, Parent Instance ID, Activity ID, Related Activity ID, Clock-Time, Kernel(ms), User(ms), User Data";
 
-/// A row at `time` us after some day of 2007, with the columns of `names`.
+/// A row at `time` us after a moment in 2007, with the columns of `names`.
 fn row(names: &str, kind: &str, time: u64, data: &str) -> String {
     let time = 128_166_372_003_061_620 + 10 * time;
     if names == OLD {
@@ -215,7 +215,7 @@ fn tracerpt_requests_are_issued_at_their_init_event() {
                 "0, 0x43, 0x200, 7, 0x2000, 0x84E3F028, 0x85A1B008, 5120",
             ),
             row(names, "FlushBuffers", 50, "1, 0x0, 777, 0x85A1B208, 100"),
-            // Its IRP is used again, without an Init event.
+            // This write uses an IRP again, without an Init event.
             row(
                 names,
                 "Write",
@@ -250,7 +250,7 @@ fn tracerpt_requests_are_issued_at_their_init_event() {
 
 #[test]
 fn tracerpt_without_init_events_knows_only_the_end() {
-    // As Windows Server 2003 logs it: no IRP; tracedmp adds two columns.
+    // A log of Windows Server 2003 has no IRP; tracedmp adds two columns.
     let content = [
         format!("{OLD}\n"),
         row(

@@ -1,9 +1,9 @@
-//! The requests a file system has made and the trace has not yet given out.
+//! The requests that a file system has made and the workload has not yet returned.
 
 use destage_trace::Operation;
 use std::collections::VecDeque;
 
-/// A coming request.
+/// A request that waits in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     pub page: u64,
@@ -11,7 +11,8 @@ pub struct Access {
     pub operation: Operation,
 }
 
-/// A queue of requests. A request that begins where the last one ended becomes part of it, as a block layer would merge them, up to a largest size.
+/// A queue of requests. Up to a largest size, a request that begins where the last one ended, with the same
+/// operation, becomes part of it, as in a block layer that merges requests.
 #[derive(Clone, Debug)]
 pub struct Disk {
     queue: VecDeque<Access>,
@@ -20,7 +21,8 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Writes have at most `most_write_pages` pages, reads `most_read_pages`.
+    /// Creates a queue in which a write has at most `most_write_pages` pages, and a read at most
+    /// `most_read_pages`.
     pub fn new(most_write_pages: u64, most_read_pages: u64) -> Self {
         Self {
             queue: VecDeque::new(),
@@ -40,7 +42,7 @@ impl Disk {
         self.ask(page, pages, Operation::Write);
     }
 
-    /// Writes pages as a request of their own, whatever came before: the writer has waited for something.
+    /// Writes pages as a separate request that is not merged: the writer has waited for something before.
     pub fn write_apart(&mut self, page: u64, pages: u64) {
         self.push(page, pages, Operation::Write);
     }
@@ -49,14 +51,14 @@ impl Disk {
         self.ask(page, pages, Operation::Read);
     }
 
-    /// Writes pages in the order given, neighbours together.
+    /// Writes pages in the given order; consecutive pages are merged.
     pub fn write_all(&mut self, pages: impl IntoIterator<Item = u64>) {
         for page in pages {
             self.write(page, 1);
         }
     }
 
-    /// The next request.
+    /// Removes the next request and returns it.
     pub fn pop(&mut self) -> Option<Access> {
         self.queue.pop_front()
     }

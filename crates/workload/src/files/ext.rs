@@ -1,19 +1,22 @@
-//! A journalled file system of the ext kind: block groups, each with bitmaps and an inode table, and a journal.
+//! A journalled file system like ext3: block groups, each with bitmaps and an inode table, and a journal.
 //!
 //! ```text
 //! group 0: | super block | group descriptors | block bitmap | inode bitmap | inode table | journal | data ...
 //! others:  | copies of both, in some         | block bitmap | inode bitmap | inode table | data ...
 //! ```
 //!
-//! Metadata goes to the disk twice: first, at a commit, its pages are copied to the journal, one after the other; later, at a checkpoint, each is
-//! written to its place. Data goes there once, in ascending order and before the commit that makes it part of a
-//! file (`data=ordered`, the default of ext3); data that are written twice between two commits reach the disk once, and data that are removed before
-//! the next commit do not reach it at all.
+//! Metadata is written twice. At a commit, its pages are copied to the journal, one after the other; later, at
+//! a checkpoint, each page is written to its own address. Data is written once, in ascending order, and before
+//! the commit that makes it part of a file (`data=ordered`, the default of ext3). Data that is changed several
+//! times between two commits is written once, and data that is removed before the next commit is not written at
+//! all.
 //!
-//! Sizes are those that `mke2fs` of e2fsprogs 1.39 chooses: a group has as many pages as a page has bits, there is an inode of 128 bytes for every 8
-//! KiB, and the journal's size depends on the volume's. Directories are plain lists.
-//! Files lie in the group of their directory (`fs/ext3/ialloc.c`). Room for the first page of a file is searched from one of sixteen places of the
-//! group on, by the number of the process (`ext3_find_near` in `fs/ext3/inode.c`): files of one process lie side by side, files that several
+//! Sizes are those that `mke2fs` of e2fsprogs 1.39 chooses. A group has as many pages as a page has bits; there
+//! is an inode of 128 bytes for every 8 KiB; the size of the journal depends on the size of the volume.
+//! Directories are plain lists. Files are placed in the group of their directory (`fs/ext3/ialloc.c`). The
+//! search for the first page of a file begins at one of sixteen positions in the group, which the number of the
+//! process selects (`ext3_find_near` in `fs/ext3/inode.c`). So files of one process lie side by side, and files
+//! that several processes make at the same time lie apart.
 //! processes make at the same time lie apart.
 
 use super::space::Space;
@@ -23,13 +26,13 @@ use std::collections::BTreeSet;
 const INODE_BYTES: u64 = 128;
 const BYTES_PER_INODE: u64 = 8192;
 const DESCRIPTOR_BYTES: u64 = 32;
-/// Of a directory, with a name of some 18 characters.
+/// Length of a directory entry with a name of some 18 characters.
 const ENTRY_BYTES: u64 = 28;
-/// Pages that an inode itself points to.
+/// The number of pages that an inode points to directly.
 const DIRECT_PAGES: u64 = 12;
-/// Places in a group from which room is looked for, by process.
+/// The number of positions in a group at which processes begin to search for free pages.
 pub const COLOURS: u64 = 16;
-/// Bytes of a pointer in an indirect page, and of the tag that a journal's descriptor has for every page.
+/// Length of a pointer in an indirect page, and of the tag that a descriptor of the journal has for each page.
 const POINTER_BYTES: u64 = 4;
 const TAG_BYTES: u64 = 8;
 
@@ -38,7 +41,7 @@ struct Group {
     block_bitmap: u64,
     inode_bitmap: u64,
     inode_table: u64,
-    /// The first page after the tables, and the one after the last.
+    /// The first page after the tables, and the page after the last one of the group.
     data: u64,
     end: u64,
     inodes: Space,
@@ -54,14 +57,14 @@ struct Directory {
     entries: Entries,
 }
 
-/// Where the next copy of metadata goes.
+/// The journal, and the position of its next page.
 #[derive(Clone, Debug)]
 struct Journal {
     first: u64,
     pages: u64,
-    /// The next page to write; the first holds the journal's own super block.
+    /// The next page to write. The first page of the journal holds its super block.
     head: u64,
-    /// Pages written since the last checkpoint.
+    /// The number of pages written since the last checkpoint.
     used: u64,
 }
 
@@ -76,24 +79,24 @@ pub struct Ext {
     groups: Vec<Group>,
     directories: Vec<Directory>,
     journal: Journal,
-    /// Data since the last commit.
+    /// Pages of data that were written to files since the last commit.
     pending: Vec<u64>,
-    /// Metadata changed since then.
+    /// Pages of metadata that were changed since the last commit.
     dirty: BTreeSet<u64>,
-    /// Committed, and not yet where it belongs.
+    /// Pages of metadata that are committed to the journal, and not yet written to their own addresses.
     committed: BTreeSet<u64>,
     commit_pages: u64,
     since_commit: u64,
     checkpoint_commits: u64,
     commits: u64,
-    /// Processes that make files in turn, and files made.
+    /// The number of processes that make files in turn, and the number of files made so far.
     processes: u64,
     made: u64,
 }
 
 impl Ext {
-    /// A volume of `pages` pages that commits after every `commit_pages` pages of data, and writes metadata to its
-    /// place after every `checkpoint_commits` commits; `None` if it is too small to be one.
+    /// Creates a volume of `pages` pages. It commits after every `commit_pages` pages of data, and writes
+    /// metadata to its own addresses after every `checkpoint_commits` commits. `None` if `pages` is too small.
     pub fn new(
         pages: u64,
         page_bytes: u64,
@@ -132,13 +135,13 @@ impl Ext {
         this.lay_out().then_some(this)
     }
 
-    /// This volume with another number of processes that make files in turn; 1 by default.
+    /// Sets the number of processes that make files in turn; the default is 1.
     pub fn used_by(mut self, processes: u64) -> Self {
         self.processes = processes;
         self
     }
 
-    /// Lays out an empty volume. `false` if the journal does not fit in the first group.
+    /// Lays out an empty volume. Returns `false` if the first group has no room for the journal and data.
     fn lay_out(&mut self) -> bool {
         self.space = Space::new(self.pages);
         self.groups.clear();
@@ -171,7 +174,8 @@ impl Ext {
                 data += self.journal.pages;
             }
             if data >= end {
-                // A last group that has no room for data is left out; a first one means no volume.
+                // A last group without room for data is left out. Without room in the first group there is no
+                // volume.
                 self.space.take(first, end - first);
                 return number > 0;
             }
@@ -191,7 +195,7 @@ impl Ext {
         true
     }
 
-    /// Where room for a new file of `process` in `group` is looked for.
+    /// The page at which the search for free pages begins for a new file of `process` in `group`.
     fn goal_for_process(&self, group: usize, process: u64) -> u64 {
         let colour = process % COLOURS * (self.group_pages / COLOURS);
         self.groups[group]
@@ -199,12 +203,12 @@ impl Ext {
             .max(group as u64 * self.group_pages + colour)
     }
 
-    /// The group of a page of data.
+    /// The group that contains a page.
     fn group_of(&self, page: u64) -> usize {
         (page / self.group_pages) as usize
     }
 
-    /// Where group `group` is described.
+    /// The page with the descriptor of `group`.
     fn descriptor_page(&self, group: usize) -> u64 {
         1 + group as u64 * DESCRIPTOR_BYTES / self.page_bytes
     }
@@ -214,7 +218,7 @@ impl Ext {
         group.inode_table + inode % self.inodes_per_group * INODE_BYTES / self.page_bytes
     }
 
-    /// Takes up to `pages` pages from `goal` on.
+    /// Takes up to `pages` consecutive pages; the search begins at `goal`.
     fn take(&mut self, goal: u64, pages: u64) -> Extent {
         let extent = self
             .space
@@ -231,7 +235,7 @@ impl Ext {
 
     fn release(&mut self, extent: Extent) {
         for page in extent.first..extent.first + extent.pages {
-            // Metadata that are free again need not reach their place any more.
+            // Metadata in pages that are free again need not be written any more.
             self.dirty.remove(&page);
             self.committed.remove(&page);
         }
@@ -242,7 +246,8 @@ impl Ext {
         });
     }
 
-    /// Carries out `change` on every group that `extent` is in; their bitmaps and descriptors change.
+    /// Calls `change` for the part of `extent` in each group. The bitmap and the descriptor of each group
+    /// become dirty.
     fn change(&mut self, extent: Extent, change: impl Fn(&mut Group, Extent)) {
         let (mut first, end) = (extent.first, extent.first + extent.pages);
         while first < end {
@@ -256,7 +261,7 @@ impl Ext {
         }
     }
 
-    /// Takes the first free inode of `group`, or of the next that has one.
+    /// Takes the first free inode of `group`, or of the next group that has one.
     fn take_inode(&mut self, group: usize) -> u64 {
         let index = (group..self.groups.len())
             .chain(0..group)
@@ -272,12 +277,13 @@ impl Ext {
         inode
     }
 
-    /// Pages and inodes that are free.
+    /// The number of free inodes.
     fn free_inodes(&self) -> u64 {
         self.groups.iter().map(|group| group.inodes.free()).sum()
     }
 
-    /// Where a new directory goes: to its predecessor's group, until that is fuller than the average.
+    /// The group for a new directory: the group of the last directory, while that has at least half of the
+    /// average of free pages; otherwise the group with the most free pages.
     fn group_for_directory(&self) -> usize {
         let last = self.directories.last().map_or(0, |last| last.group);
         let average = self.space.free() / self.groups.len() as u64;
@@ -290,7 +296,7 @@ impl Ext {
             .unwrap_or(last)
     }
 
-    /// Writes data to its place, then copies changed metadata to the journal.
+    /// Commits: writes data to its addresses, then copies changed metadata to the journal.
     fn commit(&mut self, disk: &mut Disk) {
         self.since_commit = 0;
         disk.write_all(self.space.settle(&mut self.pending));
@@ -303,7 +309,7 @@ impl Ext {
         if self.journal.used + pages >= self.journal.pages {
             self.checkpoint(disk);
         }
-        // The last page says that all before it are there, so it is written when they are.
+        // The last page marks the commit as complete, so it is written after all others.
         for part in [pages - 1, 1] {
             self.write_journal(part, disk);
         }
@@ -314,7 +320,7 @@ impl Ext {
         }
     }
 
-    /// Writes pages of the journal, which starts over at its end.
+    /// Writes `pages` pages to the journal, which continues at its start when it is full.
     fn write_journal(&mut self, pages: u64, disk: &mut Disk) {
         let journal = &mut self.journal;
         journal.used += pages;
@@ -330,20 +336,21 @@ impl Ext {
         }
     }
 
-    /// Writes committed metadata to its place, and informs the journal.
+    /// Writes committed metadata to its own addresses, and updates the super block of the journal.
     fn checkpoint(&mut self, disk: &mut Disk) {
         disk.write_all(std::mem::take(&mut self.committed));
         disk.write(self.journal.first, 1);
         self.journal.used = 0;
     }
 
-    /// The most pages a transaction may change: a quarter of the journal.
+    /// The most pages that a transaction may change: a quarter of the journal.
     fn transaction_pages(&self) -> usize {
         (self.journal.pages / 4) as usize
     }
 }
 
-/// As `ext2fs_default_journal_size` has it, in pages of a page's size.
+/// The number of pages in the journal of a volume of `pages` pages, as `ext2fs_default_journal_size` chooses
+/// it.
 fn journal_pages(pages: u64) -> u64 {
     match pages {
         ..32_768 => 1024,
@@ -354,7 +361,7 @@ fn journal_pages(pages: u64) -> u64 {
     }
 }
 
-/// Copies of the super block are in groups 0 and 1 and in powers of 3, 5 and 7.
+/// Whether a group has a copy of the super block: groups 0, 1 and the powers of 3, 5 and 7 have one.
 fn has_super_block(group: u64) -> bool {
     group <= 1
         || [3, 5, 7].into_iter().any(|base: u64| {
@@ -373,7 +380,7 @@ impl FileSystem for Ext {
 
     fn fits(&self, bytes: u64) -> bool {
         let pages = bytes.div_ceil(self.page_bytes);
-        // Indirect pages, and a page more for either's entry and for a new directory.
+        // Counts the indirect pages, and up to four more pages for directories and their entries.
         let indirect = pages.div_ceil(self.page_bytes / POINTER_BYTES) + 1;
         pages + indirect + 4 <= self.space.free() && self.free_inodes() >= 2
     }
@@ -419,7 +426,7 @@ impl FileSystem for Ext {
             let goal = file
                 .end()
                 .unwrap_or_else(|| self.goal_for_process(group, file.process));
-            // Up to the next page that has to be pointed to from a page of its own.
+            // Allocates up to the next page for which a new indirect page is needed.
             let until = if held < DIRECT_PAGES {
                 DIRECT_PAGES
             } else {

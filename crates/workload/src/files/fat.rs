@@ -1,24 +1,26 @@
-//! FAT: two copies of an allocation table in front, then directories and data in clusters, given out next-fit.
+//! A FAT file system: two copies of an allocation table in front, then directories and data in clusters,
+//! allocated next-fit.
 //!
 //! ```text
 //! | boot | table, copy 1 | table, copy 2 | root directory | clusters ...
 //! ```
 //!
-//! A cluster's table entry says which comes next, so growing a file writes the table's page, twice, and the page of
-//! its directory entry: three places far from the data that are written again and again. Data goes to the disk at
-//! once, as to a medium that may be pulled out.
+//! The table entry of a cluster names the next cluster of the file. So growing a file changes a page of the
+//! table, in both copies, and the page of its directory entry: three pages far from the data that are written
+//! again and again. Data is written at once, as to a medium that may be removed at any time.
 //!
-//! Volumes below 2 GiB are FAT16: the smallest cluster, a power of two from one page on, that leaves no more than 65524
-//! clusters. Larger ones are FAT32 with clusters of 4, 8, 16 or 32 KiB by size (Microsoft, "FAT: General Overview of
-//! On-Disk Format", 1.03). A root directory of fixed size stands for FAT32's as well.
+//! Volumes below 2 GiB are FAT16. Their cluster is the smallest power of two, from one page on, that gives at
+//! most 65524 clusters. Larger volumes are FAT32 with clusters of 4, 8, 16 or 32 KiB, by size (Microsoft, "FAT:
+//! General Overview of On-Disk Format", 1.03). FAT32 has a root directory of fixed size here, too.
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
 use std::collections::BTreeSet;
 
-/// Entries of 32 bytes that one long name takes: two for the name, one for the file.
+/// Bytes that a file with a long name needs in its directory: two entries of 32 bytes for the name, and one for
+/// the file.
 const ENTRY_BYTES: u64 = 3 * 32;
-/// 512 entries of 32 bytes.
+/// The root directory has 512 entries of 32 bytes.
 const ROOT_BYTES: u64 = 16 << 10;
 const FAT16_CLUSTERS: u64 = 65_524;
 const GIB: u64 = 1 << 30;
@@ -34,18 +36,18 @@ pub struct Fat {
     data_first: u64,
     clusters: Space,
     cluster_count: u64,
-    /// Where the last allocation ended.
+    /// The cluster after the last allocation.
     next: u64,
     directories: Vec<Entries>,
-    /// Changed pages of the table's first copy, and of directories.
+    /// Changed pages of the first copy of the table, and of directories.
     dirty: BTreeSet<u64>,
     commit_pages: u64,
     since_commit: u64,
 }
 
 impl Fat {
-    /// A volume of `pages` pages, which writes its metadata back after every `commit_pages` pages of data; `None` if
-    /// it is too small to be one.
+    /// Creates a volume of `pages` pages, which writes its metadata after every `commit_pages` pages of data.
+    /// `None` if `pages` is too small.
     pub fn new(pages: u64, page_bytes: u64, commit_pages: u64) -> Option<Self> {
         let bytes = pages * page_bytes;
         let (mut cluster_bytes, entry_bytes) = match bytes {
@@ -105,7 +107,8 @@ impl Fat {
         (self.page_bytes / ENTRY_BYTES).max(1)
     }
 
-    /// Takes up to `clusters` clusters where the last allocation ended; the table's pages change.
+    /// Takes up to `clusters` consecutive clusters; the search begins after the last allocation. The table
+    /// changes.
     fn take(&mut self, clusters: u64) -> Extent {
         let run = self
             .clusters
@@ -133,7 +136,8 @@ impl FileSystem for Fat {
     }
 
     fn fits(&self, bytes: u64) -> bool {
-        // A directory's first cluster, a cluster more for either's entry, one for the end of the file.
+        // Four more clusters: the first one of a new directory, one for each of the two new entries, and one
+        // for the end of the file.
         let clusters = bytes.div_ceil(self.page_bytes * self.cluster_pages) + 4;
         clusters <= self.clusters.free()
     }
@@ -162,7 +166,8 @@ impl FileSystem for Fat {
     }
 
     fn grow(&mut self, file: &mut File, pages: u64) {
-        // Next-fit over the volume, except that a file first goes on where it ends if it can.
+        // Next-fit over the whole volume: the search begins after the last allocation, whatever file that was
+        // for.
         let mut missing = (pages - file.pages()).div_ceil(self.cluster_pages);
         while missing > 0 {
             let extent = self.take(missing);

@@ -2,14 +2,14 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `space` | which units of a disk are taken, and where free ones are |
-//! | `disk` | the requests a file system has made and the trace has not yet given out |
-//! | `fat` | two copies of an allocation table in front, next-fit behind |
+//! | `space` | which units of a disk are taken, and the search for free ones |
+//! | `disk` | the requests that a file system has made and the workload has not yet returned |
+//! | `fat` | two copies of an allocation table in front, next-fit allocation behind them |
 //! | `ext` | block groups with bitmaps and inode tables, and a journal |
 //! | `ntfs` | a file table, a log, a bitmap |
 //!
-//! They model places and the times at which metadata is written back, but not names, bytes or reading after a crash. The work of an application with
-//! files is in `standins`.
+//! These models contain addresses and the times at which metadata is written, but no names, no bytes and no
+//! recovery after a crash. `standins` models the applications that use the files.
 
 pub(super) mod disk;
 pub(super) mod ext;
@@ -22,37 +22,37 @@ pub(super) use space::Extent;
 
 use std::collections::BTreeSet;
 
-/// A file: where its pages are, in the order of its bytes.
+/// A file, and the addresses of its pages in the order of its bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct File {
-    /// The directory it is in.
+    /// The number of its directory.
     pub directory: usize,
-    /// Its inode, table record or directory entry.
+    /// The number of its inode or its record in the file table.
     pub slot: u64,
-    /// Its place among its directory's entries.
+    /// The index of its entry in the directory.
     pub entry: u64,
-    /// The process that made it, for file systems that use that.
+    /// The process that made the file, for file systems that use it.
     pub process: u64,
     pub bytes: u64,
     pub extents: Vec<Extent>,
-    /// Pages that say where its pages are, if the file system keeps them apart.
+    /// Pages that hold the addresses of the file's pages, if the file system has such pages.
     pub indirect: Vec<u64>,
 }
 
 impl File {
-    /// Pages held for its bytes.
+    /// The number of pages that are allocated for the data of the file.
     pub fn pages(&self) -> u64 {
         self.extents.iter().map(|extent| extent.pages).sum()
     }
 
-    /// The page after its last.
+    /// The page after the last page of the file; `None` if it has no pages.
     pub fn end(&self) -> Option<u64> {
         self.extents
             .last()
             .map(|extent| extent.first + extent.pages)
     }
 
-    /// Takes in pages behind its last.
+    /// Adds `extent` at the end of the file.
     pub fn extend(&mut self, extent: Extent) {
         match self.extents.last_mut() {
             Some(last) if last.first + last.pages == extent.first => last.pages += extent.pages,
@@ -60,7 +60,7 @@ impl File {
         }
     }
 
-    /// Where its pages from the `first` on are.
+    /// The addresses of `pages` pages of the file, from page `first` of the file on.
     fn pieces(&self, first: u64, pages: u64) -> impl Iterator<Item = Extent> + '_ {
         let (end, mut start) = (first + pages, 0);
         self.extents.iter().filter_map(move |extent| {
@@ -77,39 +77,39 @@ impl File {
 
 /// The operations that applications use.
 ///
-/// The caller that writes or makes a file has called [`FileSystem::fits`] before.
+/// Before a call that writes or makes a file, the caller must have called [`FileSystem::fits`].
 pub(super) trait FileSystem: Send {
-    /// Bytes in a page.
+    /// The size of a page in bytes.
     fn page_bytes(&self) -> u64;
 
-    /// Whether one more directory and one more file of `bytes` bytes fit, whatever metadata they need included.
+    /// Whether one more directory and one more file of `bytes` bytes fit, with all metadata that they need.
     fn fits(&self, bytes: u64) -> bool;
 
-    /// Makes a directory.
+    /// Makes a directory, and returns its number.
     fn make_directory(&mut self) -> usize;
 
-    /// Makes an empty file.
+    /// Makes an empty file in `directory`.
     fn create(&mut self, directory: usize) -> File;
 
-    /// Finds room after the end of `file`, so that it holds `pages` pages at least.
+    /// Allocates pages at the end of `file`, so that it has at least `pages` pages.
     fn grow(&mut self, file: &mut File, pages: u64);
 
-    /// Notes that the size or times of `file` are others now.
+    /// Records that the size or the times of `file` have changed.
     fn touch(&mut self, file: &File);
 
-    /// Takes data for pages of a file: to the disk at once, or when metadata is due.
+    /// Writes the data of pages of a file: at once, or with the next write-back, depending on the file system.
     fn put(&mut self, piece: Extent, disk: &mut Disk);
 
-    /// Notes that `pages` pages of data were written: metadata may be due.
+    /// Records that `pages` pages of data were written, so that a write-back of metadata may be due.
     fn written(&mut self, pages: u64, disk: &mut Disk);
 
-    /// Removes a file.
+    /// Removes a file and frees its pages.
     fn remove(&mut self, file: File, disk: &mut Disk);
 
-    /// Writes back all data and metadata that is due.
+    /// Writes data and metadata that wait, as at a regular write-back.
     fn sync(&mut self, disk: &mut Disk);
 
-    /// Starts over with an empty disk, and writes the pages that formatting writes.
+    /// Makes the volume empty, and writes the pages that formatting writes.
     fn format(&mut self, disk: &mut Disk);
 
     /// Writes `bytes` more bytes at the end of `file`.
@@ -123,7 +123,7 @@ pub(super) trait FileSystem: Send {
         self.overwrite(file, offset, bytes, disk);
     }
 
-    /// Writes the existing `bytes` bytes of `file` from `offset` on once more.
+    /// Writes `bytes` existing bytes of `file` again, from `offset` on.
     fn overwrite(&mut self, file: &File, offset: u64, bytes: u64, disk: &mut Disk) {
         self.touch(file);
         let page_bytes = self.page_bytes();
@@ -146,7 +146,7 @@ pub(super) trait FileSystem: Send {
     }
 }
 
-/// The entries of a directory: pages that grow, and places that are used again.
+/// The entries of a directory: its pages, and which entries are free and can be used again.
 #[derive(Clone, Debug, Default)]
 struct Entries {
     pages: Vec<u64>,
@@ -155,7 +155,7 @@ struct Entries {
 }
 
 impl Entries {
-    /// The place of a new entry, the lowest that is free.
+    /// The index of a new entry: the lowest one that is free.
     fn add(&mut self) -> u64 {
         self.holes.pop_first().unwrap_or_else(|| {
             self.used += 1;
@@ -163,17 +163,17 @@ impl Entries {
         })
     }
 
-    /// Frees a place.
+    /// Frees an entry.
     fn remove(&mut self, entry: u64) {
         self.holes.insert(entry);
     }
 
-    /// Whether the page for `entry`, of `per_page` entries, is still missing.
+    /// Whether the directory does not yet have the page for `entry`. A page has `per_page` entries.
     fn lacks(&self, entry: u64, per_page: u64) -> bool {
         entry / per_page >= self.pages.len() as u64
     }
 
-    /// The page that holds `entry`.
+    /// The page that contains `entry`.
     fn page(&self, entry: u64, per_page: u64) -> u64 {
         self.pages[(entry / per_page) as usize]
     }

@@ -1,17 +1,20 @@
-//! A file system of the NTFS kind: a table of files, a log of changes, a bitmap of used clusters.
+//! A file system like NTFS: a table of files, a log of changes, a bitmap of used clusters.
 //!
 //! ```text
 //! | boot | bitmap | data ... | file table, growing into its zone | data ... | log | data ... |
 //! ```
 //!
-//! Data and metadata wait for the given number of write-backs; data that are removed before that never reach the disk. Each write-back writes the
-//! changes of metadata since the last one to the log, whose last page is written again each time until it is full. Pages that have waited long enough
-//! are written: data before, metadata after the log:
-//! pages of the table, of the bitmap, of directories. A file of at most 700 bytes lies in its own record of the table.
+//! Data and metadata wait for a given number of write-backs; data that is removed before that is never written.
+//! Each write-back writes the changes of metadata since the last one to the log, whose last page is written
+//! again each time until it is full. Pages that have waited long enough are written: data before the log;
+//! metadata, that is pages of the table, of the bitmap and of directories, after the log. A file of at most 700
+//! bytes is stored in its record of the table.
 //!
-//! The zone of the table begins at a third of the volume and has an eighth of it, kept free for the table; the log is
-//! in the middle and has a hundredth, from 2 to 64 MiB. A record has 1 KiB, a directory's page some 40 names. These follow what is publicly known of
-//! NTFS 3.1; its own rules for finding room are not public, and the first free run after the last allocation that holds a whole file stands for them.
+//! The zone of the table begins at a third of the volume and has an eighth of it, which is kept free for the
+//! table. The log is in the middle of the volume and has a hundredth of it, from 2 to 64 MiB. A record has 1
+//! KiB, and a page of a directory has some 40 names. These numbers follow what is publicly known of NTFS 3.1.
+//! Its rules for allocation are not public; instead, a file gets the first free run after the last allocation
+//! that can hold all of it.
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
@@ -19,26 +22,26 @@ use std::collections::VecDeque;
 
 const RECORD_BYTES: u64 = 1024;
 const RESIDENT_BYTES: u64 = 700;
-/// Of a directory's page, with a name of some 15 characters.
+/// Length of a directory entry with a name of some 15 characters.
 const ENTRY_BYTES: u64 = 104;
-/// The log's entry about one changed page: both the old and the new content.
+/// Length of a log record about one changed page, with its old and its new content.
 const LOG_BYTES_PER_CHANGE: u64 = 256;
 const BOOT_BYTES: u64 = 8 << 10;
-/// The log begins with two pages that say where it stands.
+/// The log begins with two pages that hold its current position.
 const RESTART_PAGES: u64 = 2;
 const MIB: u64 = 1 << 20;
 
 /// Pages that wait to be written back.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
-    /// Whether each page does.
+    /// Whether each page of the volume waits.
     waits: Vec<bool>,
-    /// The pages that wait, with the number of the write-back before which they began to wait, in its order.
+    /// The pages that wait, grouped by the number of write-backs before they began to wait, in ascending order.
     since: VecDeque<(u64, Vec<u64>)>,
 }
 
 impl Waiting {
-    /// A page that waits already goes on waiting.
+    /// Adds a page that begins to wait after `now` write-backs. A page that already waits is not changed.
     fn add(&mut self, page: u64, now: u64) {
         let index = usize::try_from(page).expect("a volume's pages fit in memory as bits");
         if index >= self.waits.len() {
@@ -53,7 +56,8 @@ impl Waiting {
         }
     }
 
-    /// Takes out the pages that began to wait at `latest` or before, ascending.
+    /// Removes the pages that began to wait after at most `latest` write-backs, and returns them in ascending
+    /// order.
     fn due(&mut self, latest: u64) -> Vec<u64> {
         let mut due = Vec::new();
         while let Some((since, pages)) = self.since.front()
@@ -74,7 +78,7 @@ impl Waiting {
     }
 }
 
-/// A volume of the NTFS kind.
+/// A volume like NTFS.
 #[derive(Clone, Debug)]
 pub struct Ntfs {
     page_bytes: u64,
@@ -83,20 +87,20 @@ pub struct Ntfs {
     table_first: u64,
     log_first: u64,
     log_pages: u64,
-    /// The place of the next log record, in bytes after the restart pages.
+    /// The position of the next log record, in bytes after the restart pages.
     log_byte: u64,
     space: Space,
     records: Space,
     record_count: u64,
     next: u64,
     directories: Vec<(u64, Entries)>,
-    /// Pages of data and of metadata that wait, with the write-back before which they began to.
+    /// Pages of data, and pages of metadata, that wait to be written back.
     data: Waiting,
     dirty: Waiting,
-    /// Number of write-backs that a page waits for, and number of past write-backs.
+    /// The number of write-backs that a page waits for, and the number of past write-backs.
     wait_commits: u64,
     write_backs: u64,
-    /// Changes since the last write-back, for the log.
+    /// The number of changes since the last write-back, for the log.
     changes: u64,
     commit_pages: u64,
     since_commit: u64,
@@ -105,8 +109,9 @@ pub struct Ntfs {
 }
 
 impl Ntfs {
-    /// A volume of `pages` pages that writes metadata back after every `commit_pages` pages of data, and the log's
-    /// restart pages at every `checkpoint_commits`-th time; `None` if it is too small to be one.
+    /// Creates a volume of `pages` pages. It writes metadata after every `commit_pages` pages of data, and the
+    /// restart pages of the log with every `checkpoint_commits`-th write-back of metadata. `None` if `pages` is
+    /// too small.
     pub fn new(
         pages: u64,
         page_bytes: u64,
@@ -154,7 +159,7 @@ impl Ntfs {
         (this.record_count > 0).then_some(this)
     }
 
-    /// This volume with another number of write-backs that its pages wait for; 1 by default.
+    /// Sets the number of write-backs that pages wait for; the default is 1.
     pub fn waiting(mut self, commits: u64) -> Self {
         self.wait_commits = commits;
         self
@@ -291,7 +296,7 @@ impl FileSystem for Ntfs {
     fn sync(&mut self, disk: &mut Disk) {
         self.since_commit = 0;
         self.write_backs += 1;
-        // No page is due before the first have waited long enough.
+        // `None` while no page can have waited long enough.
         let latest = self.write_backs.checked_sub(self.wait_commits);
         if let Some(latest) = latest {
             let due = self.data.due(latest).into_iter();

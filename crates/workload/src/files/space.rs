@@ -1,22 +1,23 @@
 //! The used units of a disk, as a bitmap.
 
-/// Pages next to each other.
+/// Consecutive pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     pub first: u64,
     pub pages: u64,
 }
 
-/// Units of a stretch, and the longest run that is distinguished from longer ones.
+/// Units in a stretch. Free runs of this length or more are not distinguished.
 const STRETCH: u64 = 4096;
 
-/// Units of a disk, free or taken: pages, clusters, inodes.
+/// Units of a disk, free or taken: pages, clusters or inodes.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// A set bit is used; bits after the last unit are set.
+    /// A set bit means a taken unit. Bits after the last unit are set.
     words: Vec<u64>,
-    /// For each stretch, a length that no free run from any of its units on exceeds; of a run into the next
-    /// stretches its first [`STRETCH`] units count. A walk over a full disk passes over such stretches.
+    /// For each stretch, an upper bound for the length of the free runs that begin in it; a run may reach into
+    /// later stretches, and counts as at most [`STRETCH`]. A search on a full disk skips stretches whose bound
+    /// is too small.
     longest: Vec<u16>,
     /// No unit before this one is free.
     low: u64,
@@ -25,7 +26,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// All free.
+    /// Creates a space in which all units are free.
     pub fn new(units: u64) -> Self {
         let mut words = vec![0; units.div_ceil(64) as usize];
         if let (Some(last), rest @ 1..) = (words.last_mut(), units % 64) {
@@ -40,7 +41,7 @@ impl Space {
         }
     }
 
-    /// How many are free.
+    /// The number of free units.
     pub fn free(&self) -> u64 {
         self.free
     }
@@ -50,7 +51,7 @@ impl Space {
         self.words[(unit / 64) as usize] >> (unit % 64) & 1 == 1
     }
 
-    /// Takes free units.
+    /// Takes `units` units from `first` on, which must be free.
     pub fn take(&mut self, first: u64, units: u64) {
         for unit in first..first + units {
             let (word, bit) = (&mut self.words[(unit / 64) as usize], 1 << (unit % 64));
@@ -63,7 +64,7 @@ impl Space {
         }
     }
 
-    /// Frees taken units.
+    /// Frees `units` units from `first` on, which must be taken.
     pub fn release(&mut self, first: u64, units: u64) {
         for unit in first..first + units {
             let (word, bit) = (&mut self.words[(unit / 64) as usize], 1 << (unit % 64));
@@ -72,7 +73,7 @@ impl Space {
         }
         self.free += units;
         self.low = self.low.min(first);
-        // A run that begins a stretch before may have become longer.
+        // A run that begins in the stretch before may also have become longer.
         if let Some(last) = units.checked_sub(1) {
             let stretches = (first / STRETCH).saturating_sub(1)..=(first + last) / STRETCH;
             for stretch in stretches {
@@ -81,15 +82,15 @@ impl Space {
         }
     }
 
-    /// Empties `pages` and returns those still used, in ascending order and each once.
+    /// Empties `pages`, and returns those that are taken, in ascending order and each once.
     pub fn settle<'a>(&'a self, pages: &'a mut Vec<u64>) -> impl Iterator<Item = u64> + 'a {
         pages.sort_unstable();
         pages.dedup();
         pages.drain(..).filter(|page| self.is_taken(*page))
     }
 
-    /// Takes the first free run from `goal` on, at most `most` units of it; continues from the start at the end.
-    /// `None` if nothing is free.
+    /// Takes at most `most` units of the first free run from `goal` on. The search continues from the start of
+    /// the disk at its end. `None` if no unit is free.
     pub fn take_run(&mut self, goal: u64, most: u64) -> Option<Extent> {
         if self.free == 0 {
             return None;
@@ -104,7 +105,8 @@ impl Space {
         Some(Extent { first, pages })
     }
 
-    /// Takes the first free run from `goal` on that has all `units`, continuing from the start at the end.
+    /// Takes the first `units` units of the first free run from `goal` on that has so many. The search
+    /// continues from the start of the disk at its end. `None` if there is no such run.
     pub fn take_whole(&mut self, goal: u64, units: u64) -> Option<Extent> {
         let goal = if goal < self.units { goal } else { 0 };
         let first = self
@@ -117,7 +119,7 @@ impl Space {
         })
     }
 
-    /// The first of `units` free units next to each other, none before `from`.
+    /// The first unit of the first run of `units` free units that begins at `from` or later.
     fn find_whole(&mut self, from: u64, units: u64) -> Option<u64> {
         let mut from = from.max(self.low);
         while from < self.units {
@@ -144,14 +146,15 @@ impl Space {
         None
     }
 
-    /// The first unit of `from..end` where `units` free units begin, 1 to 64, or else what no run exceeds.
+    /// The first unit in `from..end` at which a run of `units` free units begins, for 1 to 64 units. Otherwise
+    /// an upper bound for the length of the runs that begin there.
     fn find_short(&self, from: u64, end: u64, units: u64) -> Result<u64, u64> {
         let mut wanted = u64::MAX << (from % 64);
         for index in from / 64..end / 64 {
             let word = !self.word(index);
             if word & wanted != 0 {
                 let mut begins = u128::from(word) | u128::from(!self.word(index + 1)) << 64;
-                // A bit stays set where this many free units begin.
+                // A bit stays set where at least `long` free units begin.
                 let mut long = 1;
                 while long < units {
                     let more = long.min(units - long);
@@ -168,7 +171,7 @@ impl Space {
         Err(units.saturating_sub(1))
     }
 
-    /// Looks for a run of more than 64 units, which cannot lie within one word.
+    /// The same as [`Self::find_short`] for more than 64 units. Such a run does not fit in one word.
     fn find_long(&self, from: u64, end: u64, units: u64) -> Result<u64, u64> {
         let (mut index, mut longest, mut run) = (from / 64, 63, 0);
         let mut before = !(u64::MAX << (from % 64));
@@ -177,7 +180,7 @@ impl Space {
             let word = self.word(index) | before;
             before = 0;
             if word == u64::MAX {
-                // Most words of a full disk.
+                // On a full disk, most words have no free unit.
                 (index, run) = (index + 1, 0);
                 continue;
             }
@@ -194,7 +197,7 @@ impl Space {
         Err(longest)
     }
 
-    /// How many units are free from `first`, which is free, on; at most `most`.
+    /// The number of consecutive free units from `first` on, which must be free; at most `most`.
     fn run(&self, first: u64, most: u64) -> u64 {
         let mut index = first / 64;
         let in_word = 64 - first % 64;
@@ -209,7 +212,7 @@ impl Space {
         run.min(most)
     }
 
-    /// 64 units; those after the last unit count as used.
+    /// The word with 64 units. Units after the last one count as taken.
     fn word(&self, index: u64) -> u64 {
         self.words.get(index as usize).copied().unwrap_or(u64::MAX)
     }
@@ -262,7 +265,7 @@ mod tests {
         let (mut space, mut plain) = (Space::new(UNITS as u64), vec![false; UNITS]);
         let (mut found, mut missed) = (0, 0);
         for round in 0..3000u64 {
-            // Whole stretches, a little more, and small ones; the disk is nearly full most of the time.
+            // Lengths of whole stretches, a little more, and less. The disk is nearly full most of the time.
             let length = [1, 3, 64, 700, 4095, 4096, 4097, 9000][random.below(8) as usize];
             let goal = [0, random.below(UNITS as u64), UNITS as u64][random.below(3) as usize];
             let start = if goal < UNITS as u64 {

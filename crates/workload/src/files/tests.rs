@@ -1,4 +1,4 @@
-//! What every file system has to keep to, whatever is done with files.
+//! Properties that every file system must have, whatever is done with files.
 
 use super::ext::Ext;
 use super::fat::Fat;
@@ -21,7 +21,7 @@ fn all(pages: u64, page_bytes: u64) -> Vec<(&'static str, Box<dyn FileSystem>)> 
     all
 }
 
-/// Files are made, grown, rewritten and removed until the volume is full and beyond.
+/// Makes, grows, rewrites and removes files until the volume is full, and continues on the full volume.
 #[test]
 fn no_page_belongs_to_two_files_and_none_lies_outside() {
     for (pages, page_bytes) in [
@@ -107,7 +107,7 @@ fn data_is_written_where_the_file_is_and_metadata_beside() {
             let access = disk.pop().unwrap();
             (access.page - first, access.pages)
         };
-        // FAT writes data at once, the others when metadata is due: three pages later.
+        // FAT writes data at once. The others write it with their metadata, which is due three pages later.
         if name == "fat" {
             assert_eq!(data(&mut disk), (0, 9));
         }
@@ -122,11 +122,12 @@ fn data_is_written_where_the_file_is_and_metadata_beside() {
             })
             .sum();
         let expected = match name {
-            // A page of the table in both copies, and one of the directory.
+            // A page of the table in both copies, and a page of the directory.
             "fat" => 3,
-            // A descriptor, both bitmaps, the group's descriptor, the inodes, the directory; a commit.
+            // In the journal: a descriptor, both bitmaps, the group's descriptor, the inodes, the directory,
+            // and the commit page.
             "ext" => 7,
-            // The log; the bitmap, both records in one page, the directory's page.
+            // A page of the log, one of the bitmap, one with both records, and one of the directory.
             _ => 4,
         };
         assert_eq!(metadata, expected, "{name}");
@@ -150,9 +151,9 @@ fn a_journal_goes_round_and_metadata_reaches_its_place_at_checkpoints() {
         }
     }
     assert_eq!(written[&file.extents[0].first], steps);
-    // The inode's page every fifth time; the journal's first page with it.
+    // Every fifth commit writes the page of the inode, and with it the first page of the journal.
     assert_eq!(written[&system.inode_page_of(&file)], steps / 5);
-    // Three pages for each commit, around 4095 of the journal.
+    // Each commit writes three pages, in a circle over the 4095 pages after the first of the journal.
     let journal: u64 = written
         .iter()
         .filter(|(page, _)| system.in_journal(**page))
@@ -181,8 +182,8 @@ fn a_gibibyte_of_fat_has_clusters_of_16_kib() {
 
 #[test]
 fn what_one_process_makes_on_ext_lies_side_by_side_and_what_several_make_apart() {
-    // A group has 32768 pages, a sixteenth 2048. Tables and journal fill the first two and a part of the third: room
-    // looked for from there on is found behind them.
+    // A group has 32768 pages, so a sixteenth has 2048. Tables and the journal fill the first two sixteenths
+    // and a part of the third. A search that begins in them finds free pages behind them.
     let sixteenth = 2048;
     for processes in [1, 5] {
         let mut system = Ext::new(40_000, 4096, 1000, 3).unwrap().used_by(processes);
@@ -219,7 +220,8 @@ fn a_page_on_ntfs_waits_for_so_many_write_backs_from_its_first_change_on() {
         let mut disk = Disk::new(1, 1);
         let directory = system.make_directory();
         let mut file = system.create(directory);
-        // Every piece is a write-back; the first page is changed by each, the others by one.
+        // Each append and overwrite is a write-back. The first page is changed by each of them, the second page
+        // by one.
         system.append(&mut file, 4096, &mut disk);
         let first = file.extents[0].first;
         let mut written = Vec::new();
@@ -244,7 +246,7 @@ fn a_page_on_ntfs_waits_for_so_many_write_backs_from_its_first_change_on() {
         drain(&mut disk);
         let expected: [&[u64]; 6] = match commits {
             1 => [&[0], &[0], &[0], &[1], &[], &[]],
-            // What is removed before it has waited is not written.
+            // Data that is removed before it has waited long enough is not written.
             _ => [&[], &[], &[0], &[], &[], &[]],
         };
         assert_eq!(written, expected, "{commits}");

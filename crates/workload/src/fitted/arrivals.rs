@@ -1,4 +1,4 @@
-//! When requests come: gaps of the classes of the trace, at the pace of the trace.
+//! Draws arrivals: gaps from the classes of the trace, at the pace of the trace.
 
 use destage_base::Random;
 
@@ -8,7 +8,7 @@ use super::profile::Profile;
 /// Draws the gaps of stretches of requests.
 #[derive(Debug)]
 pub(super) struct Arrivals {
-    /// Gaps of each class.
+    /// The gaps of each class.
     gaps: Vec<Deck>,
 }
 
@@ -20,8 +20,8 @@ impl Arrivals {
         }
     }
 
-    /// The gaps, in ticks, before the requests of a stretch of the profile. Together they take as long as the stretch
-    /// took in the trace.
+    /// The gaps in ticks before each request of a stretch of the profile. Their sum is the time that the
+    /// stretch took in the trace.
     pub(super) fn gaps(
         &mut self,
         profile: &Profile,
@@ -39,7 +39,8 @@ impl Arrivals {
     }
 }
 
-/// Makes gaps take `target` in all. The largest gaps absorb the difference: small gaps make bursts, and stay unchanged.
+/// Changes gaps so that their sum is `target`. The largest gaps absorb the difference; small gaps, which make
+/// bursts, do not change.
 fn fit_to(drawn: &mut [u64], target: u64) {
     let sum = drawn.iter().fold(0u64, |sum, gap| sum.saturating_add(*gap));
     if sum <= target {
@@ -52,7 +53,7 @@ fn fit_to(drawn: &mut [u64], target: u64) {
     gaps.sort_unstable();
     let (mut left, mut level) = (target, 0);
     for (index, gap) in gaps.iter().enumerate() {
-        // Were all from here on as large as this one, they would not fit.
+        // Stops at the first gap that is above the level at which all remaining gaps would fit.
         let count = (gaps.len() - index) as u64;
         level = left / count;
         if *gap > level {

@@ -1,4 +1,4 @@
-//! The blocks of a trace, in the order in which they are first touched, and the extents they make.
+//! Numbers the blocks of a trace in the order in which they are first touched, and joins them to extents.
 
 use std::collections::HashMap;
 
@@ -6,43 +6,45 @@ use destage_trace::Request;
 
 use super::profile::REGIONS;
 
-/// Sectors of the page that a profile counts in.
+/// Sectors in a page; profiles count in pages of this size.
 pub(super) const PAGE_SECTORS: u64 = 8;
-/// Sectors of its block.
+/// Sectors in a block of 64 such pages.
 pub(super) const BLOCK_SECTORS: u64 = 64 * PAGE_SECTORS;
 
-/// Touched blocks in a row.
+/// A run of consecutive blocks that were all touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) blocks: u32,
-    /// The part of the address space that it begins in; [`REGIONS`] for an extent that the address space ends with.
+    /// The region of the address space in which the extent begins; [`REGIONS`] for an extent at the end of the
+    /// address space.
     pub(super) region: u32,
 }
 
-/// Where a block lies.
+/// The position of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Its extent, in the order in which extents are first touched.
+    /// The extent of the block; extents are numbered in the order in which they are first touched.
     pub(super) extent: u32,
-    /// How many blocks of the extent lie before it.
+    /// The number of blocks of the extent before this block.
     pub(super) offset: u32,
 }
 
-/// Blocks of an address space of this many sectors, the last one perhaps not whole.
+/// The number of blocks in an address space of this many sectors; the last block may be incomplete.
 pub(super) const fn blocks_of(footprint_sectors: u64) -> u64 {
     footprint_sectors.div_ceil(BLOCK_SECTORS)
 }
 
-/// Numbers blocks as they are touched.
+/// Numbers blocks in the order in which they are first touched.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     numbers: HashMap<u64, u32>,
-    /// The address of each, in blocks.
+    /// The address of each numbered block, in blocks.
     addresses: Vec<u64>,
 }
 
 impl Blocks {
-    /// Touches the blocks of `request`; returns the number of the first, and the sectors after the start of that block.
+    /// Touches the blocks of `request`. Returns the number of its first block, and its offset in sectors from
+    /// the start of that block.
     pub(super) fn touch(&mut self, request: &Request) -> (u32, u32) {
         let first = request.sector / BLOCK_SECTORS;
         for address in first..request.end().div_ceil(BLOCK_SECTORS).max(first + 1) {
@@ -61,7 +63,7 @@ impl Blocks {
         let region_blocks = blocks.div_ceil(REGIONS as u64);
         let mut sorted = self.addresses.clone();
         sorted.sort_unstable();
-        // The first address of the extent of each block, and the length of that extent.
+        // The first address of the extent of each block, and the length of each extent by its first address.
         let mut first_of = HashMap::new();
         let mut lengths: HashMap<u64, u32> = HashMap::new();
         let mut first = 0;

@@ -1,17 +1,18 @@
-//! Gaps of a trace, in as many classes as a profile has.
+//! The classes of gaps that a profile distinguishes.
 
 use super::profile::GAP_CLASSES;
 
-/// Gaps that stand for a class.
+/// The number of gaps that represent a class.
 const GAPS: usize = 16;
-/// Share of all gaps above 0 that are no longer than those of a class, without the last class.
+/// The share of all gaps above 0 that are at most as long as those of classes 1 to 8; class 9 has the rest.
 const SHARES: [f64; GAP_CLASSES - 2] = [0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.995];
 
-/// Classes of gaps, by the longest gap of each.
+/// Classes of gaps, by the longest gap in each.
 pub(super) struct GapClasses([u64; GAP_CLASSES]);
 
 impl GapClasses {
-    /// The gaps of `sorted` above 0: class 0 is no gap, the other classes hold rising shares of all.
+    /// Makes classes for the gaps in `sorted`, which must be above 0 and in ascending order. Class 0 has gaps
+    /// of 0. The others have the shares above.
     pub(super) fn of(sorted: &[u64]) -> Self {
         let mut bounds = [u64::MAX; GAP_CLASSES];
         bounds[0] = 0;
@@ -28,7 +29,7 @@ impl GapClasses {
         class.unwrap_or(GAP_CLASSES - 1) as u8
     }
 
-    /// Gaps that stand for those of each class in `sorted`: means of equally large groups.
+    /// The gaps that represent each class of the gaps in `sorted`: the means of groups of equal size.
     pub(super) fn gaps(&self, sorted: &[u64]) -> [Vec<u64>; GAP_CLASSES] {
         std::array::from_fn(|class| {
             let of: Vec<u64> = sorted
@@ -44,7 +45,7 @@ impl GapClasses {
     }
 }
 
-/// The mean of some gaps, at least one.
+/// The mean of `gaps`, of which there must be at least one.
 fn mean(gaps: &[u64]) -> u64 {
     let sum: u128 = gaps.iter().map(|gap| u128::from(*gap)).sum();
     (sum / gaps.len() as u128) as u64

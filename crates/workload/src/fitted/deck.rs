@@ -1,8 +1,9 @@
-//! Cards drawn without replacement, so that the draws have the counts of the fitted trace, whatever the seed.
+//! Draws cards without replacement, so that the draws have the same counts as the fitted trace, whatever the
+//! seed.
 
 use destage_base::Random;
 
-/// Draws without replacement, and from all again once none is left.
+/// Draws cards without replacement, and starts again with all cards when none is left.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deck {
     cards: Vec<u64>,
@@ -17,7 +18,7 @@ impl Deck {
         }
     }
 
-    /// The next card; `None` if there never was one.
+    /// The next card; `None` if the deck has no cards.
     pub(super) fn draw(&mut self, random: &mut Random) -> Option<u64> {
         if self.cards.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! From requests to a profile.
+//! Makes a profile of requests.
 
 use destage_trace::{Operation, Request};
 
@@ -7,31 +7,33 @@ use super::classes::GapClasses;
 use super::profile::Profile;
 use super::sweep::Sweeps;
 
-/// Stretches of a profile, at most, and requests of each, at least.
+/// The number of stretches that a long trace is divided into, approximately; and the least number of requests
+/// in a stretch.
 const STRETCHES: u64 = 8192;
 const LEAST_STRETCH: u64 = 16;
 
-/// Reads the requests of a trace, in the order of their arrival, and makes a profile of them. Keeps all of them.
+/// Collects the requests of a trace, in the order of their arrival, and makes a profile of them. All requests
+/// stay in memory.
 #[derive(Debug, Default)]
 pub struct Fitter {
     requests: Vec<Request>,
 }
 
 impl Fitter {
-    /// Takes in the next request. Flushes and trims are left out.
+    /// Adds the next request. Flushes and trims are ignored.
     pub fn add(&mut self, request: &Request) {
         if matches!(request.operation, Operation::Read | Operation::Write) {
             self.requests.push(*request);
         }
     }
 
-    /// The requests so far.
+    /// The requests added so far.
     #[must_use]
     pub fn requests(&self) -> &[Request] {
         &self.requests
     }
 
-    /// The profile of all requests; `None` if there were none.
+    /// The profile of all requests; `None` if there are none.
     #[must_use]
     pub fn finish(self) -> Option<Profile> {
         (!self.requests.is_empty()).then(|| profile(&self.requests))
@@ -69,7 +71,7 @@ fn profile(requests: &[Request]) -> Profile {
     }
 }
 
-/// Time since the request before, in ticks.
+/// The time in ticks from the previous arrival to each request; 0 for the first request.
 fn gaps(requests: &[Request]) -> Vec<u64> {
     let mut last = requests.first().map_or(0, |request| request.arrival);
     let since = |request: &Request| {

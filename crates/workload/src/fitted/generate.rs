@@ -1,4 +1,4 @@
-//! From a profile to requests.
+//! Makes requests from a profile.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use super::schedule::{Schedule, Step};
 use destage_base::{Random, Ticks};
 use destage_trace::{Operation, Request};
 
-/// The requests of a profile, without an end.
+/// The requests of a profile. They never end.
 #[derive(Debug)]
 pub struct Fitted {
     profile: Arc<Profile>,
     random: Random,
     made: u64,
     now: Ticks,
-    /// The first block of each extent on the device.
+    /// The address of each extent on the device, in blocks.
     addresses: Vec<u64>,
     arrivals: Arrivals,
     schedule: Schedule,
-    /// Requests of the stretch that are to come, with the gaps before them.
+    /// The remaining requests of the current stretch, each with the gap before it.
     ahead: VecDeque<(Step, u64)>,
 }
 
 impl Fitted {
-    /// The requests of `profile`, as `seed` has them.
+    /// The requests of `profile` that `seed` gives.
     #[must_use]
     pub fn new(profile: Arc<Profile>, seed: u64) -> Self {
         Self {
@@ -42,7 +42,7 @@ impl Fitted {
         }
     }
 
-    /// Draws the next stretch, and before the first of them, an address for each extent.
+    /// Draws the next stretch. Before the first stretch it also draws an address for each extent.
     fn look_ahead(&mut self) {
         let profile = &self.profile;
         let from = self.made % profile.requests;
@@ -95,7 +95,7 @@ impl Iterator for Fitted {
     }
 }
 
-/// `sector`, or the last page that the request fits behind if it would end beyond the footprint.
+/// `sector`; or, if the request would end beyond the footprint, the last start of a page at which it fits.
 fn within(footprint: u64, sector: u64, sectors: u32) -> u64 {
     let last = footprint.saturating_sub(u64::from(sectors));
     if sector > last {

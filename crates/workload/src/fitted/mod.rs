@@ -1,15 +1,17 @@
-//! Stand-ins fitted to a trace: a profile of it, and requests drawn from the profile.
+//! Stand-ins for traces: a profile that is fitted to a trace, and requests drawn from the profile.
 //!
-//! A profile keeps the sweeps of a trace, which are sequences of reads or writes that continue each other: in which block of the working set each
-//! begins, and where in it, the sizes of its requests, and when among all others it began and ended.
-//! Blocks are numbered in the order in which they are first touched. A generator gives them other addresses, where
-//! neighbours stay neighbours; requests of a sweep come at a steady pace. Of each gap its class is kept. Pages are of 4 KiB and blocks of 64 pages, whatever the device.
+//! A profile keeps the sweeps of a trace, which are sequences of reads or of writes that continue each other.
+//! It knows the block of the working set and the sector in it where each sweep begins, the sizes of its
+//! requests, and the positions of its first and last request among all requests. Blocks are numbered in the
+//! order in which they are first touched. The generator gives them new addresses, at which neighbours stay
+//! neighbours, and requests of a sweep come at a steady pace. For each gap between arrivals, the profile keeps
+//! its class. Pages have 4 KiB and blocks 64 pages, whatever the device.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `profile` `text` | the kept facts about a trace, and the same as TOML |
-//! | `fit` `sweep` `blocks` `classes` | from requests to a profile |
-//! | `generate` `schedule` `arrivals` `addresses` | the reverse: which request comes next, when, and at which address |
+//! | `profile` `text` | the profile of a trace, and its form as TOML |
+//! | `fit` `sweep` `blocks` `classes` | make a profile of requests |
+//! | `generate` `schedule` `arrivals` `addresses` | make requests of a profile: which comes next, when, and at which address |
 //! | `deck` | draws without replacement |
 
 mod addresses;
@@ -46,10 +48,10 @@ parameters! {
     }
 }
 
-/// The parameters of a fitted stand-in; their default values are [`defaults`].
+/// The parameters of a fitted stand-in; [`defaults`] returns their default values.
 pub const PARAMETERS: &[Parameter] = Parameters::ROWS;
 
-/// The values of `profile` by default.
+/// The default values of [`PARAMETERS`] for `profile`.
 #[must_use]
 pub fn defaults(profile: &Profile) -> Values {
     let mut values = Values::defaults(PARAMETERS);
@@ -58,9 +60,10 @@ pub fn defaults(profile: &Profile) -> Values {
     values
 }
 
-/// The requests of `profile` under `values` of [`PARAMETERS`], as `seed` has them.
+/// The requests of `profile` with `values` of [`PARAMETERS`] that `seed` gives.
 ///
-/// Another share of writes leaves out reads, or writes, at random; the others keep their times.
+/// If `write_percent` differs from that of the profile, reads or writes are left out at random; the others keep
+/// their times. There are no requests if the profile has none of a kind that is wanted.
 #[must_use]
 pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests {
     let own = Parameters::from_values(values);
@@ -70,7 +73,7 @@ pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests 
     if (has - wanted).abs() < 1e-9 {
         return Box::new(all.take(usize::try_from(own.requests).unwrap_or(usize::MAX)));
     }
-    // The share of each that is kept.
+    // The share of writes, or of reads, that is kept.
     let odds = |part: f64, of: f64| if of > 0.0 { (part / of).min(1.0) } else { 0.0 };
     let writes = odds(wanted * (1.0 - has), (1.0 - wanted) * has);
     let reads = odds((1.0 - wanted) * has, wanted * (1.0 - has));
@@ -79,7 +82,7 @@ pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests 
         (_, true) => (0.0, 1.0),
         _ => (writes, reads),
     };
-    // A profile with only reads cannot give writes, nor one with only writes reads.
+    // A profile with only reads cannot give writes, and one with only writes cannot give reads.
     let possible = (has > 0.0 || wanted <= 0.0) && (has < 1.0 || wanted >= 1.0);
     let mut random = Random::new(!seed);
     let kept = all.filter(move |request| {

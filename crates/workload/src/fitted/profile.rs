@@ -1,56 +1,57 @@
-//! The kept parts of a trace: its sweeps over numbered blocks, which blocks are neighbours, and gaps.
+//! The profile of a trace: its sweeps over numbered blocks, the extents of neighbouring blocks, and the gaps
+//! between arrivals.
 
 use destage_base::time::TICKS_PER_MS;
 
 use super::blocks::{Extent, Place};
 use super::sweep::Sweep;
 
-/// Classes of gaps: none, and nine of rising length.
+/// The number of classes of gaps: one for gaps of 0, and nine of ascending length.
 pub(super) const GAP_CLASSES: usize = 10;
-/// Number of parts of the address space that are distinguished.
+/// The number of regions of the address space that are distinguished.
 pub(super) const REGIONS: usize = 64;
 
-/// A trace's statistics, from which requests like its own are drawn.
+/// The statistics of a trace from which similar requests are drawn.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     pub(super) requests: u64,
     pub(super) footprint_sectors: u64,
-    /// Gaps of each class in ticks, all alike.
+    /// The gaps that represent each class, in ticks; each represents equally many gaps.
     pub(super) gaps: [Vec<u64>; GAP_CLASSES],
-    /// Requests of a stretch.
+    /// The number of requests in a stretch.
     pub(super) pace_requests: u64,
-    /// How long each stretch took, in ticks.
+    /// The duration of each stretch in ticks.
     pub(super) pace: Vec<u64>,
     /// The class of the gap before each request.
     pub(super) classes: Vec<u8>,
-    /// In the order in which they are first touched, as are blocks.
+    /// Extents and blocks, both in the order in which they are first touched.
     pub(super) extents: Vec<Extent>,
     pub(super) blocks: Vec<Place>,
-    /// In the order of their first requests.
+    /// Sweeps, in the order of their first requests.
     pub(super) sweeps: Vec<Sweep>,
 }
 
 impl Profile {
-    /// The number of requests of the trace; after that many, its sweeps begin again at other addresses.
+    /// The number of requests of the trace. After that many, the sweeps begin again at other addresses.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.requests
     }
 
-    /// The sector after the last one that the trace touched.
+    /// The sector after the last one that the trace touched, rounded up to a page of 4 KiB.
     #[must_use]
     pub const fn footprint_sectors(&self) -> u64 {
         self.footprint_sectors
     }
 
-    /// Writes in a hundred requests.
+    /// The share of writes among requests, in percent.
     #[must_use]
     pub fn write_percent(&self) -> f64 {
         let writes = self.sweeps.iter().filter(|sweep| sweep.writes);
         writes.map(Sweep::requests).sum::<u64>() as f64 * 100.0 / self.requests as f64
     }
 
-    /// Mean gap between arrivals, in milliseconds.
+    /// The mean gap between arrivals in milliseconds.
     #[must_use]
     pub fn mean_interarrival_ms(&self) -> f64 {
         let span: u128 = self.pace.iter().map(|ticks| u128::from(*ticks)).sum();

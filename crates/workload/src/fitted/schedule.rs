@@ -1,4 +1,4 @@
-//! The requests of sweeps in their order: each sweep keeps its own, and its pace among all others.
+//! Puts the requests of sweeps in order: each sweep keeps its own order, and its pace among all others.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,34 +7,34 @@ use destage_base::Random;
 
 use super::sweep::Sweep;
 
-/// A request's share of time, cut finely enough for all to have a time of their own.
+/// Units of time for each request of the trace: fine enough that hardly any two requests get the same time.
 const SHARE: u64 = 1 << 16;
 
-/// Where a request goes, and how large it is.
+/// The position, the size and the operation of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) writes: bool,
-    /// The block its sweep begins in.
+    /// The block in which the sweep begins.
     pub(super) block: u32,
-    /// Sectors after the start of that.
+    /// The first sector of the request, counted from the start of that block.
     pub(super) sector: u64,
     pub(super) sectors: u32,
 }
 
-/// A sweep under way. Ordered by its next time, then by its place among all.
+/// A sweep that has begun and not ended. The order is by the time of its next request, then by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Running {
     next: u64,
     sweep: usize,
-    /// From one request to the next.
+    /// The time from one request to the next.
     pace: u64,
-    /// Its run of equal sizes, how many of these are left, and where the next one begins.
+    /// The current run of equal sizes, the number of requests left in it, and the sector of the next request.
     run: usize,
     left: u32,
     sector: u64,
 }
 
-/// Requests from first to last, once.
+/// Returns all requests of sweeps once, from the first to the last.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     running: BinaryHeap<Reverse<Running>>,
@@ -42,7 +42,7 @@ pub(super) struct Schedule {
 }
 
 impl Schedule {
-    /// The next request of `sweeps`; `None` after the last.
+    /// The next request of `sweeps`; `None` after the last one.
     pub(super) fn next(&mut self, sweeps: &[Sweep], random: &mut Random) -> Option<Step> {
         while let Some(sweep) = sweeps.get(self.begun) {
             let first = sweep.first * SHARE;
@@ -53,7 +53,7 @@ impl Schedule {
             {
                 break;
             }
-            // The first request keeps its place; the others come at a steady pace.
+            // The first request keeps its position among all requests. The others follow at a steady pace.
             let pace = (sweep.last - sweep.first) * SHARE / (sweep.requests() - 1).max(1);
             self.running.push(Reverse(Running {
                 next: first + random.below(SHARE),

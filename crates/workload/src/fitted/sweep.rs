@@ -1,29 +1,31 @@
-//! Sweeps: reads, or writes, each of which begins where the one before it ended.
+//! Sweeps: sequences of reads, or of writes, each of which begins where the one before it ended.
 
 use std::collections::HashMap;
 
 use destage_trace::{Operation, Request};
 
-/// Most requests between two of a sweep, as a multiple of those between the earlier ones: later ones begin another sweep, since a sweep keeps only
-/// the first and the last of its times.
+/// The most requests of the trace from the first request of a sweep to its second. Later pauses must be between
+/// half and twice the mean of the earlier ones. Otherwise the request begins another sweep, because a sweep
+/// keeps only its first and its last time.
 const FIRST_PAUSE: u64 = 8;
 
-/// Requests that go on behind each other, at a steady pace among all others.
+/// Requests that continue each other, at a steady pace among all other requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sweep {
     pub(super) writes: bool,
-    /// How many requests of the trace come before its first, and before its last.
+    /// The number of requests of the trace before the first request of the sweep, and before its last.
     pub(super) first: u64,
     pub(super) last: u64,
-    /// The block it begins in, in the order in which blocks are first touched; and sectors after the start of that.
+    /// The number of the block in which the sweep begins, and the offset of its beginning in that block, in
+    /// sectors.
     pub(super) block: u32,
     pub(super) sector: u32,
-    /// Sizes in sectors, and how many requests in a row have each.
+    /// Sizes in sectors, each with the number of consecutive requests of this size.
     pub(super) sizes: Vec<(u32, u32)>,
 }
 
 impl Sweep {
-    /// How many requests it has.
+    /// The number of requests in the sweep.
     pub(super) fn requests(&self) -> u64 {
         self.sizes.iter().map(|(_, count)| u64::from(*count)).sum()
     }
@@ -36,19 +38,20 @@ impl Sweep {
     }
 }
 
-/// Puts requests into sweeps.
+/// Divides requests into sweeps.
 #[derive(Debug, Default)]
 pub(super) struct Sweeps {
-    /// In the order of their first requests.
+    /// All sweeps, in the order of their first requests.
     all: Vec<Sweep>,
-    /// How many requests each has.
+    /// The number of requests in each sweep.
     counts: Vec<u64>,
-    /// The sweep that ends before a sector, of reads and of writes.
+    /// The sweep that ends at a sector; the key also says whether it writes.
     ends: HashMap<(bool, u64), usize>,
 }
 
 impl Sweeps {
-    /// Takes in the request after `before` others, which begins `sector` sectors behind the start of `block`.
+    /// Adds a request that comes after `before` other requests, and begins `sector` sectors after the start of
+    /// `block`.
     pub(super) fn add(&mut self, before: u64, request: &Request, (block, sector): (u32, u32)) {
         let writes = request.operation == Operation::Write;
         let found = self.ends.remove(&(writes, request.sector));
@@ -81,7 +84,7 @@ impl Sweeps {
         self.ends.insert((writes, request.end()), index);
     }
 
-    /// All of them, in the order of their first requests.
+    /// All sweeps, in the order of their first requests.
     pub(super) fn finish(self) -> Vec<Sweep> {
         self.all
     }

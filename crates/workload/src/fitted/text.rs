@@ -1,6 +1,6 @@
-//! A profile as TOML: read, checked, written.
+//! Reads, checks and writes a profile as TOML.
 //!
-//! [`classes`], [`places`] and [`sweeps`] define the forms of gaps, blocks and sweeps.
+//! [`classes`], [`places`] and [`sweeps`] define the notation of gaps, blocks and sweeps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,20 +12,20 @@ use super::blocks::{BLOCK_SECTORS, Extent, Place, blocks_of};
 use super::profile::{GAP_CLASSES, Profile, REGIONS};
 use super::sweep::Sweep;
 
-/// The name of the form in a profile's text.
+/// The version of the notation.
 const FORM: i64 = 2;
-/// Entries of a list, and cards of a tally, at most: memory stays bounded whatever a text says.
+/// Most entries of a list, and most blocks: memory stays bounded, whatever a text contains.
 const MOST: u64 = 1 << 24;
 
-/// A profile's text is not one.
+/// The error of a text that is not a valid profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {text:?}: expected {expected}")]
 pub struct ProfileError {
-    /// The key; `line` where the text is no TOML.
+    /// The key of the value; `line` and a number if the text is not TOML.
     pub key: String,
-    /// What stands there.
+    /// The text that was found.
     pub text: String,
-    /// A correct text.
+    /// What was expected.
     pub expected: String,
 }
 
@@ -41,7 +41,7 @@ fn wrong(key: impl Into<String>, text: impl ToString, expected: impl Into<String
     }
 }
 
-/// A table, and its name in errors.
+/// A table of the TOML text, and its name in error messages.
 struct Part<'a> {
     name: String,
     table: &'a Table,
@@ -144,7 +144,7 @@ impl FromStr for Profile {
     }
 }
 
-/// How many of each there have to be.
+/// Checks that there are as many classes, stretches and requests of sweeps as the number of requests demands.
 fn check(profile: &Profile) -> Result<(), ProfileError> {
     let count = |key: &str, has: u64, expected: u64| {
         if has == expected {
@@ -163,7 +163,7 @@ fn check(profile: &Profile) -> Result<(), ProfileError> {
     Ok(())
 }
 
-/// The class of the gap before each request, a digit each.
+/// Reads the classes of gaps: one digit for each request.
 fn classes(part: &Part<'_>) -> Result<Vec<u8>, ProfileError> {
     let mut classes = Vec::new();
     for word in part.words("classes")? {
@@ -177,9 +177,13 @@ fn classes(part: &Part<'_>) -> Result<Vec<u8>, ProfileError> {
     Ok(classes)
 }
 
-/// Blocks in the order of their first touch. A block of a new extent stands as `LENGTH.OFFSET.REGION`: blocks of the extent, how many of them lie
-/// before this one, and where the extent begins. Any other block stands as `BACK.DISTANCE`: how many blocks earlier a block of its extent was
-/// touched, and how many blocks after that it lies; or as `BACK` if that is 1, with `:COUNT` for several in a row.
+/// Reads blocks, in the order in which they are first touched.
+///
+/// A block of a new extent is written as `LENGTH.OFFSET.REGION`: the number of blocks in the extent, the number
+/// of them before this block, and the region in which the extent begins. Any other block is written as
+/// `BACK.DISTANCE`: how many blocks earlier in this list another block of the extent stands, and how many
+/// blocks behind that one this block lies. If the distance is 1, `BACK` is enough, and `:COUNT` repeats it for
+/// several consecutive blocks.
 fn places(part: &Part<'_>, all: u64) -> Result<(Vec<Extent>, Vec<Place>), ProfileError> {
     let (mut extents, mut places): (Vec<Extent>, Vec<Place>) = (Vec::new(), Vec::new());
     let mut sum = 0;
@@ -241,9 +245,12 @@ fn places(part: &Part<'_>, all: u64) -> Result<(Vec<Extent>, Vec<Place>), Profil
     Ok((extents, places))
 }
 
-/// Sweeps in the order of their first requests. A sweep stands as `rLATER.SPAN.BLOCK.SECTOR.SIZES`, with `w` for writes: requests since the first one
-/// of the sweep before, requests from its own first to its last, how many blocks its block is after the block of the sweep before, sectors after the
-/// start of that block, and sizes in sectors, as `size:count` with `+` between.
+/// Reads sweeps, in the order of their first requests.
+///
+/// A sweep is written as `rLATER.SPAN.BLOCK.SECTOR.SIZES`, with `w` in place of `r` for writes: the number of
+/// requests since the first request of the previous sweep; the number of requests from its own first to its
+/// last; the number of its block, less that of the previous sweep's block; the sector in that block; and sizes
+/// in sectors, as `size:count` with `+` between.
 fn sweeps(
     part: &Part<'_>,
     requests: u64,
@@ -297,7 +304,7 @@ fn sweeps(
 }
 
 impl Profile {
-    /// The profile as text, with `head` as comments before it. [`Profile::from_str`] reads it back.
+    /// The profile as text, with `head` as comments in front. [`Profile::from_str`] reads it back.
     #[must_use]
     pub fn text(&self, head: &str) -> String {
         let mut text = String::new();
@@ -327,9 +334,9 @@ impl Profile {
         text
     }
 
-    /// Blocks as [`places`] reads them.
+    /// The blocks in the notation that [`places`] reads.
     fn places(&self) -> Vec<String> {
-        // The block touched last of each place, and the first of each extent.
+        // The block that was numbered last at each place, and the first block of each extent.
         let mut at: BTreeMap<(u32, u32), usize> = BTreeMap::new();
         let mut first: BTreeMap<u32, usize> = BTreeMap::new();
         let mut words: Vec<(String, u32)> = Vec::new();
@@ -364,7 +371,7 @@ impl Profile {
         words.into_iter().map(counted).collect()
     }
 
-    /// Sweeps as [`sweeps`] reads them.
+    /// The sweeps in the notation that [`sweeps`] reads.
     fn sweeps(&self) -> Vec<String> {
         let (mut first, mut block) = (0, 0);
         let word = |sweep: &Sweep| {
@@ -380,7 +387,7 @@ impl Profile {
     }
 }
 
-/// A value, and how often it comes.
+/// A value and its count, as `value:count`; a count of 1 is left out.
 fn counted((value, count): &(u32, u32)) -> String {
     match count {
         1 => value.to_string(),
@@ -388,10 +395,10 @@ fn counted((value, count): &(u32, u32)) -> String {
     }
 }
 
-/// Characters of a line, more or less.
+/// The approximate length of a line.
 const LINE: usize = 110;
 
-/// Words as text of several lines.
+/// Joins words to a text of several lines.
 fn lines(words: Vec<String>) -> String {
     let mut text = "\"\"\"\n".to_owned();
     let mut length = 0;

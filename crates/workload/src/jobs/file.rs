@@ -1,18 +1,18 @@
-//! Sections of a job file, and the options of each with their lines.
+//! Reads the sections of a job file, and the options of each with their line numbers.
 
 use super::JobFileError;
 
-/// An option as it is written.
+/// An option as it is written in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub line: usize,
     pub key: String,
-    /// The text after the `=`; `None` if there is none.
+    /// The text after the `=`; `None` if there is no `=`.
     pub value: Option<String>,
 }
 
 impl Given {
-    /// The option as it stands in the file.
+    /// The text of the option.
     pub fn text(&self) -> String {
         match &self.value {
             Some(value) => format!("{}={value}", self.key),
@@ -20,7 +20,7 @@ impl Given {
         }
     }
 
-    /// The error that it is not the `expected` text.
+    /// The error that the option is not what was `expected`.
     pub fn wrong(&self, expected: impl Into<String>) -> JobFileError {
         JobFileError {
             line: self.line,
@@ -30,7 +30,7 @@ impl Given {
     }
 }
 
-/// A job: its name, and its options with those of all `[global]` sections before it.
+/// A job: its name, and its options after those of all `[global]` sections before it.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub name: String,
@@ -39,7 +39,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// The option called one of `names` that counts: the last one.
+    /// The last option that has one of `names`; an earlier one has no effect.
     pub fn find(&self, names: &[&str]) -> Option<&Given> {
         let mut options = self.options.iter().rev();
         options.find(|given| names.contains(&given.key.as_str()))
@@ -52,7 +52,7 @@ const GLOBAL: &str = "global";
 /// The jobs of `text`.
 ///
 /// # Errors
-/// The first line that is neither section nor option; or that there is no job.
+/// If a line is neither a section nor an option, an option stands before the first section, or there is no job.
 pub(super) fn sections(text: &str) -> Result<Vec<Section>, JobFileError> {
     let mut global: Vec<Given> = Vec::new();
     let mut jobs: Vec<Section> = Vec::new();

@@ -4,84 +4,84 @@ use super::JobFileError;
 use super::file::{Given, Section};
 use super::values::{Lengths, SIZE, Span, by_kind};
 
-/// The requests of a job.
+/// The operations of a job's requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Mix {
     Read,
     Write,
     Trim,
-    /// Reads and writes; the share of reads in percent.
+    /// Reads and writes, with the share of reads in percent.
     Both(f64),
 }
 
-/// In which order it goes through its part of the file.
+/// The order in which a job visits the blocks of its part of the file.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Order {
     Sequential,
-    /// At random, each block once before any comes again.
+    /// At random; no block is visited again before all others were visited.
     Shuffled,
-    /// At random, whatever came before.
+    /// At random, independent of earlier requests.
     Uniform,
-    /// By the Zipf law with this exponent.
+    /// At random by the Zipf law with this exponent.
     Zipf(f64),
 }
 
-/// A size, or a share of a file, and where it is written.
+/// A size, or a share of a file, and the option in which it is written.
 #[derive(Clone, Debug)]
 pub(super) struct Measure {
     pub span: Span,
     pub given: Given,
 }
 
-/// Its part of the file.
+/// The part of a file that a job uses.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// The value of `filename`; `None` if each copy has a file of its own.
+    /// The value of `filename`; `None` if each copy of the job has its own file.
     pub file: Option<String>,
     pub size: Option<Measure>,
     pub offset: Option<Measure>,
-    /// The distance that is added to the offset for each copy before it.
+    /// The distance that is added to the offset for each earlier copy of the job.
     pub increment: Option<Measure>,
 }
 
-/// When it ends.
+/// When a job ends.
 #[derive(Clone, Debug)]
 pub(super) struct Amount {
-    /// Bytes, if they are not those of its part of the file.
+    /// The bytes that the job moves; `None` if they are those of its part of the file.
     pub bytes: Option<Measure>,
     pub requests: Option<u64>,
     pub loops: u64,
-    /// Only time ends it.
+    /// Whether only time ends the job.
     pub is_endless: bool,
 }
 
-/// The rate of its requests.
+/// The rate of a job's requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Rate {
-    /// Each request when another is answered.
+    /// A request is made when another one completes.
     Unbounded,
     RequestsPerSecond(u64),
     BytesPerSecond(u64),
 }
 
-/// How its requests arrive.
+/// How the requests of a job arrive.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Pace {
-    /// Requests of one copy that wait at a time.
+    /// The number of requests of one copy that are outstanding at a time.
     pub depth: u32,
     pub rate: Rate,
-    /// Gaps are exponentially distributed, and not all alike.
+    /// Whether gaps are exponentially distributed instead of being all equal.
     pub is_poisson: bool,
 }
 
-/// The option that makes its writes durable.
+/// How the writes of a job are made durable.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Syncs {
-    /// Writes from one flush to the next; 0 for none.
+    /// The number of writes from one flush to the next; 0 for no flushes.
     pub every: u64,
-    /// A flush when it ends.
+    /// Whether there is a flush when the job ends.
     pub at_end: bool,
-    /// Each write is durable before it is answered.
+    /// Whether each write must be durable before it is acknowledged.
     pub is_fua: bool,
 }
 
@@ -93,23 +93,23 @@ pub(super) struct Job {
     pub copies: u32,
     pub mix: Mix,
     pub order: Order,
-    /// Of reads, writes and trims.
+    /// The lengths of reads, of writes, and of trims.
     pub lengths: [Lengths; 3],
     pub part: Part,
     pub amount: Amount,
     pub pace: Pace,
     pub syncs: Syncs,
-    /// It begins when all before it have ended: the line that says so.
+    /// If the job begins only when all jobs before it have ended: the line that says so.
     pub waits: Option<usize>,
-    /// Notes for the reader of results.
+    /// Notes for the user about options without effect.
     pub remarks: Vec<String>,
 }
 
-/// Engines that wait for each request before the next, whatever `iodepth` says.
+/// Engines that wait for each request before they make the next one, whatever `iodepth` says.
 const WAITING: [&str; 9] = [
     "psync", "sync", "pvsync", "pvsync2", "vsync", "mmap", "splice", "sg", "pmemblk",
 ];
-/// Engines that keep `iodepth` requests under way.
+/// Engines that keep `iodepth` requests outstanding.
 const QUEUEING: [&str; 10] = [
     "libaio",
     "io_uring",
@@ -123,7 +123,7 @@ const QUEUEING: [&str; 10] = [
     "null",
 ];
 
-/// Options that decide something here.
+/// Options that have an effect here.
 const UNDERSTOOD: [&str; 38] = [
     "rw",
     "readwrite",
@@ -284,7 +284,7 @@ const PASSED_OVER: &[&str] = &[
     "fadvise_hint",
 ];
 
-/// Options that change the requests to a drive, or their times, unless they are off.
+/// Options that change the requests to a drive or their times. They are accepted only if they are off.
 const OFF_ONLY: [&str; 7] = [
     "thinktime",
     "startdelay",
@@ -295,14 +295,14 @@ const OFF_ONLY: [&str; 7] = [
     "atomic",
 ];
 
-/// Copies of a job at most.
+/// The most copies of a job.
 const COPIES_MAX: u64 = 1024;
 
 impl Job {
     /// The job of `section`.
     ///
     /// # Errors
-    /// The first option that is not known, or a value that is not one of it.
+    /// If an option is unknown, or its value is not valid.
     pub fn read(section: &Section) -> Result<Self, JobFileError> {
         for given in &section.options {
             check_known(given)?;
@@ -321,7 +321,7 @@ impl Job {
         Ok(Self {
             name: section.name.clone(),
             line: section.line,
-            // Checked against the most there may be.
+            // The number was compared with the largest one allowed.
             copies: whole(section, &["numjobs"], 1, COPIES_MAX)?.unwrap_or(1) as u32,
             mix,
             order: order(section, is_random)?,
@@ -336,7 +336,7 @@ impl Job {
     }
 }
 
-/// An error if the `given` text is not understood.
+/// An error if the option is not known, or its effect is not simulated.
 fn check_known(given: &Given) -> Result<(), JobFileError> {
     let key = given.key.as_str();
     if given
@@ -358,7 +358,7 @@ fn check_known(given: &Given) -> Result<(), JobFileError> {
     Err(given.wrong("an option that is understood; docs/workloads.md lists them"))
 }
 
-/// The number of the option that has one of `names`, from `least` to `most`.
+/// The number of the option with one of `names`; `None` if there is none. It must be from `least` to `most`.
 fn whole(
     section: &Section,
     names: &[&str],
@@ -378,7 +378,7 @@ fn whole(
     }
 }
 
-/// Whether one of `names` is set: alone, or to 1.
+/// Whether an option with one of `names` is set: without a value, or to 1.
 fn flag(section: &Section, names: &[&str]) -> Result<bool, JobFileError> {
     match section.find(names) {
         None => Ok(false),
@@ -390,7 +390,7 @@ fn flag(section: &Section, names: &[&str]) -> Result<bool, JobFileError> {
     }
 }
 
-/// The size of the option that has one of `names`.
+/// The size or share of the option with one of `names`; `None` if there is none.
 fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFileError> {
     let Some(given) = section.find(names) else {
         return Ok(None);
@@ -405,10 +405,10 @@ fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFile
     }
 }
 
-/// The operations, and whether they are random.
+/// The operations of a job, and whether its order is random.
 fn direction(section: &Section) -> Result<(Mix, bool), JobFileError> {
     let Some(given) = section.find(&["rw", "readwrite"]) else {
-        // fio reads in order by default.
+        // The default of fio is to read in order.
         return Ok((Mix::Read, false));
     };
     let percent = |names: &[&str]| whole(section, names, 0, 100);
@@ -446,7 +446,7 @@ fn order(section: &Section, is_random: bool) -> Result<Order, JobFileError> {
             let value = given.value.as_deref().unwrap_or_default();
             let exponent = match value.split_once(':') {
                 Some(("zipf", exponent)) => exponent.parse().ok(),
-                // fio's own default.
+                // The default exponent of fio.
                 None if value == "zipf" => Some(1.2),
                 None if value == "random" => Some(0.0),
                 _ => None,
@@ -463,7 +463,8 @@ fn order(section: &Section, is_random: bool) -> Result<Order, JobFileError> {
     })
 }
 
-/// The lengths of reads, writes and trims: a list with shares wins over a range, and a range over one size.
+/// The lengths of reads, writes and trims. A list with shares has priority over a range, and a range over one
+/// size.
 fn lengths(section: &Section) -> Result<[Lengths; 3], JobFileError> {
     type Read = fn(&str) -> Option<Lengths>;
     let ways: [(&[&str], Read, &str); 3] = [
@@ -621,7 +622,7 @@ fn syncs(section: &Section) -> Result<Syncs, JobFileError> {
     })
 }
 
-/// The line that says that it waits for all jobs before it.
+/// The line which says that the job waits for all jobs before it.
 fn waits(section: &Section) -> Result<Option<usize>, JobFileError> {
     const NAMES: [&str; 2] = ["stonewall", "wait_for_previous"];
     let is_set = flag(section, &NAMES)?;

@@ -2,15 +2,16 @@
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `file` | sections, and the options of each with their lines |
+//! | `file` | sections, and the options of each with their line numbers |
 //! | `values` | numbers, sizes and lists as fio writes them |
 //! | `job` | the meaning of the options of a job |
-//! | `plan` | the jobs that run: the places of their files, their amounts of work, their numbers of waiting requests |
+//! | `plan` | the jobs that run: the positions of their files, their amounts of work, their numbers of outstanding requests |
 //! | `worker` | the requests of one copy of a job |
-//! | `requests` | those of all copies, one after the other |
+//! | `requests` | the requests of all copies, one after the other |
 //!
-//! Sizes, orders and ends are those of fio 3.33; random offsets are drawn by the project's own generator. A job file has no times unless it has
-//! rates: then a request arrives when another is answered, and [`Plan::depth`] says how many wait at a time.
+//! Sizes, orders and ends are those of fio 3.33; random offsets come from this project's generator. A job file
+//! has no times unless it has rates. Without times, a request arrives when another one completes, and
+//! [`Plan::depth`] is the number of outstanding requests.
 
 mod file;
 mod job;
@@ -27,15 +28,15 @@ use destage_trace::request::SECTORS_MAX;
 
 use crate::shared::REQUESTS;
 
-/// A job file cannot be run.
+/// The error of a job file that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {text:?}: expected {expected}")]
 pub struct JobFileError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What stands there.
+    /// The text that was found.
     pub text: String,
-    /// A correct text.
+    /// What was expected.
     pub expected: String,
 }
 
@@ -61,9 +62,9 @@ parameters! {
     /// The parameters of a job file.
     struct Parameters {
         requests: u64 as REQUESTS { source: "as many as the jobs ask for; 100000 if only time ends the jobs" };
-        /// The only job that runs; all jobs if it is not given.
+        /// Name of the only job that runs; if empty, all jobs run.
         job: String = "", "", "";
-        /// The size of files for which the job file gives none, or a share of it.
+        /// The size of files for which the job file gives no size, or a share of it.
         file_bytes: u64 = "0" in Kind::Bytes { min: 0, max: SECTORS_MAX }, "bytes", "";
     }
 }

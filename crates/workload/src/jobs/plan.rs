@@ -1,4 +1,5 @@
-//! The jobs that run: the places of their files, their amounts of work, their numbers of waiting requests.
+//! The jobs that run: the positions of their files, their amounts of work, their numbers of outstanding
+//! requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,27 +15,27 @@ use super::worker::lengths_of;
 use super::{JobFile, JobFileError, Parameters};
 use crate::Requests;
 
-/// Where a file begins is a multiple of this, as partitions do.
+/// The start of each file is a multiple of this, as for partitions.
 const FILE_ALIGNMENT_SECTORS: u64 = 2048;
-/// Requests where only time ends the jobs: as of any other workload.
+/// The number of requests if only time ends the jobs, which is the default of other workloads.
 const ENDLESS_REQUESTS: u64 = 100_000;
 
 /// One copy of a job, and its part of the address space.
 #[derive(Clone, Debug)]
 pub(super) struct JobCopy {
     pub job: Arc<Job>,
-    /// The first sector of its part.
+    /// The first sector of the part.
     pub first: u64,
-    /// Sectors of its part.
+    /// The number of sectors in the part.
     pub sectors: u64,
-    /// Sectors that it reads and writes in one loop; `None` if only time ends it.
+    /// The number of sectors that the copy reads and writes in one loop; `None` if only time ends it.
     pub amount: Option<u64>,
 }
 
-/// The jobs of a file that run, as their parameters have them.
+/// The jobs of a file that run, with the values of the parameters applied.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Copies that run in parallel; the next group begins when all of one have ended.
+    /// Groups of copies that run in parallel. A group begins when all copies of the group before it have ended.
     groups: Vec<Vec<JobCopy>>,
     requests: u64,
     depth: u32,
@@ -43,10 +44,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The jobs of `file` that the values of its parameters ask for.
+    /// The jobs of `file` that `values` select.
     ///
     /// # Errors
-    /// The reason why they cannot be simulated: a size that is missing, jobs with different depths one after the other.
+    /// If the jobs cannot be simulated: for example a size is missing, or jobs with different depths follow one
+    /// another.
     pub fn new(file: &JobFile, values: &Values) -> Result<Self, JobFileError> {
         let own = Parameters::from_values(values);
         let jobs: Vec<Arc<Job>> = file
@@ -94,31 +96,32 @@ impl Plan {
         })
     }
 
-    /// How many requests there are, flushes included.
+    /// The number of requests, with flushes.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.requests
     }
 
-    /// Requests of all jobs together that wait at a time.
+    /// The number of outstanding requests of all jobs together.
     #[must_use]
     pub const fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Whether requests arrive by rates; otherwise each does when another is answered, and has no time.
+    /// Whether requests arrive by rates. Otherwise a request arrives when another one completes, and has no
+    /// time.
     #[must_use]
     pub const fn has_rates(&self) -> bool {
         self.has_rates
     }
 
-    /// Notes for the reader of results; one sentence each, with its line.
+    /// Notes for the user about options without effect; each is a sentence with the number of the line.
     #[must_use]
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// The requests, as `seed` has them.
+    /// The requests that `seed` gives.
     #[must_use]
     pub fn make(&self, seed: u64) -> Requests {
         let all = Merged::new(self.groups.clone(), self.has_rates, seed);
@@ -126,10 +129,11 @@ impl Plan {
     }
 }
 
-/// The identity of a file: the value of `filename`, or the job and the number of its copy.
+/// The identity of a file: the value of `filename`; or, without one, the index of the job and the number of its
+/// copy.
 type FileName = (Option<String>, usize, usize);
 
-/// The file of a copy of `job`, which is the job in this `place`.
+/// The file of a copy of `job`, which has the index `place` among the jobs.
 fn name_of(place: usize, job: &Job, copy: usize) -> FileName {
     match &job.part.file {
         Some(name) => (Some(name.clone()), 0, 0),
@@ -137,7 +141,7 @@ fn name_of(place: usize, job: &Job, copy: usize) -> FileName {
     }
 }
 
-/// The first sector of each file: one follows the other, in the order in which they are named.
+/// The first sector of each file. Files follow one another in the order in which jobs name them.
 fn files(jobs: &[Arc<Job>], file_bytes: u64) -> Result<BTreeMap<FileName, u64>, JobFileError> {
     let mut sizes: Vec<(FileName, u64)> = Vec::new();
     for (place, job) in jobs.iter().enumerate() {
@@ -165,7 +169,7 @@ fn files(jobs: &[Arc<Job>], file_bytes: u64) -> Result<BTreeMap<FileName, u64>, 
     }
 }
 
-/// The bytes that `measure` stands for, in a file of `file_bytes`.
+/// The number of bytes that `measure` means in a file of `file_bytes` bytes.
 fn resolved(measure: &Measure, file_bytes: u64) -> Result<u64, JobFileError> {
     match measure.span {
         Span::Bytes(bytes) => Ok(bytes),
@@ -173,13 +177,13 @@ fn resolved(measure: &Measure, file_bytes: u64) -> Result<u64, JobFileError> {
             .given
             .wrong("bytes; or the parameter file_bytes, which says how large the file is")),
         Span::Percent(percent) => {
-            // At most 100 hundredths of a 64-bit number.
+            // At most 100 % of a 64-bit number, so the result fits.
             Ok((u128::from(file_bytes) * u128::from(percent) / 100) as u64)
         }
     }
 }
 
-/// The part of each copy of `job`, from the first sector of its file on.
+/// The part of each copy of `job`, counted from the first sector of its file.
 fn parts(job: &Arc<Job>, file_bytes: u64) -> Result<Vec<JobCopy>, JobFileError> {
     let missing = || JobFileError {
         line: job.line,
@@ -195,7 +199,7 @@ fn parts(job: &Arc<Job>, file_bytes: u64) -> Result<Vec<JobCopy>, JobFileError> 
     let increment = of(&job.part.increment)?.unwrap_or(0);
     let size = of(&job.part.size)?;
     let io_bytes = of(&job.amount.bytes)?;
-    // If no size is given, a part goes to the end of its file.
+    // If no size is given, the part extends to the end of the file.
     let rest = |offset: u64| file_bytes.checked_sub(offset).filter(|rest| *rest > 0);
     let mut parts = Vec::new();
     for copy in 0..u64::from(job.copies) {
@@ -209,7 +213,7 @@ fn parts(job: &Arc<Job>, file_bytes: u64) -> Result<Vec<JobCopy>, JobFileError> 
             None => rest(begin).ok_or_else(missing)?,
         };
         let sectors = bytes / SECTOR_BYTES;
-        // A request has to fit into the job's amount, too.
+        // The longest request must also fit into the amount of work.
         let least = io_bytes.map_or(sectors, |bytes| (bytes / SECTOR_BYTES).min(sectors));
         let longest = lengths_of(job).map(|lengths| u64::from(lengths.longest()));
         let longest = longest.max().unwrap_or(1);
@@ -251,7 +255,7 @@ fn too_far(job: &Job) -> JobFileError {
     }
 }
 
-/// How many requests wait at a time, and whether they arrive by rates: all groups have to agree.
+/// The number of outstanding requests, and whether requests arrive by rates. All groups must have the same.
 fn arrivals(groups: &[Vec<JobCopy>]) -> Result<(u32, bool), JobFileError> {
     let has_rate = |copy: &JobCopy| copy.job.pace.rate != Rate::Unbounded;
     let mut found: Option<(u32, bool)> = None;
@@ -260,7 +264,7 @@ fn arrivals(groups: &[Vec<JobCopy>]) -> Result<(u32, bool), JobFileError> {
             .iter()
             .map(|copy| u64::from(copy.job.pace.depth))
             .sum::<u64>();
-        // A group has a job, whose copies and depth are bounded.
+        // The number and the depth of copies are bounded, so the sum fits.
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
         let has_rates = group.iter().any(has_rate);
         if let Some(odd) = group.iter().find(|copy| has_rate(copy) != has_rates) {
@@ -316,7 +320,7 @@ fn check_span(groups: &[Vec<JobCopy>], requests: u64) -> Result<(), JobFileError
     Ok(())
 }
 
-/// How many requests the jobs ask for; where lengths vary, no more than that.
+/// The number of requests that the jobs ask for; if lengths vary, an upper bound.
 fn asked_for(groups: &[Vec<JobCopy>]) -> u64 {
     let of = |copy: &JobCopy| -> Option<u64> {
         let job = &copy.job;

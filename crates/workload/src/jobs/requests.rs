@@ -1,4 +1,4 @@
-//! The requests of all copies of all jobs, one after the other.
+//! Merges the requests of all copies of all jobs.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,16 +9,17 @@ use destage_trace::Request;
 use super::plan::JobCopy;
 use super::worker::{Step, Worker};
 
-/// The next request of a copy. Of two, the one that comes first is less: by its arrival, then by its turn, then by its place.
+/// The next request of a copy. The order is that in which requests are made: by arrival, then by turn, then by
+/// worker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Next {
     arrival: Ticks,
-    /// Without times, the number of the copy's requests relative to its depth.
+    /// Without times: the number of requests that the copy has made, divided by its depth.
     turn: u64,
     worker: usize,
 }
 
-/// Requests of several copies, in the order in which a drive gets them.
+/// The requests of several copies, in the order in which a drive gets them.
 pub(super) struct Merged {
     groups: std::vec::IntoIter<Vec<JobCopy>>,
     workers: Vec<Worker>,
@@ -28,7 +29,7 @@ pub(super) struct Merged {
     turns: Vec<u64>,
     has_rates: bool,
     seeds: Random,
-    /// When the group began, and when its last request so far arrived.
+    /// The time at which the current group began, and the last arrival so far, in ticks.
     begun: Ticks,
     last: Ticks,
     line: u32,
@@ -50,7 +51,7 @@ impl Merged {
         }
     }
 
-    /// Lets a copy wait with its next request, if it has one.
+    /// Queues the next request of a copy, if it has one.
     fn wait(&mut self, worker: usize) {
         const SHARES: u64 = 1 << 20;
         let Some((arrival, step)) = self.workers[worker].next() else {
@@ -59,7 +60,7 @@ impl Merged {
         self.steps[worker] = step;
         let turn = match self.has_rates {
             true => 0,
-            // Copies that keep more under way have their turn more often.
+            // A copy with a larger depth has its turn more often.
             false => self.turns[worker] * SHARES / u64::from(self.workers[worker].depth()),
         };
         self.turns[worker] += 1;

@@ -1,4 +1,4 @@
-//! Job files: what they come to beside what fio writes for them, and what is refused.
+//! Job files give the requests that fio makes of them, and files that cannot be run are refused.
 
 use super::*;
 use destage_base::parameter::{Value, Values};
@@ -24,7 +24,8 @@ fn job(options: &str) -> Vec<Request> {
         .collect()
 }
 
-/// Operation, KiB from the beginning of the device and KiB, as `fio --write_iolog` has them; a flush is `sync`.
+/// The operation, the offset on the device and the length of each request, both in KiB, as `fio --write_iolog`
+/// writes them. A flush is `sync`.
 fn shown(requests: &[Request]) -> String {
     let one = |request: &Request| {
         let place = format!("{} {}", request.sector / 2, request.sectors / 2);
@@ -38,7 +39,8 @@ fn shown(requests: &[Request]) -> String {
     requests.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// What fio 3.33 issues for the same options with its engine `null`, as its `--write_iolog` tells.
+/// The expected requests are those that fio 3.33 issues for the same options with its engine `null`, as
+/// `--write_iolog` shows.
 #[test]
 fn requests_in_order_are_those_of_fio() {
     for (options, of_fio) in [
@@ -66,7 +68,7 @@ fn requests_in_order_are_those_of_fio() {
     ] {
         assert_eq!(shown(&job(options)), of_fio, "{options}");
     }
-    // Reads and writes of a job go through its part on their own.
+    // The reads and the writes of a job each go through its part in order.
     let mixed = job("rw=rw\nbs=8k,4k\nsize=64k\nrwmixread=25\noffset=8k");
     for (operation, step) in [(Operation::Read, 16), (Operation::Write, 8)] {
         let mut places = mixed
@@ -104,7 +106,7 @@ fn random_requests_come_once_each_before_any_comes_again() {
     let mut places = order(&again);
     places.sort_unstable();
     places.dedup();
-    // As many as are different of 100 drawn of 100: 63 on average.
+    // The number of different places in 100 draws out of 100, which is 63 on average.
     assert!((50..77).contains(&places.len()), "{}", places.len());
     let skewed = job("rw=randwrite\nbs=4k\nsize=4m\nrandom_distribution=zipf:1.1");
     let mut counts = std::collections::BTreeMap::<u64, u64>::new();
@@ -173,7 +175,7 @@ fn jobs_side_by_side_ask_in_proportion_to_what_they_keep_under_way() {
         .iter()
         .filter(|request| request.operation == Operation::Write);
     assert_eq!(writes.count(), 60);
-    // One file behind the other: 1 MiB of the writer's own, then 2 MiB that the readers share.
+    // The files follow one another: 1 MiB that only the writer uses, then 2 MiB that the readers share.
     let end = |operation| {
         let of = requests
             .iter()
@@ -185,7 +187,7 @@ fn jobs_side_by_side_ask_in_proportion_to_what_they_keep_under_way() {
     };
     assert_eq!(end(Operation::Write), (0, 2048));
     assert_eq!(end(Operation::Read), (2048, 6144));
-    // Another seed moves what is random.
+    // Another seed changes the random requests.
     assert_ne!(requests, plan.make(4).collect::<Vec<_>>());
     assert_eq!(requests, plan.make(3).collect::<Vec<_>>());
     let alone = plan_with(TWO, &[("job", Value::Text("fast".to_owned()))]).unwrap();
@@ -211,7 +213,7 @@ fn rates_become_times() {
         arrivals.collect()
     };
     assert_eq!(every("rw=write\nsize=16k\nrate_iops=100"), [0, 10, 20, 30]);
-    // 4096 bytes at 409600 bytes a second.
+    // 4096 bytes at 409600 bytes/s take 10 ms.
     assert_eq!(every("rw=write\nsize=16k\nrate=400k"), [0, 10, 20, 30]);
     let poisson = every("rw=write\nsize=40m\nrate_iops=1000\nrate_process=poisson");
     assert!(poisson.is_sorted());

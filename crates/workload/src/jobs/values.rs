@@ -1,9 +1,9 @@
-//! Numbers, sizes and lists as fio writes them.
+//! Reads numbers, sizes and lists as fio writes them.
 
 use destage_base::Random;
 use destage_trace::request::SECTOR_BYTES;
 
-/// Bytes, or a share of a file.
+/// A number of bytes, or a share of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Span {
     Bytes(u64),
@@ -24,10 +24,10 @@ impl Span {
     }
 }
 
-/// The expected form of a size.
+/// The expected form of a size, for error messages.
 pub(super) const SIZE: &str = "bytes, such as 4096, 4k or 1g (powers of 1024)";
 
-/// A size in bytes. `KiB` is refused: fio takes it for 1000 bytes, and most people for 1024.
+/// Reads a size in bytes. `KiB` is refused, because fio takes it for 1000 bytes, and most people for 1024.
 pub(super) fn bytes(text: &str) -> Option<u64> {
     let lower = text.to_ascii_lowercase();
     let (digits, radix) = match lower.strip_prefix("0x") {
@@ -36,7 +36,7 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     };
     let end = digits
         .find(|sign: char| !sign.is_digit(radix))
-        // In base 16 a `b` is a digit.
+        // In base 16, a `b` is a digit.
         .unwrap_or(digits.len());
     let number = u64::from_str_radix(&digits[..end], radix).ok()?;
     let unit = &digits[end..];
@@ -53,8 +53,8 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << (10 * power))
 }
 
-/// The entries for reads, writes and trims of a list with commas; `None` for the default. An entry without a comma after it also applies to the
-/// following kinds.
+/// The entries for reads, writes and trims in a list with commas; `None` means the default. The last entry also
+/// applies to the kinds after it. `None` for more than three entries.
 pub(super) fn by_kind(text: &str) -> Option<[Option<&str>; 3]> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let last = parts.last()?;
@@ -63,17 +63,17 @@ pub(super) fn by_kind(text: &str) -> Option<[Option<&str>; 3]> {
     (parts.len() <= 3).then(|| [of(0), of(1), of(2)])
 }
 
-/// How long the requests of a kind are, in sectors.
+/// The lengths of the requests of one kind, in sectors.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Lengths {
     Fixed(u32),
-    /// Equally likely multiples of the first, up to the second.
+    /// The multiples of the first length up to the second, equally likely.
     Range(u32, u32),
-    /// Each with the sum of its share and those before it, in percent.
+    /// Each length with the sum of its share and the shares before it, in percent.
     Split(Vec<(u32, f64)>),
 }
 
-/// Sectors of a length in bytes.
+/// Reads a length in bytes; returns sectors.
 fn sectors(text: &str) -> Option<u32> {
     let bytes = bytes(text)?;
     let sectors = u32::try_from(bytes / SECTOR_BYTES).ok()?;
@@ -83,19 +83,20 @@ fn sectors(text: &str) -> Option<u32> {
 impl Lengths {
     pub const DEFAULT: Self = Self::Fixed(8);
 
-    /// Of `bs`.
+    /// Reads the value of `bs`.
     pub fn fixed(text: &str) -> Option<Self> {
         sectors(text).map(Self::Fixed)
     }
 
-    /// Of `bsrange`: LOW-HIGH.
+    /// Reads the value of `bsrange`: LOW-HIGH.
     pub fn range(text: &str) -> Option<Self> {
         let (low, high) = text.split_once(['-', ':'])?;
         let (low, high) = (sectors(low)?, sectors(high)?);
         Some(Self::Range(low.min(high), low.max(high)))
     }
 
-    /// Of `bssplit`: SIZE/PERCENT with colons in between; entries without percent share the rest.
+    /// Reads the value of `bssplit`: SIZE/PERCENT with colons in between. Entries without a percentage share
+    /// the rest.
     pub fn split(text: &str) -> Option<Self> {
         let mut entries = Vec::new();
         for entry in text.split(':') {
@@ -125,7 +126,7 @@ impl Lengths {
         Some(Self::Split(upto.collect()))
     }
 
-    /// The only length, if there is just one.
+    /// The length, if there is only one.
     pub fn only(&self) -> Option<u32> {
         match self {
             Self::Fixed(sectors) => Some(*sectors),
@@ -161,7 +162,7 @@ impl Lengths {
         }
     }
 
-    /// A length; draws nothing if there is only one.
+    /// Draws a length. Makes no draw if there is only one length.
     pub fn draw(&self, random: &mut Random) -> u32 {
         match self {
             Self::Fixed(sectors) => *sectors,
@@ -169,7 +170,7 @@ impl Lengths {
                 let multiples = u64::from(high / low);
                 match multiples {
                     1 => *low,
-                    // At most `high`, which is 32 bits.
+                    // The product is at most `high`, so it fits in 32 bits.
                     multiples => low * (random.below(multiples) as u32 + 1),
                 }
             }

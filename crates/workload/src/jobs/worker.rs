@@ -1,4 +1,4 @@
-//! The requests of one copy of a job.
+//! Makes the requests of one copy of a job.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(super) struct Step {
 }
 
 impl Step {
-    /// All writes before it are to be durable.
+    /// A flush.
     pub const FLUSH: Self = Self {
         operation: Operation::Flush,
         sector: 0,
@@ -30,7 +30,7 @@ impl Step {
     };
 }
 
-/// How long requests are, of the kinds that `job` has.
+/// The lengths of the kinds of requests that `job` makes.
 pub(super) fn lengths_of(job: &Job) -> impl Iterator<Item = &Lengths> {
     let kinds: &[usize] = match job.mix {
         Mix::Read => &[0],
@@ -41,45 +41,46 @@ pub(super) fn lengths_of(job: &Job) -> impl Iterator<Item = &Lengths> {
     kinds.iter().map(|kind| &job.lengths[*kind])
 }
 
-/// How much one copy has done.
+/// The work that one copy has done.
 #[derive(Clone, Debug, Default)]
 struct Done {
-    /// In this loop.
+    /// In the current loop.
     sectors: u64,
     requests: u64,
-    /// In all loops, flushes left out.
+    /// In all loops; flushes do not count.
     all_sectors: u64,
     all_requests: u64,
     writes: u64,
     loops: u64,
 }
 
-/// Where requests go.
+/// The state from which the positions of requests are chosen.
 #[derive(Clone, Debug)]
 struct Places {
-    /// Sectors of a block: random requests begin at multiples of it.
+    /// The length of a block in sectors. Random requests begin at multiples of it.
     block: u64,
     blocks: u64,
-    /// Sequential reads, writes and trims each continue from here on, in sectors from the beginning of the part.
+    /// The position at which the next sequential read, write and trim begins, in sectors from the start of the
+    /// part.
     next: [u64; 3],
-    /// Blocks in random order, and how many of them were used.
+    /// The random order of blocks, and how many blocks of it were visited.
     shuffle: Scatter,
     taken: u64,
-    /// How popular blocks are, and where the popular ones are.
+    /// The popularity of blocks, and the positions of popular blocks.
     popular: Option<(ZipfRanks, Scatter)>,
 }
 
-/// The requests of one copy of a job.
+/// Makes the requests of one copy of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Worker {
     copy: JobCopy,
     random: Random,
     places: Places,
     done: Done,
-    /// A request, its kind and its sectors, that comes after a flush.
+    /// The kind and the length in sectors of a request that waits while a flush is made before it.
     held: Option<(usize, u32)>,
     flush_is_due: bool,
-    /// The arrival of the next request, with exponential gaps.
+    /// The arrival of the next request in ms, if gaps are exponentially distributed.
     arrival_ms: f64,
 }
 
@@ -115,17 +116,17 @@ impl Worker {
         }
     }
 
-    /// How many requests of its own it keeps under way.
+    /// The number of requests that the copy keeps outstanding.
     pub fn depth(&self) -> u32 {
         self.copy.job.pace.depth
     }
 
-    /// Whether `step` of it is to be durable before it is answered.
+    /// Whether `step` must be durable before it is acknowledged.
     pub fn is_fua(&self, step: &Step) -> bool {
         self.copy.job.syncs.is_fua && step.operation == Operation::Write
     }
 
-    /// The next request, and when it arrives if it has a rate; none when all is done.
+    /// The next request with its arrival, which is 0 without a rate; `None` when all loops are done.
     pub fn next(&mut self) -> Option<(Ticks, Step)> {
         let job = Arc::clone(&self.copy.job);
         let writes = matches!(job.mix, Mix::Write | Mix::Both(_));
@@ -156,7 +157,7 @@ impl Worker {
         None
     }
 
-    /// The kind of the next request of this loop, and its sectors.
+    /// The kind and the length in sectors of the next request; `None` when the loop is done.
     fn length(&mut self, job: &Job) -> Option<(usize, u32)> {
         if let Some(held) = self.held.take() {
             return Some(held);
@@ -226,7 +227,7 @@ impl Worker {
         }
     }
 
-    /// Where a request of `sectors` begins, in sectors from the beginning of the part.
+    /// The start of a request of `sectors` sectors, in sectors from the start of the part.
     fn place(&mut self, order: Order, kind: usize, sectors: u64) -> u64 {
         let (places, random) = (&mut self.places, &mut self.random);
         let block = places.block;
@@ -237,7 +238,8 @@ impl Worker {
                 places.next[kind] += sectors;
                 first
             }
-            // Blocks of one length cover the part; of several lengths they would overlap.
+            // Blocks of one length cover the part without overlap. With several lengths they would overlap, so
+            // the start is drawn.
             Order::Shuffled if is_of_one_length(&self.copy.job) => {
                 if places.taken == places.blocks {
                     places.taken = 0;
@@ -254,7 +256,7 @@ impl Worker {
         }
     }
 
-    /// When the next request arrives: at once where there is no rate.
+    /// The arrival of the next request in ticks; 0 if there is no rate.
     fn arrival(&self, job: &Job) -> Ticks {
         const TICKS_PER_S: u128 = TICKS_PER_MS as u128 * 1000;
         let done = &self.done;
@@ -275,7 +277,7 @@ impl Worker {
     }
 }
 
-/// Whether all requests of `job` are of one length.
+/// Whether all requests of `job` have the same length.
 fn is_of_one_length(job: &Job) -> bool {
     let mut lengths = lengths_of(job).map(Lengths::only);
     let first = lengths.next().flatten();

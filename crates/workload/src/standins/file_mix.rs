@@ -1,12 +1,15 @@
-//! Stand-ins for applications that make, change and remove files: one machine and a set of parameters for each.
+//! Stand-ins for applications that make, change and remove files: one machine with a set of parameters for each
+//! application.
 //!
-//! Each step is one of: a small write somewhere in one large file that is always there (a registry, an index), a whole file read, a piece appended to
-//! a file, a file removed, or else a new file. When there are more files
-//! than allowed, or the volume is full, one is removed first. Choices of a file are uniform, except that `removed` says which file goes: a cache
-//! removes the oldest, and a temporary file is the latest.
+//! Each step does one of the following: write a small piece somewhere in a large file that always exists (a
+//! registry, an index), read a whole file, append a piece to a file, remove a file, or make a new file. If
+//! there would be more files than allowed, or the volume is full, a file is removed first. Files are chosen at
+//! random with equal probability, except that `removed` decides which file is removed: a cache removes the
+//! oldest file, and a temporary file is the latest one.
 //!
-//! Draws, per step and in this order: the kind of step; then the place in the large file, or the file and the size of the piece, or the size of the
-//! new file and the files that have to make room, where these are drawn at random; and per request the gap.
+//! The draws for each step are, in this order: the kind of step; then the position in the large file, or the
+//! file and the size of the piece, or the size of the new file and the files that must make room, if they are
+//! random; and for each request the gap.
 
 mod rows;
 
@@ -26,7 +29,7 @@ use std::collections::VecDeque;
 struct FileMix {
     system: Box<dyn FileSystem>,
     sizes: FileSizes,
-    /// Percent of steps: large file, read, append, remove, in sums.
+    /// The cumulative shares of the steps that write the large file, read, append and remove; from 0 to 1.
     until: [f64; 4],
     hot_bytes: u64,
     hot_write_bytes: u64,
@@ -36,13 +39,14 @@ struct FileMix {
     directories: Vec<usize>,
     made: u64,
     hot: Option<File>,
-    /// In the order in which they were made, unless any may be removed. Boxed, as files after a removed one move up.
+    /// The files, in the order in which they were made if `removed` depends on it. They are boxed, because the
+    /// files after a removed one move.
     files: VecDeque<Box<File>>,
     removed: Removed,
 }
 
 choices! {
-    /// Which file is removed.
+    /// The file that is removed.
     enum Removed {
         Random = "random",
         Oldest = "oldest",
@@ -80,7 +84,7 @@ fn file_mix(name: &'static str, law: SizeLaw, own: &Parameters) -> Result<FileMi
         SizeLaw::Uniform => FileSizes::uniform(name, own.min_file_bytes, most)?,
     };
     let (hot_bytes, append_bytes) = (own.hot_file_bytes, own.append_bytes);
-    // A file that grows while all room is used needs the same room again.
+    // A file that grows while the volume is full needs the same space again.
     let needed = hot_bytes + sizes.max + append_bytes + 8 * page_bytes.max(32 << 10);
     let Some(system) = system.filter(|system| system.fits(needed)) else {
         let expected = format!("room for the file system and files of {needed} bytes");
@@ -127,7 +131,7 @@ fn boxed(system: impl FileSystem + 'static) -> Box<dyn FileSystem> {
 }
 
 impl FileMix {
-    /// The file at `index`, taken out. The others keep their order, if it says which one is removed.
+    /// Removes the file at `index` from the list. The others keep their order, if `removed` depends on it.
     fn take(&mut self, index: usize) -> Option<Box<File>> {
         match self.removed {
             Removed::Random => self.files.swap_remove_back(index),
@@ -135,7 +139,7 @@ impl FileMix {
         }
     }
 
-    /// A random file, taken out.
+    /// Removes a random file from the list.
     fn take_random(&mut self, random: &mut Random) -> Option<Box<File>> {
         let count = self.files.len() as u64;
         (count > 0)
@@ -143,7 +147,7 @@ impl FileMix {
             .and_then(|index| self.take(index))
     }
 
-    /// The file that is removed next.
+    /// Removes the file from the list that a step of removal removes.
     fn take_removed(&mut self, random: &mut Random) -> Option<Box<File>> {
         match self.removed {
             Removed::Random => self.take_random(random),
@@ -152,16 +156,16 @@ impl FileMix {
         }
     }
 
-    /// The file that makes room for others.
+    /// Removes the file from the list that must make room for another one.
     fn take_for_room(&mut self, random: &mut Random) -> Option<Box<File>> {
         match self.removed {
             Removed::Oldest => self.files.pop_front(),
-            // The latest file was just made, and is still wanted.
+            // The latest file was just made, and is still needed.
             Removed::Random | Removed::Latest => self.take_random(random),
         }
     }
 
-    /// Removes files until `bytes` more bytes fit, and formats if that does not help.
+    /// Removes files until `bytes` more bytes fit. Formats the volume if no file is left.
     fn make_room(&mut self, bytes: u64, random: &mut Random, disk: &mut Disk) {
         while !self.system.fits(bytes) {
             match self.take_for_room(random) {
@@ -177,7 +181,7 @@ impl FileMix {
         }
     }
 
-    /// Makes the large file, if it is written at all.
+    /// Makes the first directory, and the large file if there are steps that write it.
     fn begin(&mut self, disk: &mut Disk) {
         self.directories.push(self.system.make_directory());
         if self.until[0] > 0.0 {
@@ -239,7 +243,7 @@ impl Activity for FileMix {
                 }
                 let place = match self.removed {
                     Removed::Oldest | Removed::Latest => index,
-                    // In the order that taking it out and putting it back would leave.
+                    // The order is that after removing the file and adding it again at the end.
                     Removed::Random => {
                         let last = self.files.len() - 1;
                         self.files.swap(index, last);

@@ -1,12 +1,14 @@
-//! How the public first 10000 requests of Financial1 begin `standin-financial1`.
+//! The streams of the first 10000 requests of `standin-financial1`. They imitate the public first 10000
+//! requests of Financial1.
 //!
-//! Kinds of streams and first counts are those of its 19 disks: logs that write a place two or three times before they continue, small regions
-//! written again and again, a log written twice in requests of 48 KiB, small cold places, two reads from end to end. Counts, lengths and gaps were
-//! then set so that five schemes evict and respond as on the trace.
+//! The kinds of streams and the first estimates of counts come from its 19 disks: logs that write an address
+//! two or three times before they continue, small regions written again and again, a log written twice in
+//! requests of 48 KiB, small cold regions, and two reads from end to end. Counts, lengths and gaps were then
+//! adjusted until five schemes evict and respond as on the trace.
 
 use super::streams::{Stream, streams};
 
-/// The streams.
+/// The streams of the table.
 pub(super) const FINANCIAL1_HEAD: &[Stream] = streams! {
     WRITE  1013, 0.0 to 100.0, turn 1, times 1.0, run 20000 to 20000 align 1 passes 1 step 0, gap 29.0 47.0 0.0, sectors 640 of 7, 110 of 3, 71 of 24;
     WRITE   240, 0.0 to 97.0, turn 1, times 2.4, run 800 to 800 align 1 passes 1000 step 0, gap 29.0 47.0 0.0, sectors 1 of 6;

@@ -1,15 +1,18 @@
-//! `standin-iozone`: IOzone's automatic mode on NTFS, in place of the trace that comes with the SSD extension of DiskSim.
+//! `standin-iozone`: IOzone's automatic mode on NTFS, in place of the trace that comes with the SSD extension
+//! of DiskSim.
 //!
-//! As IOzone does it: files from 64 KiB to 512 MiB, each with records from 4 KiB (64 KiB for files above 16 MiB) to 16 MiB; for each of these the
-//! tests write, rewrite, random write, record rewrite, fwrite and frewrite, with a flush at the end of each. Tests that read only take time.
-//! Results go to a file on the same volume, which grows by a cluster from time to time; files after that begin a page further on in a block, which
-//! leaves slivers of blocks to FAB.
+//! The sequence is that of IOzone: files from 64 KiB to 512 MiB, each with records from 4 KiB (64 KiB for files
+//! above 16 MiB) to 16 MiB. For each file and record it runs the tests write, rewrite, random write, record
+//! rewrite, fwrite and frewrite, with a flush at the end of each. Tests that only read take time, but make no
+//! requests. Results are written to a file on the same volume, which sometimes grows by a cluster. Files made
+//! after that begin one page later in a block, which leaves FAB with small pieces of blocks.
 //!
-//! Windows writes records of up to 256 KiB from its cache at the flush, in pieces of up to 4 MiB. Of longer ones each
-//! 256 KiB is written as soon as the next begins, and the last of each record at the flush or by the lazy writer. The
-//! disk turns once for each piece that is passed over. Paces and pauses are those of the trace, in round figures.
+//! Windows writes records of up to 256 KiB from its cache at the flush, in pieces of up to 4 MiB. Of a longer
+//! record, it writes each 256 KiB as soon as the next begins, and the last 256 KiB at the flush or by the lazy
+//! writer. The disk makes one turn for each piece that is skipped. Paces and pauses are those of the trace, in
+//! round figures.
 //!
-//! Draws: one for each record of a random write.
+//! The draws are one for each record of a random write.
 
 #[cfg(test)]
 mod tests;
@@ -53,48 +56,54 @@ pub(crate) const WORKLOAD: Workload = Workload {
 
 const NAME: &str = "standin-iozone";
 
-/// Sectors.
+/// Sectors in a KiB. All lengths below are in sectors.
 const KIB: u64 = 2;
 const MIB: u64 = 1024 * KIB;
-/// IOzone's smallest and largest file, its shortest and longest record, and the file above which short ones are left out.
+/// IOzone's smallest and largest file, its shortest and longest record, the file size above which short records
+/// are left out, and the shortest record of such files.
 const FILES: (u64, u64) = (64 * KIB, 512 * MIB);
 const RECORDS: (u64, u64) = (4 * KIB, 16 * MIB);
 const CROSSOVER: u64 = 16 * MIB;
 const LARGE_RECORD: u64 = 64 * KIB;
-/// After this many results their file is a cluster longer: 273 bytes for each.
+/// After this many results (of 273 bytes each) the file of results grows by a cluster.
 const RESULTS_OF_CLUSTER: u64 = 15;
-/// The range that the cache of Windows maps at a time, and writes at once when a record continues after it.
+/// The range that the cache of Windows maps at a time. It is written at once when a record continues after it.
 const VIEW: u64 = 256 * KIB;
-/// For a range of this length the cache writes 1 MiB first, then pieces of 4 MiB.
+/// In each range of this length, the cache writes 1 MiB first, and then pieces of 4 MiB.
 const RANGE: u64 = 16 * MIB;
 const FIRST_PIECE: u64 = MIB;
 const PIECE: u64 = 4 * MIB;
-/// Time for which the disk accepts data at the pace of the bus, before it writes at its own; in ms for each sector.
+/// The amount of data that the disk accepts at the pace of the bus, before it writes at its own pace; both
+/// paces in ms for each sector.
 const DISK_CACHE: u64 = 8 * MIB;
 const BUS_MS: f64 = 0.0047;
 const DISK_MS: f64 = 0.0075;
-/// Views, each of which is waited for: this many are written at the pace of the bus; then the times of a view at that pace, and of one at the
-/// pace of the disk that does not follow the last one.
+/// Long records are written view by view, and each view is waited for. The number of views at the pace of the
+/// bus; the time in ms of a view at that pace, of a view at the pace of the disk, and of one that does not
+/// follow the last view.
 const BUS_VIEWS: u64 = 20;
 const VIEW_BUS_MS: f64 = 2.45;
 const VIEW_DISK_MS: f64 = 4.1;
 const TURN_MS: f64 = 9.4;
-/// Pieces in ascending order with gaps between: the time of a gap, and of each sector in it.
+/// For pieces in ascending order with gaps in between: a fixed time for each piece, and the time for each of
+/// its sectors, in ms.
 const PIECE_MS: (f64, f64) = (0.4, 0.0155);
-/// A view of a record that has just been written; and one at the flush.
+/// The time of a view of a record that was just written, and of a view at the flush, in ms.
 const AGAIN_MS: f64 = 3.0;
 const FLUSHED_MS: f64 = 4.5;
-/// The lazy writer wakes up after this time; it hands out this many pieces at once, and then waits.
+/// The lazy writer wakes up after this time in ms. It writes this many pieces or views at once, and then waits;
+/// times in ms.
 const LAZY_MS: f64 = 1000.0;
 const LAZY_PIECES: u64 = 16;
 const LAZY_PIECES_MS: (f64, f64) = (0.7, 1100.0);
 const LAZY_VIEWS: usize = 21;
 const LAZY_VIEWS_MS: f64 = 165.0;
-/// In a new file it keeps this many views behind; and the writing process is stopped for this long, this often.
+/// In a new file, the lazy writer stays this many views behind. The writing process is stopped for the first
+/// time below, and runs for the second time in between, in ms.
 const LAZY_BEHIND: u64 = 150;
 const HELD_MS: (f64, f64) = (500.0, 1500.0);
 
-/// IOzone's tests that write.
+/// The tests of IOzone that write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Test {
     Write,
@@ -114,7 +123,7 @@ const TESTS: [Test; 6] = [
     Test::Frewrite,
 ];
 
-/// IOzone, somewhere in its course.
+/// IOzone, at some point of its sequence.
 #[derive(Clone, Debug)]
 struct Iozone {
     random: Random,
@@ -125,17 +134,18 @@ struct Iozone {
 }
 
 impl Test {
-    /// Whether it makes the file.
+    /// Whether the test makes the file.
     fn makes(self) -> bool {
         matches!(self, Self::Write | Self::Fwrite)
     }
 
-    /// The work of IOzone before the next test that writes: it opens, closes, and reads the file, this many ms for each MiB.
+    /// The time in ms until the next test that writes. In it, IOzone opens, closes and reads the file. `file`
+    /// and `record` are in sectors.
     fn pause_ms(self, file: u64, record: u64) -> f64 {
         let mib = file as f64 / MIB as f64;
-        // Small files are opened and closed sooner.
+        // Small files are opened and closed faster.
         let share = (mib / 4.0).min(1.0);
-        // Each record is a call.
+        // Each record costs a call.
         let calls_ms = 0.06 * file as f64 / record as f64;
         match self {
             Self::Write | Self::Fwrite => 50.0 + 110.0 * share + 0.4 * mib,
@@ -158,7 +168,8 @@ impl Iozone {
         }
     }
 
-    /// All tests of a file and a record; then to the next record, and the next file, and from the start again.
+    /// Runs all tests of a file and a record. Then continues with the next record, the next file, or the first
+    /// file again.
     fn run(&mut self) {
         for test in TESTS {
             if test.makes() {
@@ -203,8 +214,8 @@ impl Iozone {
         self.volume.now_ms += ms;
     }
 
-    /// The file from end to end, out of the cache. Of a new file the first piece is not in the trace, and never with
-    /// records from 128 KiB on.
+    /// Writes the file from end to end, from the cache. The trace lacks the first piece of a new file, and with
+    /// records from 128 KiB on the first piece of every file.
     fn write_all(&mut self, is_new: bool) {
         let mut offset = if is_new || self.record >= 128 * KIB {
             FIRST_PIECE
@@ -241,7 +252,7 @@ impl Iozone {
         }
     }
 
-    /// As many random records as there are in the file; out of the cache, each once and neighbours together.
+    /// Writes as many random records as the file has, from the cache: each once, and neighbours together.
     fn write_some(&mut self) {
         let written = self.draw();
         let mut record = 0;
@@ -255,7 +266,7 @@ impl Iozone {
         }
     }
 
-    /// The records that random draws, as many as there are, hit.
+    /// The records that are hit by as many random draws as the file has records.
     fn draw(&mut self) -> Vec<bool> {
         let records = self.file / self.record;
         let mut written = vec![false; records as usize];
@@ -265,7 +276,7 @@ impl Iozone {
         written
     }
 
-    /// The file from end to end in long records. The first view is not in the trace.
+    /// Writes the file from end to end in long records. The trace lacks the first view.
     fn write_all_views(&mut self, is_new: bool) {
         let views = self.record / VIEW;
         let start_ms = self.volume.now_ms;
@@ -287,7 +298,7 @@ impl Iozone {
                 }
                 let is_far = behind.len() as u64 > LAZY_BEHIND / views;
                 if self.file >= 128 * MIB && is_far && self.volume.now_ms > start_ms + LAZY_MS {
-                    // The lazy writer goes along.
+                    // The lazy writer follows the writing process.
                     if let Some(view) = behind.pop_front() {
                         self.write_view(view, false, &mut written);
                     }
@@ -308,7 +319,7 @@ impl Iozone {
         self.flush(behind);
     }
 
-    /// A view that `follows` the last one written or not.
+    /// Writes a view, and waits for it; `follows` says whether it follows the last view.
     fn write_view(&mut self, view: u64, follows: bool, written: &mut u64) {
         self.volume.write(view * VIEW, VIEW);
         *written += 1;
@@ -319,9 +330,10 @@ impl Iozone {
         });
     }
 
-    /// The last views of records.
+    /// Writes the last views of records at the flush.
     fn flush(&mut self, views: impl IntoIterator<Item = u64>) {
-        // In records of two views every other view is passed over, and the disk has turned when the next comes.
+        // With records of two views, every other view is skipped, and the disk makes a turn before the next
+        // one.
         let ms = if self.record == 2 * VIEW {
             TURN_MS
         } else {
@@ -333,7 +345,7 @@ impl Iozone {
         }
     }
 
-    /// As many random long records as there are in the file.
+    /// Writes as many random long records as the file has.
     fn write_some_views(&mut self) {
         let (records, views) = (self.file / self.record, self.record / VIEW);
         let mut last = vec![false; records as usize];
@@ -352,7 +364,7 @@ impl Iozone {
         );
     }
 
-    /// The first of the long records, as often as there are records in the file.
+    /// Writes the first long record as often as the file has records.
     fn write_first_again(&mut self) {
         let views = self.record / VIEW;
         for _ in 0..self.file / self.record {
@@ -370,7 +382,7 @@ struct IozoneRequests {
     iozone: Iozone,
     arrivals: Arrivals,
     first_sector: u64,
-    /// When the last write was asked for.
+    /// The time of the last write in ms, before gaps are scaled.
     last_ms: f64,
     /// The factor for gaps.
     pace: f64,
@@ -407,9 +419,9 @@ parameters! {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    /// The mean gap that the model comes to in 100000 requests.
+    /// The mean gap of the model in its first 100000 requests, in ms.
     const MEAN_MS: f64 = 9.4;
-    /// Clusters that the volume begins at a multiple of.
+    /// The volume begins at a multiple of this many clusters.
     const ALIGN: u64 = 64;
     let own = Own::from_values(values);
     let page_sectors = page_sectors(NAME, own.page_bytes)?;

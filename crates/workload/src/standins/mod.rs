@@ -1,7 +1,7 @@
-//! Stand-ins: workloads made as a paper describes its own, in place of traces that cannot be had.
+//! Stand-ins: workloads made as a paper describes its own, in place of traces that are not available.
 //!
-//! None of them is the original. The documentation of the workloads says how each was fitted and how far it is from the original, and tests check the
-//! numbers.
+//! None of them is the original. The documentation of the workloads says how each was fitted and how far it is
+//! from the original, and tests check these numbers.
 
 pub(super) mod file_mix;
 mod financial1;
@@ -23,9 +23,9 @@ use crate::shared::{Arrivals, FOOTPRINT_PAGES, contradiction};
 use destage_base::Random;
 use destage_trace::Request;
 
-/// The steps of a program that works with files.
+/// A program that works with files, step by step.
 trait Activity: Send {
-    /// Goes on until `disk` has at least one more request.
+    /// Does steps until `disk` has at least one more request.
     fn step(&mut self, random: &mut Random, disk: &mut Disk);
 }
 
@@ -54,7 +54,7 @@ impl<A: Activity> Iterator for FileRequests<A> {
     }
 }
 
-/// The requests that `activity` makes of `disk`.
+/// The requests that `activity` makes to `disk`.
 fn requests(
     arrivals: Arrivals,
     seed: u64,
@@ -69,7 +69,8 @@ fn requests(
     })
 }
 
-/// A file system that holds a file of `bytes` bytes, or else the error that the footprint is too small.
+/// Returns the file system `made`, if it has room for a file of `bytes` bytes; otherwise the error that the
+/// footprint is too small.
 fn volume<F: FileSystem>(
     workload: &'static str,
     footprint_pages: u64,

@@ -1,9 +1,10 @@
 //! `standin-mp3-fat`: music is copied to FAT, in place of W5 of the BPLRU paper.
 //!
-//! One file after the other in pieces of the largest request, and the allocation table and the directory whenever
-//! metadata is due. After the last file another folder is filled; a full volume is formatted.
+//! Files are written one after the other in pieces of the largest request. The allocation table and the
+//! directory are written when metadata is due. After the last file of a folder another folder is filled; a full
+//! volume is formatted.
 //!
-//! Draws: per file its size, and per request the gap.
+//! The draws are the size for each file, and the gap for each request.
 
 use super::parameters::{
     BLOCK_BYTES, COMMIT_PAGES, GAP_MS, MAX_REQUEST_PAGES, MEAN_FILE_BYTES, VOLUME_PAGES,
@@ -23,7 +24,7 @@ parameters! {
         footprint_pages: u64 as VOLUME_PAGES;
         page_bytes: u64 as BLOCK_BYTES;
         mean_interarrival_ms: f64 as GAP_MS;
-        /// Files in a folder.
+        /// Number of files in a folder.
         folder_files: u64 = "90" in Kind::Integer { min: 1, max: 1 << 32 }, "files", "BPLRU (FAST 2008), W5";
         mean_file_bytes: u64 as MEAN_FILE_BYTES { default: "4.8MB", about: "Mean size of a file; sizes are equally likely between half and one and a half times the mean.", source: "BPLRU (FAST 2008), W5" };
         commit_pages: u64 as COMMIT_PAGES { about: "Data written between two write-backs of the allocation table and the directory." };
@@ -45,7 +46,7 @@ struct Copy {
     folder_files: u64,
     directory: usize,
     copied: u64,
-    /// The file being copied, and the bytes still to come.
+    /// The file that is being copied, and the number of bytes that are still missing.
     file: File,
     left: u64,
 }

@@ -1,11 +1,12 @@
-//! `standin-p2p`: a large file comes in pieces from several peers, in place of W6 of the BPLRU paper.
+//! `standin-p2p`: a large file is received in pieces from several peers, in place of W6 of the BPLRU paper.
 //!
-//! The file's room is taken at the start. It has parts, and a part has chunks; each peer sends the chunks of one part in order; which peer's chunk
-//! comes next, and which part a peer takes next, is random. A small file that says
-//! which chunks are there is written again from time to time. A complete file is followed by another; they are kept
-//! until the volume is full, which is then formatted.
+//! Space for the whole file is allocated at the start. The file has parts, and a part has chunks. Each peer
+//! sends the chunks of one part in order. The peer that sends the next chunk is random, and so is the next part
+//! of a peer. A small status file that lists the received chunks is written again from time to time. A complete
+//! file is followed by another one. The files are kept until the volume is full, which is then formatted.
 //!
-//! Draws, per chunk and in this order: the peer, the part if it begins one; and per request the gap.
+//! The draws for each chunk are, in this order: the peer, and the part if the peer begins one; and for each
+//! request the gap.
 
 use super::parameters::{BLOCK_BYTES, COMMIT_PAGES, GAP_MS, MAX_REQUEST_PAGES, VOLUME_PAGES};
 use super::{Activity, requests, volume};
@@ -30,13 +31,13 @@ parameters! {
         mean_interarrival_ms: f64 as GAP_MS;
         /// Size of the file.
         file_bytes: u64 = "634MB" in BYTES, "bytes", "BPLRU (FAST 2008), W6";
-        /// Size of a part: 9.28 MB there, of 1024 x 1024 bytes.
+        /// Size of a part; the paper has 9.28 MB, with 1024 x 1024 bytes each.
         part_bytes: u64 = "9728000" in BYTES, "bytes", "BPLRU (FAST 2008), W6";
         /// Size of a chunk.
         chunk_bytes: u64 = "180KiB" in BYTES, "bytes", "BPLRU (FAST 2008), W6";
-        /// Peers that send at the same time.
+        /// Number of peers that send at the same time.
         peers: u64 = "8" in Kind::Integer { min: 1, max: 1 << 16 }, "peers", "";
-        /// Chunks after which the file that says which are there is written again.
+        /// Number of chunks after which the status file is written again.
         status_chunks: u64 = "8" in Kind::Integer { min: 1, max: 1 << 32 }, "chunks", "";
         commit_pages: u64 as COMMIT_PAGES { about: "Data written between two write-backs of the allocation table and the directory." };
         max_request_pages: u64 as MAX_REQUEST_PAGES { default: "16" };
@@ -50,7 +51,7 @@ pub(crate) const WORKLOAD: Workload = Workload {
     make,
 };
 
-/// The part that a peer sends, and how far it is.
+/// The position of a peer in its part, and the end of the part, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     offset: u64,
@@ -67,7 +68,7 @@ struct Download {
     peer_count: u64,
     file: File,
     status: File,
-    /// Parts that no peer has begun.
+    /// The parts that no peer has begun.
     parts: Vec<u64>,
     peers: Vec<Peer>,
     chunks: u64,
@@ -86,7 +87,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
         }
     }
     let page_bytes = own.page_bytes;
-    // A header, and the checksum of every part.
+    // A header, and a checksum for each part.
     let status_bytes = 512 + 16 * file_bytes.div_ceil(part_bytes);
     let made = Fat::new(own.footprint_pages, page_bytes, own.commit_pages);
     let needed = file_bytes + status_bytes + 8 * page_bytes.max(32 << 10);
@@ -120,7 +121,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
 }
 
 impl Download {
-    /// Takes room for another file, and lets the peers begin with a part each.
+    /// Allocates space for another file, and gives each peer a part.
     fn begin(&mut self, random: &mut Random, disk: &mut Disk) {
         let needed = self.file_bytes + self.status_bytes;
         if !self.system.fits(needed + 4 * self.system.page_bytes()) {
@@ -142,7 +143,7 @@ impl Download {
         }
     }
 
-    /// A random part that no peer has begun.
+    /// A random part that no peer has begun; `None` if there is none.
     fn next_part(&mut self, random: &mut Random) -> Option<Peer> {
         let count = self.parts.len() as u64;
         let index = (count > 0).then(|| pick(random, count))?;

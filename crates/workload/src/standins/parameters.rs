@@ -5,7 +5,7 @@ use crate::shared::{FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, contradic
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter};
 
-/// A volume that fills the device of the BPLRU paper.
+/// The size of a volume that fills the device of the BPLRU paper.
 pub(super) const VOLUME_PAGES: Parameter = Parameter {
     default: "261120",
     about: "Size of the volume.",
@@ -105,7 +105,7 @@ pub(super) const MAX_FILE_BYTES: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// Sizes of new files.
+/// The distribution of the sizes of new files, in bytes.
 #[derive(Clone, Debug)]
 pub(super) struct FileSizes {
     law: Law,
@@ -119,7 +119,7 @@ enum Law {
 }
 
 impl FileSizes {
-    /// Equally likely from `min` to `max` bytes.
+    /// Sizes that are equally likely from `min` to `max` bytes.
     pub fn uniform(workload: &'static str, min: u64, max: u64) -> Result<Self, WorkloadError> {
         if min > max {
             let expected = format!("at most max_file_bytes, {max}");
@@ -130,11 +130,11 @@ impl FileSizes {
         Ok(Self { law, max })
     }
 
-    /// Log-normal with this mean and median, cut to `max`.
+    /// Log-normally distributed sizes with this mean and median, cut at `max`; all in bytes.
     pub fn log_normal(mean: u64, median: u64, max: u64) -> Self {
         let mean = mean as f64;
         let median = (median as f64).min(mean);
-        // The mean of the law is median * e^(sigma^2 / 2).
+        // The mean of a log-normal distribution is median * e^(sigma^2 / 2).
         let sigma = (2.0 * libm::log(mean / median)).sqrt();
         let law = Law::LogNormal { median, sigma };
         Self { law, max }
@@ -144,8 +144,8 @@ impl FileSizes {
         match self.law {
             Law::Uniform { min } => min + pick(random, self.max - min + 1),
             Law::LogNormal { median, sigma } => {
-                // Box and Muller (1958); the second normal number of each pair is left.
-                // A square root, unlike a logarithm, is the same on every machine.
+                // The method of Box and Muller (1958); the second normal number of each pair is not used. A
+                // square root, unlike a logarithm, is the same on every machine.
                 let radius = (-2.0 * libm::log(1.0 - random.unit())).sqrt();
                 let normal = radius * libm::cos(core::f64::consts::TAU * random.unit());
                 ((median * libm::exp(sigma * normal)) as u64).clamp(1, self.max)
@@ -165,7 +165,7 @@ mod tests {
         let drawn: Vec<u64> = (0..400_000).map(|_| sizes.draw(&mut random)).collect();
         let mean = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
         let below = drawn.iter().filter(|size| **size < 4500).count() as f64;
-        // Five standard deviations of either.
+        // The bounds are five standard deviations away.
         assert!((mean - 11_400.0).abs() < 5.0 * 42.0, "{mean}");
         assert!((below - 200_000.0).abs() < 5.0 * 317.0, "{below}");
         let sizes = FileSizes::log_normal(11_400, 4500, 100);

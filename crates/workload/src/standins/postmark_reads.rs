@@ -1,8 +1,8 @@
 //! `standin-postmark-reads`: PostMark, in place of the trace that comes with the SSD extension of DiskSim.
 //!
-//! First the pool of files is made, in a tenth of the requests; then files are read and made. The lengths of runs of pages are those of the trace,
-//! and small pieces come between them in bursts. Counts, lengths and gaps were then set so that five
-//! schemes evict and respond as on the trace.
+//! The first tenth of the requests makes the pool of files; then files are read and made. The lengths of runs
+//! of pages are those of the trace, and small pieces come in bursts between them. Counts, lengths and gaps were
+//! then adjusted until five schemes evict and respond as on the trace.
 
 use super::streams::{Stream, Table, make, streams};
 use crate::Workload;

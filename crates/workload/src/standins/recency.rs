@@ -1,14 +1,16 @@
-//! Stand-ins for servers' traces: rewrites of recently written places, and new places between.
+//! Stand-ins for traces of servers: rewrites of recently written addresses, and new addresses in between.
 //!
-//! One machine and a set of parameters for each trace. With some probability a write goes where one of the last few writes went, and a Zipf law gives
-//! how many writes ago that was: this sets how many different pages there are among all, and how soon a page is rewritten. All other writes continue
-//! where the last of their kind ended, or start anywhere. Reads are chosen in the same way and do not change what is chosen next.
+//! There is one machine with a set of parameters for each trace. With some probability a write repeats one of
+//! the last few writes, and a Zipf law gives how many writes ago that was. These parameters set the share of
+//! different pages, and how soon a page is rewritten. All other writes continue where the last of them ended,
+//! or start anywhere. Reads are chosen in the same way, but do not change what is chosen later.
 //!
-//! Financial1 begins as the public first 10000 requests of its trace do, with a table of streams; the rest is as above.
+//! Financial1 begins with a table of streams that imitates the public first 10000 requests of its trace; the
+//! rest is as above.
 //!
-//! Draws, per request and in this order: the gap, the operation, whether it is a rewrite, how many writes ago; if it is not a rewrite, or is earlier
-//! than the first, whether it continues the last one, the size, the start. A draw that could come
-//! out only one way is not made.
+//! The draws for each request are, in this order: the gap, the operation, whether it repeats an earlier write,
+//! and how many writes ago. If it does not, or if there are fewer writes, the draws continue with: whether it
+//! continues the last new request, the size, the start. A draw with only one possible outcome is not made.
 
 use super::financial1::FINANCIAL1_HEAD;
 use super::streams::{Step, Stream, Streams, no_room};
@@ -23,10 +25,11 @@ use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::{Random, parameters};
 use destage_trace::Request;
 
-/// Requests are cut to this.
+/// Requests are cut to this many sectors.
 const MOST_SECTORS: u64 = 1 << 14;
 
-/// Values of the head: the sectors that it lies in, its share of writes, and the mean_interarrival_ms with which its gaps are those of the trace.
+/// Properties of the head: the sectors in which it lies, its share of writes, and the mean_interarrival_ms with
+/// which its gaps are those of the trace.
 const HEAD_SECTORS: u64 = 1_010_000;
 const HEAD_WRITE_PERCENT: f64 = 59.2;
 const HEAD_GAPS_MS: f64 = 8.0;
@@ -114,7 +117,7 @@ const SEQUENTIAL_PERCENT: Parameter = Parameter {
 };
 
 parameters! {
-    /// The parameters that every row of this machine has.
+    /// The parameters of every workload of this machine.
     struct Parameters {
         page_bytes: u64 as PAGE_BYTES;
         requests: u64 as REQUESTS;
@@ -131,7 +134,7 @@ parameters! {
     }
 }
 
-/// A stand-in's row: where it differs from its fellows.
+/// Declares a workload by the values of its parameters.
 macro_rules! row {
     ($row:ident, $name:literal, $head:expr, $about:literal, $($parameter:ident = $default:literal, $source:literal;)*) => {
         pub(crate) const $row: Workload = Workload {
@@ -236,11 +239,11 @@ row! {
 
 struct Recency {
     random: Random,
-    /// What comes first.
+    /// The streams at the beginning; `None` if there are none, or after their end.
     head: Option<Streams>,
-    /// Which part of its reads, and of its writes, is kept.
+    /// The share of the reads of the head, and of its writes, that is kept.
     kept_percent: [Chance; 2],
-    /// The factor for its gaps, and the last gap.
+    /// The factor for the gaps of the head, and the last gap in ms.
     pace: f64,
     gap_ms: f64,
     arrivals: Arrivals,
@@ -248,24 +251,24 @@ struct Recency {
     comes_back: Chance,
     goes_on: Chance,
     lags: ZipfRanks,
-    /// The last writes, in a ring: first sector and sectors.
+    /// The last writes in a ring, as first sector and sectors.
     recent: Vec<(u64, u64)>,
     capacity: usize,
-    /// Where the oldest is, once the ring is full.
+    /// The index of the oldest write, once the ring is full.
     oldest: usize,
     sizes: Steps,
     align: u64,
-    /// Starts that leave room for the largest request.
+    /// The number of possible starts that leave room for the largest request.
     starts: u64,
-    /// Where the last request that did not come back ended.
+    /// The end of the last request that did not repeat an earlier write.
     end: u64,
 }
 
-/// Sizes in steps, geometrically distributed.
+/// Sizes that are multiples of a step and geometrically distributed.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     step: u64,
-    /// Of the exponential law of which the geometric one is the whole part.
+    /// The mean of the exponential distribution whose whole part is the geometric one.
     mean: f64,
     most: u64,
 }
@@ -316,7 +319,8 @@ fn make(
                 .map_err(|needed| no_room(name, footprint_pages, needed, page_sectors))?,
         ),
     };
-    // Requests of the head beyond the requested number are left out.
+    // If `write_percent` is not that of the head, a share of the head's reads or writes is dropped, so that it
+    // has that share of writes, too.
     let (asked, has) = (own.write_percent, HEAD_WRITE_PERCENT);
     let odds = if asked == has {
         1.0
@@ -329,7 +333,7 @@ fn make(
         kept_percent: [100.0 / odds, 100.0 * odds].map(Chance::new),
         pace: own.mean_interarrival_ms / HEAD_GAPS_MS,
         gap_ms: 0.0,
-        // Requests are counted in sectors here.
+        // Sizes of requests are in sectors here.
         arrivals: Arrivals::by_sectors(name, own.requests, own.mean_interarrival_ms, 1)?,
         writes: Chance::new(own.write_percent),
         comes_back: Chance::new(own.rewrite_percent),
@@ -346,7 +350,7 @@ fn make(
 }
 
 impl Recency {
-    /// The write of `lag` writes ago; the last one is 1 ago.
+    /// The write that is `lag` writes ago; the last write is 1 ago. `None` if there are not so many.
     fn write_before(&self, lag: u64) -> Option<(u64, u64)> {
         let count = self.recent.len();
         let lag = lag as usize;
@@ -362,7 +366,7 @@ impl Recency {
         }
     }
 
-    /// The next request of the head, as long as it lasts.
+    /// The next request of the head that is kept; `None` after its end.
     fn head_step(&mut self) -> Option<Step> {
         let head = self.head.as_mut()?;
         loop {
@@ -376,7 +380,7 @@ impl Recency {
         }
     }
 
-    /// Somewhere new.
+    /// A request that does not repeat an earlier write, as first sector and sectors.
     fn fresh(&mut self) -> (u64, u64) {
         let goes_on = self.goes_on.draw(&mut self.random);
         let sectors = self.sizes.draw(&mut self.random);

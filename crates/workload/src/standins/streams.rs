@@ -1,12 +1,13 @@
-//! Several writers and readers side by side: a table of streams, each a short list of facts.
+//! Workloads of several writers and readers side by side: a table of streams, each described by a few numbers.
 //!
-//! A stream makes this many requests in a part of the course of the workload, evenly except for chance, a few in a row at a time. It goes through
-//! runs of sectors. When all streams are through, the course begins again, and each goes on
-//! where it was.
+//! A stream makes a number of requests during a part of the course of the workload. They are evenly distributed
+//! except for chance, and several come in a row. The stream goes through runs of sectors. When all streams have
+//! made their requests, the course begins again, and each stream continues where it was.
 //!
-//! Draws: for each stream when its turn is and where its run; per request, the place of the next run if one ends, the size, the place of one in
-//! random order, whether it is repeated, and when the next turn is. Gaps have a
-//! generator of their own, so that they change nothing but time.
+//! The draws are: at the start, for each stream, the time of its first turn and its first run; for each
+//! request, the next run if one ends, the size, the position if the order is random, whether the request is
+//! repeated, and the time of the next turn. Gaps come from a separate generator, so that they change nothing
+//! but time.
 
 use destage_base::Random;
 
@@ -20,7 +21,7 @@ use destage_base::parameter::Values;
 use destage_base::parameters;
 use destage_trace::Request;
 
-/// A table of streams, a line each, as [`Stream`] and [`Walk`] have the numbers.
+/// Declares a table of streams, one in each line, with the numbers of [`Stream`] and [`Walk`].
 macro_rules! streams {
     ($($operation:ident $requests:literal, $from:literal to $until:literal, turn $turn:literal, times $times:literal,
         run $least:literal to $most:literal align $align:literal passes $passes:literal step $step:literal,
@@ -44,57 +45,59 @@ macro_rules! streams {
 }
 pub(super) use streams;
 
-/// The beginning of a line of [`streams`].
+/// The first word of a line of [`streams`].
 pub(super) const WRITE: bool = true;
 pub(super) const READ: bool = false;
 
-/// One stream.
+/// One stream of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
-    /// Whether it writes or reads.
+    /// Whether the stream writes; otherwise it reads.
     pub write: bool,
-    /// When, in percent of the course.
+    /// The part of the course in which the stream makes requests, in percent.
     pub during: (f64, f64),
-    /// How many requests in the course.
+    /// The number of requests in one course.
     pub requests: u32,
-    /// How many requests one stream has in a row.
+    /// The number of requests that the stream makes in a row.
     pub turn: u32,
-    /// Sectors of a request, each with its weight.
+    /// The sizes of requests, each as a weight and a number of sectors.
     pub sizes: &'static [(u32, u32)],
     pub walk: Walk,
-    /// How often a place is written before the walk continues, on average.
+    /// How often each request is made before the walk continues, on average.
     pub times: f64,
-    /// After a request: how many of a hundred are followed at once; and the mean of the other gaps in ms, plus this much for each sector. They are
-    /// evenly spread from half the mean to one and a half.
+    /// The gaps after requests: the percentage of gaps that are 0; the mean of the others in ms, and the ms
+    /// that each sector of the request adds to this mean. These gaps are evenly distributed from half the mean
+    /// to one and a half.
     pub gap: (f64, f64, f64),
 }
 
-/// Where a stream goes: through one run of sectors after another.
+/// How a stream moves: through one run of sectors after another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
-    /// Each run is of a length between these, short ones and long ones alike by their logarithm, anywhere.
+    /// The least and the largest length of a run in sectors. The logarithm of the length is evenly distributed.
     pub sectors: (u32, u32),
-    /// It begins at a multiple of this.
+    /// A run begins at a multiple of this many sectors, anywhere in the area.
     pub align: u32,
-    /// How often it is gone through in all.
+    /// The number of passes through each run.
     pub passes: u32,
-    /// 0: from end to end. Otherwise the same amount of it, in random order, at multiples of this.
+    /// 0: a pass goes from end to end. Otherwise a pass has the same amount in random order, at multiples of
+    /// this many sectors.
     pub step: u32,
 }
 
-/// A stream and where it is.
+/// A stream and its current position.
 #[derive(Clone, Debug)]
 struct Walker {
     stream: Stream,
-    /// When its next request is due, in percent of the course.
+    /// The time at which its next turn is due, in percent of the course.
     due: f64,
-    /// Its turns of this course that are complete.
+    /// The number of its turns in this course that have begun.
     turns: u32,
     start: u64,
     length: u64,
     offset: u64,
     pass: u32,
-    /// The last request's offset and sectors, and how often it is to come yet.
+    /// The offset and the length of the last request, in sectors; and how often this request will be repeated.
     last: (u64, u64),
     more: u32,
 }
@@ -109,23 +112,24 @@ parameters! {
     }
 }
 
-/// A workload that is streams and nothing else.
+/// A workload that consists only of streams.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Table {
     pub name: &'static str,
     pub streams: &'static [Stream],
-    /// Everything lies in this many pages at the end of the footprint, or in all of it if it is smaller.
+    /// All streams lie in this many pages at the end of the footprint, or in the whole footprint if it is
+    /// smaller.
     pub area_pages: u64,
-    /// The mean gap that the table's gaps come to.
+    /// The mean of the table's gaps in ms.
     pub mean_ms: f64,
 }
 
-/// All of them.
+/// All streams of a table.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
     walkers: Vec<Walker>,
     footprint: u64,
-    /// The stream whose turn it is, and how many requests it has left.
+    /// The index of the stream whose turn it is, and the number of requests left in this turn.
     turn: (usize, u32),
     gaps: Random,
 }
@@ -144,7 +148,7 @@ impl Stream {
         self.requests.div_ceil(self.turn)
     }
 
-    /// The time after a request of this many sectors.
+    /// The gap in ms after a request of `sectors` sectors.
     fn gap_ms(&self, sectors: u64, random: &mut Random) -> f64 {
         let (zero, least, each) = self.gap;
         if random.unit() * 100.0 < zero {
@@ -153,7 +157,7 @@ impl Stream {
         (least + each * sectors as f64) * (0.5 + random.unit())
     }
 
-    /// The time of its turn with this number.
+    /// The time of the turn with this number, in percent of the course.
     fn due(&self, turn: u32, random: &mut Random) -> f64 {
         let (from, until) = self.during;
         from + (until - from) * (f64::from(turn) + random.unit()) / f64::from(self.turns())
@@ -161,7 +165,7 @@ impl Stream {
 }
 
 impl Streams {
-    /// Streams over a space of this many sectors; or the number of sectors that they need.
+    /// Creates streams over a space of `footprint` sectors. The error is the number of sectors that they need.
     pub fn new(
         streams: &[Stream],
         footprint: u64,
@@ -199,7 +203,7 @@ impl Streams {
         })
     }
 
-    /// The next request; none when the course is through, after which it begins again.
+    /// The next request. `None` at the end of a course; the next call begins another course.
     pub fn next(&mut self, random: &mut Random) -> Option<Step> {
         if self.turn.1 == 0 {
             let due = self
@@ -233,7 +237,7 @@ impl Streams {
 }
 
 impl Walker {
-    /// The requests of the turn that is due.
+    /// Begins the turn that is due, and returns its number of requests.
     fn begin_turn(&mut self, random: &mut Random) -> u32 {
         let stream = &self.stream;
         let left = stream.requests - self.turns * stream.turn;
@@ -242,7 +246,7 @@ impl Walker {
         left.min(stream.turn)
     }
 
-    /// Finds a place for the next run.
+    /// Chooses the length and the position of the next run.
     fn settle(&mut self, footprint: u64, random: &mut Random) {
         let Walk {
             sectors: (least, most),
@@ -258,7 +262,7 @@ impl Walker {
         (self.length, self.offset, self.pass) = (length, 0, 0);
     }
 
-    /// Takes the same place once more, or goes on.
+    /// Repeats the last request, or moves on.
     fn step(&mut self, footprint: u64, random: &mut Random) {
         if self.more == 0 {
             self.go_on(footprint, random);
@@ -269,7 +273,7 @@ impl Walker {
         self.more = self.more.saturating_sub(1);
     }
 
-    /// To the next place.
+    /// Moves to the next request of the run, or to the next run.
     fn go_on(&mut self, footprint: u64, random: &mut Random) {
         let Walk { passes, step, .. } = self.stream.walk;
         if self.offset >= self.length {
@@ -318,7 +322,7 @@ impl Iterator for StreamRequests {
     fn next(&mut self) -> Option<Request> {
         self.arrivals.count()?;
         self.arrivals.wait(self.gap_ms * self.pace);
-        // Once through, streams begin again: a table has at least one request.
+        // At the end of a course the streams begin again. A table has at least one request.
         let step = self
             .streams
             .next(&mut self.random)
@@ -332,7 +336,7 @@ impl Iterator for StreamRequests {
     }
 }
 
-/// The error that the footprint has no room for streams that need this many sectors.
+/// The error that the footprint has no room for streams that need `needed` sectors.
 pub(super) fn no_room(
     name: &'static str,
     footprint_pages: u64,
@@ -345,7 +349,7 @@ pub(super) fn no_room(
 
 /// The requests of `table`.
 pub(super) fn make(table: &Table, values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    /// Pages that the area begins at a multiple of.
+    /// The area begins at a multiple of this many pages.
     const ALIGN_PAGES: u64 = 64;
     let own = Parameters::from_values(values);
     let (name, footprint_pages) = (table.name, own.footprint_pages);

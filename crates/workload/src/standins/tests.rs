@@ -1,4 +1,4 @@
-//! Every stand-in goes on for ever, whatever its volume: full volumes start over.
+//! Every stand-in makes requests without end, whatever the size of its volume: a full volume starts over.
 
 use crate::WORKLOADS;
 use destage_base::parameter::{Value, Values};

@@ -1,9 +1,10 @@
 //! `standin-untar-ext3`: the sources of Linux 2.6.21 are unpacked to ext3, in place of W7 of the BPLRU paper.
 //!
-//! The archive lies elsewhere; only writes reach the device. Files come directory by directory. Trees follow one
-//! another without a mark, and when the volume is full it is formatted.
+//! The archive is on another device, so only writes reach this one. Files are made directory by directory. The
+//! next tree of sources follows at once, and a full volume is formatted.
 //!
-//! Draws, per file and in this order: the size (two), whether the directory ends with it; and per request the gap.
+//! The draws for each file are, in this order: the size (two draws), whether the directory ends with the file;
+//! and for each request the gap.
 
 use super::parameters::{
     BLOCK_BYTES, CHECKPOINT_COMMITS, COMMIT_PAGES, FileSizes, GAP_MS, MAX_FILE_BYTES,

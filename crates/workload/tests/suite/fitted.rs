@@ -1,4 +1,4 @@
-//! Fitted stand-ins: what a profile keeps exactly, what its text says, and what is refused.
+//! Fitted stand-ins: what a profile keeps exactly, its form as text, and which texts are refused.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn drawn(profile: &Profile, seed: u64) -> Vec<Request> {
     requests(&Arc::new(profile.clone()), &defaults(profile), seed).collect()
 }
 
-/// Writes, sectors written, sectors read.
+/// The number of writes, the sectors written, and the sectors read.
 fn sums(requests: &[Request]) -> [u64; 3] {
     let sectors = |operation| {
         let of = requests.iter().filter(|r| r.operation == operation);
@@ -131,14 +131,15 @@ fn what_is_no_profile_is_refused_by_key() {
     assert!("".parse::<Profile>().is_err());
 }
 
-/// `text` with `word` in front of what `key` has.
+/// Inserts `word` in `text`, in front of the value of `key`.
 fn with_word(text: &str, key: &str, word: &str) -> String {
     let start = format!("{key} = \"\"\"\n");
     assert!(text.contains(&start), "{key}");
     text.replacen(&start, &format!("{start}{word} "), 1)
 }
 
-/// Words that a hand may write and no trace has: an error at once, never a panic later.
+/// A profile that was edited by hand can have values that no trace gives. They must be errors at once, and
+/// never a panic later.
 #[test]
 fn what_no_trace_has_is_refused() {
     let text = fitted(&trace()).text("");
@@ -188,13 +189,14 @@ fn what_no_trace_has_is_refused() {
     }
 }
 
-/// Blocks keep their neighbours: where a request lies from another in its extent is as in the trace.
+/// Blocks get new addresses, but requests keep their offsets in blocks, and as many different pages are touched
+/// as in the trace.
 #[test]
 fn blocks_get_other_addresses_and_keep_what_overlaps() {
     let real = trace();
     let profile = fitted(&real);
     let standin = drawn(&profile, 4);
-    // Sectors of the stand-in by sectors of the trace, if the order of requests were the trace's.
+    // The offset in its block and the length of each request, sorted, because the order of requests may differ.
     let mut writes: Vec<(u64, u32)> = real.iter().map(|r| (r.sector % 512, r.sectors)).collect();
     let mut drawn: Vec<(u64, u32)> = standin
         .iter()

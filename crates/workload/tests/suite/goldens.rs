@@ -1,4 +1,4 @@
-//! A seed means the same workload for ever: digests of the first requests of every workload.
+//! A seed always gives the same requests: digests of the first requests of every workload.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::parameter::{Value, Values};
@@ -6,7 +6,8 @@ use destage_trace::writers;
 use destage_workload::{WORKLOADS, Workload, find};
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of the first 3000 requests with defaults and seed 1, as DiskSim text: its first 16 digits.
+/// The first 16 digits of the SHA-256 of the first 3000 requests as DiskSim text, with default values and seed
+/// 1.
 const GOLDENS: &[(&str, &str)] = &[
     ("uniform", "6ffcc916859f5172"),
     ("zipf", "972f819f46873255"),
@@ -35,7 +36,7 @@ const GOLDENS: &[(&str, &str)] = &[
     ("standin-on-board-cache", "18dadaec620b022b"),
 ];
 
-/// The same of 30000 requests of PostMark, which makes and removes files, on the other file systems.
+/// The same for 30000 requests of PostMark, which makes and removes files, on each file system.
 const FILE_SYSTEMS: [(&str, &str); 3] = [
     ("fat", "9cf5fe14e163b6d2"),
     ("ext3", "16664699a10b6876"),

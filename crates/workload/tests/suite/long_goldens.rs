@@ -1,12 +1,13 @@
-//! The same requests as ever, also far into a workload and for laws of every steepness: digests made when each rank was
-//! still computed with logarithms, each place by its permutation, and room on a disk found unit by unit.
+//! Requests must stay the same, also far into a workload and for Zipf laws of every skew. The digests come from
+//! plain code that computes each rank with logarithms and each place by its permutation, and finds free space
+//! unit by unit.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::parameter::{Value, Values};
 use destage_workload::{WORKLOADS, find};
 use sha2::{Digest, Sha256};
 
-/// Of `requests` requests: the first 16 digits of SHA-256 over time, place, size and operation of each.
+/// The first 16 digits of the SHA-256 over arrival, address, size and operation of `requests` requests.
 fn digest(name: &str, settings: &[(&'static str, Value)], requests: usize) -> String {
     let workload = find(name).unwrap();
     let mut values = Values::defaults(workload.parameters);
@@ -27,7 +28,7 @@ fn digest(name: &str, settings: &[(&'static str, Value)], requests: usize) -> St
         .collect()
 }
 
-/// With defaults, 100000 requests.
+/// Digests of 100000 requests with default values.
 const DEFAULTS: &[(&str, &str)] = &[
     ("uniform", "0deda7e68de85538"),
     ("zipf", "cc796774154e2a90"),
@@ -56,7 +57,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("standin-on-board-cache", "4799ded085d2f46b"),
 ];
 
-/// `zipf` with this skew over this many pages, in runs of 3, 100000 requests.
+/// Digests of 100000 requests of `zipf`: the skew, the number of pages, and the digest, with runs of 3 pages.
 const LAWS: &[(f64, u64, &str)] = &[
     (0.0, 1000, "84c6809408481213"),
     (0.0, 1048576, "d66740fe93eef031"),

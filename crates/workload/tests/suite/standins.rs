@@ -1,7 +1,8 @@
-//! How far each stand-in is from the figures published of what it stands for.
+//! How far each stand-in is from the published figures of the trace that it replaces.
 //!
-//! Every row holds a published figure and the one that the stand-in has with its defaults and seed 1, both to be met
-//! exactly: a change to a stand-in shows here, and `docs/workloads.md` has to say the same residuals.
+//! Each row has a published figure, and the figure of the stand-in with its default values and seed 1, which
+//! must be met exactly. So a change to a stand-in is detected here. `docs/workloads.md` must state the same
+//! residuals.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,21 +15,21 @@ use destage_workload::{WORKLOADS, find};
 /// A figure of a workload, as a whole number.
 #[derive(Clone, Copy, Debug)]
 enum Figure {
-    /// Write requests in a thousand.
+    /// Share of writes among requests, in permille.
     WritePermille,
     /// Page writes.
     Written,
-    /// Bytes written, metadata with the rest.
+    /// Bytes written, with metadata.
     WrittenBytes,
     /// Different pages written.
     Unique,
-    /// Mean size of a write, in bytes.
+    /// Mean size of a write in bytes.
     WriteBytes,
-    /// Rewrites of a page in a thousand with at most that many page writes between.
+    /// Share of the rewrites of a page that come after at most this many page writes, in permille.
     NearPermille(u64),
     /// Different pages in 10000 page writes.
     UniquePerMyriad,
-    /// Hits in a thousand page writes, in a buffer of that many pages by recency.
+    /// Share of hits among page writes in an LRU buffer of this many pages, in permille.
     HitPermille(usize),
 }
 
@@ -40,7 +41,7 @@ use Figure::{
 /// A workload, and parameters that differ from its defaults.
 type Setting = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Per figure what is published, and what the workload has.
+/// Each figure with its published value and the value of the workload.
 type Figures = &'static [(Figure, u64, u64)];
 
 const TABLE: &[(Setting, Figures)] = &[
@@ -122,7 +123,7 @@ const TABLE: &[(Setting, Figures)] = &[
     ),
 ];
 
-/// What is measured of a workload.
+/// What is measured on a workload.
 struct Measured {
     summary: Statistics,
     written: Vec<u64>,
@@ -174,7 +175,7 @@ impl Measured {
         }
     }
 
-    /// Page writes between two of the same page, in ascending order.
+    /// The number of page writes between two writes of a page, in ascending order.
     fn distances(&self) -> Vec<u64> {
         let mut last = HashMap::new();
         let mut distances: Vec<u64> = (0..)
@@ -185,7 +186,7 @@ impl Measured {
         distances
     }
 
-    /// Hits of a buffer that keeps the pages written last, in the plainest way.
+    /// The hits of a buffer that keeps the pages written last, in the simplest way.
     fn hits(&self, capacity: usize) -> u64 {
         let (mut times, mut order, mut hits) = (HashMap::new(), BTreeMap::new(), 0);
         for (now, page) in self.written.iter().enumerate() {
@@ -202,7 +203,8 @@ impl Measured {
     }
 }
 
-/// How far `has` is from `published`: in per cent, or where that has no meaning in permille points.
+/// The difference of `has` from `published`: in percent of it, or in percentage points for a figure in
+/// permille.
 fn residual(figure: Figure, published: u64, has: u64) -> String {
     let (published, has) = (published as f64, has as f64);
     match figure {

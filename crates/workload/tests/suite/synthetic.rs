@@ -1,6 +1,6 @@
-//! Two published synthetic traces are made again, to the byte.
+//! Makes two published synthetic traces again, to the byte.
 //!
-//! Their digests are facts of the oracle data; the traces themselves are not needed.
+//! The expected digests belong to the published data; the traces themselves are not needed.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::parameter::{Value, Values};

@@ -1,13 +1,13 @@
 //! `block-lru`: destages the block whose last write is oldest, all its buffered pages at once.
 //!
-//! Recency as in [`lru`](crate::schemes::page::lru), but by erase blocks: pages of one block arrive together at a log block instead of being spread
-//! over many. Any write to a block, hit
-//! or miss, renews all its pages; a read renews nothing. It is also [`bplru`](super::bplru) without
-//! padding and compensation, and is built into that.
+//! The order is that of [`lru`](crate::schemes::page::lru), but by erase blocks: the pages of one block reach one log
+//! block together and are not spread over many. A write to a block, hit or miss, makes all its pages the latest; a
+//! read changes nothing. The scheme is [`bplru`](super::bplru) without padding and compensation, which is built on
+//! it.
 //!
-//! Room is made before the written page counts, and its block is not protected: if that block is the oldest, it leaves just before it would have
-//! grown, and starts again with one page. The table of merges that
-//! came with BPLRU is only reproduced this way. `touch_order = promote_first` is the gentler rule.
+//! Room is made before the write counts as a use of its block, so this block may be the victim. If it is the oldest,
+//! it leaves, and starts again with the written page. The table of merges in the paper on BPLRU can only be
+//! reproduced in this way. With `touch_order = promote_first` the block becomes the latest before a victim is chosen.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages.
 
@@ -23,7 +23,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
-    /// The words of `touch_order`.
+    /// The values of `touch_order`.
     pub(super) enum TouchOrder {
         EvictFirst = "evict_first",
         PromoteFirst = "promote_first",
@@ -31,11 +31,11 @@ choices! {
 }
 
 parameters! {
-    /// The parameters of every scheme built on this one.
+    /// The parameters of this scheme and of those built on it.
     pub(super) struct Rules {
         /// Whether a write that needs room evicts before its own block becomes the latest, or after.
         touch_order: TouchOrder = "evict_first", "", "Ours; only evict_first gives the 7 merges of BPLRU (FAST 2008), Table 1.";
-        /// Whether every buffered block takes one page of the capacity for its header.
+        /// Whether every buffered block uses one page of the capacity for its header.
         header_uses_node: bool = "false", "", "BPLRU (FAST 2008), section 4: headers and pages share one pool of nodes.";
     }
 }
@@ -65,7 +65,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// Clusters by their last write, each with `Data` for a scheme built on this one.
+/// Clusters ordered by their last write. `Data` is the data that a scheme built on this one keeps of each cluster.
 pub(super) struct BlockLru<Data> {
     pub(super) clusters: Clusters<Data>,
     /// One list. Front: the latest write. Back: the next victim.
@@ -86,7 +86,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
         }
     }
 
-    /// `entry` enters, and its cluster is the latest.
+    /// `entry` enters, and its cluster becomes the latest. Returns the position of the page.
     #[inline]
     pub(super) fn enter(&mut self, entry: Entry) -> Place {
         let place = self.clusters.insert(entry);
@@ -94,7 +94,8 @@ impl<Data: Copy + Default> BlockLru<Data> {
         place
     }
 
-    /// The page in the slot of `entry` is written again, and its cluster is the latest.
+    /// The page in the slot of `entry` is written again, and its cluster becomes the latest. Returns the position of
+    /// the page.
     #[inline]
     pub(super) fn renew(&mut self, entry: Entry) -> Place {
         let place = self.clusters.place(entry.slot);
@@ -102,17 +103,17 @@ impl<Data: Copy + Default> BlockLru<Data> {
         place
     }
 
-    /// `cluster` is to leave next.
+    /// Makes `cluster` the next victim.
     pub(super) fn expose(&mut self, cluster: ClusterId) {
         self.order.bring_to_back(0, cluster);
     }
 
-    /// The cluster that leaves next.
+    /// The next victim; `None` if there is no cluster.
     pub(super) fn oldest(&self) -> Option<ClusterId> {
         self.order.back(0)
     }
 
-    /// The page of `entry` leaves alone; where it was.
+    /// Removes only the page of `entry`. Returns the position that it had.
     pub(super) fn drop_page(&mut self, entry: Entry) -> Place {
         let place = self.clusters.remove(entry.slot);
         if place.pages == 0 {
@@ -121,7 +122,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
         place
     }
 
-    /// Names `cluster`.
+    /// Removes `cluster` and names its pages in `victim`.
     pub(super) fn name(&mut self, cluster: ClusterId, victim: &mut Victim) {
         self.order.remove(cluster);
         self.clusters.take(cluster, &mut victim.entries);
@@ -147,7 +148,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
         }
     }
 
-    /// Whether `page` has no room in `free` slots, after the headers have taken theirs.
+    /// Whether `page` has no room if `free` slots are free and the headers of blocks use some of them.
     #[inline]
     pub(super) fn lacks_room(&self, page: Lpn, free: usize) -> bool {
         if !self.header_uses_node {
@@ -158,14 +159,14 @@ impl<Data: Copy + Default> BlockLru<Data> {
         free < headers + 1
     }
 
-    /// Visits the pages, next victim first.
+    /// Shows `visit` the pages, those of the next victim first.
     pub(super) fn visit(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         self.order
             .iter_back(0)
             .all(|cluster| self.clusters.visit_pages(cluster, visit));
     }
 
-    /// Shows the list, each cluster with the label of its data.
+    /// Shows the list. `label` makes the label of each cluster from its data.
     pub(super) fn show_order(&self, shown: &mut Shown, label: impl Fn(&Data) -> &'static str) {
         let list = shown.list("Recency of blocks", "latest write", "leaves next");
         for cluster in self.order.iter(0) {

@@ -1,10 +1,11 @@
-//! `bp-ref`: chooses a page as [`ref`](crate::schemes::page::recently_evicted) does, and destages its whole block, padded.
+//! `bp-ref`: chooses a page as [`ref`](crate::schemes::page::recently_evicted) does, and destages its whole block,
+//! padded.
 //!
-//! `ref` gains by keeping few log blocks open; padding gains by filling one at once: the block is complete, and the translation layer only switches.
-//! Recency is still that of single pages, so a block is chosen
-//! by its least recent page and takes its hot pages along.
+//! `ref` gains by keeping few log blocks open. Padding gains by filling a log block at once: the block is complete,
+//! and the translation layer needs only a switch merge. Recency is still that of single pages: a block is chosen by
+//! its least recently used page, and its hot pages leave too.
 //!
-//! Cost: O(1) per use; per victim O(victim blocks) and one step per page.
+//! Cost: O(1) per use; per victim O(victim blocks), plus one step per page.
 
 use alloc::boxed::Box;
 

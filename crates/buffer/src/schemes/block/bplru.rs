@@ -1,18 +1,20 @@
-//! `bplru`: block-level LRU that pads its victims and lets finished sequential blocks leave first.
+//! `bplru`: block-level LRU that pads its victims and evicts completed sequential blocks first.
 //!
-//! Three ideas, each with a switch, made for a translation layer with log blocks:
+//! The scheme has three parts, made for a translation layer with log blocks; padding and compensation can be switched
+//! off:
 //!
-//! * blocks in the order of their last write, as [`block_lru`](super::block_lru);
-//! * *padding* (`pad`): missing pages of a victim are read from flash and programmed with it, so that its log block can replace the data block, with
-//!   one erase and no copies afterwards;
-//! * *compensation* (`comp`): a block that has just been written from its first page to its last will
-//!   hardly be written again soon, so it goes to the old end of the order although it is the latest.
+//! * blocks are in the order of their last write, as in [`block_lru`](super::block_lru);
+//! * *padding* (`pad`): missing pages of a victim are read from flash and programmed with it, so that its log block
+//!   can replace the data block with one erase and without further copies;
+//! * *compensation* (`comp`): a block that has just been written from its first page to its last will probably not be
+//!   written again soon, so it moves to the old end of the order, although it was written last.
 //!
-//! `seq_detect` decides which blocks count as written in full. `strict`: offsets 0, 1, .. in this order without
-//! another write to the block between; an offset 0 starts over, any other offset breaks the run until
-//! then. `complete`: the write that completes the cluster, in whatever order. `burst`: all pages of the
-//! block in any order by consecutive page writes, of any number of requests. In every case it is one
-//! write at which the condition holds; later writes make the block the latest as usual.
+//! `seq_detect` decides when a block counts as written in full. With `strict`, its offsets 0, 1, .. are written in
+//! this order without another write to the block in between; a write of offset 0 starts a new run, and any other
+//! offset out of order ends the run. With `complete`, a write completes the cluster, in whatever order its pages
+//! came. With `burst`, all pages of the block are written in any order by consecutive page writes, of any number of
+//! requests. In each case the block moves at the write that fulfils the condition; a later write makes it the latest
+//! as usual.
 //!
 //! A compensated block stays until room is needed; with `comp_eager` it leaves when the device is idle.
 //!
@@ -32,7 +34,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
-    /// The words of `seq_detect`.
+    /// The values of `seq_detect`.
     enum InFull {
         Strict = "strict",
         Complete = "complete",
@@ -44,11 +46,12 @@ parameters! {
     /// The parameters of `bplru`.
     struct Parameters {
         pad: bool as super::PAD { default: "true" };
-        /// Whether a block just written in full, in sequence, becomes the next victim.
+        /// Whether a block that was just written in full becomes the next victim.
         comp: bool = "true", "", "BPLRU (FAST 2008), section 3.3, LRU compensation.";
-        /// When a block counts as just written in full: pages in order, all pages there, or all by consecutive writes.
+        /// When a block counts as written in full: its pages were written in order, or it is complete, or consecutive
+        /// writes wrote all pages.
         seq_detect: InFull = "strict", "", "Ours; BPLRU (FAST 2008), Figure 5, shows a run in order.";
-        /// Whether compensated blocks are destaged as soon as the device is idle.
+        /// Whether compensated blocks are destaged when the device is idle.
         comp_eager: bool = "false", "", "Ours; the paper waits until room is needed.";
         rules: Rules;
     }
@@ -67,11 +70,11 @@ pub const ROW: SchemeRow = SchemeRow {
     build: &|config| Box::new(Bplru::new(config)),
 };
 
-/// For a cluster: the offset that would continue its run of pages in order; or, once the block is compensated, the number of pages of a block, until
-/// the cluster changes again.
+/// The offset that would continue the cluster's run of pages in order. For a compensated block, the number of pages
+/// of a block, until the cluster is written again or loses a page.
 type NextOffset = u32;
 
-/// No offset continues the run. Larger than the pages of any block that fits in a buffer.
+/// Means that no offset continues the run. Larger than the number of pages of any block that fits in a buffer.
 const BROKEN: NextOffset = u32::MAX;
 
 struct Bplru {
@@ -86,17 +89,18 @@ enum Detector {
     Burst(Burst),
 }
 
-/// The consecutive page writes to one cluster up to now.
+/// The latest consecutive page writes to one cluster.
 #[derive(Default)]
 struct Burst {
     cluster: Option<ClusterId>,
-    /// When its latest page was written.
+    /// Virtual time of the latest of these writes.
     latest: u64,
-    /// When its first page was written.
+    /// Virtual time of the first of these writes.
     start: u64,
-    /// How many different pages it wrote.
+    /// How many different pages these writes wrote.
     pages: u32,
-    /// By offset: when the page was last written by any burst; in this one, if not before `start`.
+    /// By offset: virtual time at which a page of this offset was last written in any burst. It belongs to this burst
+    /// if it is not before `start`.
     written: Vec<u64>,
     /// Whether a block fits in the buffer.
     fits: bool,
@@ -109,7 +113,7 @@ impl Bplru {
             InFull::Strict => Detector::Strict,
             InFull::Complete => Detector::Complete,
             InFull::Burst => Detector::Burst(Burst {
-                // A larger block is never there in full; then no offset needs a time.
+                // A larger block is never complete in the buffer, and then no times are needed.
                 fits: config.cluster_pages <= config.capacity_pages,
                 ..Burst::default()
             }),
@@ -121,7 +125,7 @@ impl Bplru {
         }
     }
 
-    /// The page at `place` was written; `entered` if it was not there before.
+    /// The page at `place` was written; `entered` says that it was not in the buffer before.
     #[inline]
     fn compensate(&mut self, place: Place, entered: bool, access: &Access) {
         let Some(detector) = &mut self.compensation else {
@@ -142,7 +146,7 @@ impl Bplru {
             Detector::Complete => entered && complete,
             Detector::Burst(burst) => {
                 if entered && place.pages == 1 {
-                    // A new cluster, perhaps under the number of the one before.
+                    // The cluster is new and may have the number of the burst's cluster, which is gone.
                     burst.cluster = None;
                 }
                 burst.write(place, access.virtual_time, cluster_pages)
@@ -159,12 +163,12 @@ impl Bplru {
 }
 
 impl Burst {
-    /// Whether this page is the last of all.
+    /// Notes a write. Returns whether all pages of the block are now written by this burst.
     fn write(&mut self, place: Place, now: u64, cluster_pages: u32) -> bool {
         if !self.fits {
             return false;
         }
-        // A page that bypassed the buffer also counts as a write in between.
+        // Virtual time also counts pages that bypass the buffer, so such a write ends the burst.
         if self.cluster != Some(place.cluster) || self.latest + 1 != now {
             self.cluster = Some(place.cluster);
             self.start = now;
@@ -181,7 +185,7 @@ impl Burst {
         in_full
     }
 
-    /// A page of `cluster` left alone.
+    /// Ends the burst if it is one of `cluster`, which has lost a page.
     fn interrupt(&mut self, cluster: ClusterId) {
         if self.cluster == Some(cluster) {
             self.cluster = None;

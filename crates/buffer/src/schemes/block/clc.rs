@@ -1,18 +1,18 @@
-//! `clc`: destages the largest of the cold blocks; recently written ones are safe whatever their size.
+//! `clc`: destages the largest cold block; recently written blocks do not leave because of their size.
 //!
 //! ```text
 //!   written -> [ latest .. size-independent .. oldest ] -> size-dependent: 1 | 2 | 3 | ..  -> largest leaves
 //!                 at most alpha of all clusters              by pages, oldest first
 //! ```
 //!
-//! Between [`fab`](super::fab), which looks at size alone, and [`block_lru`](super::block_lru), which
-//! looks at recency alone: `alpha` 0 is the first of these and 1 the second. A write to any page of a cluster moves it to the front of the list;
-//! clusters that
-//! the list has no room for drop off its end and join the clusters by size.
-//! Nothing comes back but by a write. When clusters leave, the share shrinks with their number, and the list may exceed it until the next write;
-//! `clc_rebalance = always` does not wait.
+//! The scheme is between [`fab`](super::fab), which considers only the size (`alpha` 0), and
+//! [`block_lru`](super::block_lru), which considers only recency (`alpha` 1). A write to any page of a cluster moves
+//! the cluster to the front of the size-independent list. Clusters for which the list has no room leave it at its end
+//! and are then ordered by size. Only a write brings a cluster back to the list. When clusters leave the buffer, the
+//! maximum length of the list decreases with their number, and the list may be longer than that until the next write.
+//! With `clc_rebalance = always` it is shortened at once.
 //!
-//! The share is counted in millionths of the clusters, rounded up, so that no floating point decides.
+//! The share is computed in millionths of the clusters and rounded up, so floating-point rounding has no influence.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 
@@ -30,7 +30,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
-    /// The words of `clc_rebalance`.
+    /// The values of `clc_rebalance`.
     enum Rebalance {
         Write = "write",
         Always = "always",
@@ -40,9 +40,11 @@ choices! {
 parameters! {
     /// The parameters of `clc`.
     struct Parameters {
-        /// Share of the buffered blocks, latest first, that do not leave for their size; to a millionth, rounded up to whole blocks.
+        /// Share of the buffered blocks, latest first, that do not leave because of their size; to a millionth,
+        /// rounded up to whole blocks.
         alpha: f64 = "0.1" in Kind::Number { min: 0.0, max: 1.0 }, "", "CLC (2009); the default is the best value found there.";
-        /// Whether blocks above the share are released only at a write, or as soon as others leave, which makes a difference in a flush.
+        /// Whether blocks above the share lose this protection only at a write, or also when other blocks leave,
+        /// which makes a difference in a flush.
         clc_rebalance: Rebalance = "write", "", "Ours; the paper does not say.";
         pad: bool as super::PAD;
     }
@@ -74,9 +76,9 @@ const MILLION: u64 = 1_000_000;
 
 struct Clc {
     clusters: Clusters,
-    /// The size-independent ones apart, first the latest write; all others by size.
+    /// The size-independent clusters are apart, the latest write first; all others are ordered by size.
     order: BySize,
-    /// Millionths of all clusters that may be apart.
+    /// The share of all clusters that may be apart, in millionths.
     share: u64,
     rebalances_always: bool,
     pads: bool,
@@ -99,7 +101,7 @@ impl Clc {
         }
     }
 
-    /// `cluster` is no longer among the clusters.
+    /// `cluster` has left the buffer.
     fn forget(&mut self, cluster: ClusterId) {
         self.order.remove(cluster);
         if self.rebalances_always {

@@ -1,13 +1,14 @@
-//! `fab`: destages the block of which most pages are buffered, the least recently written of several.
+//! `fab`: destages the block with the most buffered pages, and among equals the least recently written.
 //!
-//! One destage then frees the most room, and a translation layer that merges blocks copies the least. The price is recency: a hot block with many
-//! pages leaves before a cold block with few, and few pages may stay for ever. A long sequential write has a drawback here: the block being filled is
-//! soon the largest, and leaves before it is full.
+//! One destage then frees the most room, and a translation layer that merges blocks copies the fewest pages. But
+//! recency is ignored: a hot block with many pages leaves before a cold block with few, and a block with few pages
+//! may stay forever. A block that is being filled by a long sequential write soon is the largest, and leaves before
+//! it is full.
 //!
-//! The original serves a media player and caches reads as well (`fab_reads`): a read that misses enters as
-//! a clean page, reads count as use, clean pages count for the size, and leave without a program. Pages
-//! then have a clean state, so flush and FUA write back and keep. Blocks that need a write-back are kept in a second order of the same kind, so that
-//! a flush need not search for them.
+//! The original scheme serves a media player and also caches reads (`fab_reads`): a read that misses enters as a
+//! clean page, reads count as uses, and clean pages count for the size and leave without a program. Since pages can
+//! then be clean, flush and FUA write pages back and keep them. The blocks that may have dirty pages are kept in a
+//! second order of the same kind, so that a flush need not search for them.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 
@@ -26,7 +27,7 @@ use crate::view::View;
 parameters! {
     /// The parameters of `fab`.
     struct Parameters {
-        /// Whether reads that miss enter as clean pages, and reads count as use of their block.
+        /// Whether reads that miss enter as clean pages, and reads count as uses of their block.
         fab_reads: bool = "false", "", "FAB (2006) is a cache for both; as a write buffer it ignores reads.";
         pad: bool as super::PAD;
     }
@@ -57,7 +58,7 @@ pub const ROW: SchemeRow = SchemeRow {
 struct Fab {
     clusters: Clusters,
     order: BySize,
-    /// The clusters of `order` that may have dirty pages; only if there can be clusters without.
+    /// The clusters of `order` that may have dirty pages; only if clusters without dirty pages are possible.
     written: Option<BySize>,
     pads: bool,
 }

@@ -1,17 +1,18 @@
-//! `lar`: locality-aware replacement: the block that the fewest requests touched leaves, dirtiest first.
+//! `lar`: destages the block that the fewest requests used, and among equals the one with the most dirty pages.
 //!
-//! Made for a buffer shared by reads and writes. A block's *popularity* is the number of requests, not
-//! pages, that touched it while it was here, so a long sequential request makes no block popular. Among equally unpopular blocks the one with the
-//! most dirty pages leaves, because it fills a flash block best; among these the one touched longest ago.
+//! Locality-aware replacement (LAR) is made for a buffer that serves reads and writes. The *popularity* of a block is
+//! the number of requests, not of pages, that used it while it was in the buffer, so a long sequential request makes
+//! no block popular. Of the blocks with the lowest popularity, the one with the most dirty pages leaves, because it
+//! fills a flash block best; if there are several, the one whose last use is oldest.
 //!
 //! ```text
 //!   popularity 1:  {4* 5* 6*} {0* 1*} {9}      * dirty; the leftmost is the victim
 //!   popularity 2:  {12* 13}
 //! ```
 //!
-//! A block leaves whole: its dirty pages in one record, its clean ones without. Reads enter as clean pages and count as
-//! use. Because there are clean pages, flush and FUA write back and leave pages here; a second heap knows the
-//! blocks that have something to write back.
+//! A block leaves as a whole: its dirty pages in one record, its clean pages without a program. Reads enter as clean
+//! pages and count as uses. Since there are clean pages, flush and FUA write pages back and keep them. A second heap
+//! orders the blocks that have dirty pages.
 //!
 //! Cost: O(log n) amortised per call.
 
@@ -60,15 +61,15 @@ pub const ROW: SchemeRow = SchemeRow {
 
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// Requests that touched it.
+    /// Number of requests that used the block.
     popularity: u64,
-    /// The latest of these.
+    /// The number of the latest of these requests.
     request: u64,
     last: u64,
     dirty: u32,
 }
 
-/// Least is the next victim.
+/// The block with the smallest rank is the next victim.
 type Rank = (u64, Reverse<u32>, u64);
 
 struct Lar {
@@ -76,9 +77,9 @@ struct Lar {
     order: Buckets<Rank>,
     /// Blocks with dirty pages, in the same order.
     written: Buckets<Rank>,
-    /// By slot.
+    /// Whether the page in each slot is dirty.
     is_dirty: Vec<bool>,
-    /// Counts uses.
+    /// Number of uses so far.
     clock: u64,
     pads: bool,
 }

@@ -1,23 +1,23 @@
-//! `lb-clock`: a clock over blocks; among the blocks that were not written lately, the one with the most pages leaves.
+//! `lb-clock`: a clock over blocks; of the blocks that were not written recently, the one with the most pages leaves.
 //!
 //! ```text
 //!            hand
 //!             v
-//!   [A 1] -> [B 0] -> [C 1] -> [D 0] -> new ones here, just behind the hand
+//!   [A 1] -> [B 0] -> [C 1] -> [D 0] -> new clusters enter here, just behind the hand
 //!               \________________\____________  candidates of the latest sweep, by pages
 //! ```
 //!
-//! Every cluster has a bit that a write sets. When a victim is wanted and there are no candidates, the hand goes round once: clusters whose bit is
-//! clear become candidates, and set bits are cleared. Candidates are then used up, largest first, before the hand moves again; a write removes its
-//! cluster from the candidates. A write
-//! of the last page of a block clears the bit instead, on the guess that a sequential run has passed
-//! (`lb_seq_hint`).
+//! Every cluster has a bit that a write sets. When a victim is needed and there are no candidates, the hand moves
+//! around the clock once: clusters whose bit is clear become candidates, and all set bits are cleared. The candidates
+//! then leave, the largest first, before the hand moves again; a write removes its cluster from the candidates. A
+//! write of the last page of a block clears the bit, since it probably ends a sequential run (`lb_seq_hint`).
 //!
-//! A sweep ends where it began, and new clusters stand just after the hand, so the circle is a line in order of arrival with the hand before its
-//! first, and the removal of the first makes the next one first.
+//! A sweep ends where it began, and a new cluster is inserted just behind the hand. So the circle is stored as a list
+//! in the order of arrival, and the hand is always before its first cluster. If the first cluster leaves, the next
+//! one becomes the first.
 //!
-//! Cost: O(1) amortised: a sweep passes a cluster either because a write has set its bit since the last sweep, or to make it a candidate, and it
-//! remains a candidate until it is written or leaves. A trim O(log n).
+//! Cost: O(1) amortised. A sweep visits a cluster either because a write has set its bit since the last sweep, or to
+//! make it a candidate, and it remains a candidate until it is written or leaves. A trim costs O(log n).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -33,7 +33,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
-    /// The words of `lb_seq_hint`.
+    /// The values of `lb_seq_hint`.
     enum Hint {
         LastPage = "last_page",
         Full = "full",
@@ -44,7 +44,7 @@ choices! {
 parameters! {
     /// The parameters of `lb-clock`.
     struct Parameters {
-        /// Which write marks its block as not needed again: the write of its last page, the write that completes it, or none.
+        /// Which write marks its block as finished: the write of its last page, the write that completes it, or none.
         lb_seq_hint: Hint = "last_page", "", "LB-CLOCK (2009) clears the bit at the last page.";
         pad: bool as super::PAD;
     }
@@ -73,9 +73,9 @@ pub const ROW: SchemeRow = SchemeRow {
 };
 
 struct LbClock {
-    /// With each, whether it was written since the hand last passed.
+    /// All clusters. The data of each says whether it was written since the hand last passed it.
     clusters: Clusters<bool>,
-    /// One list. Front: where the hand is. Back: the position after it.
+    /// One list. Front: the cluster at the hand. Back: the latest cluster.
     clock: Rings,
     candidates: BySize,
     hint: Hint,
@@ -83,7 +83,7 @@ struct LbClock {
 }
 
 impl LbClock {
-    /// The page at `place` was written; `entered` if it was not there before.
+    /// The page at `place` was written; `entered` says that it was not in the buffer before.
     #[inline]
     fn written(&mut self, place: Place, entered: bool) {
         let last_offset = self.clusters.cluster_pages() - 1;
@@ -96,7 +96,7 @@ impl LbClock {
         self.candidates.remove(place.cluster);
     }
 
-    /// The hand goes round once.
+    /// Moves the hand around the clock once.
     fn sweep(&mut self) {
         for cluster in self.clock.iter(0) {
             let recent = core::mem::take(self.clusters.data_mut(cluster));
@@ -107,7 +107,7 @@ impl LbClock {
     }
 
     fn largest_candidate(&mut self) -> Option<ClusterId> {
-        // The second round finds one: the first left no bit set.
+        // The second sweep always finds a candidate, because the first one clears all bits.
         for _ in 0..2 {
             if !self.candidates.is_empty() {
                 break;
@@ -155,7 +155,8 @@ impl Scheme for LbClock {
         victim.pad = self.pads;
     }
 
-    /// The candidates, then those that the hand finds in its first round, then the rest in its second round.
+    /// The candidates, then the clusters that the next sweep makes candidates, then those that the sweep after it
+    /// does.
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         let mut show = |cluster| self.clusters.visit_pages(cluster, visit);
         if !self.candidates.visit(&mut show) {
@@ -165,7 +166,7 @@ impl Scheme for LbClock {
         let mut others: Vec<_> = others
             .filter(|cluster| !self.candidates.contains(*cluster))
             .collect();
-        // Stable: among equals, the one the hand finds first.
+        // The sort is stable, so clusters of equal size keep the order of the clock.
         others.sort_by_key(|cluster| {
             let recent = *self.clusters.data(*cluster);
             (recent, Reverse(self.clusters.pages(*cluster)))

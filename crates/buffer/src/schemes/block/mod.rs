@@ -1,4 +1,4 @@
-//! Schemes that order clusters: the buffered pages of one logical block stay and leave together.
+//! Schemes that order clusters: the buffered pages of a logical block leave together.
 
 use destage_base::parameter::{Kind, Parameter};
 

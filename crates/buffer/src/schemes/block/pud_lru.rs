@@ -1,22 +1,22 @@
-//! `pud-lru`: keeps blocks that are written again and again within short distances; of the others the
-//! largest leaves.
+//! `pud-lru`: keeps blocks that are rewritten at short distances; of the other blocks the largest leaves.
 //!
-//! The *predicted update distance* (PUD) of a block is the mean number of page writes from one write of it
-//! to its next. A block whose PUD is at most the mean of all blocks, and whose last write is not longer ago than that, is likely to be written again
-//! soon, and programming it now would be wasted. Among all others,
-//! size decides, as in [`fab`](super::fab).
+//! The *predicted update distance* (PUD) of a block is the mean number of page writes between two consecutive writes
+//! of the block. A block is likely to be written again soon if its PUD is at most the mean PUD of all blocks and its
+//! last write is not longer ago than this mean; programming it now would be wasted. All other blocks leave by size,
+//! as in [`fab`](super::fab).
 //!
 //! ```text
 //!   frequent   7 3 12          written twice or more; PUD and age at most the mean
 //!   others     4: 0 9   2: 5   1: 8 2      by size; the largest leaves, of these the oldest
-//!              far 9 5  stale 0            those written twice or more, by what they lack
+//!              far 9 5  stale 0            of these, blocks written twice or more, by the condition that fails
 //! ```
 //!
-//! The mean is computed again after a fixed number of page writes. A block then changes sides for one of three reasons, and for each reason a heap
-//! names the
-//! block nearest to it: frequent blocks by PUD, the longest first (the mean fell); *far* blocks by PUD, the shortest first (the mean rose above it);
-//! *stale* blocks, whose PUD is short enough, by age, the youngest first (the mean rose above it). Between two means only age changes, and a heap
-//! names the oldest frequent block.
+//! The mean is computed again after a fixed number of page writes. A block can then change sides for one of three
+//! reasons. For each reason, a heap gives the block that is the next to change: frequent blocks by PUD, the longest
+//! first (the mean may have become smaller than the PUD); *far* blocks by PUD, the shortest first (the mean may have
+//! become larger than the PUD); *stale* blocks, whose PUD is short enough, by age, the youngest first (the mean may
+//! have become larger than the age). Until the next mean only ages change, and another heap gives the oldest frequent
+//! block.
 //!
 //! Cost: O(log n) amortised per call, and per block that changes sides.
 
@@ -38,7 +38,7 @@ use crate::view::View;
 parameters! {
     /// The parameters of `pud-lru`.
     struct Parameters {
-        /// How often the mean of all predicted update distances is taken again; before, it is 0.
+        /// How often the mean of all predicted update distances is computed; before the first time, it is 0.
         pud_period: u64 = "1000" in Kind::Integer { min: 1, max: u64::MAX }, "page writes", "Ours.";
         pad: bool as super::PAD;
     }
@@ -71,7 +71,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// Distances are kept in units of 1/1024 of a page write, rounded down.
+/// Distances are stored in units of 1/1024 of a page write, rounded down.
 const SCALE: u64 = 1024;
 
 #[derive(Clone, Copy, Default)]
@@ -79,28 +79,28 @@ struct Block {
     first: u64,
     last: u64,
     writes: u64,
-    /// Predicted update distance.
+    /// Predicted update distance, in units of 1/[`SCALE`] page writes.
     distance: u64,
 }
 
-/// Frequent and recent, the oldest first.
+/// Blocks with a short distance and a recent write; the oldest first.
 const FREQUENT: u32 = 0;
-/// The predicted distance was beyond the mean; the shortest first.
+/// Blocks whose predicted distance is above the mean; the shortest distance first.
 const FAR: u32 = 1;
-/// Written too long ago; the youngest first.
+/// Blocks with a short distance whose last write is too long ago; the youngest first.
 const STALE: u32 = 2;
 
 struct PudLru {
     clusters: Clusters<Block>,
-    /// Blocks written twice or more, by the event that makes them change sides.
+    /// Blocks written twice or more, in three buckets according to the event that makes them change sides.
     sides: Buckets,
-    /// The frequent ones by predicted distance, the longest first, then the oldest.
+    /// The frequent blocks by predicted distance, the longest first; for equal distances, the oldest first.
     distances: Buckets<(Reverse<u64>, u64)>,
-    /// The others by size, oldest first.
+    /// The other blocks by size; for equal sizes, the oldest first.
     others: Buckets,
-    /// Of the predicted distances of all blocks.
+    /// Sum of the predicted distances of all blocks.
     sum: u64,
-    /// As of the last period end.
+    /// The mean distance that was computed at the end of the last period.
     mean: u64,
     period: u64,
     period_end: u64,
@@ -181,7 +181,8 @@ impl Scheme for PudLru {
 }
 
 impl PudLru {
-    /// Before anything else happens at `time`.
+    /// To be called before anything else happens at `time`: moves frequent blocks that have become too old to the
+    /// other side.
     #[inline]
     fn age(&mut self, time: u64) {
         if time > self.period_end {
@@ -213,7 +214,7 @@ impl PudLru {
         }
     }
 
-    /// Puts a block on the side where it belongs.
+    /// Puts a block on the side to which it belongs.
     fn assign(&mut self, cluster: ClusterId, time: u64) {
         let Block {
             distance,
@@ -251,7 +252,7 @@ impl PudLru {
         {
             self.assign(farthest, time);
         }
-        // A block that is stale and far moves to the far ones, and none moves back.
+        // A block that is both stale and far moves to the far blocks, and no block moves back.
         while let Some(youngest) = self.sides.least(STALE)
             && self.age_of(youngest, time) <= self.mean
         {
@@ -269,7 +270,7 @@ impl PudLru {
         if let Some((cluster, _)) = self.others.highest() {
             return Some(cluster);
         }
-        // The greatest distance or age is that of the first block of one of the two heaps.
+        // The first block of one of these two heaps has the greatest distance or age of all frequent blocks.
         let oldest = self.sides.least(FREQUENT)?;
         let farthest = self.distances.least(0)?;
         let is_farther = self.clusters.data(farthest).distance > self.age_of(oldest, time);

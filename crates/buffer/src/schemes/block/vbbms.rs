@@ -1,18 +1,19 @@
 //! `vbbms`: small virtual blocks, in one region for random requests and in another for sequential ones.
 //!
-//! A request of many pages is sequential: its pages are unlikely to be rewritten, so they pass through a queue. All others
-//! are random and ordered by use. Either region groups pages into *virtual blocks*, runs of a few pages that
-//! are much smaller than flash blocks, so that a victim is more than one page and yet no hot page has to leave
-//! with a whole flash block.
+//! A request of many pages is sequential: its pages will probably not be rewritten, so they pass through a queue. The
+//! pages of all other requests are random and are ordered by use. Both regions group pages into *virtual blocks*,
+//! runs of a few pages that are much smaller than flash blocks. So a victim has more than one page, and a hot page
+//! does not have to leave with a whole flash block.
 //!
 //! ```text
 //!   random region, 3 of 5      MRU [ {0 1 .} {. 10 .} {24 25 26} ] LRU        virtual blocks of 3 pages
 //!   sequential region, 2 of 5  new [ {40 41 42 43} {36 37 38 39} ] oldest     virtual blocks of 4 pages
 //! ```
 //!
-//! The region beyond its share gives way; when both have just theirs, the region that is about to grow does.
+//! If a region is larger than its share, its oldest virtual block leaves. If neither is, it leaves from the region
+//! that the new page will enter (in a flush, from the random region), or from the other region if that one is empty.
 //!
-//! Cost: O(1) per call and one step per page that leaves.
+//! Cost: O(1) per call, plus one step per page that leaves.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -30,13 +31,13 @@ use crate::view::View;
 parameters! {
     /// The parameters of `vbbms`.
     struct Parameters {
-        /// A request of more pages is sequential.
+        /// A request of more pages than this is sequential.
         seq_thr: u32 = "8" in PAGES, "pages", "Ours.";
         /// Pages of a virtual block of the random region.
         vbbms_random_pages: u32 = "3" in SIZE, "pages", "VBBMS (2019).";
         /// Pages of a virtual block of the sequential region.
         vbbms_sequential_pages: u32 = "4" in SIZE, "pages", "VBBMS (2019).";
-        /// Share of the buffer that is the random region's, rounded down.
+        /// Share of the buffer for the random region, rounded down.
         vbbms_random_share: f64 = "0.6" in Kind::Number { min: 0.0, max: 1.0 }, "", "VBBMS (2019): 3 to 2.";
     }
 }
@@ -57,7 +58,8 @@ pub const ROW: SchemeRow = SchemeRow {
             blocks: Clusters::new(config.capacity_pages, block_pages),
             order: Rings::new(1, 0),
         };
-        // In millionths: a share such as 0.6 has no exact fraction, and would lose a page.
+        // The share is rounded to millionths, because a share such as 0.6 has no exact fraction and would lose a
+        // page.
         let share = (parameters.vbbms_random_share * 1e6 + 0.5) as u64;
         Box::new(Vbbms {
             random: region(parameters.vbbms_random_pages),
@@ -80,14 +82,14 @@ const SIZE: Kind = Kind::Integer {
 
 struct Region {
     blocks: Clusters,
-    /// Front: used last, or made last.
+    /// Front: the virtual block used last (random region) or made last (sequential region).
     order: Rings,
 }
 
 struct Vbbms {
     random: Region,
     sequential: Region,
-    /// Pages of the random region; the rest is the other's.
+    /// Number of pages that are the share of the random region; the rest is that of the sequential region.
     random_share: usize,
     capacity: usize,
     threshold: u32,
@@ -137,7 +139,7 @@ impl Scheme for Vbbms {
         if let Some(block) = block {
             region.order.remove(block);
             region.blocks.take(block, &mut victim.entries);
-            // A virtual block need not lie within one flash block.
+            // A virtual block may cross the border of a flash block, so its pages are no cluster.
             victim.grouping = Grouping::Pages;
         }
     }

@@ -1,15 +1,16 @@
-//! `belady`: destages the page whose next write is farthest away; it has been told the coming writes.
+//! `belady`: destages the page whose next write is farthest in the future; it knows all coming writes.
 //!
-//! This is the bound of all schemes that let every written page enter: none of them misses less often, so none programs fewer pages, evictions and
-//! the final drain together (Belady, 1966, MIN; Mattson and others,
-//! 1970, for the proof). It counts pages only: if erases matter, a scheme that destages more pages in a better order may still wear the flash less.
-//! And it knows only writes: after a trim, a flush, an FUA write or a request that bypasses the buffer, another choice might have been better.
+//! This is a bound of all schemes in which every written page enters the buffer. None of them has fewer write misses,
+//! so none programs fewer pages, counting evictions and the final drain (Belady, 1966, MIN; for the proof Mattson and
+//! others, 1970). The bound concerns the number of pages only: a scheme that destages more pages in a better order
+//! may still cause fewer erases. And the scheme knows only writes: after a trim, a flush, an FUA write or a request
+//! that bypasses the buffer, another choice might have been better.
 //!
-//! The next write of every write is worked out once, at the start. A page that will not be written again leaves before all others; among several such
-//! pages, the one written longest ago.
+//! The next write of each page write is computed once, at the start. A page that will not be written again leaves
+//! before all others; if there are several, the one written longest ago.
 //!
-//! Cost: O(log n) per call, O(1) for pages without a next write; 4 bytes per write of the future, and a
-//! node of a list and of a heap per slot.
+//! Cost: O(log n) per call, O(1) for pages without a next write. Memory: 4 bytes per write of the future, and a list
+//! node and a heap node per slot.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -54,18 +55,18 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// Stands for a write that does not come.
+/// The next write of a page that is not written again.
 const NEVER: u32 = u32::MAX;
 
 struct Belady {
-    /// By virtual time, less 1: the virtual time of the next write of the same page.
+    /// The virtual time of the next write of the same page; the index is the virtual time of a write less 1.
     next_writes: Vec<u32>,
-    /// Pages that will be written again, the latest next write first.
+    /// Pages that will be written again; the one with the latest next write leaves first.
     again: SlotHeaps<Reverse<u32>>,
-    /// Pages that will not; the latest to be written in front.
+    /// Pages that will not be written again. Front: the latest write.
     never: SlotList,
     held: usize,
-    /// By slot.
+    /// The state of the page in each slot.
     lines: Vec<Line>,
 }
 
@@ -73,7 +74,7 @@ struct Belady {
 #[derive(Clone, Copy)]
 struct Line {
     page: Lpn,
-    /// When it will be written next.
+    /// Virtual time of the page's next write, or [`NEVER`].
     next: u32,
 }
 
@@ -155,7 +156,7 @@ impl Scheme for Belady {
 }
 
 impl Belady {
-    /// When the page that is written now will be written next.
+    /// The virtual time of the next write of the page that is written now.
     fn next_write(&self, access: &Access) -> u32 {
         let index = access.virtual_time as usize - 1;
         assert!(
@@ -167,7 +168,8 @@ impl Belady {
     }
 }
 
-/// The virtual time of the next write of the same page, for each write of `future`; the first is at 1.
+/// For each write of `future`, the virtual time of the next write of the same page, or [`NEVER`]. The first write has
+/// the time 1.
 fn next_writes(future: &[Lpn]) -> Vec<u32> {
     assert!(
         future.len() < NEVER as usize,
@@ -176,7 +178,8 @@ fn next_writes(future: &[Lpn]) -> Vec<u32> {
         NEVER - 1
     );
     let mut next = vec![NEVER; future.len()];
-    // Pages numbered in the order in which they are met, backwards, and the latest write seen of each.
+    // The pages get numbers in the order in which they are met backwards. `latest` has the earliest write met so far
+    // of each page.
     let mut numbers = PageMap::with_capacity(0);
     let mut latest: Vec<u32> = Vec::new();
     for (index, page) in future.iter().enumerate().rev() {

@@ -1,13 +1,13 @@
-//! `infinite`: absorbs every write; nothing ever leaves for want of room.
+//! `infinite`: absorbs every write; no page ever leaves because room is needed.
 //!
-//! The upper bound of every figure of hits, and the lower bound of every count of programs: the remaining programs are those that a flush, an FUA
-//! write or the end of the run asks for. The capacity is ignored; it only says how
-//! much memory to set aside at first.
+//! This is the upper bound of the number of hits, and the lower bound of the number of programs: the only programs
+//! are those for a flush, an FUA write or the end of the run. The capacity is ignored; it only determines how much
+//! memory is reserved at first.
 //!
-//! A flush writes dirty pages back, the least recently written first, and keeps them: a buffer that
-//! never lacks room has no reason to forget.
+//! A flush writes dirty pages back, the least recently written first, and keeps them, because a buffer that always
+//! has room need not evict them.
 //!
-//! Cost: O(1) per call; one list node per page ever written.
+//! Cost: O(1) per call. Memory: one list node per page ever written.
 
 use alloc::boxed::Box;
 
@@ -34,9 +34,9 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The list of pages that the flash does not have, the latest write in front.
+/// The list of dirty pages. Front: the latest write.
 const DIRTY: u32 = 0;
-/// The list of pages that it has; their order means nothing.
+/// The list of clean pages, in no particular order.
 const CLEAN: u32 = 1;
 
 struct Infinite {
@@ -70,7 +70,7 @@ impl Scheme for Infinite {
             Need::FlushPage(entry) => Some(entry),
             Need::Flush => self.pages.back(DIRTY),
             Need::Evict(_) => {
-                // Only once there are more pages than slot numbers.
+                // Needed only if there are more pages than slot numbers.
                 let first = self.pages.pop_back(CLEAN);
                 victim
                     .entries

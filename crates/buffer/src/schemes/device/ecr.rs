@@ -1,23 +1,23 @@
-//! `ecr`: destages to the die with the shortest queue, if its page for that die is old enough.
+//! `ecr`: destages the oldest page of the die with the shortest queue, if this page is old enough.
 //!
 //! ```text
 //!   by last write     [ young half        |  old half  ]
-//!                       h   g   f   e     | d  c  b  a     a: least recent of all
+//!                       h   g   f   e     | d  c  b  a     a: the least recently written page
 //!   die 0, queue 7:         f                 b  a
-//!   die 1, queue 0:     g               d                d is its last: old, leaves
-//!   die 2, queue 0:              e            .  .  .    e is its last: young, so a would leave
+//!   die 1, queue 0:     g               d                the last page is d, which is old: d leaves
+//!   die 2, queue 0:              e            .  .  .    the last page is e, which is young: a would leave
 //! ```
 //!
-//! Which die is least loaded says where a destage is cheap, the order of writes which pages are worth
-//! keeping. Each die has its own list of pages, the latest write in front, as in
-//! [`epo`](crate::schemes::die::epo). The die with the shortest queue names its last page; if that page lies in the old part of the order over all
-//! pages, it leaves, otherwise the last page of all leaves.
-//! Among dies with equal queues, the one whose last page is oldest is taken, so on a device with unknown queues this is page LRU.
+//! The load of the dies says where a destage is cheap; the order of writes says which pages are worth keeping. Each
+//! die has a list of its pages, the latest write in front, as in [`epo`](crate::schemes::die::epo). The die with the
+//! shortest queue is chosen. If the last page of its list is in the old part of the order over all pages, this page
+//! leaves; otherwise the last page of that order leaves. Of dies with equal queues, the one with the oldest last page
+//! is chosen. So on a device whose queues are unknown, the scheme is LRU by page.
 //!
-//! The order over all pages is cut at the border of its old part, and the border moves by a page whenever the parts get out of proportion, so that no
-//! place has to be counted.
+//! The order over all pages is stored as two lists, the young part and the old part. A page moves across the border
+//! whenever the sizes of the parts are out of proportion. So no page's position in the order has to be counted.
 //!
-//! Cost: O(1) per page, O(dies) per victim; two list nodes and a stamp per slot.
+//! Cost: O(1) per page, O(dies) per victim. Memory: two list nodes and a stamp per slot.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -38,7 +38,8 @@ parameters! {
     /// The parameters of `ecr`.
     struct Parameters {
         stride: u64 as STRIDE;
-        /// Share of the pages, from the least recent on, that may leave for the sake of a short queue.
+        /// Share of the pages, from the least recently written on, that may leave because the queue of their die is
+        /// short.
         ecr_old: u32 = "50" in Kind::Integer { min: 0, max: 100 }, "%", "ECR (2019/2021): the older half.";
     }
 }
@@ -68,9 +69,9 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// Of the recency order, the part in front; its back is followed by the old part's front.
+/// The young part of the order; its back is followed by the front of the old part.
 const YOUNG: u32 = 0;
-/// The part that may leave for the sake of a short queue.
+/// The old part, whose pages may leave because the queue of their die is short.
 const OLD: u32 = 1;
 
 /// The state of the page in a slot.
@@ -88,11 +89,11 @@ struct Ecr {
     queues: SlotLists,
     striping: Striping,
     old_percent: usize,
-    /// Pages of the old part.
+    /// Number of pages in the old part.
     old: usize,
-    /// By slot.
+    /// The state of the page in each slot.
     held: Vec<Held>,
-    /// Victims that were not the least recent page of all.
+    /// Number of victims that were not the least recently written page.
     spared: u64,
 }
 
@@ -174,7 +175,8 @@ impl Ecr {
         *table::at(&mut self.held, slot as usize, held) = held;
     }
 
-    /// The old part has its share of the pages again, after one page came, left or moved.
+    /// Moves one page across the border if the old part does not have its share. This suffices after one page has
+    /// entered, left or moved.
     fn move_border(&mut self) {
         let share = self.recency.len() * self.old_percent / 100;
         if self.old < share

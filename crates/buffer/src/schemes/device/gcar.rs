@@ -1,19 +1,21 @@
-//! `gcar`: passes over pages whose die is collecting garbage, so that no request waits for that die.
+//! `gcar`: skips victims whose die is collecting garbage, so that no request waits for that die.
 //!
 //! ```text
 //!   least recent first:   a    b    c    d    e  ...        W = 4
 //!   on die            0    2    0    1    2
 //!   is collecting        x    -    x    -    -
-//!                              ^ leaves; a and c wait in RAM until die 0 is done
+//!                              ^ leaves; a and c stay in RAM until die 0 has finished
 //! ```
 //!
-//! A wrapper. The order is that of its base scheme: `gcar` takes the first of its next `gcar_window` victims whose die is not collecting garbage; if
-//! all of them have to wait, the base's own victim leaves as usual. Clean pages are passed over like dirty ones: while their die collects garbage,
-//! reading them again would wait as well.
+//! The scheme is a wrapper around a base scheme, whose order it uses. It evicts the first of the base scheme's next
+//! `gcar_window` victims whose die is not collecting garbage. If the dies of all these victims are collecting
+//! garbage, the base scheme's own victim leaves as usual. Clean pages are skipped like dirty ones, because reading
+//! them again would also wait while their die collects garbage.
 //!
-//! Only room is made that way. A flush has to write everything in any case, and keeps the base's order.
+//! This applies only when room is needed. A flush has to write everything in any case, and keeps the order of the
+//! base scheme.
 //!
-//! Cost: that of the base, and O(W) for a victim while its die collects garbage.
+//! Cost: that of the base scheme, plus O(W) for a victim while its die collects garbage.
 
 use alloc::boxed::Box;
 use core::ops::Range;
@@ -29,7 +31,7 @@ use crate::shown::Shown;
 use crate::view::View;
 
 choices! {
-    /// The words of `gcar_base`.
+    /// The values of `gcar_base`.
     enum Base {
         Lru = "lru",
         Cflru = "cflru",
@@ -39,9 +41,9 @@ choices! {
 parameters! {
     /// The parameters of `gcar`.
     struct Parameters {
-        /// The scheme that supplies the order of victims.
+        /// The base scheme, which supplies the order of victims.
         gcar_base: Base = "lru", "", "GCaR (2016) builds on both.";
-        /// Number of victims that are searched for one whose die is not collecting garbage.
+        /// How many of the next victims are searched for one whose die is not collecting garbage.
         gcar_window: u64 = "64" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", "Ours.";
         cflru: cflru::Parameters;
     }
@@ -76,7 +78,7 @@ pub const ROW: SchemeRow = SchemeRow {
 struct Gcar {
     base: Box<dyn Scheme>,
     window: u64,
-    /// Times the base's victim stayed and another page left.
+    /// How often another page left in place of the base scheme's victim.
     passed_over: u64,
 }
 
@@ -105,7 +107,8 @@ impl Scheme for Gcar {
         if let Need::Evict(_) = need
             && let Some(entry) = self.first_behind_gc(view)
         {
-            // Not `Need::FlushPage`: a base with clean pages would keep it.
+            // The page is removed and not asked for by `Need::FlushPage`, with which a base scheme that has clean
+            // pages would keep it.
             self.base.remove(entry);
             victim.entries.push(entry);
             self.passed_over += 1;
@@ -158,7 +161,8 @@ impl Scheme for Gcar {
 }
 
 impl Gcar {
-    /// The first candidate of the window whose die is not collecting garbage, unless the base would choose it anyway.
+    /// The first candidate in the window whose die is not collecting garbage. `None` if there is none, or if it is
+    /// the base scheme's own victim.
     fn first_behind_gc(&self, view: &dyn View) -> Option<Entry> {
         let mut place = 0;
         let mut first = None;

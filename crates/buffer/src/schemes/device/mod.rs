@@ -1,4 +1,4 @@
-//! Schemes that order single pages and consider the state of the dies before they choose.
+//! Schemes that order single pages and consider the state of the dies when they choose a victim.
 
 use destage_base::Lpn;
 use destage_base::parameter::{Kind, Parameter};
@@ -9,7 +9,7 @@ pub mod co_active;
 pub mod ecr;
 pub mod gcar;
 
-/// How pages are spread over dies.
+/// How pages are distributed over dies.
 const STRIDE: Parameter = Parameter {
     name: "stride",
     kind: Kind::Integer {
@@ -23,7 +23,7 @@ const STRIDE: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// The die that a page is assumed to be on.
+/// The die on which a page is assumed to be.
 struct Striping {
     dies: u64,
     stride: u64,

@@ -1,3 +1,3 @@
-//! Schemes that order the pages of each die of the device apart.
+//! Schemes that order the pages of each die of the device separately.
 
 pub mod epo;

@@ -1,17 +1,17 @@
-//! `femu`: destages pages in batches, the least recently written first, once a watermark is reached.
+//! `femu`: destages the least recently written pages in batches when a watermark is reached.
 //!
 //! ```text
 //!   latest                            oldest
-//!   [ D  A | C  B ]      4 slots, 75 %: 3 pages are the watermark, and what is above it is the batch
-//!   A B C      three wait
-//!   A          a hit, moves to the front
-//!   D          finds three: a batch of one leaves, B; then D enters
+//!   [ D  A | C  B ]      4 slots, 75 %: the watermark is 3 pages, and a batch is the remaining 1 page
+//!   write A, B, C     the buffer holds three pages
+//!   write A           a hit; A moves to the front
+//!   write D           the watermark is reached: a batch of one page, B, leaves; then D enters
 //! ```
 //!
-//! The buffer never fills: the slots above the watermark are for pages on their way to flash. With a watermark
-//! of 100 % a batch is one page, and this is [`lru`](crate::schemes::page::lru).
+//! The buffer never fills: the slots above the watermark are for pages that are being programmed. With a watermark of
+//! 100 % a batch is one page, and the scheme is the same as [`lru`](crate::schemes::page::lru).
 //!
-//! Cost: O(1) per page; one list node per slot.
+//! Cost: O(1) per page. Memory: one list node per slot.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -29,7 +29,8 @@ use destage_base::Lpn;
 parameters! {
     /// The parameters of `femu`.
     struct Parameters {
-        /// The share of the buffer's pages at which the next page has a batch destaged first; the rest of the buffer is the batch.
+        /// The share of the buffer's pages that is the watermark: when it is reached, a batch is destaged before the
+        /// next page enters. A batch is as many pages as the rest of the buffer.
         femu_watermark_percent: u32 = "90" in Kind::Integer { min: 1, max: 100 }, "%", "FEMU, property `buffer_thres_pcent`.";
     }
 }
@@ -58,11 +59,11 @@ pub const ROW: SchemeRow = SchemeRow {
 };
 
 struct Femu {
-    /// Front: the latest write. Back: the next to leave.
+    /// Front: the latest write. Back: the page that leaves next.
     order: SlotList,
-    /// A buffer with this many pages takes no other page before one leaves.
+    /// When the buffer holds this many pages, a batch leaves before another page enters.
     watermark: usize,
-    /// Pages that leave together.
+    /// Number of pages that leave together.
     batch: usize,
 }
 

@@ -1,18 +1,20 @@
-//! `mqsim`: has the first write of a page programmed at once, and keeps only rewritten pages.
+//! `mqsim`: programs the first write of a page at once, and keeps only pages that are written again.
 //!
 //! ```text
 //!   writes     5   9   5   5   9   7
 //!   programs   5   9               7         the first write of each page in this second
-//!   buffer             5   5   5 9 5 9       written again: stays until it is the least recent of a full buffer
+//!   buffer             5   5   5 9 5 9       written again: stays until it is the LRU page of a full buffer
 //! ```
 //!
-//! A filter holds every page that was written since it was last emptied, once a second. A write of a page that is not in the filter is considered
-//! cold: it is answered from RAM, and its program is issued at the same moment. A page that is in the filter waits, in the order of its last use,
-//! reads included.
+//! A filter contains every page that was written since the filter was last emptied; this happens once a second. A
+//! page that is written and not in the filter is considered cold: it enters the buffer, which answers the write, and
+//! its program is issued at the same moment. A page that is in the filter stays in the buffer, in the order of its
+//! last use, which may be a read or a write.
 //!
-//! After each accepted write request, the filter is emptied if its time has come, the pages of that very request included.
+//! When the filter has reached its age, it is emptied after the next write request, and the pages of this request are
+//! removed as well.
 //!
-//! Cost: O(1) amortized per page; one list node per slot, 25 bytes for each page of the filter.
+//! Cost: O(1) amortised per page. Memory: one list node per slot, and 25 bytes for each page of the filter.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -31,8 +33,8 @@ use crate::view::View;
 parameters! {
     /// The parameters of `mqsim`.
     struct Parameters {
-        /// How long the filter of written pages lasts before it is emptied; 0: it is emptied after each request, so every write is programmed at
-        /// once.
+        /// How long the filter of written pages lasts before it is emptied; 0: it is emptied after each request, so
+        /// nearly every write is programmed at once.
         mqsim_filter_us: u64 = "1000000" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "MQSim, `bloom_filter_reset_step`.";
     }
 }
@@ -69,15 +71,15 @@ fn empty() -> PageMap<()> {
 struct MqSim {
     /// Front: the latest use. Back: the next victim.
     order: SlotList,
-    /// Pages written since it was emptied.
+    /// The pages written since the filter was last emptied.
     filter: PageMap<()>,
     period: Ticks,
-    /// A request that comes later than this empties the filter.
+    /// A write request that arrives later than this empties the filter after it.
     goes_on_until: Ticks,
-    /// The latest write request, and when it came.
+    /// The number of the latest write request, and its arrival in `taken_in_at`.
     request: u64,
     taken_in_at: Ticks,
-    /// The page just written, if that was its first write.
+    /// The page just written, if it was not in the filter.
     cold: Option<Entry>,
     first_writes: u64,
 }

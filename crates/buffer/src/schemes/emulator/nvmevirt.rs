@@ -1,17 +1,18 @@
-//! `nvmevirt`: fills one word line after the other in order of arrival, and programs each when its last page arrives.
+//! `nvmevirt`: fills word lines in the order of arrival, and programs a word line when its last page arrives.
 //!
 //! ```text
 //!   partition 0   [ 8  0  4  . ]      open: waits for one more page
-//!   partition 1   [ 5  1  9 13 ]      its last page has come: programmed as one, its room is free when that ends
+//!   partition 1   [ 5  1  9 13 ]      full: programmed as one; its slots become free when the program ends
 //! ```
 //!
-//! Nothing is chosen and nothing absorbed: a page that is written twice is two pages of the word line. The room of the buffer bounds how many word
-//! lines are on their way, so a write waits for the flash once the buffer is full of them.
+//! The scheme chooses no victims and absorbs no rewrites: a page that is written twice uses two positions of word
+//! lines. The size of the buffer limits how many word lines are being programmed at a time, so a write waits for the
+//! flash when the buffer is full of such word lines.
 //!
-//! Where a write leaves a page its address (no translation layer, or none beneath), a rewrite of a page in an open
-//! word line is taken in place.
+//! If a page keeps its address when it is written again (no translation layer, or no device below), a rewrite of a
+//! page in an open word line overwrites it in place.
 //!
-//! Cost: O(1) per page, O(partitions) for a word line that leaves unfilled; one list node per slot.
+//! Cost: O(1) per page, O(partitions) for a word line that leaves before it is full. Memory: one list node per slot.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -30,9 +31,9 @@ use crate::view::View;
 parameters! {
     /// The parameters of `nvmevirt`.
     struct Parameters {
-        /// Pages of a word line, which are programmed as one.
+        /// Pages of a word line; they are programmed as one.
         nvmevirt_word_line_pages: u32 = "8" in Kind::Integer { min: 1, max: 65536 }, "pages", "NVMeVirt, SAMSUNG_970PRO: ONESHOT_PAGE_SIZE of 32 KiB, mapped by 4 KiB.";
-        /// Parts of the device, each with an open word line; a page belongs to the part of its number modulo this.
+        /// Number of partitions, each with an open word line; the partition of a page is its number modulo this.
         nvmevirt_partitions: u32 = "4" in Kind::Integer { min: 1, max: 4096 }, "", "NVMeVirt, SAMSUNG_970PRO: SSD_PARTITIONS.";
     }
 }
@@ -63,20 +64,20 @@ pub const ROW: SchemeRow = SchemeRow {
 /// The open word line of a partition.
 #[derive(Clone, Copy, Default)]
 struct WordLine {
-    /// The number of its first arrival.
+    /// The number of its first page, in the order of arrival.
     since: u64,
-    /// Places that are taken; a page that left early keeps its place.
+    /// How many positions are taken. A page that leaves before the word line is full keeps its position.
     taken: u32,
 }
 
 struct NvmeVirt {
-    /// A list per partition, the latest arrival in front.
+    /// One list per partition. Front: the latest arrival.
     pages: SlotLists,
-    /// By partition.
+    /// The open word line of each partition.
     open: Vec<WordLine>,
     word_line_pages: u32,
     arrivals: u64,
-    /// The partition whose word line has just been filled.
+    /// The partition whose word line has just become full.
     filled: Option<u32>,
 }
 
@@ -151,7 +152,7 @@ impl NvmeVirt {
         (page.0 % self.open.len() as u64) as u32
     }
 
-    /// Among the partitions with a buffered page, the one whose word line was begun first.
+    /// Among the partitions with buffered pages, the one whose word line was begun first.
     fn oldest(&self) -> Option<u32> {
         let partitions = (0..).zip(&self.open);
         let with_pages = partitions.filter(|(partition, _)| !self.pages.is_list_empty(*partition));
@@ -159,7 +160,7 @@ impl NvmeVirt {
         oldest.map(|(partition, _)| partition)
     }
 
-    /// The word line of `partition` leaves, filled or not, in order of arrival.
+    /// Evicts the word line of `partition`, full or not, in the order of arrival.
     fn close(&mut self, partition: u32, victim: &mut Victim) {
         let pages = core::iter::from_fn(|| self.pages.pop_back(partition));
         victim.entries.extend(pages);

@@ -1,19 +1,21 @@
-//! `simplessd`: a set-associative cache that, once a set is full, destages the least recent line of every die.
+//! `simplessd`: a set-associative cache that destages the least recently written line of every die when a set is
+//! full.
 //!
 //! ```text
 //!              set 0     set 1     set 2     set 3        pages of die 0: 0 4 8 12, of die 1: 1 5 9 13, ...
 //!            [ 4  8 ]  [ 1  5 ]  [ 2  - ]  [ 3  7 ]      4 sets of 2 lines over 4 dies
-//!   a write of 12: set 0 is full. The least recent lines of the dies leave side by side: 4, 1, 2 and 3
+//!   a write of 12: set 0 is full. The least recently written lines of all dies leave in parallel: 4, 1, 2 and 3
 //! ```
 //!
-//! Lines leave over the whole cache, not only in the full set: one line for each page that the device programs at the same time, so that all of the
-//! device works. Only if none of them is in the full set does the least recent line of that set replace the other line of its
-//! die.
+//! Lines leave from the whole cache and not only from the full set: one line for each page that the device programs
+//! at the same time, so that all dies work. If none of these lines is in the full set, the least recently written
+//! line of that set leaves as well; it replaces the line that was chosen for its die.
 //!
-//! With `simplessd_evict = superpage` one superpage is written at a time: among the lines with the same place in their superpage, only the least
-//! recent one leaves.
+//! With `simplessd_evict = superpage` one superpage is written at a time: among lines with the same position in their
+//! superpages, only the least recently written one leaves.
 //!
-//! Cost: O(ways) per page, O(places) for a group of victims; one list node and 16 bytes per slot, 4 bytes per line.
+//! Cost: O(ways) per page, O(places) for the victims of one eviction. Memory: one list node and 16 bytes per slot, 4
+//! bytes per line.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -33,7 +35,7 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 choices! {
-    /// Lines of a set.
+    /// The number of lines of a set.
     enum Ways {
         One = "1",
         Two = "2",
@@ -43,7 +45,7 @@ choices! {
 }
 
 choices! {
-    /// What leaves together.
+    /// Which lines leave together.
     enum Evict {
         All = "all",
         Superpage = "superpage",
@@ -61,13 +63,15 @@ choices! {
 parameters! {
     /// The parameters of `simplessd`.
     struct Parameters {
-        /// Lines of a set: a page may be in any line of the set of its number modulo the number of sets.
+        /// Lines of a set. The set of a page is its number modulo the number of sets, and the page may be in any line
+        /// of it.
         simplessd_ways: Ways = "8", "lines", "SimpleSSD, config/sample.cfg, `CacheWaySize`.";
-        /// The lines that leave when a set is full: the least recent line of `all` places of all dies, or of each place of a `superpage`.
+        /// The lines that leave when a set is full: one line for each of `all` places of all dies, or one line for
+        /// each page of a `superpage`.
         simplessd_evict: Evict = "all", "", "SimpleSSD, `EvictMode`.";
-        /// Consecutive pages that are one superpage, a place in each of the planes of a die.
+        /// Consecutive pages of a superpage, one page in each plane of a die.
         simplessd_superpage_pages: u32 = "1" in Kind::Integer { min: 1, max: 64 }, "pages", "SimpleSSD, `pageInSuperPage`.";
-        /// Whether a page waits, or is programmed at once and kept as a clean one.
+        /// Whether a written page waits in the buffer, or is programmed at once and kept as a clean page.
         simplessd_full_lines: FullLines = "back", "", "SimpleSSD programs a line that is written in full at once (`through`), and lets other lines wait.";
     }
 }
@@ -92,22 +96,22 @@ struct SimpleSsd {
     places: Places,
     /// The lines of each set, in no particular order.
     lines: Lines,
-    /// For each place of each die, in the order of superpages, the latest write in front.
+    /// A list for each place of each die, in the order of superpages. Front: the latest write.
     recency: SlotLists,
-    /// By slot: the number of its page's latest write.
+    /// By slot: the number of the latest write of its page.
     latest: Vec<u64>,
-    /// By slot.
+    /// By slot: its page.
     pages: Vec<Lpn>,
     writes: u64,
-    /// Places of a superpage.
+    /// Pages of a superpage.
     rows: u32,
-    /// Superpages that are written at the same time.
+    /// Superpages that are programmed at the same time.
     columns: u32,
     evict: Evict,
     is_through: bool,
-    /// The page just written, if it is to be programmed at once.
+    /// The page just written, if it has to be programmed at once.
     written: Option<Entry>,
-    /// By place, the lines to leave; a field only to reuse its memory.
+    /// By place: the line that leaves; a field only to reuse its memory.
     leaving: Vec<Option<Entry>>,
 }
 
@@ -236,14 +240,15 @@ impl SimpleSsd {
         }
     }
 
-    /// The place of `page` among those that are programmed at the same time: the superpages in parallel, row by row.
+    /// The place of `page` among the pages that are programmed at the same time. Places are numbered by the position
+    /// in the superpage, then by superpage.
     fn place_of(&self, page: Lpn) -> u32 {
         let place = (page.0 % u64::from(self.rows * self.columns)) as u32;
         let (row, column) = (place % self.rows, place / self.rows);
         row * self.columns + column
     }
 
-    /// Notes the lines to leave, one line of the set of `full` among them.
+    /// Puts the lines that leave into `leaving`. If `full` is given, one of them is in its set.
     fn choose(&mut self, full: Option<Lpn>) {
         for place in 0..self.leaving.len() {
             self.leaving[place] = self.recency.back(place as u32);

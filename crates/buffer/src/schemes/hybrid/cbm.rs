@@ -1,20 +1,21 @@
-//! `cbm`: pages live singly until enough of one block are here; then they form a cluster, and clusters leave first.
+//! `cbm`: keeps pages singly until enough pages of one block are buffered, then as a cluster; clusters leave first.
 //!
-//! Cooperative buffer management divides the buffer, without a fixed border, into a page region, which
-//! follows heat, and a block region, which is ready to be written out in large pieces. Random pages never get out
-//! of the first; a block that fills up moves to the second as a whole.
+//! Cooperative buffer management (CBM) divides the buffer, without a fixed border, into two regions. The page region
+//! orders single pages by their last use. The block region holds clusters, which can be destaged in large pieces.
+//! Random pages stay in the page region. A block of which enough pages are buffered moves to the block region as a
+//! whole.
 //!
 //! ```text
 //!   page region    MRU [ 33 9 20* 40 ] LRU
 //!                          | as soon as thr_migrate pages of a block are here
 //!                          v
-//!   block region   MRU [ {4* 5* 6*} {12 13*} ] LRU   <-- leaves first; the LRU page only without clusters
+//!   block region   MRU [ {4* 5* 6*} {12 13*} ] LRU   <-- the LRU cluster leaves first; without clusters the LRU page
 //! ```
 //!
-//! Reads enter as clean pages and count as use. As there are clean pages, flush and FUA write back and leave pages here; clusters and pages that need
-//! a write-back are in orders of their own.
+//! Reads enter as clean pages and count as uses. Since there are clean pages, flush and FUA write pages back and keep
+//! them. Clusters and single pages with dirty data have lists of their own, which a flush uses.
 //!
-//! Cost: O(1) per call, and one step per page that migrates or leaves.
+//! Cost: O(1) per call, plus one step per page that moves to the block region or leaves.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -41,9 +42,10 @@ choices! {
 parameters! {
     /// The parameters of `cbm`.
     struct Parameters {
-        /// Pages of one block in the page region that make it move; 0 means a quarter of a cluster.
+        /// How many pages of one block move it from the page region to the block region; 0 means a quarter of a
+        /// cluster.
         thr_migrate: u32 = "0", "pages", "Ours.";
-        /// Where a new page of a block with a cluster goes: into that, or into the page region.
+        /// Where a new page goes if its block already has a cluster: to this cluster, or to the page region.
         cbm_join: Join = "block", "", "Ours.";
     }
 }
@@ -80,27 +82,27 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The only list of each kind.
+/// The number of the only list in each of the structures below.
 const LIST: u32 = 0;
 
 struct Cbm {
-    /// The page region, by block.
+    /// The pages of the page region, by block.
     pages: Clusters,
-    /// The page region, front: latest use.
+    /// The pages of the page region. Front: latest use.
     page_order: SlotLists,
-    /// Its dirty pages, in the same order.
+    /// The dirty pages of the page region, in the same order.
     written_pages: SlotLists,
-    /// The block region; with each cluster, how many of its pages are dirty.
+    /// The block region. The data of each cluster is the number of its dirty pages.
     clusters: Clusters<u32>,
-    /// Front: latest use.
+    /// The clusters of the block region. Front: latest use.
     cluster_order: Rings,
     /// The clusters with dirty pages, in the order of `cluster_order`.
     written_clusters: Rings,
-    /// By slot.
+    /// Whether the page in each slot is dirty.
     is_dirty: Vec<bool>,
     threshold: u32,
     joins: bool,
-    /// Pages on their way to the block region; kept for its memory only.
+    /// Pages that are moving to the block region; kept to reuse the memory.
     migrants: Vec<Entry>,
 }
 
@@ -218,7 +220,7 @@ impl Scheme for Cbm {
 }
 
 impl Cbm {
-    /// A page enters the block region.
+    /// A page enters the block region. Returns its cluster.
     fn join(&mut self, entry: Entry) -> ClusterId {
         let cluster = self.clusters.insert(entry).cluster;
         *self.clusters.data_mut(cluster) += u32::from(self.is_dirty[entry.slot.0 as usize]);
@@ -232,7 +234,7 @@ impl Cbm {
         }
     }
 
-    /// All pages of a block move from the page region to the block region.
+    /// Moves all pages of a block from the page region to the block region.
     fn migrate(&mut self, pages: ClusterId) {
         let mut migrants = core::mem::take(&mut self.migrants);
         self.pages.take(pages, &mut migrants);
@@ -247,7 +249,7 @@ impl Cbm {
         self.migrants = migrants;
     }
 
-    /// Names the dirty pages of `cluster`, which stay, clean.
+    /// Names the dirty pages of `cluster`. They stay as clean pages.
     fn write_back(&mut self, cluster: ClusterId, victim: &mut Victim) {
         self.clusters.append_pages(cluster, &mut victim.entries);
         victim
@@ -259,7 +261,7 @@ impl Cbm {
         victim.grouping = Grouping::Cluster;
     }
 
-    /// A page is no longer dirty, or is about to leave.
+    /// A page becomes clean, or is about to leave.
     fn clean(&mut self, slot: Slot) {
         if !core::mem::take(&mut self.is_dirty[slot.0 as usize]) {
             return;

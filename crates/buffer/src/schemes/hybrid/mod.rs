@@ -1,4 +1,4 @@
-//! Schemes that keep single pages and clusters side by side.
+//! Schemes that keep both single pages and clusters.
 
 pub mod bpac;
 pub mod cbm;

@@ -1,8 +1,9 @@
-//! `cflru`: drops the least recent clean page of a window at the cold end before it destages a dirty one.
+//! `cflru`: drops the least recently used clean page of a window before it destages a dirty page.
 //!
-//! A read cache and a write buffer in one: reads enter, clean. A clean page leaves without a program, so the last `cflru_window` of the recency
-//! order, the *clean-first region*, is searched for a clean page first; only if all of the region is dirty does the least recent page leave, and is
-//! destaged.
+//! The buffer is both a read cache and a write buffer: pages that are read enter as clean pages. A clean page leaves
+//! without a program. So the scheme first searches for a clean page among the least recently used pages, a share
+//! `cflru_window` of the buffer called the *clean-first region*. Only if all pages of this region are dirty, the
+//! least recently used page is destaged and leaves.
 //!
 //! ```text
 //!   latest                                 least recent
@@ -11,14 +12,15 @@
 //!                           ^ leaves
 //! ```
 //!
-//! A second pair of lists, of the clean and of the dirty pages, has the victim at its end, so that no search is needed. A flush writes dirty pages
-//! back, least recent first, and keeps them as clean; such a page belongs next to its neighbour among the clean
-//! pages, because all pages after it are clean by then.
+//! A second pair of lists, one of the clean and one of the dirty pages, has the victim at its end, so no search is
+//! needed. A flush writes dirty pages back, the least recently used first, and keeps them as clean pages. The
+//! position of such a page in the list of clean pages is found at once, because all less recent pages are clean by
+//! then.
 //!
-//! Without reads there is never a clean page, and this is [`lru`](super::lru).
+//! Without reads, flushes and FUA no page is ever clean, and the scheme is the same as [`lru`](super::lru).
 //!
-//! Cost: O(1) per call, except an FUA write-back of a page that is not the latest, which searches for the next clean page after it; two list nodes
-//! per slot.
+//! Cost: O(1) per call, except an FUA write-back of a page that is not the latest: it searches for the next clean
+//! page in the order of recency. Memory: two list nodes per slot.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -36,7 +38,8 @@ use crate::view::View;
 parameters! {
     /// The parameters of `cflru`.
     pub struct Parameters {
-        /// Share of the buffer, from the least recent page on, in which clean pages go first; at least one page.
+        /// Share of the buffer, from the least recently used page on, in which clean pages leave first; at least one
+        /// page.
         cflru_window: f64 = "0.25" in Kind::Number { min: 0.0, max: 1.0 }, "", "Ours; CFLRU (2006) leaves the size open.";
     }
 }
@@ -57,12 +60,13 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// Of the recency order, the part in front of the window; its back is followed by the window's front.
+/// The more recently used pages, which are outside the window. In the order of recency, the window follows the back
+/// of this list.
 const OUTSIDE: u32 = 0;
-/// The window, never short of a page while there is one outside.
+/// The window. It has fewer pages than its maximum only if no page is outside it.
 const WINDOW: u32 = 1;
 
-/// Of the kinds, the list of clean pages, in the order of recency.
+/// The list of clean pages, in the order of recency.
 const CLEAN: u32 = 0;
 /// The list of dirty pages, in the order of recency.
 const DIRTY: u32 = 1;
@@ -78,11 +82,11 @@ struct Flags {
 pub struct Cflru {
     recency: SlotLists,
     kinds: SlotLists,
-    /// Pages of a full window.
+    /// Number of pages of a full window.
     window: usize,
-    /// Pages of the window now.
+    /// Present number of pages in the window.
     in_window: usize,
-    /// By slot.
+    /// The state of the page in each slot.
     flags: Vec<Flags>,
 }
 
@@ -147,7 +151,7 @@ impl Scheme for Cflru {
     }
 
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
-        // Each page that leaves lets the next one from outside into the window.
+        // Each page that leaves makes room in the window for the next page from outside.
         let mut entering = self.recency.iter_back(OUTSIDE);
         let mut clean = self.kinds.iter_back(CLEAN).peekable();
         let mut dirty = self.kinds.iter_back(DIRTY);
@@ -189,7 +193,7 @@ impl Scheme for Cflru {
 }
 
 impl Cflru {
-    /// Empty.
+    /// An empty buffer.
     #[must_use]
     pub fn new(config: &SchemeConfig, parameters: &Parameters) -> Self {
         let window = f64::from(config.capacity_pages) * parameters.cflru_window;
@@ -212,7 +216,7 @@ impl Cflru {
         }
     }
 
-    /// `entry` stays, as a clean page, where it is in the order of recency.
+    /// Writes `entry` back. It stays as a clean page, at the same position in the order of recency.
     fn write_back(&mut self, entry: Entry, victim: &mut Victim) {
         victim.entries.push(entry);
         victim.retain = true;
@@ -226,7 +230,7 @@ impl Cflru {
         }
     }
 
-    /// The next clean page behind `slot` in the order of recency.
+    /// The next clean page after `slot` in the order of recency, towards the least recently used.
     fn clean_page_behind(&self, slot: Slot) -> Option<Slot> {
         if self
             .recency

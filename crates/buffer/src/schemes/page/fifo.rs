@@ -1,7 +1,7 @@
 //! `fifo`: destages the page that entered first.
 //!
-//! A rewrite is absorbed but does not prolong the page's stay, so a hot page leaves as often as a cold one; the gain of [`lru`](super::lru) over this
-//! scheme is exactly the worth of recency.
+//! A rewrite is absorbed but does not extend the time that the page stays, so a hot page leaves as often as a cold
+//! one. The advantage of [`lru`](super::lru) over this scheme shows what an order by recency gains.
 //!
 //! Cost: O(1) per call; one list node per slot.
 
@@ -31,7 +31,7 @@ pub const ROW: SchemeRow = SchemeRow {
 };
 
 struct Fifo {
-    /// Front: the latest to enter. Back: the next victim.
+    /// Front: the page that entered last. Back: the next victim.
     order: SlotList,
 }
 

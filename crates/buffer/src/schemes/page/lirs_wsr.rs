@@ -1,24 +1,26 @@
-//! `lirs-wsr`: destages pages whose last two uses lie far apart, and dirty pages only at the second attempt.
+//! `lirs-wsr`: destages pages whose last two uses are far apart; a dirty page gets a second chance.
 //!
-//! LIRS keeps the pages with a low *inter-reference recency* (LIR: how many other pages came between
-//! the last two uses) and lets the rest (HIR) pass through a short queue. A page earns its place by a
-//! second use soon after the first, so a long run of single uses, fatal to LRU, only passes through.
-//! Write sequence reordering (WSR) adds that a dirty page at the head of the queue goes round once more before it is programmed, unless it was not
-//! used since its last round.
+//! LIRS keeps the pages with a low *inter-reference recency* (LIR), which is the number of other pages between the
+//! last two uses of a page. All other pages (HIR) pass through a short queue. A page becomes LIR by a second use soon
+//! after the first. So a long run of pages that are used once, which would empty an LRU buffer, only passes through
+//! the queue.
+//!
+//! Write sequence reordering (WSR) treats dirty pages differently: a dirty page at the front of the queue moves to
+//! the back once instead of leaving. It leaves when it reaches the front again without a use in between.
 //!
 //! ```text
 //!   stack, top: latest use        [H] [L] [gone] [L] [H] [L]   its bottom is always LIR
 //!   queue, front: next victim     [H] [H] [H]                  HIR pages, in the stack or not
 //! ```
 //!
-//! The stack remembers pages that left (gone): a page that returns while it is remembered becomes LIR, and the LIR page at the bottom becomes HIR.
-//! The papers let that memory grow without bound;
-//! `lirs_history` bounds it: pages that left first are dropped first.
+//! The stack also contains pages that have left the buffer (gone). A page that enters while it is in the stack
+//! becomes LIR, and the LIR page at the bottom becomes HIR. In the papers, the number of pages that have left is
+//! unbounded. `lirs_history` limits it; the page that left first is forgotten first.
 //!
-//! Reads enter and count as uses, so there are clean pages: they leave without a program, and flush
-//! and FUA leave pages here, clean.
+//! Reads enter and count as uses, so there are clean pages. A clean page leaves without a program; flush and FUA keep
+//! the pages that they write back, as clean pages.
 //!
-//! Cost: O(1) amortised per call, a flush O(n log n) once; a node per slot and per page remembered.
+//! Cost: O(1) amortised per call, and O(n log n) once per flush. Memory: a node per slot and per remembered page.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -38,9 +40,9 @@ use crate::view::View;
 parameters! {
     /// The parameters of `lirs-wsr`.
     struct Parameters {
-        /// Share of the buffer that pages with far uses pass through, rounded down; at least 1 page.
+        /// Share of the buffer for the queue of HIR pages, rounded down; at least 1 page.
         hir_frac: f64 = "0.01" in Kind::Number { min: 0.0, max: 1.0 }, "", "LIRS (2002), section 3.";
-        /// How many pages that left are remembered at most, in buffer capacities.
+        /// The maximum number of pages that are remembered after they left, as a multiple of the buffer's capacity.
         lirs_history: f64 = "2" in Kind::Number { min: 0.0, max: 1024.0 }, "", "Ours; LIRS sets no bound, its authors find small multiples to be enough.";
     }
 }
@@ -79,47 +81,48 @@ pub const ROW: SchemeRow = SchemeRow {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Status {
-    /// Used twice within a short distance.
+    /// A page whose last two uses were close together.
     Lir,
-    /// In the queue.
+    /// Any other page; it is in the queue.
     Hir,
 }
 
-/// Stands for the place among the dirty pages of a page that is clean.
+/// The `dirty_place` of a clean page.
 const CLEAN: u32 = u32::MAX;
 
 /// A resident page.
 #[derive(Clone, Copy)]
 struct Node {
-    /// When it last went to the end of the queue, or as an LIR page to the top of the stack.
+    /// The number of the move that last put the page at the back of the queue or, as an LIR page, on top of the
+    /// stack.
     moved: u64,
-    /// Where it is in `dirty`, or [`CLEAN`].
+    /// The page's index in `dirty`, or [`CLEAN`].
     dirty_place: u32,
     status: Status,
     in_stack: bool,
-    /// Went round the queue once since its last use.
+    /// The page has been moved from the front to the back of the queue since its last use.
     cold: bool,
 }
 
-/// The pages in the stack.
+/// An entry of the stack.
 #[derive(Clone, Copy)]
 enum Stacked {
     Resident(Entry),
-    /// A page that left, and its place in the history.
+    /// A page that has left, and its number in the history.
     Gone {
         page: Lpn,
         place: u32,
     },
 }
 
-/// The key of a page in the stack: the slot of a resident page, or the place in the history of a page that left.
+/// The key of an entry of the stack: the slot of a resident page, or the history number of a page that has left.
 #[derive(Clone, Copy)]
 enum Number {
     Resident(Slot),
     Gone(u32),
 }
 
-/// Slots have the even numbers, places in the history the odd ones.
+/// Slots are mapped to even numbers, and history numbers to odd ones.
 impl Item for Stacked {
     type Key = Number;
     type Value = Lpn;
@@ -153,25 +156,25 @@ impl Item for Stacked {
 }
 
 struct LirsWsr {
-    /// Front: top, the latest use.
+    /// Front: the top, with the latest use.
     stack: List<Stacked>,
-    /// Resident HIR pages, front: the next victim.
+    /// Resident HIR pages. Front: the next victim.
     queue: SlotList,
-    /// By slot.
+    /// The node of the page in each slot.
     nodes: Vec<Node>,
-    /// The dirty pages, in no order.
+    /// The dirty pages, in no particular order.
     dirty: Vec<Entry>,
-    /// The dirty pages still to be named by the flush under way, the next at the end; emptied by
-    /// anything else that happens.
+    /// The dirty pages that the flush in progress has not named yet; the next one is the last element. Any call other
+    /// than a flush empties the list.
     flush: Vec<Entry>,
-    /// Pages that left and are in the stack.
+    /// Pages that have left and are in the stack, with their history numbers.
     history: PageMap,
-    /// The pages of `history` in the order in which they left, the first to have left at the front.
+    /// The pages of `history` in the order in which they left. Front: the one that left first.
     gone: SlotList,
-    /// Places in the history that are free.
+    /// Free history numbers.
     free: Vec<u32>,
     history_max: usize,
-    /// Counts moves.
+    /// Number of moves so far.
     clock: u64,
     lir: u32,
     lir_max: u32,
@@ -264,7 +267,8 @@ impl Scheme for LirsWsr {
             Need::Evict(_) => None,
         };
         match kept {
-            // The page counts as clean from here on, not only once it is programmed, so that the speed of the flash has no influence.
+            // The page counts as clean from now on, and not only when it is programmed, so that the speed of the
+            // flash has no influence.
             Some(entry) => {
                 self.make_clean(entry.slot);
                 victim.entries.push(entry);
@@ -323,7 +327,8 @@ impl LirsWsr {
         }
     }
 
-    /// The dirty pages of the queue from its front, then the LIR pages from the bottom of the stack.
+    /// The next page of a flush: first the dirty pages of the queue from its front, then the dirty LIR pages from the
+    /// bottom of the stack.
     fn next_to_flush(&mut self) -> Option<Entry> {
         if self.flush.is_empty() {
             self.flush.extend_from_slice(&self.dirty);
@@ -336,13 +341,13 @@ impl LirsWsr {
         self.flush.pop()
     }
 
-    /// Takes out the first page of the queue that is clean, or has gone round already.
+    /// Removes the first page of the queue that is clean, or that has already been moved to the back once.
     ///
-    /// Ends: each round marks a page, and then all of them are marked.
+    /// The loop ends: each pass marks a page as `cold`, until all pages of the queue are marked.
     fn pop(&mut self) -> Option<Entry> {
         loop {
             let Some(entry) = self.queue.front() else {
-                // LIR pages alone never fill the buffer, so this is not about room.
+                // The LIR pages alone never fill the buffer, so in this case the buffer is not full.
                 let Stacked::Resident(bottom) = self.stack.back()? else {
                     return None;
                 };
@@ -368,7 +373,7 @@ impl LirsWsr {
         }
     }
 
-    /// The page has left; its place in the stack stays.
+    /// The page has left, but keeps its position in the stack.
     fn remember(&mut self, entry: Entry) {
         let place = self.free.pop().unwrap_or(self.history.len() as u32);
         let page = entry.page;
@@ -386,14 +391,15 @@ impl LirsWsr {
         }
     }
 
-    /// A remembered page, no longer in the stack, is forgotten.
+    /// Forgets a remembered page that is no longer in the stack.
     fn forget(&mut self, page: Lpn, place: u32) {
         self.gone.remove(Slot(place));
         self.history.remove(page);
         self.free.push(place);
     }
 
-    /// After a page became LIR: there may be one too many.
+    /// To be called after a page became LIR. If there is one LIR page too many, the one at the bottom of the stack
+    /// becomes HIR.
     fn settle(&mut self) {
         if self.lir > self.lir_max
             && let Some(Stacked::Resident(bottom)) = self.stack.pop_back()
@@ -413,7 +419,8 @@ impl LirsWsr {
         self.prune();
     }
 
-    /// Pages below the lowest LIR page were used too long ago to become LIR by their next use.
+    /// Removes the pages below the lowest LIR page from the stack. Their last use is too long ago for the next use to
+    /// make them LIR.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.back() {
             match lowest {

@@ -1,18 +1,16 @@
 //! `lru`: destages the page, or the request, whose last write is oldest.
 //!
-//! The baseline every buffer study compares against. It keeps hot pages longest, but its victim
-//! says nothing about flash blocks, so the layer below sees scattered small programs.
+//! This is the baseline of buffer studies. It keeps hot pages longest, but its choice of victims ignores flash
+//! blocks, so the translation layer gets small programs that are scattered over many blocks.
 //!
-//! A read hit does not promote: this is a write buffer, and a page that is only read again costs no
-//! flash program.
+//! A read hit does not move a page: this is a write buffer, and reading a page again costs no flash program.
 //!
-//! With `lru_unit = request` the pages written by one request are one entry, destaged together. A
-//! page that is written again leaves its old entry and joins that of the current request, at the
-//! front. Only the current request's entry ever grows, and only at the front, so the pages of an
-//! entry always stand side by side: the list of pages, cut where the request number changes, is the
-//! list of entries, and no second list is needed.
+//! With `lru_unit = request` the pages written by one request are one entry and are destaged together. A page that is
+//! written again leaves its old entry and joins that of the current request, at the front. Only the entry of the
+//! current request grows, and only at the front, so the pages of an entry are always adjacent. So the list of pages,
+//! divided where the request number changes, is also the list of entries, and no second list is needed.
 //!
-//! Cost: O(1) per call, O(k log k) for a request of k pages; one list node per slot.
+//! Cost: O(1) per call, O(k log k) for a request of k pages. Memory: one list node per slot.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -40,7 +38,7 @@ choices! {
 parameters! {
     /// The parameters of `lru`.
     pub struct Parameters {
-        /// What is ordered and leaves together: single pages, or the pages written by one request.
+        /// The unit that is ordered and leaves together: single pages, or the pages written by one request.
         lru_unit: Unit = "page", "", "EPO (2011) compares against LRU by request.";
     }
 }
@@ -65,7 +63,7 @@ pub const ROW: SchemeRow = SchemeRow {
 pub struct Lru {
     /// Front: the latest write. Back: the next victim.
     order: SlotList,
-    /// By slot, the request that last wrote its page; only if requests are the unit.
+    /// By slot: the number of the request that last wrote the page; `None` if the unit is a page.
     writers: Option<Vec<u64>>,
 }
 
@@ -136,7 +134,7 @@ impl Scheme for Lru {
 }
 
 impl Lru {
-    /// Empty.
+    /// An empty buffer.
     #[must_use]
     pub fn new(config: &SchemeConfig, parameters: &Parameters) -> Self {
         Self {

@@ -1,7 +1,7 @@
-//! `nocache`: keeps no page, the floor of every comparison.
+//! `nocache`: keeps no page; the lower bound of a comparison.
 //!
-//! Every write bypasses the buffer and every read misses it, so there is nothing to order. A buffer without
-//! pages behaves the same under any scheme.
+//! Every write bypasses the buffer and every read misses it, so there is nothing to order. A buffer with no capacity
+//! behaves the same under every scheme.
 //!
 //! Cost: none.
 

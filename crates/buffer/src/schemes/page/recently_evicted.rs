@@ -1,19 +1,21 @@
-//! `ref`: destages pages of blocks that were evicted from a moment ago: recently evicted first.
+//! `ref`: destages old pages of the blocks from which pages were evicted recently.
 //!
-//! A translation layer with few log blocks merges whenever it has to open one more. So among the pages that have not been used for long, those whose
-//! block has a log block open leave first: the blocks of the latest victims. Only if the window has none does the least recent page leave, and its
-//! block joins the list.
+//! A translation layer with few log blocks has to merge whenever it needs another log block. A block from which pages
+//! were evicted recently still has an open log block. So, among the least recently used pages (the *window*), those
+//! of such *victim blocks* leave first. Only if the window has no page of a victim block, the least recently used
+//! page leaves, and its block becomes a victim block.
 //!
 //! ```text
 //!   MRU [ 9 33 2 | 40 8 17 5 ] LRU        window: the last pages of the list
 //!   victim blocks [ 4 2 ]                 8 is of block 2: it leaves before 17 and 5
 //! ```
 //!
-//! In addition to the list, the pages of each block are kept in the order of their use, so a victim block shows its oldest page at once.
+//! Besides the list, the pages of each block are kept in the order of their use, so the oldest page of a victim block
+//! is found at once.
 //!
-//! [`bp-ref`](crate::schemes::block::bp_ref) chooses alike, and then takes and pads the whole block.
+//! [`bp-ref`](crate::schemes::block::bp_ref) chooses in the same way, but then evicts and pads the whole block.
 //!
-//! Cost: O(1) per use; per victim O(victim blocks) and one step per page it takes.
+//! Cost: O(1) per use; per victim O(victim blocks), plus one step per page that leaves.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -34,9 +36,10 @@ use crate::view::View;
 parameters! {
     /// The parameters of `ref`.
     pub struct Parameters {
-        /// How many recently evicted blocks go on being victims; best the number of log blocks.
+        /// How many blocks count as recently evicted; the number of log blocks is best.
         ref_blocks: u32 = "7" in Kind::Integer { min: 0, max: 65536 }, "blocks", "Ours; 7 is the number of log blocks in BPLRU (FAST 2008).";
-        /// Share of the buffer, rounded down, in which pages of victim blocks are looked for; at least 1 page.
+        /// Share of the buffer, from the least recently used page on, that is searched for pages of victim blocks;
+        /// rounded down, at least 1 page.
         ref_window: f64 = "0.5" in Kind::Number { min: 0.0, max: 1.0 }, "", "Ours.";
     }
 }
@@ -57,21 +60,22 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The pages that leave at once.
+/// The pages that leave together.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Unit {
     /// The page that was chosen.
     Page,
-    /// All pages of its block, completed with pages read from flash or not.
+    /// All pages of its block.
     Block {
-        /// Whether they are completed.
+        /// Whether padding completes the block.
         pads: bool,
     },
 }
 
-/// The list of all pages is cut in two. Pages used lately, front: the latest.
+/// The list of the more recently used pages; front: the latest use. The list of all pages is divided into this one
+/// and the window.
 const YOUNG: u32 = 0;
-/// The window after them: as many of the least recent pages as it may have.
+/// The window: the least recently used pages, at most as many as it may hold.
 const WINDOW: u32 = 1;
 
 #[derive(Clone, Copy)]
@@ -80,16 +84,16 @@ struct Page {
     in_window: bool,
 }
 
-/// The scheme, by page or by block.
+/// The scheme, for single pages or whole blocks.
 pub struct RecentlyEvicted {
     pages: SlotLists,
-    /// By slot.
+    /// The last use of the page in each slot.
     uses: Vec<Page>,
     window: usize,
     window_max: usize,
-    /// The pages of a block in the order of their use.
+    /// The pages of each block, in the order of their use.
     clusters: Clusters,
-    /// The victim blocks, front: the first to go from this list.
+    /// The victim blocks. Front: the block that is removed from this list first.
     blocks: VecDeque<Lbn>,
     blocks_max: usize,
     unit: Unit,
@@ -97,7 +101,7 @@ pub struct RecentlyEvicted {
 }
 
 impl RecentlyEvicted {
-    /// Empty.
+    /// An empty buffer.
     #[must_use]
     pub fn new(config: &SchemeConfig, parameters: &Parameters, unit: Unit) -> Self {
         let capacity = config.capacity_pages;
@@ -125,18 +129,18 @@ impl RecentlyEvicted {
         *table::at(&mut self.uses, slot.0 as usize, page) = page;
     }
 
-    /// Takes a page out of the list; the window may then be short of one.
+    /// Removes a page from the list. The caller fills the window afterwards.
     fn unlist(&mut self, slot: Slot) {
         self.leave_window(slot);
         self.pages.remove(slot);
     }
 
-    /// A page is about to be elsewhere; the window may then be short of one.
+    /// A page is about to leave the window if it is there. The caller fills the window afterwards.
     fn leave_window(&mut self, slot: Slot) {
         self.window -= usize::from(self.uses[slot.0 as usize].in_window);
     }
 
-    /// Lets the oldest of the young into the window while that has room.
+    /// Moves pages from the back of the list [`YOUNG`] to the window while the window has room.
     fn fill_window(&mut self) {
         while self.window < self.window_max
             && let Some(oldest) = self.pages.back(YOUNG)
@@ -147,7 +151,8 @@ impl RecentlyEvicted {
         }
     }
 
-    /// The next victim: the least recent page of any victim block, if the window has one.
+    /// The next victim: the least recently used page of all victim blocks, if one is in the window, else the least
+    /// recently used page.
     fn choose(&mut self) -> Option<Entry> {
         let mut chosen: Option<(u64, Entry)> = None;
         for block in &self.blocks {
@@ -207,7 +212,7 @@ impl Scheme for RecentlyEvicted {
         self.pages.move_to_front(YOUNG, entry.slot);
         self.set_use(entry.slot, false);
         if self.clusters.place(entry.slot).pages > 1 {
-            // To the end of its block's order.
+            // Inserting the page again makes it the latest of its block.
             self.clusters.remove(entry.slot);
             self.clusters.insert(entry);
         }

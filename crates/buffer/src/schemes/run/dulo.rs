@@ -1,8 +1,8 @@
 //! `dulo`: destages long runs of consecutive pages before short ones and single pages.
 //!
-//! A page of a long run is cheap to write and cheap to write again, a lone page is not: *dual locality*
-//! weighs how pages lie (spatial) against when they were used (temporal), GreedyDual with the
-//! inverse of the run's length for a cost.
+//! A page of a long run is cheap to program, and cheap to program again if it is rewritten; a single page is not.
+//! *Dual locality* weighs the position of pages (spatial locality) against the time of their last use (temporal
+//! locality). It is the GreedyDual algorithm with 1 / length of the run as the cost.
 //!
 //! ```text
 //!   written            stage (FIFO)              sequences, by length, oldest first
@@ -11,14 +11,15 @@
 //!                     with its run           4: 0-3 (H 0.75)      <-- least H leaves, L becomes 0.75
 //! ```
 //!
-//! New and rewritten pages wait in a small stage, so that runs may form. When it overflows, its oldest page leaves it with all adjacent staged pages,
-//! as one *sequence* with H = L + 1 / length. The
-//! victim is the sequence of least H, and L becomes that H: a short run outlives long ones, but not
-//! for ever. A page that is hit returns to the stage; its sequence keeps the rest of its pages, and its H.
+//! New and rewritten pages first enter a small stage, where runs can form. When the stage overflows, its oldest page
+//! leaves it together with all adjacent staged pages, as one *sequence* with H = L + 1 / length. The victim is the
+//! sequence with the smallest H, and L becomes that H. So a short run stays longer than long ones, but not forever. A
+//! page that is hit returns to the stage; its sequence keeps its other pages and its H.
 //!
-//! L only grows, so the sequences of one length are always in the order of their H, and only the oldest of each length is compared.
+//! L never decreases, so the sequences of one length are always in the order of their H, and only the oldest
+//! sequences of the different lengths have to be compared.
 //!
-//! Cost: O(log of the longest run) per call, and one step per page of a victim; up to 64 bytes per page.
+//! Cost: O(log of the longest run) per call, plus one step per page of a victim. Memory: up to 64 bytes per page.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -39,7 +40,7 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 choices! {
-    /// The words of `dulo_cut`.
+    /// The values of `dulo_cut`.
     enum Cut {
         Block = "block",
         None = "none",
@@ -47,7 +48,7 @@ choices! {
 }
 
 choices! {
-    /// The words of `dulo_stage_hit`.
+    /// The values of `dulo_stage_hit`.
     enum StageHit {
         Stay = "stay",
         Renew = "renew",
@@ -57,11 +58,11 @@ choices! {
 parameters! {
     /// The parameters of `dulo`.
     struct Parameters {
-        /// How many of the latest pages wait for others to form a run with.
+        /// How many of the latest pages stay in the stage, where they can form a run with other pages.
         dulo_stage: u32 = "32" in Kind::Integer { min: 0, max: 65536 }, "pages", "Ours; the paper's sequencing bank is larger, and so is its buffer.";
         /// Whether a run ends at the boundary of a logical block.
         dulo_cut: Cut = "block", "", "Ours.";
-        /// Whether a staged page that is written again keeps its place in the stage or starts again.
+        /// Whether a staged page that is written again keeps its position in the stage or becomes the latest.
         dulo_stage_hit: StageHit = "stay", "", "Ours; the paper has a FIFO, and does not say this.";
     }
 }
@@ -106,32 +107,33 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// H of a single page while L is 0. H is kept in units of 2^-32, rounded down: whole numbers add up
-/// alike everywhere.
+/// The H of a single page while L is 0. H is stored in units of 2^-32, rounded down: sums of integers are the same on
+/// every machine.
 const ONE: u64 = 1 << 32;
 
-/// H, and at equal H which sequence was made first.
+/// H, and the number of the sequence in the order in which sequences were made, for equal H.
 type Rank = (u64, u64);
 
-/// The rank of no sequence.
+/// The rank of a length without sequences; it is larger than the rank of every sequence.
 const NEVER: Rank = (u64::MAX, u64::MAX);
 
-/// The length with which a sequence was made.
+/// The rank of a sequence, and the length with which it was made.
 #[derive(Clone, Copy)]
 struct Sequence {
     rank: Rank,
     length: u32,
 }
 
-/// The stage. Its pages stand in places of their own, few enough to stay in the cache.
+/// The stage. Its pages are stored at places numbered separately from slots; these are few enough to stay in the
+/// cache.
 struct Stage {
-    /// Front: the page that leaves it next.
+    /// The staged pages, by place. Front: the page that leaves the stage next.
     order: SlotList,
-    /// From page to place.
+    /// From pages to places.
     places: PageMap<()>,
-    /// By place.
+    /// The slot of the page at each place.
     slots: Vec<Slot>,
-    /// Places that are free.
+    /// The free places.
     free: Vec<u32>,
     pages: usize,
 }
@@ -139,14 +141,14 @@ struct Stage {
 struct Dulo {
     stage: Stage,
     renews: bool,
-    /// A run ends where the page number is divisible by this.
+    /// A run ends before a page whose number is divisible by this.
     cluster: u64,
     grouping: Grouping,
     sequences: Groups,
-    /// A list per length a sequence was made with; front: the oldest.
+    /// One list for each length with which sequences were made. Front: the oldest.
     by_length: Rings,
     longest: u32,
-    /// The rank of the oldest, by length.
+    /// By length: the rank of the oldest sequence.
     oldest: Contest,
     sequence: Vec<Sequence>,
     /// L: the H of the latest victim.
@@ -217,7 +219,7 @@ impl Scheme for Dulo {
             .collect();
         sequences.sort_by_key(|sequence| core::cmp::Reverse(self.sequence[sequence.index()].rank));
         for sequence in sequences {
-            // In thousandths: whole numbers look alike everywhere.
+            // In thousandths: integers look the same on every machine.
             let h = u128::from(self.sequence[sequence.index()].rank.0) * 1000 / u128::from(ONE);
             let group = list.group(format!("H {}.{:03}", h / 1000, h % 1000), Frame::Row);
             self.sequences
@@ -232,9 +234,9 @@ impl Scheme for Dulo {
 }
 
 impl Dulo {
-    /// Puts a page into the stage, which may overflow by one.
+    /// Puts a page into the stage, which may then hold one page too many.
     fn push(&mut self, entry: Entry) {
-        // It never holds more than one page too many, and those have places.
+        // The stage never holds more than one page too many, and there is a place for that page.
         let place = self.stage.free.pop().unwrap_or_default();
         let page = entry.page;
         let slot = Slot(place);
@@ -247,7 +249,7 @@ impl Dulo {
         }
     }
 
-    /// Takes `page` out of the stage, if it is there.
+    /// Removes `page` from the stage, if it is there.
     fn unstage(&mut self, page: Lpn) -> Option<Entry> {
         let place = self.stage.places.remove(page)?;
         self.stage.order.remove(Slot(place));
@@ -256,7 +258,7 @@ impl Dulo {
         Some(Entry { page, slot })
     }
 
-    /// The oldest staged page leaves the stage with the run it is in, as a sequence.
+    /// Moves the oldest staged page and the run that contains it out of the stage, as a sequence.
     fn close_run(&mut self) {
         let Some(Entry {
             page: Lpn(oldest), ..
@@ -284,7 +286,7 @@ impl Dulo {
         }
     }
 
-    /// Ranks a new sequence.
+    /// Gives a new sequence its rank and puts it into the list of its length.
     fn remember(&mut self, sequence: ClusterId) {
         let length = self.sequences.pages(sequence);
         self.made += 1;
@@ -297,7 +299,7 @@ impl Dulo {
         self.by_length.push_back(length, sequence);
     }
 
-    /// Takes a sequence out of its order.
+    /// Removes a sequence from its list.
     fn forget(&mut self, sequence: ClusterId) {
         let length = self.sequence[sequence.index()].length;
         let was_oldest = self.by_length.front(length) == Some(sequence);
@@ -319,9 +321,11 @@ impl Dulo {
     }
 }
 
-/// The least of a fixed number of ranks: a tree of contests, each node the lesser of its two children.
+/// Finds the smallest of a fixed number of ranks: a tournament tree, in which each node is the smaller of its two
+/// children.
 struct Contest {
-    /// Node 1 is the root, the children of node n are 2n and 2n + 1; each with its index in the last row.
+    /// Node 1 is the root, and the children of node n are 2n and 2n + 1. Each node holds a rank and its index in the
+    /// last row.
     nodes: Vec<(Rank, usize)>,
 }
 

@@ -1,4 +1,4 @@
-//! Schemes that order runs of pages that came together.
+//! Schemes that order runs of pages that were written together.
 
 pub mod dulo;
 pub mod req_block;

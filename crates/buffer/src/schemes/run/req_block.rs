@@ -1,19 +1,21 @@
-//! `req-block`: the pages written by one request stay together, and small requests outlive large ones.
+//! `req-block`: keeps the pages written by one request together; small requests stay longer than large ones.
 //!
-//! Pages that a host writes together are likely to be rewritten together. The entries are *request blocks*, and size is the best
-//! hint at their future: small ones tend to come back, large ones do not. Three lists:
+//! Pages that a host writes together are likely to be rewritten together. So the entries are *request blocks*, the
+//! pages of one request. The size of a request block is the best hint at its future: small ones are often written
+//! again, large ones are not. There are three lists:
 //!
 //! ```text
 //!   IRL  new      [ {40-71} {9} ]      as written
 //!   SRL  small    [ {3 4} {17} ]       at most req_small pages, and hit since
-//!   DRL  divided  [ {45 46} ]          pages of a large block that were hit, without the rest
-//!   victim: of the three last ones the one with the least  accesses / (pages x age)
+//!   DRL  divided  [ {45 46} ]          pages of a large block that were hit, without its other pages
+//!   victim: of the last blocks of the three lists, the one with the smallest  accesses / (pages x age)
 //! ```
 //!
-//! A divided block that leaves takes the block it came from with it, if that is still among the new: by then neither has been of use, and together
-//! they make a larger write.
+//! When a divided block leaves, the block that it was split off leaves too, if that block is still in the list of new
+//! blocks. By then both are rarely used, and together they make a larger write.
 //!
-//! Cost: O(1) per call and one step per page that leaves (O(k log k) for k pages that did not come ascending).
+//! Cost: O(1) per call, plus one step per page that leaves (O(k log k) for k pages that did not come in ascending
+//! order).
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -30,7 +32,7 @@ use crate::shown::{Frame, Shown};
 use crate::view::View;
 
 choices! {
-    /// The words of `req_count`.
+    /// The values of `req_count`.
     enum Count {
         Request = "request",
         Page = "page",
@@ -42,7 +44,7 @@ parameters! {
     struct Parameters {
         /// A request block of at most this many pages is small.
         req_small: u32 = "5", "pages", "Req-block (ICPP 2022).";
-        /// Whether a request that hits several pages of a block counts once or for each page.
+        /// Whether a request that hits several pages of a block counts as one access, or as one per page.
         req_count: Count = "request", "", "Ours.";
     }
 }
@@ -70,33 +72,33 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// New request blocks; each list has the latest at its front.
+/// The list of new request blocks. In each list, the latest block is at the front.
 const NEW: u32 = 0;
-/// Small ones that were hit.
+/// The list of small blocks that were hit.
 const SMALL: u32 = 1;
-/// Hit pages split off large ones.
+/// The list of blocks made of pages that were hit in large blocks.
 const DIVIDED: u32 = 2;
 
 #[derive(Clone, Copy)]
 struct Block {
     list: u32,
     accesses: u64,
-    /// Virtual time of its first page, and of its last access.
+    /// Virtual time at which the block was made, and of its last access.
     begun: u64,
     used: u64,
-    /// The request that made it, and the request that last counted as an access.
+    /// The request that made the block, and the request that last counted as an access.
     request: u64,
     counted: u64,
-    /// Counts the blocks made; numbers of blocks are used again, these are not.
+    /// The number of this block among all blocks ever made. Unlike a [`ClusterId`], it is not used again.
     serial: u64,
-    /// The block it was split off, by number and serial; itself if it was not.
+    /// The block from which this one was split off, by number and serial; this block itself if it was not split off.
     origin: (ClusterId, u64),
 }
 
 struct ReqBlock {
     groups: Groups,
     lists: Rings,
-    /// By block.
+    /// The data of each block.
     blocks: Vec<Block>,
     small: u32,
     counts_pages: bool,
@@ -105,7 +107,7 @@ struct ReqBlock {
 
 impl Scheme for ReqBlock {
     fn insert(&mut self, entry: Entry, access: &Access) {
-        // The block of this request, unless that left or was hit meanwhile.
+        // The block of this request, unless it has left or was moved to another list by a hit.
         let current = self.lists.front(NEW).filter(|block| {
             let block = &self.blocks[block.index()];
             block.request == access.request
@@ -132,7 +134,7 @@ impl Scheme for ReqBlock {
             self.count(block, access);
             return;
         }
-        // The pages of one block that one request hits stay together.
+        // Pages of one block that are hit by one request stay together.
         let origin = (block, self.blocks[block.index()].serial);
         let current = self.lists.front(DIVIDED).filter(|block| {
             let block = &self.blocks[block.index()];
@@ -227,7 +229,7 @@ impl ReqBlock {
         }
     }
 
-    /// Whether a block is still the same one, and among the new.
+    /// Whether the block with this number and serial still exists and is in the list of new blocks.
     fn is_new(&self, (block, serial): (ClusterId, u64)) -> bool {
         let data = &self.blocks[block.index()];
         data.serial == serial && data.list == NEW && self.lists.contains(block)
@@ -245,7 +247,8 @@ impl ReqBlock {
         self.groups.take(block, &mut victim.entries);
     }
 
-    /// Of the last blocks of the lists, the block with the fewest accesses per page and unit of age; among equals, the block used longest ago.
+    /// Of the last blocks of the three lists, the one with the smallest accesses / (pages * age); among equals, the
+    /// one used longest ago.
     fn choose(&self, time: u64) -> Option<ClusterId> {
         let lasts = [NEW, SMALL, DIVIDED].into_iter();
         let lasts = lasts.filter_map(|list| self.lists.back(list));
@@ -258,7 +261,7 @@ impl ReqBlock {
             };
             let (best_accesses, best_weight, best_used) = of(best);
             let (next_accesses, next_weight, next_used) = of(next);
-            // Fractions compared without division.
+            // The fractions are compared by cross-multiplication, without division.
             let next_is_less =
                 (next_accesses * best_weight, next_used) < (best_accesses * next_weight, best_used);
             if next_is_less { next } else { best }

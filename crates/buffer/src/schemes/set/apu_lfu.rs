@@ -1,8 +1,8 @@
-//! `apu-lfu`: the write-back cache that writes dirty lines back when idle, least often used first, one at a time.
+//! `apu-lfu`: set-associative cache that writes dirty lines back in idle time, the least frequently used first.
 //!
-//! As [`apu-lru`](super::apu_lru), but a frequently accessed line is left alone as long as there is another, since it will soon be dirty again.
-//! Frequencies are never aged; a line begins again when its
-//! page enters again.
+//! The scheme works like [`apu-lru`](super::apu_lru), but writes a frequently accessed line back only if there is no
+//! other line, since it will soon be dirty again. Frequencies do not decay; they are counted from 1 again when a page
+//! enters again.
 //!
 //! The rules are in `cache`. Cost: O(ways + log n) per page.
 

@@ -1,6 +1,7 @@
-//! `apu-lfu-d`: writes dirty lines back when idle, the least often used one of every package at a time.
+//! `apu-lfu-d`: writes dirty lines back in idle time, the least frequently used line of every package at a time.
 //!
-//! As [`apu-lru-d`](super::apu_lru_d), with the order of [`apu-lfu`](super::apu_lfu) within each package.
+//! The scheme works like [`apu-lru-d`](super::apu_lru_d), with the order of [`apu-lfu`](super::apu_lfu) within each
+//! package.
 //!
 //! The rules are in `cache`. Cost: O(ways + log n) per page, O(packages) per step.
 

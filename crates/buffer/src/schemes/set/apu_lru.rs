@@ -1,8 +1,8 @@
-//! `apu-lru`: the write-back cache that writes dirty lines back when idle, least recent first, one at a time.
+//! `apu-lru`: set-associative cache that writes dirty lines back in idle time, the least recently used first.
 //!
-//! "Automatic periodic update": lines written back ahead of time stay as clean ones, so that a later write
-//! to their set finds room without a program. Lines are taken in the order of their last access over
-//! the whole cache, without regard to sets.
+//! Lines are written back one at a time ("automatic periodic update") and stay as clean lines, so that a later write
+//! to their set finds room without a program. They are written back in the order of their last access over the whole
+//! cache, independently of sets.
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.
 

@@ -1,8 +1,8 @@
-//! `apu-lru-d`: writes dirty lines back when idle, the least recent one of every package at a time.
+//! `apu-lru-d`: writes dirty lines back in idle time, the least recently used line of every package at a time.
 //!
-//! As [`apu-lru`](super::apu_lru), with the packages working in parallel: a step names one line for each package that has a dirty one. The cache is
-//! one for all packages, logically distributed (1:N), or is
-//! cut into independent pieces of `packages_per_piece` packages (1:x).
+//! The scheme works like [`apu-lru`](super::apu_lru), but the packages work in parallel: a step names one line for
+//! each package that has a dirty line. All packages share one logically distributed cache (1:N), or the cache is
+//! divided into independent pieces of `packages_per_piece` packages (1:x).
 //!
 //! The rules are in `cache`. Cost: O(ways) per page, O(packages) per step.
 

@@ -1,19 +1,21 @@
-//! The set-associative write-back cache that all schemes of this family are.
+//! The set-associative write-back cache of all schemes of this family.
 //!
 //! ```text
-//!            latest  <- a set's lines ->  least recent
-//!   set 0    [ 8 dirty ][ 0 clean ]       room for 4: 0 is dropped, although 8 would do as well by age
-//!   set 1    [ 5 dirty ][ 1 dirty ]       room for 9: 1 is destaged, the on-demand update
-//!   set 2    [ 2 dirty ][         ]       room for 6: nothing leaves, though other sets are full
-//!   dirty lines, next to be written back first:  1  2  5  8
+//!            latest access  <- the lines of a set ->  oldest access
+//!   set 0    [ 8 dirty ][ 0 clean ]       room for 4: the clean line 0 is dropped without a program
+//!   set 1    [ 5 dirty ][ 1 dirty ]       room for 9: 1 is destaged (an on-demand update)
+//!   set 2    [ 2 dirty ][         ]       room for 6: no page leaves, although other sets are full
+//!   dirty lines in the order in which they are written back:  1  2  5  8
 //! ```
 //!
-//! A set's lines are kept in the order of their last access, which for up to four lines is cheaper than any list. The order of dirty lines goes over
-//! the whole cache; flushes and idle time follow it.
+//! The lines of a set are kept in the order of their last access; for up to four lines, an array is cheaper than any
+//! list. The dirty lines have one order over the whole cache, or one per package if lines of all packages are written
+//! back in parallel; flushes and idle time follow this order.
 //!
-//! A line written back in idle time is *in flight* until its program has completed; until then it does not count as clean when its set needs room
-//! (`apu_clean_at = complete`), since a clean line need not wait for a program. A line that a flush names counts as clean at once: the state after a
-//! flush shall not depend on the speed of the flash.
+//! A line that is written back in idle time is *in flight* until its program has completed. With
+//! `apu_clean_at = complete` it does not count as clean before that when its set needs room, because a clean line
+//! must be replaceable without waiting for a program. A line that a flush names counts as clean at once, because the
+//! state after a flush must not depend on the speed of the flash.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -37,7 +39,7 @@ use crate::view::View;
 const SOURCE: &str = "APU cache: on-board cache with automatic periodic update.";
 
 choices! {
-    /// Lines of a set.
+    /// The number of lines of a set.
     pub enum Ways {
         One = "1",
         Two = "2",
@@ -46,7 +48,7 @@ choices! {
 }
 
 choices! {
-    /// How the set of a page is computed in a split cache.
+    /// How the set of a page is computed in a divided cache.
     pub enum Index {
         Local = "local",
         Raw = "raw",
@@ -54,7 +56,7 @@ choices! {
 }
 
 choices! {
-    /// When a package gets its next line.
+    /// When a package writes back its next line.
     pub enum Round {
         Barrier = "barrier",
         Pipelined = "pipelined",
@@ -78,14 +80,14 @@ choices! {
 }
 
 choices! {
-    /// The program that a page waits for if it replaced another.
+    /// The program that a page waits for if it replaced another page.
     pub enum Room {
         Line = "line",
         Cache = "cache",
     }
 }
 
-/// Lines of a set.
+/// The number of lines of a set.
 const WAYS: Parameter = Parameter {
     name: "ways",
     kind: Ways::KIND,
@@ -96,7 +98,7 @@ const WAYS: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// How long nothing may have happened.
+/// How long the device has to be without host requests.
 const IDLE_US: Parameter = Parameter {
     name: "idle_us",
     kind: Kind::Integer {
@@ -124,35 +126,39 @@ const CLEAN_AT: Parameter = Parameter {
 parameters! {
     /// The parameters that every cache has.
     pub struct Common {
-        /// What a page waits for if its line is being programmed: that very line, or a free slot anywhere in the cache.
+        /// What a page waits for if its line is still being programmed: this line, or a free slot anywhere in the
+        /// cache.
         apu_room: Room = "line", "", "A set-associative cache keeps a page in its set and nowhere else; the published counts of split caches confirm that.";
-        /// Whether a read hit counts as an access, for recency and frequency.
+        /// Whether a read hit counts as an access, both for recency and for frequency.
         read_touch: bool = "true", "", "Ours; the APU cache's text does not say.";
     }
 }
 
 parameters! {
-    /// How a cache is cut into pieces.
+    /// How a cache is divided into pieces.
     pub struct Split {
-        /// Packages that share an independent cache with their part of the lines; 0: all packages share one.
+        /// How many packages share an independent cache with their part of the lines; 0: all packages share one.
         packages_per_piece: u32 = "0", "packages", SOURCE;
-        /// How the set of a page is computed in a split cache: from its number within the piece, or from the page number.
+        /// How the set of a page is computed in a divided cache: from its number within the piece, or from the page
+        /// number.
         apu_index: Index = "local", "", "Ours; the published ordering of split caches appears only with `raw`.";
     }
 }
 
 parameters! {
-    /// How packages write back side by side.
+    /// How packages write lines back in parallel.
     pub struct Rounds {
-        /// When a package gets its next line: once all lines of the round are programmed, or once its own is.
+        /// When a package writes back its next line: when all lines of the round are programmed, or when its own line
+        /// is.
         apu_round: Round = "barrier", "", "Ours; the APU cache's text does not say.";
-        /// The part that has to be idle before lines are written back: the whole device, or the packages of one piece for that piece.
+        /// What has to be idle before lines are written back: the whole device, or the packages of the piece that has
+        /// the lines.
         apu_idle_scope: Scope = "device", "", "Ours; the APU cache's text does not say.";
     }
 }
 
 parameters! {
-    /// The parameters of a cache that leaves idle time alone.
+    /// The parameters of a cache that does not use idle time.
     pub struct WriteBack {
         ways: Ways as WAYS;
         split: Split;
@@ -161,7 +167,7 @@ parameters! {
 }
 
 parameters! {
-    /// The parameters of a cache that writes one line back at a time.
+    /// The parameters of a cache that writes back one line at a time.
     pub struct Central {
         ways: Ways as WAYS;
         idle_us: u64 as IDLE_US;
@@ -171,7 +177,7 @@ parameters! {
 }
 
 parameters! {
-    /// The parameters of a cache that writes one line of every package back at a time.
+    /// The parameters of a cache that writes back one line of every package at a time.
     pub struct Distributed {
         ways: Ways as WAYS;
         split: Split;
@@ -182,7 +188,7 @@ parameters! {
     }
 }
 
-/// How a scheme uses idle time.
+/// What a scheme does in idle time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Idle {
     /// Nothing.
@@ -197,44 +203,45 @@ enum Idle {
 enum State {
     Clean,
     Dirty,
-    /// Written back in idle time, and the program runs.
+    /// The line is written back in idle time, and its program is in flight.
     InFlight,
 }
 
-/// The cache, whose variants are the schemes of this family.
+/// The cache. Its variants are the schemes of this family.
 pub struct SetCache {
     pub(super) places: Places,
-    /// Of each set, the line accessed last comes first.
+    /// The lines of each set, the one accessed last first.
     pub(super) lines: Lines,
-    /// By slot.
+    /// By slot: its page.
     pages: Vec<Lpn>,
-    /// By slot.
+    /// By slot: the state of its line.
     states: Vec<State>,
-    /// By slot: accesses since the page entered.
+    /// By slot: number of accesses since the page entered.
     pub(super) frequencies: Vec<u32>,
-    /// Pages in all lines.
+    /// Number of pages in all lines.
     len: usize,
-    /// One group, or one for each package.
+    /// The dirty lines, in one group or in one group per package.
     pub(super) dirty: DirtyLines,
     read_touch: bool,
     idle: Idle,
     rule: Option<IdleRule>,
-    /// An idle line stays out of the way until it is programmed.
+    /// A line that is written back in idle time does not count as clean before its program has completed.
     clean_at_completion: bool,
-    /// A page waits for its own line.
+    /// A page waits for the program of the line that it uses.
     room_is_a_line: bool,
 }
 
-/// How a variant uses idle time, if it does.
+/// How a variant uses idle time.
 #[derive(Clone, Copy)]
 struct IdleTime<'a> {
     idle_us: u64,
     clean_at: CleanAt,
-    /// Every package at a time, and how; otherwise the whole cache.
+    /// How lines of all packages are written back in parallel; `None` to write back one line of the whole cache at a
+    /// time.
     rounds: Option<&'a Rounds>,
 }
 
-/// Makes `wb`.
+/// Makes the scheme `wb`.
 pub fn write_back(config: &SchemeConfig) -> Box<dyn Scheme> {
     let own = WriteBack::from_values(config.values);
     let split = Some(&own.split);
@@ -435,7 +442,7 @@ impl Scheme for SetCache {
 }
 
 impl SetCache {
-    /// The group of dirty lines `page` belongs to.
+    /// The group of dirty lines to which `page` belongs.
     #[inline]
     fn group_of(&self, page: Lpn) -> u32 {
         match self.idle {
@@ -444,7 +451,7 @@ impl SetCache {
         }
     }
 
-    /// The page in `slot`, with its slot.
+    /// The page in `slot`, together with its slot.
     #[inline]
     pub(super) fn entry(&self, slot: u32) -> Entry {
         Entry {
@@ -453,9 +460,8 @@ impl SetCache {
         }
     }
 
-    /// In the set of `page`, the least recent clean line, or else the least recent line. The contents of the line, and the lines from there to the
-    /// end
-    /// of the set.
+    /// The victim in the set of `page`: the least recently accessed clean line, or the least recently accessed line
+    /// if none is clean. Returns its page, and the lines of the set from the victim to the end.
     #[inline]
     fn victim_for(&self, page: Lpn) -> (Entry, Range<usize>) {
         let is_clean = |slot: u32| self.states[slot as usize] == State::Clean;
@@ -467,7 +473,8 @@ impl SetCache {
             let place = place.unwrap_or(last);
             return (self.entry(lines[place]), set.start + place..set.end);
         }
-        // With fewer lines than pieces the buffer can be full when the set is not; any line will do then.
+        // If there are fewer lines than pieces, the buffer can be full although the set is not. Then any line may
+        // leave.
         let taken = (0..self.lines.len()).filter(|place| self.lines.at(*place) != VACANT);
         let clean = taken.clone().find(|place| is_clean(self.lines.at(*place)));
         let place = clean.or(taken.clone().next()).unwrap_or(0);
@@ -475,7 +482,7 @@ impl SetCache {
         (entry, place..self.places.set_of(entry.page).end)
     }
 
-    /// Takes `entry` out of the first of `lines`, which go on to the end of its set.
+    /// Removes `entry` from the first of `lines`, which are the lines from there to the end of its set.
     #[inline]
     fn vacate(&mut self, lines: Range<usize>, entry: Entry) {
         let lines = self.lines.of_mut(lines);
@@ -485,7 +492,7 @@ impl SetCache {
         self.drop_dirt(entry);
     }
 
-    /// The line of `entry` is not dirty any more, if it was.
+    /// Marks the line of `entry` as clean, and removes it from the dirty lines if it was dirty.
     #[inline]
     fn drop_dirt(&mut self, entry: Entry) {
         let group = self.group_of(entry.page);
@@ -496,7 +503,8 @@ impl SetCache {
         }
     }
 
-    /// Names the first dirty line of each group that `packages` has and that `is_free`.
+    /// Names the first dirty line of each group of `packages` for which `is_free` is true. The lines get the state
+    /// `state`.
     fn write_back(
         &mut self,
         packages: Range<u32>,
@@ -528,7 +536,7 @@ impl SetCache {
         } else {
             State::Clean
         };
-        // In a pipelined round a package that still works has not finished its own line.
+        // In pipelined rounds, a package that is still busy has not finished its own line.
         let waits = rule.again == IdleAgain::AfterPage;
         self.write_back(
             packages,
@@ -539,7 +547,7 @@ impl SetCache {
     }
 }
 
-/// Which of the lines of its set has `entry`.
+/// The position of `entry` among the lines of its set.
 #[inline]
 fn place_of(entry: Entry, set: &[u32]) -> usize {
     let place = set.iter().position(|slot| *slot == entry.slot.0);

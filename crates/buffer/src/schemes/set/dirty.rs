@@ -1,4 +1,4 @@
-//! The dirty lines of all sets, in the order in which they are to be written back.
+//! The dirty lines of all sets, in the order in which they are written back.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,36 +8,37 @@ use crate::heap::SlotHeaps;
 use crate::order::SlotLists;
 use crate::scheme::Entry;
 
-/// The order of dirty lines.
+/// Which dirty line is written back first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// The line accessed longest ago.
     Recency,
-    /// The line accessed least often since it entered; of several, the one accessed longest ago.
+    /// The line accessed least often since it entered; among equals, the one accessed longest ago.
     Frequency,
 }
 
 /// Dirty lines in one or more groups, each ordered by the rule.
 ///
-/// The owner counts how often each line was accessed and passes that as its frequency; the count of a line continues while it is clean.
+/// The owner counts how often each line was accessed and passes this count as the frequency. The count also goes on
+/// while a line is clean.
 pub enum DirtyLines {
-    /// Only an access changes a line's place, and it makes the line the most recent.
+    /// Ordered by recency: only an access changes the position of a line, and makes it the most recent.
     Recent(SlotLists),
-    /// As well, but among the lines of its frequency.
+    /// Ordered by frequency: an access makes a line the most recent among the lines of its frequency.
     Frequent(Frequent),
 }
 
-/// The part of [`DirtyLines`] that knows frequencies.
+/// The dirty lines ordered by frequency.
 ///
-/// An access gives a line a new frequency and makes it the most recent of that frequency, so the list of each frequency is always in order.
-/// Frequencies without an end would take lists without an end; the lines
-/// above [`LISTED`] accesses, few and far from being chosen, are in a heap.
+/// An access gives a line a new frequency and makes it the most recent of that frequency, so the list of each
+/// frequency is always in order. Frequencies are unbounded, but the number of lists is not. So lines with more than
+/// [`LISTED`] accesses are in a heap; they are few, and are written back last.
 pub struct Frequent {
-    /// For each group, a list of each of the first frequencies; the latest access in front.
+    /// For each group, one list for each of the first [`LISTED`] frequencies. Front: the latest access.
     lists: SlotLists,
     /// By group: bit `f - 1` is set if the list of frequency `f` has a line.
     used: Vec<u64>,
-    /// The other lines of each group, keyed by frequency, then by the number of the last access.
+    /// The other lines of each group. The key is the frequency, then the number of the last access.
     heaps: SlotHeaps<(u32, u64)>,
     accesses: u64,
 }
@@ -46,7 +47,7 @@ pub struct Frequent {
 const LISTED: u32 = u64::BITS;
 
 impl DirtyLines {
-    /// No dirty lines, in `groups` groups.
+    /// Makes `groups` groups without dirty lines.
     pub fn new(rule: Rule, groups: u32, slots: u32) -> Self {
         match rule {
             Rule::Recency => Self::Recent(SlotLists::new(groups, slots)),
@@ -59,7 +60,7 @@ impl DirtyLines {
         }
     }
 
-    /// The line of `entry`, clean or not here so far, has been written, its access number `frequency`.
+    /// The line of `entry`, which was clean or is new, has been written. This was its access number `frequency`.
     #[inline]
     pub fn enter(&mut self, group: u32, entry: Entry, frequency: u32) {
         match self {
@@ -68,7 +69,7 @@ impl DirtyLines {
         }
     }
 
-    /// The dirty line of `entry` has been accessed, for the `frequency`th time.
+    /// The dirty line of `entry` has been accessed. This was its access number `frequency`.
     #[inline]
     pub fn renew(&mut self, group: u32, entry: Entry, frequency: u32) {
         match self {
@@ -85,7 +86,7 @@ impl DirtyLines {
         }
     }
 
-    /// The line in `slot`, of `frequency` accesses, is dirty no longer.
+    /// The line in `slot`, which has had `frequency` accesses, is no longer dirty.
     #[inline]
     pub fn remove(&mut self, group: u32, slot: Slot, frequency: u32) {
         match self {
@@ -96,7 +97,7 @@ impl DirtyLines {
         }
     }
 
-    /// Takes out the first line of `group`.
+    /// Removes the first line of `group` and returns its slot.
     pub fn pop(&mut self, group: u32) -> Option<Slot> {
         match self {
             Self::Recent(lists) => lists.pop_back(group).map(|entry| entry.slot),

@@ -1,32 +1,32 @@
 //! The lines of all sets: which slot is in which line.
 //!
-//! A large cache has more lines than are ever used. So the lines are cut into chunks, and a chunk is made
-//! when the first page enters one of its sets.
+//! Many lines of a large cache may never be used. So the lines are divided into chunks, and a chunk is allocated when
+//! the first page enters one of its sets.
 
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// Stands in a line that holds no page.
+/// The content of a line that holds no page.
 pub const VACANT: u32 = u32::MAX;
 
-/// The most lines of a set. [`Places`](super::places::Places) lets no set cross a multiple of it.
+/// The maximum number of lines of a set. [`Places`](super::places::Places) lets no set cross a multiple of it.
 pub const WAYS_MAX: usize = 8;
 
 const CHUNK_BITS: u32 = 14;
 /// Lines of a chunk, a multiple of [`WAYS_MAX`].
 const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// Within a set, vacant lines come last. The order of the others is their owner's.
+/// The lines of all sets. Within a set, vacant lines come last. The owner determines the order of the others.
 pub struct Lines {
-    /// A chunk without lines has not been made yet; its lines are vacant.
+    /// A chunk of length 0 is not allocated yet; all its lines are vacant.
     chunks: Vec<Box<[u32]>>,
     len: usize,
 }
 
 impl Lines {
-    /// `len` vacant lines.
+    /// Makes `len` vacant lines.
     pub fn new(len: usize) -> Self {
         Self {
             chunks: vec![Box::default(); len.div_ceil(CHUNK)],
@@ -46,7 +46,7 @@ impl Lines {
         chunk.get(place % CHUNK).copied().unwrap_or(VACANT)
     }
 
-    /// The lines of `set`, or of its end.
+    /// The lines of `set`, which is a whole set or the end of one.
     #[inline]
     pub fn of(&self, set: Range<usize>) -> &[u32] {
         let chunk = &self.chunks[set.start >> CHUNK_BITS];
@@ -57,7 +57,7 @@ impl Lines {
         &chunk[start..start + set.len()]
     }
 
-    /// The lines of `set`, to be changed.
+    /// The lines of `set`, mutable.
     #[inline]
     pub fn of_mut(&mut self, set: Range<usize>) -> &mut [u32] {
         let chunk = &mut self.chunks[set.start >> CHUNK_BITS];

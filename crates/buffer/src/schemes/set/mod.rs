@@ -1,7 +1,7 @@
-//! Schemes that look a page up in one set of a few lines, as the cache on a drive's board does.
+//! Schemes in which a page can only be in the few lines of one set, as in the cache on a drive's board.
 //!
-//! `cache` holds the common parts: lines, sets, pieces and the order of dirty lines. The schemes differ
-//! in whether and how they use idle time.
+//! `cache` contains the common parts: lines, sets, pieces and the order of dirty lines. The schemes differ in whether
+//! and how they use idle time.
 
 pub mod apu_lfu;
 pub mod apu_lfu_d;

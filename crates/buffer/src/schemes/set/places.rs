@@ -1,8 +1,9 @@
-//! Where a page may be: which piece of the cache, which set of the piece, which lines.
+//! Where a page may be: the piece of the cache, the set of the piece, and the lines of the set.
 //!
-//! Packages are numbered by page, `page mod packages`, and a piece serves consecutive packages. All pages of a piece share their low digits with few
-//! others, so taking the set from the page number (`raw`) leaves most sets of a piece without a page; taking it from the page's number *within the
-//! piece* (`local`) uses all sets.
+//! The package of a page is `page mod packages`, and a piece serves consecutive packages. The page numbers of one
+//! piece have only a few different remainders modulo `packages`. So a set number computed from the page number
+//! (`raw`) leaves most sets of a piece without a page. If it is computed from the number of the page *within the
+//! piece* (`local`), all sets are used.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -11,11 +12,11 @@ use destage_base::Lpn;
 
 use super::lines::WAYS_MAX;
 
-/// A divisor that is used often.
+/// A divisor that is used often, so division by a power of two is replaced by a shift.
 #[derive(Clone, Copy)]
 struct Divisor {
     value: u64,
-    /// How far to shift instead, if it is a power of two.
+    /// The number of bits to shift by, if the value is a power of two.
     shift: Option<u32>,
 }
 
@@ -48,7 +49,7 @@ struct Piece {
     first_line: usize,
     ways: usize,
     sets: Divisor,
-    /// Packages it serves.
+    /// Number of packages that the piece serves.
     packages: Divisor,
 }
 
@@ -62,10 +63,11 @@ pub struct Places {
 }
 
 impl Places {
-    /// `lines` lines in sets of `ways`, cut into pieces of `packages_per_piece` of the `packages` packages.
+    /// Divides `lines` lines into sets of `ways` lines, in pieces that serve `packages_per_piece` of the `packages`
+    /// packages each.
     ///
-    /// A piece gets its packages' share of the lines, rounded down, and as many full sets as these lines make; the last piece may serve fewer
-    /// packages. No piece is without a line.
+    /// A piece gets the share of the lines that its packages have, rounded down, and has as many full sets as this
+    /// share allows. The last piece may serve fewer packages. Every piece has at least one line.
     pub fn new(
         lines: u32,
         ways: u32,
@@ -97,18 +99,18 @@ impl Places {
         }
     }
 
-    /// Lines of all pieces, with those left out between them so that no set crosses a multiple of
+    /// Number of lines of all pieces. It includes lines that are unused so that no set crosses a multiple of
     /// [`WAYS_MAX`].
     pub fn lines(&self) -> usize {
         self.lines
     }
 
-    /// How many pieces there are.
+    /// Number of pieces.
     pub fn pieces(&self) -> u32 {
         self.pieces.len() as u32
     }
 
-    /// How many packages there are.
+    /// Number of packages.
     pub fn packages(&self) -> u32 {
         self.packages.value as u32
     }
@@ -125,7 +127,7 @@ impl Places {
         self.packages_per_piece.quotient(u64::from(package)) as u32
     }
 
-    /// The packages `piece` serves.
+    /// The packages that `piece` serves.
     pub fn packages_of(&self, piece: u32) -> Range<u32> {
         let first = piece * self.packages_per_piece.value as u32;
         first..first + self.pieces[piece as usize].packages.value as u32

@@ -1,4 +1,4 @@
-//! The sets and their lines, as they are drawn: a row of places for each set.
+//! How the sets and their lines are shown: a row of positions for each set.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,7 +1,8 @@
-//! `wb`: a set-associative write-back cache without idle work, the yardstick of the APU caches.
+//! `wb`: set-associative write-back cache that does not use idle time; the baseline of the APU caches.
 //!
-//! A drive's on-board cache without further rules: a page may be in one of `ways` lines of one set, and a set without a free or clean line destages
-//! its least recent line, however idle the rest of the cache is. Cut into pieces, the cache shows the effect of its index function; see `apu_index`.
+//! This is the on-board cache of a drive without further rules: a page may be in one of `ways` lines of one set, and
+//! a set without a free or clean line destages its least recently used line, even if the rest of the cache is unused.
+//! If the cache is divided into pieces, it shows the effect of its index function; see `apu_index`.
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.
 

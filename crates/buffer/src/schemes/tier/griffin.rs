@@ -1,20 +1,20 @@
-//! `griffin`: collects writes in a log in front of the device, and moves all of them at once, in page order.
+//! `griffin`: collects writes in a log in front of the device, and migrates all of them at once, in page order.
 //!
 //! ```text
 //!   log, on a disk    7  3  9  3' 8  7' 3"        each write is appended
-//!   newest copies           9     8  7' 3"        what the buffer's slots hold
-//!   migration         3" 7' 8  9                  ascending: one record, the flash sees a sweep
+//!   newest copies           9     8  7' 3"        the contents of the buffer's slots
+//!   migration         3" 7' 8  9                  one record in ascending order
 //! ```
 //!
-//! Not a policy about RAM: the log is a disk, good at appending and bad at reading, which keeps
-//! overwrites away from the flash. The whole log is migrated when it is full (no slot is free, or `griffin_log_pages` were appended), when its oldest
-//! write is `griffin_timeout_s` old, or when it serves too many of the reads. Nothing is ordered before that: the pages in slots are
-//! an unordered table, and are sorted once they leave.
+//! The log is not in RAM but on a disk, which appends fast and reads slowly; it keeps overwrites away from the flash.
+//! The whole log is migrated in three cases: it is full (no slot is free, or `griffin_log_pages` pages were
+//! appended), its oldest write is `griffin_timeout_s` old, or it serves too large a share of the reads. Pages are not
+//! ordered before that: the pages in slots are an unordered table, and are sorted when they leave.
 //!
-//! Triggers are noticed with each page the host asks for, and acted on before the next page enters. A
-//! log in which nothing happens for the time-out is migrated in that idle time.
+//! The scheme looks for these cases with each page that the host reads or writes, and migrates the log before the
+//! next page enters. If the device is idle for `griffin_timeout_s`, the log is migrated in that idle time.
 //!
-//! Cost: O(log n) amortized per page, for the sorting; 20 bytes per slot.
+//! Cost: O(log n) amortised per page, for the sorting. Memory: 20 bytes per slot.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -39,11 +39,11 @@ const TICKS_PER_S: u64 = 1_000_000 * TICKS_PER_US;
 parameters! {
     /// The parameters of `griffin`.
     struct Parameters {
-        /// The log is migrated once its oldest write is this old; 0: never for its age.
+        /// The log is migrated when its oldest write is this old; 0: never because of its age.
         griffin_timeout_s: u64 = "900" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_S }, "s", SOURCE;
-        /// The log is migrated once it has served more than this share of the reads since the last migration.
+        /// The log is migrated when it has served more than this share of the reads since the last migration.
         griffin_read_share: f64 = "0.05" in Kind::Number { min: 0.0, max: 1.0 }, "", SOURCE;
-        /// With fewer page reads than this, there is no share.
+        /// The minimum number of page reads since the last migration for which the share of reads is considered.
         griffin_reads_min: u64 = "100" in Kind::Integer { min: 1, max: u64::MAX }, "page reads", "Ours: after only a few reads, a share of reads is a matter of chance.";
         /// The log is migrated after this many appended pages, overwritten ones included; 0: when no slot is free.
         griffin_log_pages: u64 = "0", "pages", "Ours; Griffin (2010) limits the size of the log.";
@@ -87,10 +87,10 @@ enum Trigger {
     Flush,
 }
 
-/// Events since the log was emptied.
+/// Counts of events since the log was last empty.
 #[derive(Clone, Copy, Default)]
 struct Log {
-    /// When its first page was appended.
+    /// When the first page of the log was appended.
     since: Ticks,
     appended: u64,
     reads: u64,
@@ -98,18 +98,18 @@ struct Log {
 }
 
 struct Griffin {
-    /// The newest copies, in no order.
+    /// The newest copy of each page in the log, in no particular order.
     entries: Vec<Entry>,
-    /// By slot: where in `entries` it is.
+    /// By slot: the index of its page in `entries`.
     places: Vec<u32>,
     log: Log,
     is_due: Option<Trigger>,
     timeout: Ticks,
-    /// In millionths.
+    /// The share `griffin_read_share`, in millionths.
     read_share: u64,
     reads_min: u64,
     log_pages: u64,
-    /// By trigger.
+    /// Number of migrations by [`Trigger`].
     migrations: [u64; 4],
 }
 
@@ -247,7 +247,7 @@ impl Griffin {
         self.begin_log();
     }
 
-    /// The log is empty.
+    /// Begins an empty log.
     fn begin_log(&mut self) {
         self.log = Log::default();
         self.is_due = None;

@@ -1,4 +1,4 @@
-//! How a die is made.
+//! Builds a die.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,28 +19,28 @@ use destage_nand::array::Nand;
 use destage_nand::divide::Divider;
 use destage_nand::geometry::Geometry;
 
-/// How a die's pools and tables are to be made.
+/// The parameters by which the pools and tables of a die are built.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
     pub shape: Shape,
     pub rules: DieRules,
-    /// Planes are pools; otherwise the die is one.
+    /// Each plane is a pool; otherwise the die is one pool.
     pub copy_back: bool,
     pub order: Order,
     pub seed: u64,
     pub keeps_erase_times: bool,
     pub levelling: WearLevelling,
-    /// Logical pages that migrate are remembered.
+    /// Logical pages that garbage collection moves are remembered.
     pub logs_migrations: bool,
-    /// How writes are divided into groups.
+    /// How writes are divided into streams.
     pub telling: Telling,
-    /// Changes in a page of the map's journal, and pages of that.
+    /// Number of changes in a page of the map's journal, and number of journal pages.
     pub journal: Option<(u32, u32)>,
 }
 
 impl DieRules {
-    /// The pools of a die of `geometry` that marks its garbage by `watermarks`, divides its writes by `telling`, and may keep a journal; the rest as
-    /// usual.
+    /// The rules of a die of `geometry` whose garbage collection works between `watermarks` and whose writes are
+    /// divided by `telling`. All other rules have their usual values.
     pub fn of(
         geometry: &Geometry,
         watermarks: Watermarks,
@@ -152,7 +152,7 @@ impl Die {
         if die.limits_pools()
             && let Some(last) = full.checked_sub(1)
         {
-            // All but the last are alike.
+            // All full blocks but the last have equally many valid pages.
             let each = u32::from(shape.valid_of_full(0));
             for (pool, plane) in die.pools.iter_mut().zip(0..) {
                 let full = match layout.copy_back {
@@ -167,7 +167,7 @@ impl Die {
         die
     }
 
-    /// A pool whose first free block is open from the start.
+    /// Adds a pool whose first free block is open from the start.
     fn add_pool(&mut self, first_block: u32, blocks: u32, free: u32) {
         let active = self
             .free
@@ -190,7 +190,7 @@ impl Die {
             pointer: first_block,
             valid: 0,
         });
-        // Sealed already: a block is taken with the first page.
+        // Marked as sealed: the first page of the stream opens a block.
         let sealed = Open {
             block: active,
             page: self.shape.data_pages,

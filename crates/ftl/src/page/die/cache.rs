@@ -1,4 +1,4 @@
-//! Blocks that a layer built upon this one fills itself, and empties again.
+//! Blocks that a layer built upon this one takes from the die, fills itself, and returns.
 
 use super::Die;
 use crate::NoSpace;
@@ -6,7 +6,7 @@ use destage_nand::array::Ppn;
 use destage_nand::operation::{Cause, Operations, Purpose, Role};
 
 impl Die {
-    /// Takes a free block away from pool 0, if more than `spare` are free.
+    /// Takes a free block from pool 0, if more than `spare` blocks are free.
     pub fn take_block(&mut self, spare: u32) -> Option<u32> {
         let pool = &self.pools[0];
         if pool.free <= spare {
@@ -33,7 +33,7 @@ impl Die {
         Some(block)
     }
 
-    /// Writes `page` for the host to page `place` of `block`, which was [taken](Die::take_block).
+    /// Writes `page` for the host to page `place` of `block`, which was [taken](Die::take_block) before.
     pub fn write_in(
         &mut self,
         block: u32,
@@ -51,7 +51,7 @@ impl Die {
         self.blocks.get_mut(block as usize).valid += 1;
     }
 
-    /// Whether `block` is not erased any more.
+    /// Whether `block` is worn out, so that it is not erased any more.
     pub fn is_worn(&self, block: u32) -> bool {
         self.nand.block(block).erases >= self.rules.retire_at
     }
@@ -61,8 +61,8 @@ impl Die {
         u32::from(self.blocks.get(block as usize).valid)
     }
 
-    /// Moves the first valid page of `block` from page `from` on to the place that garbage collection would choose, on behalf of `cause`, and returns
-    /// the page after it. `None` if there is none.
+    /// Moves the first valid page of `block`, from page `from` on, to where garbage collection would move it, and
+    /// counts the program under `cause`. Returns the place after the moved page; `None` if no valid page is left.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.

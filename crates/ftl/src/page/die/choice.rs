@@ -1,18 +1,20 @@
-//! The choice of the plane for the next page.
+//! The choice of the pool (plane) for the next page.
 
 use super::{Die, Old, Pool, Stream};
 
-/// More planes than this many bits can count do not exist: a die has fewer than 2^32 pages.
+/// Bits for the rank of a pool. There cannot be more planes than that: a die has fewer than 2^32 pages.
 const POOL_BITS: u32 = 28;
 
 impl Die {
-    /// Chooses the pool for the next write: among those whose active page was allocated after the present copy, the one with the most free pages;
-    /// among equals the first from the rotating pointer on.
+    /// Chooses the pool for the next write: among the pools whose active page was allocated after the present
+    /// copy, the one with the most free pages; among equals the first from the rotating pointer on.
     ///
-    /// With `same_plane` the page stays in its plane; a page without a copy goes to the plane that it would have on a device filled in order, so that
-    /// no plane gets more data than it has room for. If a page may go to any plane of the die, the one with the most room takes it.
+    /// With `same_plane`, the page stays in its plane. A page without a copy goes to the plane that it would have
+    /// on a device filled in order, so that no plane gets more data than it has room for; if pages may be on any
+    /// die, it goes to the plane with the most room.
     ///
-    /// `given` counts writes already given to a pool by the batch under way (0 outside a batch).
+    /// `given` returns the number of writes that the current batch has already given to a pool (0 outside a
+    /// batch).
     #[inline]
     pub fn choose_pool(
         &mut self,
@@ -28,7 +30,8 @@ impl Die {
         let chosen = match old {
             Some(old) if same_plane => self.plane_of(old.block) as usize,
             Some(old) => self.roomiest_behind(old, &given).unwrap_or_else(|| {
-                // Every active block was erased while still pointed at: any pool may open a new one.
+                // No suitable pool has an active page after the copy, since active blocks were erased: any pool may
+                // open a new block.
                 let home = self.plane_of(old.block) as usize;
                 let fits = |index, pool: &Pool| {
                     pool.valid + given(index) < self.rules.most_valid || index == home
@@ -48,8 +51,8 @@ impl Die {
         chosen
     }
 
-    /// The pool for a write of `page` that goes to `stream`. For streams other than the first: the pool with the most room for them, among equals the
-    /// first from the rotating pointer on.
+    /// The pool for a write of `page` that goes to `stream`. For other streams than the first: the pool with the
+    /// most room for the stream; among equals the first from the rotating pointer on.
     pub fn pool_for(
         &mut self,
         stream: Stream,
@@ -78,7 +81,8 @@ impl Die {
         chosen
     }
 
-    /// As [`Die::choose_pool`] outside a batch, without comparing all pools if one of those with the most room is suitable.
+    /// The same choice as [`Die::choose_pool`] outside a batch. It compares all pools only if none of those with
+    /// the most room is suitable.
     pub fn next_pool(&mut self, page: u32, old: Option<Old>, same_plane: bool) -> usize {
         if let (Some(old), false) = (old, same_plane)
             && let Some(pool) = self.first_of_front(old)
@@ -124,15 +128,17 @@ impl Die {
         };
     }
 
-    /// As [`Die::roomiest`] among pools whose active page was allocated after `old`. A pool is one number, its room
-    /// above the order of asking, and the loop has no branch that depends on them.
+    /// The choice of [`Die::roomiest`] among the pools whose active page was allocated after `old`. Each pool
+    /// becomes one number, with its room in the high bits and its rank in the low bits, so that the loop has no
+    /// branch that depends on the data.
     #[inline]
     fn roomiest_behind(&self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
         let (count, start) = (self.pools.len(), self.search.pointer as usize);
         let home = self.plane_of(old.block) as usize;
         let mut best = 0;
         for (index, pool) in self.pools.iter().enumerate() {
-            // The pool at the pointer is asked first and has rank `count`, the one before it is last with rank 1.
+            // The pool at the pointer comes first and has rank `count`; the pool before the pointer comes last
+            // and has rank 1.
             let behind = start.wrapping_sub(index);
             let rank = if index < start {
                 behind
@@ -142,7 +148,7 @@ impl Die {
             let room = pool.room(self.shape.pages_per_block);
             let given = given(index);
             let fits = (pool.valid + given < self.rules.most_valid) | (index == home);
-            // A batch may give away more than there is room.
+            // A batch may give a pool more writes than it has room for.
             let room_left = u64::from(u32::MAX) + u64::from(room) - u64::from(given);
             let score = room_left << POOL_BITS | rank as u64;
             let mask = 0_u64.wrapping_sub(u64::from(pool.is_behind(old) & fits));
@@ -160,7 +166,7 @@ impl Die {
         eligible: impl Fn(usize, &Pool) -> bool,
     ) -> Option<usize> {
         let start = self.search.pointer as usize;
-        // Chosen pool and its room; the room of "none" is below every room.
+        // The chosen pool and its room. Before the first candidate, the room is smaller than any other.
         let mut best = (usize::MAX, i64::MIN);
         let (before, from) = self.pools.split_at(start);
         let after = from

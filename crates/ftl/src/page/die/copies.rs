@@ -1,17 +1,17 @@
-//! Pages that move: which blocks they go to, and how.
+//! Pages that move: to which blocks, and with which operations.
 
 use super::{Die, Stream};
 use destage_nand::array::Ppn;
 use destage_nand::operation::{Cause, Operations, Transfer};
 
 impl Die {
-    /// Whether a page that moves from block `from` to block `to` does not cross the bus.
+    /// Whether a page that moves from block `from` to block `to` stays off the bus.
     pub fn copies_are_free(&self, from: u32, to: u32) -> bool {
         self.rules.free_inside_planes && self.plane_of(from) == self.plane_of(to)
     }
 
-    /// Adds the copy of the page at `from` to `to`, which is of `stream`. It is read with `last`, the page that the same step
-    /// read before it, if they share a page of flash.
+    /// Emits the copy of the page at `from` to `to`, which belongs to `stream`. `last` is the page that the same
+    /// step read before: if both share a page of flash, the page is not read again.
     #[inline]
     pub fn push_copy(
         &self,
@@ -33,7 +33,7 @@ impl Die {
         }
     }
 
-    /// Whether two pages are read and programmed together.
+    /// Whether two units of the mapping share a page of flash.
     fn share_a_page(&self, one: Ppn, other: Ppn) -> bool {
         let place = |Ppn(at): Ppn| {
             let within = at & ((1 << self.shape.page_bits) - 1);
@@ -45,7 +45,7 @@ impl Die {
         place(one) == place(other)
     }
 
-    /// Remembers the move of `page`, if a caller needs it.
+    /// Notes the move of `page`, if moves are noted on this die.
     #[inline]
     pub fn log_migration(&mut self, page: u32) {
         if self.rules.notes_moves {
@@ -67,7 +67,7 @@ impl Die {
         }
     }
 
-    /// The stream that garbage collection moves `page` to.
+    /// The stream to which garbage collection moves `page`.
     pub fn stream_of_copy(&self, page: u32) -> Stream {
         if page >= self.shape.numbers() {
             Stream::Map

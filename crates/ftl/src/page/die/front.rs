@@ -1,44 +1,45 @@
-//! The pools of a die by how much room they have, as far as the choice of one needs it.
+//! Keeps the pools with the most room, so that the choice of a pool needs no comparison.
 
 use super::Pool;
 
-/// Levels that are kept apart: the most room, and this many pages less.
+/// Number of levels: pools with the most room, with one page less, and with two pages less.
 const LEVELS: usize = 3;
 
-/// The pools with the most room, and those that will be next. Pages go round the pools, so that all pools are within a page or two of each other, or
-/// pages fill the pool in which a block was erased: nearly always nothing has to be compared.
+/// The pools with the most room, and those that come next. Writes go round the pools, so that all pools differ by
+/// a page or two, or they fill the pool in which a block was erased last. So the pools have to be compared only
+/// rarely.
 #[derive(Clone, Default)]
 pub(super) struct Front {
-    /// A bit for each pool: pools with the most room, with a page less, with two. The first is empty where that is not
-    /// known, as of more pools than there are bits.
+    /// For each level, a bit for each of its pools. The first level is empty if the pools with the most room are
+    /// not known, as with more pools than bits.
     levels: [u64; LEVELS],
-    /// The most room.
+    /// The room of the pools in the first level, in pages.
     most: u32,
-    /// The pools in no level have less room than this.
+    /// The pools that are in no level have less room than this, in pages.
     below: u32,
 }
 
 impl Front {
-    /// The pools with the most room, a bit each; none if they are not known.
+    /// The pools with the most room, one bit each; 0 if they are not known.
     #[inline(always)]
     pub fn pools(&self) -> u64 {
         self.levels[0]
     }
 
-    /// It is not known any more which these are: a pool has more room than before.
+    /// Forgets the levels, because a pool has more room than before.
     pub fn forget(&mut self) {
         self.levels[0] = 0;
         self.below = u32::MAX;
     }
 
-    /// `pool`, one of [those with the most room](Front::pools), has a page less.
+    /// Notes that `pool`, one of [those with the most room](Front::pools), has one page less.
     #[inline(always)]
     pub fn lower_first(&mut self, pool: u32) {
         self.levels[0] &= !(1 << pool);
         self.levels[1] |= 1 << pool;
     }
 
-    /// `pool` has a page less.
+    /// Notes that `pool` has one page less.
     #[inline]
     pub fn lower(&mut self, pool: usize) {
         let bit = 1_u64.rotate_left(pool as u32);
@@ -51,8 +52,8 @@ impl Front {
         }
     }
 
-    /// Determines again which of `pools` have the most room, when the last of the pools with the most has lost a page or all were forgotten. A block has
-    /// `pages_per_block` pages. Returns `false` if there are too many pools for this.
+    /// Finds the pools with the most room again, after the first level became empty or the levels were forgotten.
+    /// A block has `pages_per_block` pages. Returns `false` if the number of pools is 1 or more than 64.
     #[inline(always)]
     pub fn find(&mut self, pools: &[Pool], pages_per_block: u32) -> bool {
         if self.most > self.below && self.levels[1] != 0 {

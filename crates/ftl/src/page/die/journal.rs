@@ -1,6 +1,7 @@
-//! A journal of the map in flash: a journal page for a number of changes.
+//! A journal of the map in flash: the die programs one journal page for a fixed number of changes.
 //!
-//! The pages of the journal are a ring; the next one makes the oldest void. They are pages of the map to garbage collection.
+//! The journal pages are a ring: the next page makes the oldest one void. Garbage collection treats them as pages
+//! of the map.
 
 use super::Die;
 use destage_nand::operation::Operations;
@@ -8,14 +9,14 @@ use destage_nand::operation::Operations;
 /// The journal of a die.
 #[derive(Clone)]
 pub(crate) struct Journal {
-    /// Changes that a page holds.
+    /// Changes that a journal page holds.
     every: u32,
-    /// Pages of the ring, and the next of them.
+    /// Number of pages in the ring, and the page that is written next.
     pages: u32,
     next: u32,
-    /// Changes that no page holds yet.
+    /// Changes that are in no journal page yet.
     since: u32,
-    /// The first request has come: changes before it are not noted.
+    /// The first request has arrived. Changes before it are not noted.
     has_begun: bool,
 }
 
@@ -31,26 +32,26 @@ impl Journal {
         }
     }
 
-    /// The first request has come.
+    /// Notes that the first request has arrived.
     pub fn begin(&mut self) {
         self.has_begun = true;
     }
 
-    /// A mapping has changed.
+    /// Notes that a mapping has changed.
     pub fn note(&mut self) {
         self.since += u32::from(self.has_begun);
     }
 }
 
 impl Die {
-    /// Notes a change for the host.
+    /// Notes a change of the map in the journal, if there is one.
     pub fn note_change(&mut self) {
         if let Some(journal) = &mut self.extras.journal {
             journal.note();
         }
     }
 
-    /// Writes the pages of the journal that are due. Changes that find no room are written later.
+    /// Writes the journal pages that are due. If no block is free, they are written later.
     pub fn write_journal(&mut self, same_plane: bool, operations: &mut Operations) {
         while let Some(journal) = &self.extras.journal
             && journal.since >= journal.every

@@ -1,4 +1,4 @@
-//! A die of the page-mapped device after a loss of power.
+//! The state of a page-mapped die after a loss of power.
 
 use alloc::vec::Vec;
 
@@ -9,14 +9,14 @@ use destage_nand::found::FoundBlock;
 use destage_nand::operation::{Cause, Operations, Purpose, Role};
 
 impl Die {
-    /// Takes over the cells of `blocks`, as a die that was just made without contents.
+    /// Takes over the cells of `blocks`; the die was just built without contents.
     pub fn restore(&mut self, blocks: &[FoundBlock]) {
         for (block, found) in (0..).zip(blocks) {
             self.nand.restore(block, found);
         }
     }
 
-    /// The contents of `page`, by its number here, are at `at`, in one of `blocks`.
+    /// Notes that the contents of `page`, by its number in this die, are at `at`, in one of `blocks`.
     pub fn found(&mut self, page: u32, at: Ppn, blocks: &[FoundBlock]) {
         *self.map.get_mut(page as usize) = at.0;
         *self.owner.get_mut(at.0 as usize) = page;
@@ -29,10 +29,11 @@ impl Die {
         }
     }
 
-    /// Goes on with `blocks`, after their cells were [restored](Self::restore) and all pages [found](Self::found).
+    /// Completes the mount of the die, after its cells were [restored](Self::restore) and all pages
+    /// [found](Self::found).
     ///
-    /// A block that is not full continues if it was the last of its stream; other blocks are candidates as if they were full. The registers of a
-    /// cache are
+    /// A block that is not full continues as the open block of its stream if it was the last one that the stream
+    /// filled; other blocks become candidates for garbage collection as if they were full. Blocks of a cache are
     /// left to the layer that fills them.
     pub fn mount(&mut self, blocks: &[FoundBlock]) {
         let mut used: Vec<u32> = (0..blocks.len() as u32)
@@ -52,7 +53,7 @@ impl Die {
             self.set_free(block, blocks[block as usize].pages.is_empty());
         }
         let open = self.open_at_mount(blocks, &used);
-        // Closed in the order of their last programs.
+        // Blocks count as closed in the order of their last programs.
         used.sort_by_cached_key(|block| {
             blocks[*block as usize]
                 .programs()
@@ -67,11 +68,12 @@ impl Die {
         }
     }
 
-    /// `equal` has pages, by their numbers here, that have another copy of the same version. If interrupted programs have left a pool without room
-    /// for the moves of garbage collection, a block of which every page has an equal copy elsewhere is given up, and can be erased. There is one as
-    /// long as the last
-    /// free block is opened by garbage collection alone, which erases nothing before all of its copies have ended. Gives the
-    /// pages of which another copy was taken: where it was to be, and where it is.
+    /// Gives up a block if interrupted programs have left a pool without room for the moves of garbage
+    /// collection. `equal` lists pages, by their numbers in this die, with the place of another copy of the same
+    /// version. A block in which every valid page has an equal copy elsewhere is given up, and can be erased.
+    /// There is such a block as long as the last free block is opened by garbage collection alone, which erases
+    /// nothing before all of its copies have ended. Returns the pages for which another copy is used now: the old
+    /// place, and the new one.
     pub fn discard_copies(
         &mut self,
         blocks: &[FoundBlock],
@@ -109,7 +111,7 @@ impl Die {
             let found = &blocks[*block as usize];
             let is_worn = found.erases >= self.rules.retire_at;
             let valid = self.blocks.get(*block as usize).valid;
-            // An erased block, and one of a cache, is nothing to give up.
+            // Erased blocks and blocks of a cache cannot be given up.
             let is_its = !found.pages.is_empty() && found.role() != Some(Role::Cache);
             is_its && !is_worn && of_block.count() == usize::from(valid)
         };
@@ -140,7 +142,7 @@ impl Die {
         self.offer(copied, 0);
     }
 
-    /// A block of `pool` that can be erased as it is.
+    /// A block of `pool` that can be erased without moving a page.
     pub fn dead(&self, pool: usize) -> Option<u32> {
         let state = &self.pools[pool];
         let mut all = state.first_block..state.first_block + state.blocks;
@@ -151,8 +153,9 @@ impl Die {
         self.victims.contains(block) && self.blocks.get(block as usize).valid == 0
     }
 
-    /// The block of `pool` with the fewest valid pages, if these find room, and the place: in other pools if all blocks of this one are full, which
-    /// undone trims may have caused.
+    /// The block of `pool` with the fewest valid pages, if there is room for them, and the pool to move them to.
+    /// That is another pool if all blocks of this one are full of valid pages, as it may happen because trims
+    /// were lost with the power.
     fn at_mount(&self, pool: usize) -> Option<(u32, usize)> {
         let state = &self.pools[pool];
         let all = state.first_block..state.first_block + state.blocks;
@@ -168,7 +171,8 @@ impl Die {
         has_room.then_some((fewest, roomiest))
     }
 
-    /// Gives each pool and stream the block that it filled last, if that has room; visits all of them.
+    /// Gives each pool and stream the block that it filled last, if that block has room. Returns all these
+    /// blocks.
     fn open_at_mount(&mut self, blocks: &[FoundBlock], used: &[u32]) -> Vec<u32> {
         let mut all = Vec::new();
         let data_pages = self.shape.data_pages;
@@ -202,7 +206,7 @@ impl Die {
         }
     }
 
-    /// `stream` goes on in `block` of `pool`, or takes a block with its next page.
+    /// Lets `stream` continue in `block` of `pool`; without a block, it opens one for its next page.
     fn open_again(
         &mut self,
         pool: usize,
@@ -233,7 +237,7 @@ impl Die {
         }
     }
 
-    /// Counts the pages and blocks of `pool`.
+    /// Counts the free blocks, valid pages and erases of `pool`.
     fn count_at_mount(&mut self, pool: usize, blocks: &[FoundBlock]) {
         let state = &self.pools[pool];
         let range = state.first_block..state.first_block + state.blocks;
@@ -262,8 +266,8 @@ impl Die {
         }
     }
 
-    /// In a pool that needs garbage collection: erases a block without valid pages, or else the one with the fewest valid pages, which are moved.
-    /// Says whether it did.
+    /// In a pool that needs garbage collection: erases a block without valid pages, or else moves the pages of
+    /// the block with the fewest valid pages and erases it. Returns whether there was such a block.
     pub fn mount_step(&mut self, operations: &mut Operations) -> bool {
         if self.rest.needy == 0 {
             return false;
@@ -282,7 +286,7 @@ impl Die {
             return false;
         }
         if let Some(migrated) = &mut self.extras.migrated {
-            // No page of the map knows of any.
+            // The map pages on flash are void after a mount, so they need not follow these moves.
             migrated.clear();
         }
         self.finish_units(operations);

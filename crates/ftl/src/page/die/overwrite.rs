@@ -1,4 +1,4 @@
-//! The most usual kind of write.
+//! Fast paths for the most frequent kinds of writes.
 
 use super::Die;
 use crate::page::shape::NONE;
@@ -6,10 +6,10 @@ use destage_nand::array::Ppn;
 use destage_nand::operation::{Cause, Operations};
 
 impl Die {
-    /// Writes logical `page` for the host if that is a plain overwrite: the page has contents, the first of the
-    /// pools with the most room takes it, and its open block stays open. `false` if it is not; then [`Die::next_pool`] and [`Die::write`] have to do it,
-    /// which work for any write and cost twice as much. Not on a die that
-    /// [limits its pools](Die::limits_pools).
+    /// Writes logical `page` for the host if it is a plain overwrite: the page has contents, the first of the
+    /// pools with the most room may take it, and the open block of that pool stays open. Otherwise returns
+    /// `false`; then the caller has to use [`Die::next_pool`] and [`Die::write`], which work for any write and
+    /// cost twice as much. It must not be called on a die that [limits its pools](Die::limits_pools).
     #[inline(always)]
     pub fn overwrite(&mut self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
         debug_assert!(!self.limits_pools(), "valid pages of pools are not counted");
@@ -34,11 +34,12 @@ impl Die {
             return false;
         }
         let ppn = block << page_bits | place;
-        // As `Pool::is_behind` has it: in a block that was opened later, or further on in the same.
+        // The same condition as `Pool::is_behind`: the new place is in a block opened later, or further on in the
+        // same block.
         if pool.active_sequence <= left.sequence && (block != left_block || ppn <= left_page) {
             return false;
         }
-        // The note there counts only once the page is mapped to it.
+        // The owner written here only counts once the page is mapped to this place.
         let Some(owner) = self.owner.touched_mut(ppn as usize) else {
             return false;
         };
@@ -57,7 +58,8 @@ impl Die {
         true
     }
 
-    /// Writes logical `page`, which has no contents yet, for the host under the same conditions. `false` if they do not hold.
+    /// Writes logical `page`, which has no contents yet, for the host under the same conditions as
+    /// [`Die::overwrite`]. Returns `false` if they do not hold.
     #[inline(always)]
     pub fn write_first(&mut self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
         let Some(index) = self.first_with_most_room() else {
@@ -73,7 +75,7 @@ impl Die {
         let (Some(home), Some(owner)) = (home, self.owner.touched_mut(ppn as usize)) else {
             return false;
         };
-        // As above, it does not count yet.
+        // The owner written here only counts once the page is mapped to this place.
         *owner = page;
         if !self.nand.program_next(block, place) {
             return false;
@@ -90,7 +92,8 @@ impl Die {
         true
     }
 
-    /// Among the pools with the most room, the first from the write pointer on; `None` if none has room.
+    /// Among the pools with the most room, the first from the rotating pointer on; `None` if these pools are not
+    /// known.
     #[inline(always)]
     fn first_with_most_room(&mut self) -> Option<u32> {
         let pages_per_block = self.shape.pages_per_block;
@@ -117,7 +120,7 @@ mod tests {
     #[test]
     fn writes_without_a_comparison_go_where_one_puts_them() {
         let mut operations = Operations::default();
-        // Of pages without contents, and with.
+        // Writes that the fast paths served: of pages without contents, and of pages with contents.
         let mut plain = [0, 0];
         for (seed, config) in (0..).zip(every_kind()) {
             if config.room.allocation_pool == AllocationPool::Plane {

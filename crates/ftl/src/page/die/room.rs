@@ -1,4 +1,4 @@
-//! Whether there is room, asked before anything is changed.
+//! Checks whether there is room, before anything is changed.
 
 use super::{Die, Pool, Stream};
 use crate::{NoSpace, Shortage};
@@ -6,8 +6,8 @@ use destage_nand::array::Ppn;
 use destage_nand::operation::Operations;
 
 impl Die {
-    /// Programs fillers into the open block with page `at`, to the end of its open unit of `unit_pages` pages, or of a
-    /// whole one if none is open.
+    /// Programs fillers into the open block that contains page `at`, up to the end of its current unit of
+    /// `unit_pages` pages; if no unit is begun, a whole unit.
     pub fn fill_unit(&mut self, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let block = at.0 >> self.shape.page_bits;
         let pool = self.pool_of(block);
@@ -18,7 +18,8 @@ impl Die {
         self.fill_up_to(pool, stream, end, operations);
     }
 
-    /// The open block of pool 0 takes no more pages of the host, and may be cleaned.
+    /// Closes the open block of pool 0: it takes no more pages of the host, and becomes a candidate for garbage
+    /// collection.
     pub fn close_open(&mut self) {
         let block = self.pools[0].active_block;
         self.pools[0].active_page = self.shape.data_pages;
@@ -27,17 +28,19 @@ impl Die {
         self.offer(block, valid);
     }
 
-    /// Whether another write could leave too little room for the copies of garbage collection, in a pool that needs it.
+    /// Whether one more write could leave too little room for the copies of garbage collection, in a pool that
+    /// needs garbage collection.
     pub fn is_short(&self) -> bool {
         let mut pools = self.pools.iter().zip(&self.rest.asides);
-        // As for the room of a block's valid pages, and a block that the write may open.
+        // The floor leaves room for the valid pages of one block, and for one block that the write may open.
         pools.any(|(pool, aside)| aside.needs_gc && pool.free < self.rules.floor)
     }
 
-    /// Whether the valid pages of `block` find room in `pool`.
+    /// Whether there is room in `pool` for the valid pages of `block`.
     pub fn has_room_for(&self, block: u32, pool: usize) -> bool {
         let state = &self.pools[pool];
-        // At most one block for each stream; in the reference simulator an open block counts as free.
+        // The copies open at most one block for each stream, and one of the free blocks may be open, as in the
+        // reference simulator.
         if state.free > self.rules.most_for_copies {
             return true;
         }
@@ -73,12 +76,12 @@ impl Die {
         free.take(needed as usize).count() as u32 == needed
     }
 
-    /// Free blocks of the pool that has the fewest.
+    /// The number of free blocks of the pool that has the fewest.
     pub fn fewest_free(&self) -> u32 {
         self.pools.iter().map(|pool| pool.free).min().unwrap_or(0)
     }
 
-    /// Whether the next page of `stream` finds room in `pool`.
+    /// Whether there is room in `pool` for the next page of `stream`.
     pub fn has_room(&self, pool: usize, stream: Stream) -> bool {
         let state = &self.pools[pool];
         let end = state.first_block + state.blocks;
@@ -104,7 +107,7 @@ impl Die {
         .into()
     }
 
-    /// Blocks that are not used any more.
+    /// Number of retired blocks.
     pub fn retired(&self) -> u32 {
         if self.rules.retire_at == u32::MAX {
             return 0;

@@ -1,6 +1,8 @@
-//! Writes that do not share blocks: by the placement handle of the host, or by how soon a page is written again.
+//! Writes that do not share blocks: they are divided by the placement handle of the host, or by how soon a page
+//! is written again.
 //!
-//! Stream 0 is that of a die without any of this; the others have an open block of their own in each pool.
+//! Stream 0 is the host stream of a die without any division. Each other stream has an open block of its own in
+//! each pool.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,31 +15,32 @@ use crate::page::shape::NONE;
 use destage_nand::array::Ppn;
 use destage_nand::operation::{Cause, Operations};
 
-/// How writes are divided into groups: by the placement handle of the host, by how soon a page is written again, or by both.
+/// How writes are divided into streams: by the placement handle of the host, by how soon a page is written again,
+/// or by both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Telling {
-    /// Placement handles.
+    /// Number of placement handles.
     pub handles: u32,
-    /// Moved pages of different handles do not share blocks.
+    /// Pages of different handles that garbage collection moves do not share blocks.
     pub isolates: bool,
-    /// A page is hot if it was written within this many page writes of its die before; 0: no page is.
+    /// A page is hot if its last write was at most this many page writes of its die ago; 0: no page is hot.
     pub window: u32,
 }
 
 impl Telling {
-    /// All writes belong to one group.
+    /// All writes belong to one stream.
     pub const NOTHING: Self = Self {
         handles: 1,
         isolates: false,
         window: 0,
     };
 
-    /// Streams of the host besides the first. The streams of hot pages come after those of all handles.
+    /// Number of host streams besides the first. The streams of hot pages come after those of all handles.
     pub fn told(self) -> u32 {
         self.handles * (1 + u32::from(self.window > 0)) - 1
     }
 
-    /// Streams of moved pages besides that of all layers.
+    /// Number of streams of moved pages besides the usual one.
     pub fn kept(self) -> u32 {
         match self.isolates {
             true => self.handles - 1,
@@ -55,23 +58,24 @@ impl Initial for Zero {
     }
 }
 
-/// Streams of a die besides those that every die has.
+/// The streams of a die besides those that every die has.
 #[derive(Clone)]
 pub(crate) struct Streams {
     telling: Telling,
-    /// By pool and stream, those of moved pages after those of the host.
+    /// The open blocks by pool and stream; streams of the host come before those of moved pages.
     open: Vec<Open>,
     /// The handle of each page.
     handles: LazyTable<Zero>,
-    /// Which of the die's writes wrote each page last, from 1.
+    /// For each page, the number of the die's write that wrote it last, counted from 1; 0: never written.
     written: LazyTable<Zero>,
     writes: u32,
-    /// Pages written, by stream of the host, and moved, by handle.
+    /// By stream of the host, the pages written; by handle, the pages moved.
     counts: Vec<[u64; 2]>,
 }
 
 impl Streams {
-    /// The streams of a die of `pools` pools and `pages` pages, none of them open.
+    /// The streams of a die of `pools` pools and `pages` pages, without open blocks. `None` if there is no stream
+    /// besides the usual ones.
     pub fn new(telling: Telling, pools: u32, pages: u32, sealed: Open) -> Option<Self> {
         let streams = telling.told() + telling.kept();
         (streams > 0).then(|| Self {
@@ -84,7 +88,7 @@ impl Streams {
         })
     }
 
-    /// How many there are of the host, and of moved pages.
+    /// Number of additional streams of the host, and of moved pages.
     pub fn numbers(&self) -> [u8; 2] {
         [self.telling.told() as u8, self.telling.kept() as u8]
     }
@@ -99,19 +103,19 @@ impl Streams {
         pool * (told + kept) + of_pool
     }
 
-    /// The block that `stream` fills in `pool`.
+    /// The open block of `stream` in `pool`.
     pub fn open(&self, pool: usize, stream: Stream) -> Open {
         self.open[self.index(pool, stream)]
     }
 
-    /// The block that `stream` fills in `pool`, to be changed.
+    /// The open block of `stream` in `pool`, to be changed.
     pub fn open_mut(&mut self, pool: usize, stream: Stream) -> &mut Open {
         let index = self.index(pool, stream);
         &mut self.open[index]
     }
 
-    /// `page` is of placement handle `handle` from now on, or, as a mount has found it, of the stream `handle`, which may be one of those of moved
-    /// pages.
+    /// Notes that `page` belongs to placement handle `handle` from now on. A mount passes the number of the
+    /// stream in which it found the page, which may be a stream of hot or moved pages.
     pub fn hint(&mut self, page: u32, handle: u32) {
         if self.telling.handles > 1 {
             *self.handles.get_mut(page as usize) = handle % self.telling.handles;
@@ -126,7 +130,7 @@ impl Streams {
         }
     }
 
-    /// Whether `page`, which is here, is hot if it is written now.
+    /// Whether `page`, which is on this die, would be hot if it were written now.
     pub fn is_hot(&self, page: u32) -> bool {
         let note = match self.telling.window {
             0 => 0,
@@ -135,7 +139,7 @@ impl Streams {
         note > 0 && self.writes.wrapping_sub(note) < self.telling.window
     }
 
-    /// The stream that a write of a page of `handle` goes to.
+    /// The stream for a write of a page of `handle`.
     pub fn of_write(&self, handle: u32, is_hot: bool) -> Stream {
         match handle + u32::from(is_hot) * self.telling.handles {
             0 => Stream::Host,
@@ -143,7 +147,8 @@ impl Streams {
         }
     }
 
-    /// The stream that a copy of `page` goes to, if copies have a stream of their own.
+    /// The stream to which a copy of `page` goes; `None` if handles are not isolated or if it is the first
+    /// handle.
     pub fn of_copy(&self, page: u32) -> Option<Stream> {
         if self.telling.kept() == 0 {
             return None;
@@ -160,18 +165,18 @@ impl Streams {
         }
     }
 
-    /// `page` was moved.
+    /// Counts the move of `page`.
     pub fn note_copy(&mut self, page: u32) {
         let handle = self.handle(page);
         self.counts[handle as usize][1] += 1;
     }
 
-    /// Pages written, by stream of the host, and moved, by handle.
+    /// By stream of the host, the pages written; by handle, the pages moved.
     pub fn counts(&self) -> &[[u64; 2]] {
         &self.counts
     }
 
-    /// Counts again.
+    /// Sets all counts to 0.
     pub fn reset_counts(&mut self) {
         self.counts.fill([0; 2]);
     }
@@ -192,7 +197,7 @@ impl Die {
     pub(super) fn open_told(&self, pool: usize, stream: Stream) -> Open {
         match &self.extras.streams {
             Some(streams) => streams.open(pool, stream),
-            // There is no such stream: nothing is open.
+            // The stream does not exist, so no block is open.
             None => Open {
                 block: 0,
                 page: self.shape.data_pages,
@@ -200,7 +205,7 @@ impl Die {
         }
     }
 
-    /// `stream`, none of the host's first, fills `open` in `pool`.
+    /// Makes `open` the open block of `stream` in `pool`; `stream` is not [`Stream::Host`].
     #[cold]
     pub(super) fn set_open(&mut self, pool: usize, stream: Stream, open: Open) {
         match stream {
@@ -215,13 +220,13 @@ impl Die {
         }
     }
 
-    /// The stream that a write of `page`, which is here or was never written, goes to.
+    /// The stream for a write of `page`, which is on this die or was never written.
     pub fn stream_of_write(&self, page: u32) -> Stream {
         let of = |streams: &Streams| streams.of_write(streams.handle(page), streams.is_hot(page));
         self.extras.streams.as_ref().map_or(Stream::Host, of)
     }
 
-    /// Writes `page` to the blocks of `stream`. A call that fails has changed nothing.
+    /// Writes `page` to the open block of `stream`. A call that fails has changed nothing.
     pub fn write_told(
         &mut self,
         (page, stream): (u32, Stream),
@@ -253,7 +258,7 @@ impl Die {
         Ok(())
     }
 
-    /// The stream of the host that fills `block` of `pool`, and its next page.
+    /// The stream of the host whose open block in `pool` is `block`, and the next page of that block.
     pub fn host_stream_of(&self, pool: usize, block: u32) -> Option<(Stream, u32)> {
         let told = self
             .extras
@@ -270,7 +275,7 @@ impl Die {
             })
     }
 
-    /// Blocks that the copies of the valid pages of `block` have to open in `pool`.
+    /// Number of blocks that have to be opened in `pool` for the copies of the valid pages of `block`.
     pub fn blocks_for_copies(&self, block: u32, pool: usize) -> u32 {
         let first = block << self.shape.page_bits;
         let pages = first..first + self.shape.data_pages;
@@ -288,7 +293,7 @@ impl Die {
         of_stream.iter().filter(needs_one).count() as u32
     }
 
-    /// Puts a filler on the page at `place`, which is of no logical page.
+    /// Programs a filler at `place`; no logical page owns it.
     pub fn program_filler(&mut self, place: Ppn) {
         let within = place.0 & ((1 << self.shape.page_bits) - 1);
         self.nand.program(place.0 >> self.shape.page_bits, within);

@@ -1,7 +1,8 @@
-//! Units of pages that are programmed together, on a device whose power may fail.
+//! Program units on a device whose power may fail: pages that are programmed together.
 //!
-//! A page of a unit is in RAM until the last pass of the unit, and its source or its old copy is needed until then. So before a block is erased, all
-//! units of the die that hold a page are completed with fillers.
+//! A page of a unit stays in RAM until the last pass of the unit, and the source of a moved page or the old copy
+//! of a written page is needed until then. So before a block is erased, all incomplete units of the die are
+//! completed with fillers.
 
 use super::{Die, Open, Stream};
 use crate::FtlConfig;
@@ -9,19 +10,21 @@ use crate::page::shape::NONE;
 use destage_nand::array::Ppn;
 use destage_nand::operation::Operations;
 
-/// How pages are programmed together.
+/// The program units of a device.
 #[derive(Clone, Copy, Debug)]
 pub struct Units {
-    /// Pages of a unit.
+    /// Pages per unit.
     pub pages: u32,
-    /// Number of passes: the second comes with the next unit of the block, or with the first if there is none.
+    /// Number of passes. The second pass of a unit comes with the next unit of the block; at the end of a block,
+    /// with the first pass.
     pub passes: u32,
-    /// Blocks that are filled in turn, unit by unit.
+    /// Number of blocks that are filled together, unit by unit in rotation.
     pub blocks: u32,
 }
 
 impl Units {
-    /// The units of a device whose power may fail.
+    /// The units of a device; `None` if the power cannot fail, or if each page is programmed alone and in one
+    /// pass.
     pub fn of(config: &FtlConfig<'_>) -> Option<Self> {
         let (pages, passes) = (config.program_unit, config.program_passes);
         (config.power_may_fail && (pages > 1 || passes > 1)).then_some(Self {
@@ -31,19 +34,19 @@ impl Units {
         })
     }
 
-    /// Units after that of a page that have to be programmed before the page has had its last pass.
+    /// Number of units that have to be programmed after the unit of a page before the page has had its last pass.
     fn behind(&self) -> u32 {
         (self.passes - 1) * self.blocks
     }
 
-    /// Fillers that an open block takes at most before an erase.
+    /// Maximum number of fillers that an open block receives before an erase.
     pub fn most_fillers(&self) -> u32 {
         self.pages * (1 + self.behind()) - 1
     }
 }
 
 impl Die {
-    /// Completes the units of all open blocks with a page whose last pass has not come, so that an erase may follow.
+    /// Completes the incomplete units of all open blocks, so that an erase may follow.
     #[inline]
     pub fn finish_units(&mut self, operations: &mut Operations) {
         if let Some(units) = self.rules.units {
@@ -53,7 +56,7 @@ impl Die {
 
     #[cold]
     fn finish_open(&mut self, units: &Units, operations: &mut Operations) {
-        // No mount needs pages of the map.
+        // A mount does not need pages of the map.
         for stream in self.all_streams().filter(|stream| *stream != Stream::Map) {
             for pool in 0..self.pools.len() {
                 self.finish_stream(pool, stream, units, operations);
@@ -70,7 +73,7 @@ impl Die {
     ) {
         let Open { block, page } = self.open_page(pool, stream);
         let data_pages = self.shape.data_pages;
-        // A stream that has filled its block, or has none, points behind the last page.
+        // The page number of a stream without an open block is past the last page.
         if page == 0 || page >= data_pages {
             return;
         }
@@ -85,7 +88,8 @@ impl Die {
         self.search.front.forget();
     }
 
-    /// Programs fillers into the open block of `stream` up to page `end`, and after the last page of data the pages that have to follow it.
+    /// Programs fillers into the open block of `stream` up to before page `end`. If that fills the block,
+    /// programs its summary page and seals it.
     pub(super) fn fill_up_to(
         &mut self,
         pool: usize,
@@ -109,7 +113,7 @@ impl Die {
         }
         if end == self.shape.data_pages {
             if self.rules.summary_page {
-                // It is the last page of the last unit.
+                // The summary page is the last page of the last unit.
                 self.program_summary(block, stream, operations);
             }
             let valid = self.blocks.get(block as usize).valid;
@@ -117,8 +121,9 @@ impl Die {
         }
     }
 
-    /// For `block`, all of whose pages are moved to an erased block: the page up to which the gaps between them are filled there, so that all have
-    /// their last pass; 0 if pages are not programmed together.
+    /// For `block`, whose pages all move to an erased block at the same offsets: the page up to which the gaps
+    /// between them have to be filled there, so that each page has its last pass. 0 if pages are not programmed
+    /// together.
     pub fn fills_gaps_to(&self, block: u32) -> u32 {
         let Some(units) = self.rules.units else {
             return 0;

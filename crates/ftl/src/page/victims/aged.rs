@@ -1,7 +1,7 @@
-//! Which sealed block is the best bargain: much to gain, little to move, and left alone for long.
+//! The sealed block that is the best bargain: many pages gained, few pages moved, and unchanged for long.
 //!
-//! Rosenblum and Ousterhout's cost-benefit rule for cleaning logs (ACM TOCS 10(1), 1992), in the form of
-//! Kawaguchi et al. (USENIX 1995): the largest `age (1 - u) / 2u`, `u` the share of valid pages.
+//! This is Rosenblum and Ousterhout's cost-benefit rule for cleaning logs (ACM TOCS 10(1), 1992), in the form of
+//! Kawaguchi et al. (USENIX 1995): the largest `age (1 - u) / 2u`, where `u` is the share of valid pages.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -10,34 +10,37 @@ use destage_base::archive::{Archive, Archived, Damaged};
 
 const NONE: u32 = u32::MAX;
 
-/// Candidates in one list per pool and count of valid pages, in the order of their last change.
+/// The candidates, in one list per pool and number of valid pages; each list is in the order of the last change.
 ///
-/// A block that loses a page goes to the end of the next list, so the first of each list is the oldest with its count: the best choice is one of
-/// these. Cost: an overwrite relinks one block, a garbage collection looks at
-/// one block per count.
+/// A block that loses a page goes to the end of the next list. So the first block of each list is the oldest one
+/// with that number of valid pages, and the best choice is the first block of some list. Cost: an overwrite
+/// relinks one block; a garbage collection looks at one block per number of valid pages.
 #[derive(Clone)]
 pub struct Aged {
-    /// Before and after each block in its list; of a block in no list, itself before and none after. Kept as [`laid_by`] says.
+    /// For each block, its neighbours before and after in its list; a block in no list has itself before and none
+    /// after. Encoded by [`laid_by`].
     links: Vec<(u32, u32)>,
-    /// First and last of each list: pool-major, one for each count from 0 to all pages.
+    /// The first and last block of each list: by pool, and in a pool by number of valid pages, from 0 to all
+    /// pages.
     ends: Vec<(u32, u32)>,
-    /// When each candidate was closed or last lost a page, and when it was closed, in changes of the die.
+    /// For each candidate, when it was closed or last lost a page, and when it was closed. Times are counted in
+    /// changes of the die.
     times: Vec<(u64, u64)>,
     valid: Vec<u16>,
     counts: usize,
     blocks_per_pool: u32,
-    /// Blocks closed and pages lost so far.
+    /// Number of blocks closed and pages lost so far.
     changes: u64,
 }
 
-/// Encodes and decodes a link of `block`: the link of a block in no list is 0, so that the table of untouched blocks is memory that was never
-/// accessed.
+/// Encodes or decodes the link of `block`. A block in no list has the code 0, so that memory for blocks that were
+/// never touched is never accessed.
 #[inline]
 fn laid_by(block: u32, (before, after): (u32, u32)) -> (u32, u32) {
     (before ^ block, !after)
 }
 
-/// With the links as they are.
+/// Links are archived in their plain form.
 impl Archived for Aged {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {
@@ -64,7 +67,7 @@ impl Archived for Aged {
 }
 
 impl Aged {
-    /// No candidates yet, in `pools` of `blocks_per_pool` blocks with `pages` pages that hold data.
+    /// A table without candidates, for `pools` pools of `blocks_per_pool` blocks with `pages` data pages each.
     pub fn none(pools: u32, blocks_per_pool: u32, pages: u32) -> Self {
         let blocks = pools * blocks_per_pool;
         let counts = pages as usize + 1;
@@ -79,7 +82,7 @@ impl Aged {
         }
     }
 
-    /// `block` was closed with `valid` valid pages.
+    /// Adds `block`, which was closed with `valid` valid pages, to the candidates.
     pub fn insert(&mut self, block: u32, valid: u16) {
         self.changes += 1;
         self.times[block as usize] = (self.changes, self.changes);
@@ -87,7 +90,7 @@ impl Aged {
         self.link(block);
     }
 
-    /// A page of `block` is not valid any more.
+    /// Notes that a page of `block` is not valid any more.
     #[inline]
     pub fn lower(&mut self, block: u32) {
         self.changes += 1;
@@ -100,7 +103,7 @@ impl Aged {
         self.link(block);
     }
 
-    /// `block` is no candidate any more.
+    /// Removes `block` from the candidates, if it is one.
     pub fn remove(&mut self, block: u32) {
         if self.contains(block) {
             self.unlink(block);
@@ -112,7 +115,7 @@ impl Aged {
         self.links[block as usize].0 != 0
     }
 
-    /// The best bargain of `pool`; among equals the one closed first.
+    /// The best bargain of `pool`; among equals the block that was closed first.
     pub fn best(&self, pool: u32) -> Option<u32> {
         let lists = pool as usize * self.counts..(pool as usize + 1) * self.counts;
         let all = self.counts as u128 - 1;
@@ -122,7 +125,7 @@ impl Aged {
                 continue;
             }
             if valid == 0 {
-                // Nothing to move: no bargain is better.
+                // There is nothing to move, so no bargain is better.
                 return Some(*first);
             }
             let (changed, closed) = self.times[*first as usize];

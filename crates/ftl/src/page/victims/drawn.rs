@@ -1,7 +1,7 @@
-//! Which of a few sealed blocks, drawn at random, has the fewest valid pages?
+//! Of a few sealed blocks that are drawn at random, the one with the fewest valid pages.
 //!
 //! Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based solid state
-//! drives", SIGMETRICS 2013: with ten draws almost as good as looking at all.
+//! drives", SIGMETRICS 2013: ten draws are almost as good as a look at all blocks.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,21 +11,21 @@ use destage_base::archive::{Archive, Archived, Damaged};
 
 const NONE: u32 = u32::MAX;
 
-/// The candidates of each pool in a dense array, in no order.
+/// The candidates of each pool, in a dense array without order.
 #[derive(Clone)]
 pub struct Drawn {
     candidates: Vec<Vec<u32>>,
-    /// The place of each block in its array, counted down from the greatest number: the place of a block that is no candidate is 0, so that the table
-    /// of untouched blocks is memory that was never accessed.
+    /// For each block its position in the array of its pool, mirrored: a block that is no candidate has the value
+    /// 0, so that memory for blocks that were never touched is never accessed.
     position: Vec<u32>,
-    /// When each candidate was closed, in closings of the die.
+    /// For each candidate, the number of its closing on the die.
     closed: Vec<u64>,
     blocks_per_pool: u32,
     draws: u32,
     pub random: Random,
 }
 
-/// With positions; the greatest value stands for none.
+/// Positions are archived in their plain form; the greatest value means that the block is no candidate.
 impl Archived for Drawn {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {
@@ -47,7 +47,8 @@ impl Archived for Drawn {
 }
 
 impl Drawn {
-    /// No candidates yet, in `pools` of `blocks_per_pool` blocks; `draws` blocks are looked at.
+    /// A table without candidates, for `pools` pools of `blocks_per_pool` blocks; each choice draws `draws`
+    /// blocks.
     pub fn none(pools: u32, blocks_per_pool: u32, draws: u32, seed: u64) -> Self {
         let blocks = (pools * blocks_per_pool) as usize;
         Self {
@@ -60,7 +61,7 @@ impl Drawn {
         }
     }
 
-    /// `block` was closed as number `closing`.
+    /// Adds `block`, which was closed as number `closing`, to the candidates.
     pub fn insert(&mut self, block: u32, closing: u64) {
         let candidates = &mut self.candidates[(block / self.blocks_per_pool) as usize];
         self.position[block as usize] = !(candidates.len() as u32);
@@ -68,7 +69,7 @@ impl Drawn {
         self.closed[block as usize] = closing;
     }
 
-    /// `block` is no candidate any more.
+    /// Removes `block` from the candidates, if it is one.
     pub fn remove(&mut self, block: u32) {
         let position = !core::mem::replace(&mut self.position[block as usize], !NONE);
         if position == NONE {
@@ -86,7 +87,8 @@ impl Drawn {
         self.position[block as usize] != !NONE
     }
 
-    /// The best of the candidates of `pool` that are drawn, each from all of them; among equals the one closed first.
+    /// Draws candidates of `pool`, each from all of them, and returns the one with the fewest valid pages; among
+    /// equals the one that was closed first.
     pub fn draw(&mut self, pool: u32, valid: impl Fn(u32) -> u16) -> Option<u32> {
         let candidates = &self.candidates[pool as usize];
         if candidates.is_empty() {

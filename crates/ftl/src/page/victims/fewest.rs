@@ -1,4 +1,4 @@
-//! Which sealed block comes first: the one with the fewest valid pages.
+//! The sealed block with the fewest valid pages.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -6,19 +6,20 @@ use core::ops::Range;
 
 use destage_base::archive::{Archive, Archived, Damaged};
 
-/// Blocks per group: a group's keys fill two cache lines.
+/// Blocks per group: the keys of a group fill two cache lines.
 const GROUP: usize = 64;
 
-/// The key by which candidates are ordered. The value is kept mirrored, as the urgency of a block: that of a block that is no candidate is 0, so that
-/// the tables of untouched blocks are memory that was never accessed.
+/// The key by which candidates are ordered. It is stored mirrored: the more urgent a block, the greater the
+/// value. The value of a block that is no candidate is 0, so that memory for blocks that were never touched is
+/// never accessed.
 pub trait Key: Copy + Ord + Default {
     /// Mirrors a key: the greatest key minus this one.
     fn mirrored(self) -> Self;
-    /// Of the same block with one valid page less.
+    /// The mirrored key of the same block with one valid page less.
     fn sooner(self) -> Self;
 }
 
-/// The valid pages alone: half a cache line holds 16 blocks.
+/// The number of valid pages alone: half a cache line holds 16 blocks.
 impl Key for u16 {
     fn mirrored(self) -> Self {
         !self
@@ -28,7 +29,8 @@ impl Key for u16 {
     }
 }
 
-/// Valid pages first, then when the block was closed, so that no two keys are equal. See [`closed`].
+/// The number of valid pages, then the time when the block was closed, so that no two keys are equal. See
+/// [`closed`].
 impl Key for u64 {
     fn mirrored(self) -> Self {
         !self
@@ -38,30 +40,31 @@ impl Key for u64 {
     }
 }
 
-/// Bits of a key that say when the block was closed.
+/// Bits of a key for the time when the block was closed.
 const CLOSED_BITS: u32 = 48;
 
-/// The key of the block that was closed as number `closing` of its die, with `valid` valid pages.
+/// The key of a block with `valid` valid pages that was closed as number `closing` on its die.
 pub fn closed(valid: u16, closing: u64) -> u64 {
     u64::from(valid) << CLOSED_BITS | closing
 }
 
-/// The keys of all candidate blocks of a die, with the smallest of each group of 64.
+/// The keys of all candidate blocks of a die, with the smallest key of each group of 64 blocks.
 ///
-/// Garbage collection asks for the smallest of a plane, every overwrite lowers one key. A full scan per garbage collection
-/// would grow with the device; a heap would cost every overwrite. Two levels cost an overwrite one
-/// comparison, and a plane of 32,768 blocks a scan of 512 + 64 adjacent numbers.
+/// Garbage collection asks for the smallest key of a plane, and every overwrite lowers one key. A full scan for
+/// each garbage collection would grow with the device, and a heap would slow down every overwrite. Two levels
+/// cost an overwrite one comparison, and garbage collection of a plane of 32,768 blocks a scan of 512 + 64
+/// adjacent numbers.
 #[derive(Clone)]
 pub struct Fewest<K> {
-    /// Mirrored keys; 0 of a block that is no candidate: open, free or worn out.
+    /// Mirrored keys; 0 for a block that is no candidate, because it is open, free or worn out.
     soon: Vec<K>,
-    /// The greatest of each group.
+    /// The greatest mirrored key of each group.
     soonest: Vec<K>,
     blocks_per_plane: usize,
     groups_per_plane: usize,
 }
 
-/// As keys; the greatest value stands for none.
+/// Keys are archived in their plain form; the greatest value means that the block is no candidate.
 impl<K: Key + Archived> Archived for Fewest<K> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {
@@ -81,7 +84,7 @@ impl<K: Key + Archived> Archived for Fewest<K> {
 }
 
 impl<K: Key> Fewest<K> {
-    /// No candidates yet, in `planes` planes of `blocks_per_plane` blocks.
+    /// A table without candidates, for `planes` planes of `blocks_per_plane` blocks.
     pub fn none(planes: u32, blocks_per_plane: u32) -> Self {
         let blocks_per_plane = blocks_per_plane as usize;
         let groups_per_plane = blocks_per_plane.div_ceil(GROUP);
@@ -93,7 +96,8 @@ impl<K: Key> Fewest<K> {
         }
     }
 
-    /// `blocks`, all of one plane, became candidates, each with the `key` of its place among them.
+    /// Adds `blocks`, all of one plane, as candidates; `key` returns the key of a block from its position in the
+    /// range.
     pub fn fill(&mut self, blocks: Range<u32>, key: impl Fn(u64) -> K) {
         let (mut block, end) = (blocks.start as usize, blocks.end as usize);
         let keys = &mut (0..).map(|index| key(index).mirrored());
@@ -110,7 +114,7 @@ impl<K: Key> Fewest<K> {
         }
     }
 
-    /// `block` became a candidate.
+    /// Adds `block` as a candidate with `key`.
     pub fn insert(&mut self, block: u32, key: K) {
         let soon = key.mirrored();
         self.soon[block as usize] = soon;
@@ -118,7 +122,7 @@ impl<K: Key> Fewest<K> {
         self.soonest[group] = self.soonest[group].max(soon);
     }
 
-    /// The candidate `block`, if it is one, lost a valid page.
+    /// Notes that `block` has one valid page less, if it is a candidate.
     #[inline(always)]
     pub fn lower(&mut self, block: u32) {
         let soon = &mut self.soon[block as usize];
@@ -134,7 +138,7 @@ impl<K: Key> Fewest<K> {
         }
     }
 
-    /// `block` is no candidate any more; gives its key.
+    /// Removes `block` from the candidates, and returns its key.
     pub fn remove(&mut self, block: u32) -> K {
         let soon = core::mem::take(&mut self.soon[block as usize]);
         let group = self.group_of(block);
@@ -151,7 +155,7 @@ impl<K: Key> Fewest<K> {
         self.soon[block as usize] != K::default()
     }
 
-    /// The candidate of `plane` with the smallest key; among equals the highest block.
+    /// The candidate of `plane` with the smallest key; among equals the one with the highest block number.
     pub fn first(&self, plane: u32) -> Option<u32> {
         let first = plane as usize * self.groups_per_plane;
         let of_plane = &self.soonest[first..first + self.groups_per_plane];
@@ -187,8 +191,8 @@ impl<K: Key> Fewest<K> {
 }
 
 impl Fewest<u16> {
-    /// The candidate of all planes with the fewest valid pages; among equals the lowest block number, which
-    /// counts across planes first. With that count and number.
+    /// The candidate with the fewest valid pages of all planes, with the number of its valid pages and its block
+    /// number. Block numbers are counted round the planes, and among equals the lowest number comes first.
     pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
         let soonest = *self.soonest.iter().max()?;
         if soonest == 0 {

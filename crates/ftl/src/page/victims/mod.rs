@@ -1,4 +1,4 @@
-//! The sealed blocks of a die, kept so that each policy finds its victim without looking at all.
+//! The sealed blocks of a die, ordered so that each policy finds its victim without looking at all of them.
 
 mod aged;
 mod drawn;
@@ -17,22 +17,22 @@ use self::fewest::closed;
 use crate::list::List;
 use crate::page::shape::Shape;
 
-/// How candidates are ordered.
+/// The order in which candidates are collected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
     /// By valid pages, then by block number.
     FewestNumbered,
-    /// By valid pages, then by when they were closed.
+    /// By valid pages, then by the time when they were closed.
     FewestClosed,
-    /// By when they were closed.
+    /// By the time when they were closed.
     Closed,
-    /// By cost and benefit.
+    /// By the ratio of benefit to cost.
     Aged,
     /// By valid pages among a number of randomly drawn blocks.
     Drawn {
-        /// How many.
+        /// Number of blocks that are drawn.
         draws: u32,
-        /// Fixes the draws.
+        /// Seed of the draws.
         seed: u64,
     },
 }
@@ -41,7 +41,7 @@ pub enum Order {
 enum Table {
     FewestNumbered(Fewest<u16>),
     FewestClosed(Fewest<u64>),
-    /// A list per pool, of blocks counted from the pool's first.
+    /// A list per pool; blocks are counted from the first block of the pool.
     Closed(Vec<List>),
     Aged(Aged),
     Drawn(Drawn),
@@ -64,17 +64,17 @@ impl Archived for Table {
 pub struct Victims {
     table: Table,
     blocks_per_pool: u32,
-    /// Planes of a pool, where the table has them apart.
+    /// Planes per pool, if the table keeps planes separately.
     planes: u32,
-    /// Blocks closed so far.
+    /// Number of blocks closed so far.
     closings: u64,
 }
 
 archived!(Victims { table, closings } fixed { blocks_per_pool, planes });
 
 impl Victims {
-    /// No candidates yet, in `pools` of `blocks_per_pool` blocks, each in `planes` planes, of `pages` pages
-    /// that hold data.
+    /// A table without candidates, for `pools` pools of `blocks_per_pool` blocks. Each pool has `planes` planes,
+    /// and each block `pages` data pages.
     pub fn none(order: Order, pools: u32, blocks_per_pool: u32, planes: u32, pages: u32) -> Self {
         Self {
             table: match order {
@@ -96,7 +96,7 @@ impl Victims {
         }
     }
 
-    /// The state of random draws, if there are any.
+    /// The state of the random draws; `None` if the order does not draw.
     pub fn draws(&self) -> Option<Random> {
         match &self.table {
             Table::Drawn(table) => Some(table.random.clone()),
@@ -104,20 +104,21 @@ impl Victims {
         }
     }
 
-    /// Goes back to [`Victims::draws`].
+    /// Restores the state that [`Victims::draws`] returned.
     pub fn set_draws(&mut self, draws: Option<Random>) {
         if let (Table::Drawn(table), Some(draws)) = (&mut self.table, draws) {
             table.random = draws;
         }
     }
 
-    /// The blocks that are full at the start by `shape` were closed, in the order in which they were filled.
+    /// Adds the blocks that are full at the start by `shape`, in the order in which they were filled.
     pub fn insert_full(&mut self, shape: &Shape) {
         let full = shape.full_blocks();
         let Some(last) = full.checked_sub(1) else {
             return;
         };
-        // A device begins with hundreds of thousands of them, and all but the last are alike.
+        // A device may start with hundreds of thousands of full blocks, and all but the last have equally many
+        // valid pages.
         let valid = shape.valid_of_full(0);
         let of_plane = |plane: u32| {
             let first = plane * shape.blocks_per_plane;
@@ -152,7 +153,7 @@ impl Victims {
         self.closings += u64::from(full);
     }
 
-    /// `block` was closed with `valid` valid pages.
+    /// Adds `block`, which was closed with `valid` valid pages, to the candidates.
     pub fn insert(&mut self, block: u32, valid: u16) {
         self.closings += 1;
         match &mut self.table {
@@ -165,10 +166,10 @@ impl Victims {
         }
     }
 
-    /// A page of `block`, candidate or not, is not valid any more.
+    /// Notes that a page of `block`, candidate or not, is not valid any more.
     #[inline(always)]
     pub fn lower(&mut self, block: u32) {
-        // Asked first and apart: every overwrite comes by, and this is the usual order.
+        // The usual order is tested first and separately, because every overwrite calls this.
         match &mut self.table {
             Table::FewestNumbered(table) => table.lower(block),
             _ => self.lower_other(block),
@@ -185,7 +186,7 @@ impl Victims {
         }
     }
 
-    /// `block` is no candidate any more, if it was one.
+    /// Removes `block` from the candidates, if it is one.
     pub fn remove(&mut self, block: u32) {
         match &mut self.table {
             Table::FewestNumbered(table) => {
@@ -218,7 +219,7 @@ impl Victims {
         }
     }
 
-    /// The candidate of `pool` that comes first; `valid` tells the valid pages of a block.
+    /// The first candidate of `pool`; `valid` returns the number of valid pages of a block.
     pub fn first(&mut self, pool: u32, valid: impl Fn(u32) -> u16) -> Option<u32> {
         match &mut self.table {
             Table::FewestNumbered(table) if self.planes > 1 => {
@@ -234,7 +235,8 @@ impl Victims {
         }
     }
 
-    /// The first that `skips` lets pass, in the order of the table; the very first if it lets none pass.
+    /// The first candidate of `pool` for which `skips` returns false; the very first candidate if `skips` returns
+    /// true for all. Only for [`Order::FewestClosed`].
     pub fn first_but(&mut self, pool: u32, mut skips: impl FnMut(u32) -> bool) -> Option<u32> {
         let Table::FewestClosed(table) = &mut self.table else {
             return None;
@@ -255,8 +257,9 @@ impl Victims {
         found.or(very_first)
     }
 
-    /// The candidate of all planes with the fewest valid pages; among equals the lowest block number, which
-    /// counts across planes first. With that count and number. Only of an order by number.
+    /// The candidate with the fewest valid pages of all planes, with the number of its valid pages and its block
+    /// number. Block numbers are counted round the planes, and among equals the lowest number comes first. Only
+    /// for [`Order::FewestNumbered`].
     pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
         match &self.table {
             Table::FewestNumbered(table) => table.fewest_valid_of_all(),

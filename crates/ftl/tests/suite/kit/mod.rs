@@ -1,7 +1,8 @@
-//! A layer over a medium that keeps bytes: the medium refuses what flash cannot do or what loses data.
+//! A layer on top of a medium that keeps bytes. The medium refuses operations that flash cannot do or that lose
+//! data.
 //!
-//! The device knows what the host wrote last and nothing of how the layer maps, so it sees whether a read gives
-//! the last write.
+//! The test device knows what the host wrote last, but nothing of how the layer maps pages. So it detects a read
+//! that does not return the last write.
 #![allow(dead_code, reason = "every test program uses another part of the kit")]
 #![allow(clippy::print_stderr, reason = "a test that fails says where")]
 
@@ -17,7 +18,7 @@ use destage_nand::medium::{Image, ImageKind, Medium};
 use destage_nand::operation::{Content, Merge, Tally};
 use destage_nand::{Cause, Geometry, Kind, Operation, Operations, Timing, Transfer};
 
-/// Times that matter to nobody here.
+/// Operation times; their values do not matter to the tests.
 pub const TIMING: Timing = Timing {
     read: 25,
     program: 200,
@@ -27,7 +28,7 @@ pub const TIMING: Timing = Timing {
     sector_transfer: 13,
 };
 
-/// Settings that bring the large tables of `layer` down to devices of a hundred pages.
+/// Settings with which `layer` works on devices of about a hundred pages.
 pub fn small_settings(layer: &str) -> &'static [(&'static str, &'static str)] {
     match layer {
         "page" | "hat" => &[("reserve_percent", "50"), ("min_free_percent", "10")],
@@ -54,7 +55,7 @@ fn has_log_blocks(layer: &str) -> bool {
     row.parameters.iter().any(|row| row.name == "log_blocks")
 }
 
-/// Runs `test`; if it panics, says what it was about.
+/// Runs `test`; if it panics, prints `what` to say which case failed.
 pub fn about<T>(what: impl std::fmt::Display, test: impl FnOnce() -> T) -> T {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(test)) {
         Ok(result) => result,
@@ -65,7 +66,7 @@ pub fn about<T>(what: impl std::fmt::Display, test: impl FnOnce() -> T) -> T {
     }
 }
 
-/// A layer's name, settings and device.
+/// The name and settings of a layer, and the device below it.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub ftl: String,
@@ -74,19 +75,19 @@ pub struct Setup {
     pub filled: bool,
     pub copy_back: bool,
     pub parallel_units: u32,
-    /// Pages that share a page of flash.
+    /// Units of the mapping that share a page of flash.
     pub units_per_page: u32,
-    /// Erases a block survives.
+    /// Erases that a block survives.
     pub endurance: u32,
-    /// It is not used on after those.
+    /// Blocks that reached these erases are retired.
     pub retire: bool,
-    /// It may lose its power.
+    /// The power may fail.
     pub power_may_fail: bool,
     pub seed: u64,
 }
 
 impl Setup {
-    /// `ftl` on a filled device of one plane.
+    /// The layer `ftl` on a filled device with one plane per die.
     pub fn new(ftl: &str, dies: u32, blocks: u32, pages_per_block: u32) -> Self {
         Self {
             ftl: ftl.to_owned(),
@@ -110,21 +111,21 @@ impl Setup {
         }
     }
 
-    /// The same with a parameter set.
+    /// This setup with the parameter `name` set to `value`.
     #[must_use]
     pub fn with(mut self, name: &str, value: &str) -> Self {
         self.settings.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// The same on an empty device.
+    /// This setup on an empty device.
     #[must_use]
     pub fn empty(mut self) -> Self {
         self.filled = false;
         self
     }
 
-    /// The row of the registry.
+    /// The registry row of the layer.
     pub fn row(&self) -> &'static FtlRow {
         find(&self.ftl).unwrap_or_else(|| panic!("no layer is called {}", self.ftl))
     }
@@ -147,7 +148,7 @@ impl Setup {
         values
     }
 
-    /// The layer, or why it cannot be built.
+    /// Builds the layer; the error says why it cannot be built.
     pub fn build(&self) -> Built {
         (self.row().build)(&FtlConfig {
             units_per_page: self.units_per_page,
@@ -191,7 +192,7 @@ pub fn devices(name: &str) -> Vec<Setup> {
     setups
 }
 
-/// The default, and each other word of each choice and flag.
+/// The setup itself, and for each choice and flag parameter a copy with each other value than the default.
 pub fn variants(setup: &Setup) -> Vec<Setup> {
     let mut variants = vec![setup.clone()];
     for parameter in setup.row().parameters {
@@ -206,22 +207,22 @@ pub fn variants(setup: &Setup) -> Vec<Setup> {
     variants
 }
 
-/// The device. See the [module](self).
+/// The test device. See the [module](self).
 pub struct Device {
     pub ftl: Box<dyn Ftl>,
     pub tally: Tally,
-    /// All merges so far.
+    /// All merges since the start or the last reset of the scenario.
     pub merges: Vec<Merge>,
     pub medium: Medium,
     operations: Operations,
-    /// Version that each page is to hold, if it has contents.
+    /// The version that each page must have; `None` if the page has no contents.
     wanted: Vec<Option<u64>>,
     versions: u64,
-    /// Ticks that pass with every operation.
+    /// The present time in ticks; it advances by 1 with each write.
     pub now: u64,
 }
 
-/// Bytes of a page here: its version, and in the upper half its number.
+/// The bytes of a page in these tests: the version in the lower half, the page number in the upper half.
 fn bytes_of(page: u64, version: u64) -> [u8; 8] {
     match version {
         0 => [0; 8],
@@ -230,7 +231,7 @@ fn bytes_of(page: u64, version: u64) -> [u8; 8] {
 }
 
 impl Device {
-    /// The device of `setup`.
+    /// Builds the device of `setup`.
     pub fn new(setup: &Setup) -> Self {
         let ftl = setup
             .build()
@@ -257,21 +258,21 @@ impl Device {
         }
     }
 
-    /// Logical pages.
+    /// Number of logical pages.
     pub fn pages(&self) -> u64 {
         self.ftl.pages()
     }
 
-    /// Reads `page` and checks that it gives the last write, or nothing if there is none.
+    /// Reads `page` and checks that the read returns the last write, or nothing if there is none.
     pub fn read(&mut self, page: u64) {
         self.try_read(page)
             .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
-    /// The same where the layer may have no room.
+    /// Like [`Device::read`], but the layer may have no room.
     ///
     /// # Errors
-    /// What the layer says.
+    /// The error of the layer.
     pub fn try_read(&mut self, page: u64) -> Result<(), NoSpace> {
         let die = self.ftl.die_of(Lpn(page));
         self.operations.clear();
@@ -290,7 +291,7 @@ impl Device {
         Ok(())
     }
 
-    /// The medium has the last write of `page`, and the layer has just read it there.
+    /// Checks that the medium has the last write of `page`.
     fn check_newest(&self, page: u64) {
         let found = self.medium.newest(Lpn(page));
         let found = found
@@ -302,10 +303,10 @@ impl Device {
         assert_eq!(found, expected, "page {page}");
     }
 
-    /// Collects what is needed, then writes `page` on behalf of `cause`.
+    /// Collects the garbage that is due, then writes `page` for `cause`.
     ///
     /// # Errors
-    /// What the layer says.
+    /// The error of the layer.
     pub fn write_for(&mut self, page: u64, cause: Cause) -> Result<(), NoSpace> {
         self.write_as(PageWrite {
             page: Lpn(page),
@@ -315,10 +316,10 @@ impl Device {
         })
     }
 
-    /// The same for any kind of write.
+    /// Like [`Device::write_for`], for any kind of write.
     ///
     /// # Errors
-    /// What the layer says.
+    /// The error of the layer.
     pub fn write_as(&mut self, write: PageWrite) -> Result<(), NoSpace> {
         let die = self.ftl.place(write.page, &|_| 0);
         self.now += 1;
@@ -332,10 +333,10 @@ impl Device {
         self.write_on(die, write)
     }
 
-    /// One step of garbage collection on `die`, if it needs one; says whether it did.
+    /// Does one step of garbage collection on `die` if it needs one; returns whether it did.
     ///
     /// # Errors
-    /// What the layer says.
+    /// The error of the layer.
     pub fn collect_once(&mut self, die: u32) -> Result<bool, NoSpace> {
         self.operations.clear();
         let collected = self
@@ -346,10 +347,10 @@ impl Device {
         collected
     }
 
-    /// The write alone, on the die it was placed on.
+    /// Does the write alone, without garbage collection, on the die where it was placed.
     ///
     /// # Errors
-    /// What the layer says.
+    /// The error of the layer.
     pub fn write_on(&mut self, die: u32, write: PageWrite) -> Result<(), NoSpace> {
         let page = write.page;
         self.operations.clear();
@@ -374,8 +375,8 @@ impl Device {
         Ok(())
     }
 
-    /// Collects what is needed on `die`, then serves `reads` and `writes` there as one batch; says how many of
-    /// the writes were taken.
+    /// Collects the garbage that is due on `die`, then serves `reads` and `writes` there as one batch; returns
+    /// how many of the writes were accepted.
     pub fn serve(&mut self, die: u32, reads: &[Lpn], writes: &[(Lpn, Cause)]) -> usize {
         self.now += 1;
         for rounds in 0.. {
@@ -416,18 +417,18 @@ impl Device {
         taken
     }
 
-    /// What the last step emitted.
+    /// The operations of the last step.
     pub fn emitted(&self) -> &[Operation] {
         self.operations.all()
     }
 
-    /// Writes `page` for the host; the device has to have room.
+    /// Writes `page` for the host; panics if the device has no room.
     pub fn write(&mut self, page: u64) {
         self.write_for(page, Cause::Host)
             .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
-    /// The same as part of a long write.
+    /// Writes `page` for the host as part of a long write; panics if the device has no room.
     pub fn write_long(&mut self, page: u64) {
         let write = PageWrite {
             is_long: true,
@@ -443,10 +444,10 @@ impl Device {
             .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
-    /// The same where the layer may have no room.
+    /// Like [`Device::trim`], but the layer may have no room.
     ///
     /// # Errors
-    /// What the layer says.
+    /// The error of the layer.
     pub fn try_trim(&mut self, page: u64) -> Result<(), NoSpace> {
         let die = self.ftl.die_of(Lpn(page));
         self.operations.clear();
@@ -459,7 +460,7 @@ impl Device {
         Ok(())
     }
 
-    /// What fails has emitted nothing.
+    /// Checks that a step that failed has emitted nothing.
     fn check_failure<T>(&self, result: &Result<T, NoSpace>) {
         if result.is_err() {
             assert_eq!(self.operations.all(), [], "of a step that failed");
@@ -467,7 +468,7 @@ impl Device {
         }
     }
 
-    /// Counts and carries out the operations of the present step.
+    /// Counts the operations of the present step and carries them out on the medium.
     fn settle(&mut self, die: u32, images: &[Image<'_>]) {
         self.tally.add(&self.operations);
         self.merges.extend(self.operations.merges());
@@ -486,7 +487,7 @@ impl Device {
         self.medium.end(die);
     }
 
-    /// Reads every page, and checks that the counts fit together.
+    /// Reads every page, and checks that the erase counts agree.
     pub fn check(&mut self) {
         for page in 0..self.pages() {
             self.read(page);

@@ -1,4 +1,4 @@
-//! Scenarios as text: a device, what is done to it, and what that costs.
+//! Scenarios in text form: a device, the operations on it, and their expected cost.
 //!
 //! ```text
 //! device dies=1 planes=1 blocks=12 pages=4 filled=true copy_back=false summary=false
@@ -13,14 +13,15 @@
 //! report rw_victims=2
 //! ```
 //!
-//! `expect` counts from the start or the last `reset`: `switch`, `partial`, `full` merges, `copies` (programs to
-//! move pages), `erases`, `reads` (all), `programs` (all), `map_reads`, `map_programs`, `wear` (programs).
+//! `expect` counts from the start or the last `reset`: `switch`, `partial`, `full` merges, `copies` (programs
+//! that move pages), `erases`, `reads` (all), `programs` (all), `map_reads`, `map_programs`, `wear` (programs of
+//! wear levelling).
 
 use super::{Device, Setup, about};
 use destage_nand::Cause;
 use destage_nand::operation::{MergeKind, Tally};
 
-/// The kind named by `name`.
+/// The kind of merge called `name`.
 fn kind(name: &str) -> MergeKind {
     MergeKind::ALL
         .into_iter()
@@ -28,7 +29,7 @@ fn kind(name: &str) -> MergeKind {
         .unwrap_or_else(|| panic!("{name:?} is no kind of merge"))
 }
 
-/// `3-5` and `9` as numbers.
+/// Parses words such as `3-5` and `9` into page numbers.
 fn pages(words: &str) -> Vec<u64> {
     let range = |word: &str| match word.split_once('-') {
         Some((first, last)) => first.parse().expect("a page")..=last.parse().expect("a page"),
@@ -60,7 +61,7 @@ fn count(tally: &Tally, name: &str) -> u64 {
     }
 }
 
-/// A scenario being read: the device is made by the first line that uses it.
+/// A scenario while it is read. The device is built by the first line that uses it.
 struct Reading {
     setup: Setup,
     device: Option<Device>,
@@ -153,7 +154,7 @@ impl Reading {
     }
 }
 
-/// Plays `text` on the layer `ftl`; a breach panics with the line.
+/// Plays `text` on the layer `ftl`. If an expectation fails, panics and prints the line.
 pub fn play(ftl: &str, text: &str) {
     let mut reading = Reading::new(ftl);
     let mut expectations = 0;

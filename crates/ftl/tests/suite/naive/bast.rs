@@ -1,4 +1,4 @@
-//! Log blocks bound to one logical block each.
+//! Naive model of log blocks that are each bound to one logical block.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use destage_nand::operation::MergeKind;
 
 use super::{Counts, Model};
 
-/// What the model is told of the layer's parameters.
+/// The parameters of the layer that the model follows.
 #[derive(Clone, Copy)]
 pub struct Rules {
     pub dies: u64,
@@ -14,11 +14,11 @@ pub struct Rules {
     pub logs: usize,
     pub filled: bool,
     pub partial: bool,
-    /// Of the log blocks the one written longest ago is merged, not the one bound first.
+    /// The log block that was written longest ago is merged, not the one that was bound first.
     pub lru: bool,
     pub min_cost: bool,
     pub eager: bool,
-    /// A page goes to its place in the data block if that can still be programmed.
+    /// A page is written to its place in the data block if that can still be programmed.
     pub first_to_data: bool,
 }
 
@@ -26,31 +26,32 @@ pub struct Rules {
 struct Log {
     block: u64,
     offsets: Vec<usize>,
-    /// Slots that hold the newest copy.
+    /// For each slot, whether it holds the newest copy of its page.
     newest: Vec<bool>,
 }
 
-/// A data block: programmed up to `end`, and which pages are the newest of their contents.
+/// A data block: the page after the last programmed one, and which pages have their newest copy here.
 #[derive(Clone)]
 struct Data {
     end: usize,
     newest: Vec<bool>,
 }
 
-/// The layer.
+/// The model.
 pub struct Bast {
     rules: Rules,
     data: BTreeMap<u64, Data>,
-    /// Of each die, the next victim first.
+    /// For each die, the log blocks; the next victim is in front.
     logs: Vec<Vec<Log>>,
-    /// Released blocks that are still to be erased stand in line as `true`.
+    /// For each die, the free blocks in the order of use; `true` for a released block that still has to be
+    /// erased.
     free: Vec<Vec<bool>>,
     counts: Counts,
     merges: Vec<(u64, MergeKind)>,
 }
 
 impl Bast {
-    /// `blocks` physical blocks on each die.
+    /// A model with `logical` logical blocks and `blocks` physical blocks on each die.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let data = if rules.filled {
             logical * rules.dies

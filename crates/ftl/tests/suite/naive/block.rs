@@ -1,4 +1,4 @@
-//! Block mapping: a block rewritten for every page whose place is taken.
+//! Naive model of block mapping: a block is rewritten for every page whose place is already programmed.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use destage_nand::operation::MergeKind;
 
 use super::{Counts, Model};
 
-/// What the model is told of the layer's parameters.
+/// The parameters of the layer that the model follows.
 #[derive(Clone, Copy)]
 pub struct Rules {
     pub dies: u64,
@@ -16,7 +16,7 @@ pub struct Rules {
     pub in_order: bool,
 }
 
-/// The version in each page of a block, by offset.
+/// For each offset, the version that was programmed in the block.
 type Block = Vec<Option<u64>>;
 
 struct Rewrite {
@@ -26,7 +26,7 @@ struct Rewrite {
     copies: u64,
 }
 
-/// The layer.
+/// The model.
 pub struct BlockMap {
     rules: Rules,
     data: BTreeMap<u64, Block>,
@@ -34,14 +34,15 @@ pub struct BlockMap {
     newest: BTreeMap<u64, u64>,
     version: u64,
     open: Vec<Option<Rewrite>>,
-    /// Released blocks that are still to be erased stand in line as `true`.
+    /// For each die, the free blocks in the order of use; `true` for a released block that still has to be
+    /// erased.
     free: Vec<Vec<bool>>,
     counts: Counts,
     merges: Vec<(u64, MergeKind)>,
 }
 
 impl BlockMap {
-    /// `logical` of `blocks` physical blocks on each die hold data.
+    /// A model with `logical` logical blocks and `blocks` physical blocks on each die.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
         let all = full * rules.dies;
@@ -72,7 +73,7 @@ impl BlockMap {
         block[offset].is_some() && block[offset] == self.newest.get(&page).copied()
     }
 
-    /// Copies what is needed of the old block before `end` and behind the last page settled.
+    /// Copies the needed pages of the old block from offset `first` up to before `end`.
     fn copy(&mut self, rewrite: &mut Rewrite, first: usize, end: usize) {
         for offset in first..end {
             if self.is_needed(&rewrite.old, rewrite.lbn, offset) {

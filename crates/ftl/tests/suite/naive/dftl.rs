@@ -1,4 +1,5 @@
-//! Page mapping with its map in flash: lists of what is in RAM, searched from end to end.
+//! Naive model of page mapping with its map in flash: the mappings in RAM are lists that are searched from end to
+//! end.
 
 use destage_nand::operation::MergeKind;
 
@@ -7,20 +8,20 @@ use super::{Counts, Model};
 
 #[derive(Clone, Copy, Debug)]
 pub struct MapRules {
-    /// Mappings in RAM of each die.
+    /// Mappings in RAM for each die.
     pub entries: usize,
     pub per_page: u64,
     pub segments: bool,
     pub batch: bool,
 }
 
-/// A mapping in RAM: page, and whether it has changed.
+/// A mapping in RAM: the page, and whether the mapping has changed.
 type Entry = (u64, bool);
 
 struct Cached {
     die: Die,
     rules: MapRules,
-    /// Longest unused first.
+    /// The mapping that was unused longest is in front.
     probation: Vec<Entry>,
     protected: Vec<Entry>,
     map_reads: u64,
@@ -91,7 +92,7 @@ impl Cached {
         self.probation.push((page, false));
     }
 
-    /// Says whether the mapping is in RAM; then it has changed.
+    /// Marks the mapping of `page` as changed if it is in RAM; returns whether it is.
     fn change(&mut self, page: u64) -> bool {
         let all = self.probation.iter_mut().chain(&mut self.protected);
         all.filter(|entry| entry.0 == page)

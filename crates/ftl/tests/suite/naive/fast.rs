@@ -1,4 +1,4 @@
-//! Log blocks shared by all logical blocks, and one for sequences.
+//! Naive model of log blocks that all logical blocks share, and one for sequences.
 
 use std::collections::BTreeMap;
 
@@ -6,21 +6,21 @@ use destage_nand::operation::MergeKind;
 
 use super::{Counts, Model};
 
-/// What the model is told of the layer's parameters.
+/// The parameters of the layer that the model follows.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     pub dies: u64,
     pub pages: usize,
-    /// Random log blocks of each die.
+    /// Number of random log blocks of each die.
     pub random: usize,
     pub filled: bool,
     pub partial: bool,
-    /// A page out of sequence leaves the sequential log block alone.
+    /// A page that is out of sequence goes to the random log blocks, and the sequential log block stays as it is.
     pub mismatch_to_random: bool,
     pub first_to_data: bool,
 }
 
-/// Which copy of a page is the newest: versions of a page count up, 0 stands for none.
+/// A copy of a page: logical block, offset and version. The versions of a page count up; 0 means no contents.
 type Copy = (u64, usize, u32);
 
 #[derive(Clone)]
@@ -32,13 +32,13 @@ struct Data {
 #[derive(Clone, Default)]
 struct State {
     sequential: Vec<Copy>,
-    /// The oldest first.
+    /// The random log blocks, the oldest in front.
     random: Vec<Vec<Copy>>,
-    /// Released blocks that are still to be erased stand in line as `true`.
+    /// The free blocks in the order of use; `true` for a released block that still has to be erased.
     free: Vec<bool>,
 }
 
-/// The layer.
+/// The model.
 pub struct Fast {
     rules: Rules,
     /// Newest version of each page; 0 if it has no contents.
@@ -51,7 +51,7 @@ pub struct Fast {
 }
 
 impl Fast {
-    /// `logical` logical blocks on each die of `blocks` physical ones.
+    /// A model with `logical` logical blocks and `blocks` physical blocks on each die.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
         let mut newest = BTreeMap::new();
@@ -118,7 +118,7 @@ impl Fast {
         self.state[die].free.push(false);
     }
 
-    /// All newest pages of `block` move to a new block, except `incoming`, which is programmed there.
+    /// Moves all newest pages of `block` to a new block; the page `incoming` is programmed there and not copied.
     fn rewrite(&mut self, block: u64, incoming: Option<usize>) {
         let die = (block % self.rules.dies) as usize;
         self.take_free(die);
@@ -154,7 +154,7 @@ impl Fast {
             self.state[die].sequential.clear();
             return self.erase(die);
         }
-        // A page that was trimmed and not written again is not missing.
+        // A trimmed page that was not written again is not missing in the log block.
         let superseded = log
             .iter()
             .any(|copy| !self.is_newest(*copy) && self.version(copy.0, copy.1) > 0);
@@ -193,7 +193,8 @@ impl Fast {
             if self.state[die].random.len() == self.rules.random {
                 let victim = self.state[die].random[0].clone();
                 for page in &victim {
-                    // Those merged for an earlier page of the victim are in their data block by now.
+                    // Pages of logical blocks that were merged for an earlier page of the victim are in their
+                    // data block already.
                     if self.is_newest(*page) && !self.is_in_data(page.0, page.1) {
                         self.rewrite(page.0, None);
                     }

@@ -1,4 +1,4 @@
-//! Block mapping with pages in any slot of their block.
+//! Naive model of block mapping with pages in any slot of their block.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use destage_nand::operation::MergeKind;
 
 use super::{Counts, Model};
 
-/// What the model is told of the layer's parameters.
+/// The parameters of the layer that the model follows.
 #[derive(Clone, Copy)]
 pub struct Rules {
     pub dies: u64,
@@ -15,7 +15,7 @@ pub struct Rules {
     pub batch: bool,
 }
 
-/// Page and version in each slot, in the order of programming.
+/// The page and version in each slot, in the order of programming.
 type Block = Vec<(u64, u64)>;
 
 struct Rewrite {
@@ -24,7 +24,7 @@ struct Rewrite {
     last: u64,
 }
 
-/// The layer.
+/// The model.
 pub struct Hybrid {
     rules: Rules,
     data: BTreeMap<u64, Block>,
@@ -32,14 +32,15 @@ pub struct Hybrid {
     newest: BTreeMap<u64, u64>,
     version: u64,
     open: Vec<Option<Rewrite>>,
-    /// Released blocks that are still to be erased stand in line as `true`.
+    /// For each die, the free blocks in the order of use; `true` for a released block that still has to be
+    /// erased.
     free: Vec<Vec<bool>>,
     counts: Counts,
     merges: Vec<(u64, MergeKind)>,
 }
 
 impl Hybrid {
-    /// `logical` of `blocks` physical blocks on each die hold data.
+    /// A model with `logical` logical blocks and `blocks` physical blocks on each die.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
         let all = full * rules.dies;

@@ -1,4 +1,4 @@
-//! Log blocks for long writes, hot pages and cold pages.
+//! Naive model of separate log blocks for long writes, hot pages and cold pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,25 +6,25 @@ use destage_nand::operation::MergeKind;
 
 use super::{Counts, Model};
 
-/// What the model is told of the layer's parameters.
+/// The parameters of the layer that the model follows.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     pub dies: u64,
     pub pages: usize,
-    /// Log blocks of each die for long writes, and for others.
+    /// Number of log blocks of each die for long writes, and for other writes.
     pub sequential: usize,
     pub random: usize,
-    /// Page writes to the random log blocks within which a rewritten page is hot.
+    /// Number of page writes to the random log blocks within which a rewritten page is hot.
     pub window: usize,
     pub filled: bool,
     pub partial: bool,
     pub first_to_data: bool,
 }
 
-/// Block, offset and version, which count up.
+/// A copy of a page: logical block, offset and version. The versions of a page count up.
 type Copy = (u64, usize, u32);
 
-/// A log block for long writes of one block, or for others, hot or cold.
+/// The use of a log block: long writes of one logical block, or other writes of hot or of cold pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Use {
     Long(u64),
@@ -38,22 +38,22 @@ struct Log {
     copies: Vec<Copy>,
 }
 
-/// Of each block: the page after the last one programmed, and the version in each page.
+/// A data block: the page after the last programmed one, and the version in each page.
 struct Data {
     end: usize,
     versions: Vec<u32>,
 }
 
-/// The layer.
+/// The model.
 pub struct Last {
     rules: Rules,
     /// Newest version of each page; 0 if it has no contents.
     newest: BTreeMap<(u64, usize), u32>,
     clock: u32,
     data: BTreeMap<u64, Data>,
-    /// Of each die, in the order of opening.
+    /// For each die, the log blocks in the order in which they were opened.
     logs: Vec<Vec<Log>>,
-    /// Of each die the pages written to random log blocks, in order.
+    /// For each die, the pages written to random log blocks, in order.
     history: Vec<Vec<u64>>,
     free: Vec<Vec<bool>>,
     counts: Counts,
@@ -61,7 +61,7 @@ pub struct Last {
 }
 
 impl Last {
-    /// `logical` logical blocks on each die of `blocks` physical ones.
+    /// A model with `logical` logical blocks and `blocks` physical blocks on each die.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
         let all = || (0..full * rules.dies).flat_map(|b| (0..rules.pages).map(move |o| (b, o)));
@@ -93,7 +93,7 @@ impl Last {
         self.newest.get(&(block, offset)).copied().unwrap_or(0)
     }
 
-    /// Whether the newest contents of the page are this copy, and nowhere else.
+    /// Whether this copy is the newest one of its page, and the data block does not have that version.
     fn is_live(&self, (block, offset, version): Copy) -> bool {
         let in_data = self
             .data
@@ -117,7 +117,7 @@ impl Last {
         self.free[die].push(false);
     }
 
-    /// Copies the newest pages of `block` from offset `first` on; what is before is in place.
+    /// Copies the newest pages of `block` from offset `first` on; the pages before are in place already.
     fn collect(&mut self, block: u64, first: usize) {
         let die = (block % self.rules.dies) as usize;
         let versions: Vec<u32> = (0..self.rules.pages)
@@ -144,7 +144,7 @@ impl Last {
         }
     }
 
-    /// Empties the log block at `position`, and takes it away.
+    /// Reclaims the log block at `position`: merges what is needed and erases it.
     fn reclaim(&mut self, die: usize, position: usize) {
         let log = self.logs[die].remove(position);
         if self.is_dead(&log) {
@@ -182,7 +182,7 @@ impl Last {
         self.erase(die);
     }
 
-    /// The random log block to reclaim.
+    /// The position of the random log block that is reclaimed next.
     fn victim(&self, die: usize) -> usize {
         let mut best = None;
         for (position, log) in self.logs[die].iter().enumerate() {
@@ -209,7 +209,7 @@ impl Last {
         best.expect("a log block").1
     }
 
-    /// Programs the page in its data block, if that is wanted and can be done.
+    /// Programs the page in its data block, if the rules want that and its place is free; returns whether it did.
     fn write_to_data(&mut self, (block, offset, version): Copy, die: usize) -> bool {
         if !self.rules.first_to_data {
             return false;

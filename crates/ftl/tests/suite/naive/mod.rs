@@ -1,4 +1,5 @@
-//! Layers written down as directly as possible, to compare the real ones with: one file each, vectors only.
+//! Naive models of the layers, one file each, written as directly as possible to compare the real layers with
+//! them.
 #![allow(dead_code, reason = "every test program uses another part of it")]
 
 pub mod bast;
@@ -21,7 +22,7 @@ use destage_nand::{Cause, Operations};
 
 use crate::kit::Setup;
 
-/// What a model has counted.
+/// The operations that a model has counted.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Counts {
     pub reads: u64,
@@ -45,7 +46,7 @@ impl From<&Tally> for Counts {
     }
 }
 
-/// A naive layer.
+/// A naive model of a layer.
 pub trait Model {
     fn write(&mut self, page: u64);
     fn write_long(&mut self, page: u64) {
@@ -54,11 +55,12 @@ pub trait Model {
     fn read(&mut self, page: u64);
     fn trim(&mut self, page: u64);
     fn counts(&self) -> Counts;
-    /// All merges so far: logical block of the device, and kind.
+    /// All merges so far: the number of the logical block in the device, and the kind.
     fn merges(&self) -> &[(u64, MergeKind)];
 }
 
-/// Plays the same random operations on the layer of `setup` and on `model`, which must agree after each.
+/// Plays the same random operations on the layer of `setup` and on `model`; their counts and merges must agree
+/// after each operation.
 pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64) {
     let mut ftl = setup
         .build()
@@ -69,7 +71,7 @@ pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64)
     let mut merges = 0;
     let mut out = Operations::default();
     let mut next = 0;
-    // Some runs favour a few pages, some go up, some are spread evenly.
+    // Some runs favour a few pages, some write in ascending order, and some are spread evenly.
     let (skewed, ascending) = (random.below(9), random.below(9));
     for step in 0..operations {
         let page = match random.below(10) {

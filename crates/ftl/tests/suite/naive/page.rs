@@ -1,11 +1,11 @@
-//! Page mapping: a list of what every block holds, and a look at all of them for every victim.
+//! Naive model of page mapping: lists of the contents of every block, and a look at all blocks for every victim.
 
 use destage_base::Random;
 use destage_nand::operation::MergeKind;
 
 use super::{Counts, Model};
 
-/// Which block is cleaned.
+/// Which block is collected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Policy {
     Greedy,
@@ -20,9 +20,10 @@ pub struct Rules {
     pub dies: u64,
     pub blocks: usize,
     pub pages: usize,
-    /// Blocks of each die that hold the logical pages.
+    /// Number of blocks of each die that hold the logical pages.
     pub logical_blocks: usize,
-    /// Pages of the map in each die, behind the logical pages; they have blocks of their own.
+    /// Number of pages of the map of each die. Their numbers follow the logical pages, and they have blocks of
+    /// their own.
     pub map_pages: usize,
     pub filled: bool,
     pub policy: Policy,
@@ -30,16 +31,17 @@ pub struct Rules {
     pub low: usize,
     pub high: usize,
     pub endurance: u64,
-    /// The least worn free block is taken first.
+    /// The least worn free block is used first.
     pub least_worn: bool,
-    /// Cold data moves: erases between two looks, and how many more a worn block has.
+    /// Static wear levelling: the number of erases between two checks, and the difference in erases above which
+    /// data move.
     pub levelling: Option<(u64, u64)>,
     pub seed: u64,
 }
 
 #[derive(Clone, Default)]
 struct Block {
-    /// What was programmed, page by page; `None` for what is not needed any more.
+    /// For each programmed page its logical page; `None` if it is not needed any more.
     pages: Vec<Option<u64>>,
     free: bool,
     sealed: bool,
@@ -60,10 +62,10 @@ pub struct Die {
     host: Option<usize>,
     moves: Option<usize>,
     map: Option<usize>,
-    /// Where the search for a free block goes on.
+    /// The block at which the search for a free block begins.
     pointer: usize,
     clock: u64,
-    /// Sealed blocks; the last takes the place of one that leaves.
+    /// Sealed blocks; if one is removed, the last one takes its position.
     drawn_from: Vec<usize>,
     random: Random,
     pub counts: Counts,
@@ -101,7 +103,7 @@ impl Die {
                 die.close(block);
             }
         }
-        // The search for free blocks begins at the first block, whichever was open from the start.
+        // The search for free blocks begins at the first block, whichever block was open from the start.
         die.host = Some(die.open());
         die.pointer = 0;
         die
@@ -113,7 +115,7 @@ impl Die {
             .any(|block| block.pages.contains(&Some(page)))
     }
 
-    /// The first page of the map.
+    /// The number of the first page of the map.
     pub fn map_first(&self) -> u64 {
         (self.rules.logical_blocks * self.rules.pages) as u64
     }
@@ -190,7 +192,7 @@ impl Die {
                 .min_by_key(|block| blocks[*block].closed)
                 .expect("a sealed block"),
             Policy::CostBenefit => {
-                // Scores as exact fractions; nothing is better than nothing to move.
+                // Scores are exact fractions; a block without pages to move is better than any other.
                 let score = |block: usize| {
                     let state = &blocks[block];
                     let (age, valid) = (self.clock - state.changed, state.valid());
@@ -238,7 +240,8 @@ impl Die {
                 let mut ranked: Vec<usize> = sealed().collect();
                 ranked.sort_by_key(order);
                 for block in &ranked {
-                    // Life below 80 % of the mean: passed over with probability 1 - life / (0.8 mean).
+                    // A block with less life than 80 % of the mean is passed over with probability 1 - life /
+                    // (0.8 mean).
                     let (share, threshold) = (100 * life(*block) * count, 80 * sum);
                     if share >= threshold || self.random.below(threshold) < share {
                         return *block;
@@ -253,7 +256,7 @@ impl Die {
         while self.gc_step().is_some() {}
     }
 
-    /// Collects one block if that is due; gives the logical pages that moved.
+    /// Collects one block if that is due; returns the logical pages that moved.
     pub fn gc_step(&mut self) -> Option<Vec<u64>> {
         self.due |= self.free() < self.rules.low;
         if !self.due {
@@ -267,7 +270,7 @@ impl Die {
             self.counts.copies += 1;
         }
         self.erase(victim);
-        // Enough is free, even if what follows a move takes a block again.
+        // Whether the collection is over is decided now, even if later steps use a free block again.
         self.due = self.free() < self.rules.high;
         self.level();
         moved.retain(|page| *page < self.map_first());
@@ -303,7 +306,7 @@ impl Die {
         let (Some(worn), Some(cold)) = (worn, cold) else {
             return;
         };
-        // (Moves by levelling are of no interest to a map: it is not used with one here.)
+        // Moves by wear levelling are not reported to the map, because no test uses both.
         if self.blocks[worn].erases > self.blocks[cold].erases + gap {
             self.blocks[worn].pages = self.blocks[cold].pages.clone();
             self.blocks[worn].free = false;

@@ -1,4 +1,4 @@
-//! Chains of replacement blocks.
+//! Naive model of chains of replacement blocks.
 
 use std::collections::BTreeMap;
 
@@ -6,39 +6,40 @@ use destage_nand::operation::MergeKind;
 
 use super::{Counts, Model};
 
-/// What the model is told of the layer's parameters.
+/// The parameters of the layer that the model follows.
 #[derive(Clone, Copy)]
 pub struct Rules {
     pub dies: u64,
     pub pages: usize,
     pub filled: bool,
     pub in_order: bool,
-    /// Blocks of a chain.
+    /// Maximum number of blocks of a chain.
     pub chain: usize,
-    /// Replacement blocks of each die.
+    /// Number of replacement blocks of each die.
     pub replacements: usize,
 }
 
-/// The version in each page of a block, by offset.
+/// For each offset, the version that was programmed in the block.
 type Block = Vec<Option<u64>>;
 
-/// The layer.
+/// The model.
 pub struct Replacement {
     rules: Rules,
     chains: BTreeMap<u64, Vec<Block>>,
-    /// Of each die, the logical blocks with replacements in the order in which they got their first.
+    /// For each die, the logical blocks with replacement blocks, in the order in which they got their first.
     replaced: Vec<Vec<u64>>,
     /// The newest version of each page that has contents.
     newest: BTreeMap<u64, u64>,
     version: u64,
-    /// Released blocks that are still to be erased stand in line as `true`.
+    /// For each die, the free blocks in the order of use; `true` for a released block that still has to be
+    /// erased.
     free: Vec<Vec<bool>>,
     counts: Counts,
     merges: Vec<(u64, MergeKind)>,
 }
 
 impl Replacement {
-    /// `logical` of `blocks` physical blocks on each die hold data.
+    /// A model with `logical` logical blocks and `blocks` physical blocks on each die.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
         let all = full * rules.dies;
@@ -64,7 +65,7 @@ impl Replacement {
         }
     }
 
-    /// Pages of `block`, a block of `lbn`, that hold the newest version.
+    /// The offsets at which `block`, a block of `lbn`, holds the newest version.
     fn needed(&self, lbn: u64, block: &Block) -> Vec<usize> {
         let first = lbn * self.rules.pages as u64;
         (0..self.rules.pages)

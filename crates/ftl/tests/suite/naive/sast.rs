@@ -1,4 +1,4 @@
-//! Log blocks shared by groups of logical blocks.
+//! Naive model of log blocks that a group of logical blocks shares.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use destage_nand::operation::MergeKind;
 
 use super::{Counts, Model};
 
-/// What the model is told of the layer's parameters.
+/// The parameters of the layer that the model follows.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
     pub dies: u64,
     pub pages: usize,
-    /// Log blocks of each die.
+    /// Number of log blocks of each die.
     pub logs: usize,
     pub group_blocks: u64,
     pub group_logs: usize,
@@ -22,7 +22,7 @@ pub struct Rules {
     pub oldest: bool,
 }
 
-/// Block, offset and version, which count up.
+/// A copy of a page: logical block, offset and version. The versions of a page count up.
 type Copy = (u64, usize, u32);
 
 #[derive(Clone)]
@@ -31,20 +31,20 @@ struct Log {
     copies: Vec<Copy>,
 }
 
-/// Of each block: the page after the last one programmed, and the version in each page.
+/// A data block: the page after the last programmed one, and the version in each page.
 struct Data {
     end: usize,
     versions: Vec<u32>,
 }
 
-/// The layer.
+/// The model.
 pub struct Sast {
     rules: Rules,
     /// Newest version of each page; 0 if it has no contents.
     newest: BTreeMap<(u64, usize), u32>,
     clock: u32,
     data: BTreeMap<u64, Data>,
-    /// Of each die, in the order of opening.
+    /// For each die, the log blocks in the order in which they were opened.
     logs: Vec<Vec<Log>>,
     written_at: BTreeMap<(usize, u64), u32>,
     free: Vec<Vec<bool>>,
@@ -53,7 +53,7 @@ pub struct Sast {
 }
 
 impl Sast {
-    /// `logical` logical blocks on each die of `blocks` physical ones.
+    /// A model with `logical` logical blocks and `blocks` physical blocks on each die.
     pub fn new(rules: Rules, logical: u64, blocks: u64) -> Self {
         let full = if rules.filled { logical } else { 0 };
         let all = || (0..full * rules.dies).flat_map(|b| (0..rules.pages).map(move |o| (b, o)));
@@ -89,7 +89,7 @@ impl Sast {
         self.newest.get(&(block, offset)).copied().unwrap_or(0)
     }
 
-    /// Whether the newest contents of the page are this copy, and nowhere else.
+    /// Whether this copy is the newest one of its page, and the data block does not have that version.
     fn is_live(&self, (block, offset, version): Copy) -> bool {
         let in_data = self
             .data
@@ -116,7 +116,7 @@ impl Sast {
         self.free[die].push(false);
     }
 
-    /// Copies the newest pages of `block` from offset `first` on; what is before is in place.
+    /// Copies the newest pages of `block` from offset `first` on; the pages before are in place already.
     fn collect(&mut self, block: u64, first: usize) {
         let die = (block % self.rules.dies) as usize;
         let versions: Vec<u32> = (0..self.rules.pages)
@@ -168,7 +168,7 @@ impl Sast {
         self.logs[die].remove(position);
     }
 
-    /// Which log block of `group` is reclaimed.
+    /// The position of the log block of `group` that is reclaimed.
     fn victim(&self, die: usize, group: u64) -> usize {
         let mut victim = None;
         for (position, log) in self.logs[die].iter().enumerate() {

@@ -1,19 +1,20 @@
-//! Page mapping of one die whose writes are told apart, or whose garbage is collected in steps: lists, and a look at all of them.
+//! Naive model of one die of page mapping whose writes are divided into streams, or whose garbage is collected in
+//! steps: lists, and a look at all blocks.
 
 use super::Counts;
 
-/// What tells writes apart.
+/// How writes are divided into streams.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Telling {
     pub handles: u64,
-    /// Moved pages keep to their handle.
+    /// Moved pages of different handles do not share blocks.
     pub isolates: bool,
-    /// The window in which a page is hot; 0: none is.
+    /// Number of writes within which a rewritten page is hot; 0: no page is hot.
     pub window: u64,
 }
 
 impl Telling {
-    /// Streams of the host.
+    /// Number of streams of the host.
     pub fn streams(&self) -> usize {
         let temperatures = if self.window > 0 { 2 } else { 1 };
         self.handles as usize * temperatures
@@ -28,12 +29,12 @@ pub struct Rules {
     pub low: usize,
     pub high: usize,
     pub floor: usize,
-    /// Pages moved at a time; 0: all.
+    /// Maximum number of pages that a step moves; 0: all pages of the block.
     pub step: usize,
     pub telling: Telling,
-    /// Changes in a page of the journal, and pages of that.
+    /// Number of changes in a journal page, and number of journal pages.
     pub journal: Option<(u64, usize)>,
-    /// Units that are read with one read of a page of flash.
+    /// Number of mapping units that one read of a page of flash reads.
     pub units: usize,
 }
 
@@ -48,27 +49,27 @@ struct Block {
 pub struct Die {
     rules: Rules,
     blocks: Vec<Block>,
-    /// By stream: of the host, then of moved pages.
+    /// The open block of each stream of the host; `moves` has those of the streams of moved pages.
     open: Vec<Option<usize>>,
     moves: Vec<Option<usize>>,
     map: Option<usize>,
     changes: u64,
-    /// Pages of the journal written so far.
+    /// Number of journal pages written so far.
     noted: usize,
     pointer: usize,
     clock: u64,
     due: bool,
-    /// The block that is collected, and its next page.
+    /// The block that is being collected, and the page at which that continues.
     begun: Option<(usize, usize)>,
-    /// By page: its handle.
+    /// The handle of each page.
     notes: Vec<u64>,
-    /// By page: which write wrote it.
+    /// For each page, the number of the write that wrote it last.
     written: Vec<u64>,
     writes: u64,
     pub counts: Counts,
-    /// Reads for copies.
+    /// Number of reads for copies.
     pub copy_reads: u64,
-    /// By stream, pages written and moved.
+    /// For each stream, the pages written and the pages moved.
     pub told: Vec<(u64, u64)>,
 }
 
@@ -161,7 +162,7 @@ impl Die {
         page >= self.notes.len() as u64
     }
 
-    /// The host or garbage collection has changed so many mappings.
+    /// Notes that the host or garbage collection has changed `changes` mappings.
     fn note(&mut self, changes: u64) {
         let Some((every, pages)) = self.rules.journal else {
             return;
@@ -211,7 +212,7 @@ impl Die {
         self.due || self.free() < self.rules.low
     }
 
-    /// A step of garbage collection; whether there was one.
+    /// Does one step of garbage collection; returns whether there was one.
     pub fn collect(&mut self) -> bool {
         self.due = self.is_due();
         if !self.due {

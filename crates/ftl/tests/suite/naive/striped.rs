@@ -1,31 +1,32 @@
-//! Superblocks over all dies, naively: every page of flash in a vector, and everything counted anew whenever it is asked for.
+//! Naive model of superblocks over all dies: every page of flash is in a vector, and everything is counted anew
+//! whenever it is needed.
 
 use super::Counts;
 
-/// What is set.
+/// The parameters of the layer that the model follows.
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub dies: usize,
     pub planes: usize,
     pub superblocks: usize,
-    /// Pages of a block.
+    /// Pages per block.
     pub pages: usize,
-    /// Superblocks that are offered.
+    /// Number of superblocks that are offered to the host.
     pub offered: usize,
     pub filled: bool,
-    /// Superblocks of room under which is collected.
+    /// Room, in superblocks, below which garbage is collected.
     pub low: usize,
-    /// Places that a die gets before another is chosen.
+    /// Number of places that a die gets before another die is chosen.
     pub grain: usize,
-    /// Pages that are moved at a time.
+    /// Maximum number of pages that a step moves.
     pub step: usize,
-    /// A collection goes on until its superblock is free.
+    /// A collection that has begun continues until its superblock is free.
     pub whole: bool,
-    /// A collection that has begun goes on until so many pages of room are gained beyond what is wanted; 0: it does not.
+    /// Room, in pages beyond the goal, that a collection gains once it has begun; 0: no bursts.
     pub burst: usize,
 }
 
-/// A page of flash.
+/// The state of a page of flash.
 #[derive(Clone, Copy, PartialEq)]
 enum Cell {
     Erased,
@@ -33,12 +34,12 @@ enum Cell {
     Holds(usize),
 }
 
-/// What is written side by side.
+/// A stream: the host's pages, or the moved pages.
 #[derive(Clone)]
 struct Stream {
-    /// Open superblocks, in the order of opening.
+    /// The open superblocks in the order in which they were opened.
     open: Vec<usize>,
-    /// By die, pages written since the first of them was opened.
+    /// For each die, the pages written since the first of the open superblocks was opened.
     written: Vec<usize>,
     die: usize,
 }
@@ -48,17 +49,18 @@ pub struct Striped {
     /// By superblock, die and place.
     cells: Vec<Vec<Vec<Cell>>>,
     free: Vec<usize>,
-    /// In the order in which they were closed.
+    /// Closed superblocks in the order in which they were closed.
     closed: Vec<usize>,
-    /// With the pages that were valid when they were chosen, and how many places were looked at.
+    /// Superblocks being collected: the superblock, its valid pages when it was chosen, and the number of places
+    /// looked at so far.
     victims: Vec<(usize, usize, usize)>,
-    /// Of the host, and of what is moved.
+    /// The stream of the host and the stream of moved pages.
     streams: [Stream; 2],
     bursting: bool,
     counts: Counts,
 }
 
-/// Superblocks that the host does not open.
+/// Number of free superblocks that the host may not open.
 const BOTTOM: usize = 1;
 
 impl Striped {
@@ -72,7 +74,7 @@ impl Striped {
         let full = if rules.filled { rules.offered } else { 0 };
         let row = |row: usize| {
             let cell = |die: usize, place: usize| match row < full {
-                // Places go round the dies, those of a row shifted by one from row to row.
+                // Pages go round the dies, shifted by one die from place to place.
                 true => {
                     let turn = (die + place) % rules.dies;
                     Cell::Holds(row * part * rules.dies + place * rules.dies + turn)
@@ -134,7 +136,7 @@ impl Striped {
             + self.victims.iter().map(gained).sum::<usize>()
     }
 
-    /// The die of the next write.
+    /// Chooses the die of the next write.
     pub fn place(&mut self) -> usize {
         let (part, rules) = (self.part(), &self.rules);
         let host = &mut self.streams[0];
@@ -160,7 +162,8 @@ impl Striped {
         (self.valid(*best) < self.row_pages()).then_some(*best)
     }
 
-    /// Opens what `stream` fills at `die`, if that leaves so many free.
+    /// Makes sure that a superblock is open for `stream` at `die`; opens one only if more than `spare`
+    /// superblocks are free. Returns whether one is open.
     fn open(&mut self, stream: usize, die: usize, spare: usize) -> bool {
         let number = self.streams[stream].written[die] / self.part();
         if number < self.streams[stream].open.len() {
@@ -187,7 +190,7 @@ impl Striped {
             || (number < 2 && self.free.len() > self.spare_for_moves(die))
     }
 
-    /// Where is collected for a write at `die`.
+    /// The die at which garbage is collected for a write at `die`.
     fn collects_at(&self, die: usize) -> usize {
         let number = self.streams[0].written[die] / self.part();
         let is_blocked = number >= self.streams[0].open.len() && self.free.len() <= BOTTOM;
@@ -198,7 +201,7 @@ impl Striped {
         in_turn.find(|die| self.may_move(*die)).unwrap_or(die)
     }
 
-    /// Erases what `stream` is about to fill, if it holds something.
+    /// Erases the part that `stream` is about to fill at `die`, if it holds old pages; returns whether it did.
     fn erase(&mut self, stream: usize, die: usize) -> bool {
         let (part, pages) = (self.part(), self.rules.pages);
         let Stream { open, written, .. } = &self.streams[stream];
@@ -210,13 +213,14 @@ impl Striped {
         if programmed == 0 {
             return false;
         }
-        // Every block that was begun; places go round the planes.
+        // Counts one erase for each block that was begun; places go round the planes.
         self.counts.erases += programmed.min(part / pages) as u64;
         places.fill(Cell::Erased);
         true
     }
 
-    /// One step at `die`, for which a write waits if `waits`.
+    /// Does one step at `die`; `waits` says whether a write waits there. Returns whether there was something to
+    /// do.
     fn collect(&mut self, die: usize, waits: bool) -> bool {
         if self.rules.burst > 0 {
             let wanted = self.rules.low * self.row_pages();
@@ -250,7 +254,7 @@ impl Striped {
         true
     }
 
-    /// The next page that is moved.
+    /// The next page to be moved.
     fn next_of_victims(&mut self) -> Option<usize> {
         let (part, planes, pages) = (self.part(), self.rules.planes, self.rules.pages);
         for number in 0.. {
@@ -262,7 +266,7 @@ impl Striped {
             let (row, _, looked) = &mut self.victims[number];
             while *looked < self.rules.dies * part {
                 let (die, within) = (*looked / part, *looked % part);
-                // Block after block.
+                // The places are looked at block by block.
                 let place = within % pages * planes + within / pages;
                 *looked += 1;
                 if let Cell::Holds(page) = self.cells[*row][die][place] {
@@ -305,7 +309,7 @@ impl Striped {
         }
     }
 
-    /// Writes `page` at `die`, which was [placed](Self::place) there.
+    /// Writes `page` at `die`, which [`Striped::place`] has chosen.
     pub fn write(&mut self, page: usize, die: usize) {
         loop {
             let at = self.collects_at(die);

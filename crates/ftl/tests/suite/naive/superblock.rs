@@ -1,4 +1,4 @@
-//! Superblocks.
+//! Naive model of superblocks of adjacent logical blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,54 +6,55 @@ use destage_nand::operation::MergeKind;
 
 use super::{Counts, Model};
 
-/// What the model is told of the layer's parameters.
+/// The parameters of the layer that the model follows.
 #[derive(Clone, Copy)]
 pub struct Rules {
     pub dies: u64,
     pub pages: usize,
-    /// Logical blocks of each die.
+    /// Number of logical blocks of each die.
     pub logical: u64,
     pub filled: bool,
-    /// Logical blocks of a superblock.
+    /// Number of logical blocks of a superblock.
     pub blocks: u64,
-    /// Update blocks of a superblock, and of each die.
+    /// Maximum number of update blocks of a superblock, and of each die.
     pub updates: usize,
     pub all_updates: usize,
     pub hot_cold: bool,
     pub map_cached: bool,
 }
 
-/// A flash block: page and version in each slot, in the order of programming.
+/// A flash block: the page and version in each slot, in the order of programming.
 type Block = Vec<(u64, u64)>;
 
 #[derive(Clone, Default)]
 struct Superblock {
-    /// Numbers of its flash blocks, oldest first.
+    /// The numbers of its flash blocks, the oldest in front.
     held: Vec<usize>,
     cold: Option<usize>,
     hot: Option<usize>,
-    /// Written since the last collection.
+    /// The pages written since the last collection.
     written: BTreeSet<u64>,
 }
 
-/// The layer.
+/// The model.
 pub struct Superblocks {
     rules: Rules,
-    /// Every flash block there ever was, by number.
+    /// All flash blocks that ever existed, by number.
     blocks: Vec<Block>,
     superblocks: BTreeMap<(u64, u64), Superblock>,
-    /// Of each die, superblocks with update blocks, written longest ago first.
+    /// For each die, the superblocks with update blocks; the one that was written longest ago is in front.
     order: Vec<Vec<u64>>,
     newest: BTreeMap<u64, u64>,
     version: u64,
-    /// Released blocks that are still to be erased stand in line as `true`.
+    /// For each die, the free blocks in the order of use; `true` for a released block that still has to be
+    /// erased.
     free: Vec<Vec<bool>>,
     counts: Counts,
     merges: Vec<(u64, MergeKind)>,
 }
 
 impl Superblocks {
-    /// `physical` flash blocks on each die.
+    /// A model with `physical` flash blocks on each die.
     pub fn new(rules: Rules, physical: u64) -> Self {
         let full = if rules.filled { rules.logical } else { 0 };
         let mut model = Self {
@@ -79,7 +80,7 @@ impl Superblocks {
         model
     }
 
-    /// Die, and superblock in it.
+    /// The die of `page`, and its superblock there.
     fn key(&self, page: u64) -> (u64, u64) {
         let lbn = page / self.rules.pages as u64;
         let within = lbn / self.rules.dies;
@@ -129,7 +130,7 @@ impl Superblocks {
             .sum()
     }
 
-    /// Puts `state` back after a collection.
+    /// Stores `state` after a collection, and notes the merge.
     fn collected(&mut self, key: (u64, u64), mut state: Superblock, kind: MergeKind) {
         state.written.clear();
         if state.held.len() <= self.logical_blocks(key.1) {
@@ -219,7 +220,7 @@ impl Superblocks {
         self.collected(key, state, kind);
     }
 
-    /// The flash block for `page`.
+    /// The flash block that `page` is written to.
     fn room(&mut self, key: (u64, u64), page: u64) -> usize {
         loop {
             let state = self.superblocks[&key].clone();

@@ -1,4 +1,4 @@
-//! What holds the bytes of a device that is used: flash, or a disk that is none of ours.
+//! The media that hold the bytes of a live device: flash, or a disk that is not simulated.
 
 use std::sync::Arc;
 
@@ -14,14 +14,15 @@ use destage_trace::request::SECTOR_BYTES;
 use crate::config::Config;
 use crate::error::SimError;
 
-/// Where bytes are.
+/// The place of the bytes of a device.
 pub enum Media {
-    /// Flash of which RAM keeps the bytes.
+    /// Simulated flash whose bytes are in RAM.
     Ram,
-    /// Flash that a file keeps, behind a number of bytes that are its owner's. What is there is mounted.
+    /// Simulated flash whose bytes are in a file, after this number of bytes that belong to the owner of the
+    /// file. The contents are mounted.
     Image(Arc<dyn Store>, u64),
-    /// A disk, and its bytes; what leaves the buffer goes there. Times, and everything that is counted, are those of the
-    /// layer and its flash.
+    /// A disk and its size in bytes. The buffer destages to this disk. Times and counts are still those of the
+    /// simulated layer and its flash.
     Disk(Box<dyn Backing>, u64),
 }
 
@@ -35,8 +36,8 @@ pub(super) enum Below {
 }
 
 impl Config {
-    /// The bytes of a device over `ftl`, and how many sectors it offers. For an image the layer is one without contents,
-    /// and is mounted.
+    /// The bytes of a device with `ftl`, and the number of sectors that it offers. For an image `ftl` must be
+    /// without contents; it is mounted here.
     pub(super) fn below(&self, media: Media, ftl: &mut dyn Ftl) -> Result<(Below, u64), SimError> {
         let page_bytes = self.geometry().page_bytes;
         let sectors_per_page = page_bytes / SECTOR_BYTES;
@@ -75,8 +76,8 @@ impl Config {
 }
 
 impl Below {
-    /// Why a request of this `kind` that is complete has failed, if it has. What the disk has refused before is tried again
-    /// for a flush.
+    /// The reason why a completed request of this `kind` has failed; `None` on success. A flush first tries again
+    /// to write data that the disk did not accept.
     pub fn fault_of(&mut self, kind: RequestKind) -> Option<Fault> {
         match (self, kind) {
             (_, RequestKind::Read) => None,
@@ -86,7 +87,7 @@ impl Below {
         }
     }
 
-    /// Appends `sectors` sectors from `sector` on, in pages of `sectors_per_page`, to `out`.
+    /// Appends `sectors` sectors from `sector` on to `out`. Pages have `sectors_per_page` sectors.
     pub fn read(
         &self,
         sectors_per_page: u64,
@@ -120,7 +121,8 @@ impl Below {
         Ok(())
     }
 
-    /// What `page` holds, and the page behind those that are as it is, as far as that is known at once.
+    /// The kind of contents of `page`, and the first later page that may have another kind. The range is only as
+    /// long as can be determined quickly.
     pub fn holds(&self, page: Lpn) -> (Holds, Lpn) {
         let payload = match self {
             Self::Flash(payload) => payload,

@@ -1,5 +1,5 @@
-//! A device that is used, and whose power fails: now, or when something has happened; what was promised, and whether it
-//! is there.
+//! The loss of power of a live device, at once or after a given event, and the comparison of the device with its
+//! promises.
 
 use std::collections::BTreeMap;
 
@@ -19,50 +19,52 @@ use crate::metrics::Metrics;
 use crate::observer::Observer;
 use crate::power::{Check, CutAt, CutPlan, Found, Trigger};
 
-/// Old versions of a sector that the ledger of a live device knows, and changes of a page that it knows without a promise,
-/// at most: its memory has a bound, whatever clients do.
+/// The number of old versions of a sector that the ledger of a live device keeps, and the largest number of
+/// changes of a page that it keeps without a promise. These bounds limit its memory, whatever clients do.
 const REMEMBERED: usize = 16;
-/// Bytes that a mount takes for a page that is programmed, at most about.
+/// The approximate number of bytes that a mount needs for each programmed page, at most.
 const MOUNT_BYTES: u64 = 200;
 
-/// How long the power lasts.
+/// The event after which the power fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CutAfter {
-    /// Until the device accepts this write from now on, counted from 1; write-zeroes are writes.
+    /// When the device accepts this write, counted from 1 after arming; write-zeroes are writes.
     Write(u64),
-    /// Until the device accepts this flush from now on, counted from 1.
+    /// When the device accepts this flush, counted from 1 after arming.
     Flush(u64),
-    /// Until some time in this page program from now on, counted from 1 in the order in which steps begin.
+    /// During this page program, counted from 1 after arming in the order in which programs begin.
     Program(u64),
-    /// This long in model time.
+    /// After this time of the model, in ticks.
     Time(Ticks),
 }
 
-/// The power has failed.
+/// A loss of power.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cut {
-    /// When, in model time.
+    /// The time of the loss, in model ticks.
     pub at: Ticks,
-    /// What was cut off.
+    /// The operations that the loss interrupted.
     pub report: CutReport,
-    /// What the capacitor paid for, if there is one.
+    /// The pages that the capacitor saved, and their cost; `None` without a capacitor.
     pub dump: Option<Dump>,
 }
 
-/// The device is mounted again.
+/// The findings of the mount after a loss of power.
 #[derive(Clone, Debug)]
 pub struct Restored {
-    /// What the mount took.
+    /// The duration and the work of the mount.
     pub mount: MountReport,
-    /// Sectors that do not hold what they must.
+    /// The number of sectors that break a promise.
     pub bad: usize,
-    /// Sectors that an option of a bad drive took, or that cannot be judged, by the name of that.
+    /// The number of sectors that were lost by an option of a bad drive, or that cannot be judged, by the name of
+    /// the cause.
     pub lost: BTreeMap<&'static str, u64>,
-    /// Sectors that hold neither their newest answered write nor a later change, whether a flush covered that write or not.
+    /// The number of sectors that hold neither their newest answered write nor a later change, even if no flush
+    /// covered that write.
     pub lost_answered: u64,
 }
 
-/// A device without power: its flash, and what was promised. Its time stands still.
+/// A device without power: its flash, and the ledger of its promises. Its time stands still.
 pub struct Off<'a> {
     config: Config,
     payload: Payload,
@@ -76,7 +78,7 @@ pub struct Off<'a> {
 }
 
 impl Config {
-    /// Bytes of memory that a mount of `payload` takes while it lasts, at most about.
+    /// The approximate number of bytes of memory that a mount of `payload` needs while it lasts, at most.
     fn mount_bytes(&self, payload: &Payload) -> u64 {
         let geometry = self.geometry();
         let blocks = u64::from(geometry.blocks_per_die()) * u64::from(geometry.dies);
@@ -86,7 +88,8 @@ impl Config {
 }
 
 impl<'a> Live<'a> {
-    /// Bytes of memory that a mount would take while it lasts if the power failed now, at most about.
+    /// The approximate number of bytes of memory that a mount would need, at most, if the power failed now. 0
+    /// without flash.
     #[must_use]
     pub fn mount_bytes(&self) -> u64 {
         match &self.engine.mover().below {
@@ -95,7 +98,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// From now on it is known what was promised, so that the power may fail. Before the first request.
+    /// Begins the ledger of promises, so that the power may fail. Must be called before the first request.
     pub fn keep_ledger(&mut self) {
         let pages = self.sectors / self.sectors_per_page;
         let mut terms = self.config.terms(pages);
@@ -105,31 +108,31 @@ impl<'a> Live<'a> {
             return;
         };
         if payload.version() > 0 {
-            // It was on flash before this device was made.
+            // The image held data before this device was made.
             let on_flash = payload.medium().scan();
             for place in on_flash.written() {
                 ledger.hold(place.page, &payload.look(place.page).bytes);
             }
-            // A read of a damaged page will tell of it.
+            // A later read of a damaged page will report the damage.
             payload.medium().forgive_damage();
         }
         self.engine.mover_mut().ledger = Some(Box::new(ledger));
     }
 
-    /// Whether the bytes are on flash, whose power may fail; a disk behind the buffer has a power of its own.
+    /// Whether the bytes are on simulated flash, whose power may fail. A disk below the buffer has its own power.
     #[must_use]
     pub fn has_flash(&self) -> bool {
         matches!(self.engine.mover().below, Below::Flash(_))
     }
 
-    /// What was promised, if that is known.
+    /// The ledger of promises; `None` if it was not begun.
     #[must_use]
     pub fn ledger(&self) -> Option<&Ledger> {
         self.engine.mover().ledger.as_deref()
     }
 
-    /// From `now` on the power is to fail after `after`; none takes that back. `seed` fixes what is left open;
-    /// `sim.seed` if there is none.
+    /// Arms the loss of power: it comes after the event `after`, counted from `now`. `None` disarms it. `seed`
+    /// decides all that is random; the default is `sim.seed`.
     pub fn arm(&mut self, after: Option<CutAfter>, now: Ticks, seed: Option<u64>) {
         let seed = seed.unwrap_or(self.config.typed.sim.seed);
         let timing = self.config.timing();
@@ -145,19 +148,21 @@ impl<'a> Live<'a> {
         self.engine.mover_mut().trigger = trigger;
     }
 
-    /// Whether the power is to fail some time.
+    /// Whether a loss of power is armed.
     #[must_use]
     pub fn is_armed(&self) -> bool {
         self.engine.mover().trigger.is_some()
     }
 
-    /// When the power has failed by itself, as it was armed; nothing happens any more then.
+    /// The time at which the armed loss of power happened; `None` if the device has power. Nothing happens after
+    /// it.
     #[must_use]
     pub fn failed_at(&self) -> Option<Ticks> {
         self.failed_at
     }
 
-    /// When the power will fail, if that is settled already by something that has happened. A clock alone settles nothing.
+    /// The time at which the power will fail; `None` while no event has determined it. The clock alone determines
+    /// no event.
     pub fn fails_at(&mut self) -> Option<Ticks> {
         let now = self.engine.now();
         let bytes = self.engine.mover_mut();
@@ -168,7 +173,7 @@ impl<'a> Live<'a> {
         trigger.fails_at(now, payload.medium())
     }
 
-    /// The time at which the power is to fail whatever happens, if it was armed so.
+    /// The time at which the power will fail if it was armed with [`CutAfter::Time`]; otherwise `None`.
     #[must_use]
     pub fn fails_at_time(&self) -> Option<Ticks> {
         match self.engine.mover().trigger.as_ref()?.plan().at {
@@ -177,7 +182,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Whether the power fails before `next`, with all that is due at its time behind it.
+    /// Whether the power fails before the event at `next`. An event at the very time of the loss happens first.
     pub(super) fn fails_before(&mut self, next: Option<Ticks>) -> bool {
         if self.failed_at.is_none()
             && let Some(at) = self.fails_at()
@@ -188,10 +193,11 @@ impl<'a> Live<'a> {
         self.failed_at.is_some()
     }
 
-    /// The power fails at `at`, which is not before now, or when it was armed to. `seed` fixes what is left open;
-    /// `sim.seed` if there is none. Without a [ledger](Self::keep_ledger) everything that is found then is bad.
+    /// Cuts the power at `at`, or at the time of the armed loss if that has happened. `at` must not be before
+    /// now. `seed` decides all that is random; the default is `sim.seed`. Without a [ledger](Self::keep_ledger)
+    /// all contents found at the mount count as bad.
     ///
-    /// The second is what has happened, or why the capacitor could not do its work.
+    /// The second result is the report of the loss, or the reason why the capacitor could not save the data.
     pub fn fail(self, at: Ticks, seed: Option<u64>) -> (Off<'a>, Result<Cut, SimError>) {
         let Self {
             mut engine,
@@ -244,11 +250,11 @@ impl<'a> Live<'a> {
         (off, error.map_or(Ok(cut), Err))
     }
 
-    /// Sectors that do not hold what they must: those found at the latest mount, and those that do not read so now.
-    /// Ascending.
+    /// Sectors that break a promise, in ascending order: those found at earlier mounts, and those that read wrong
+    /// now.
     ///
     /// # Errors
-    /// Why the device is used no more.
+    /// The reason why the device cannot be used any more.
     pub fn bad_sectors(&self) -> Result<Vec<u64>, Broken> {
         self.check()?;
         let mut bad = self.bad.clone();
@@ -258,7 +264,7 @@ impl<'a> Live<'a> {
                 let of_page = found.into_iter().filter(|(_, what)| *what == Finding::Bad);
                 bad.extend(of_page.map(|(sector, _)| sector));
                 if payload.medium().is_damaged() {
-                    // Nothing was made of what was read, and clients that read it are told.
+                    // The damaged data are not used here, and clients that read the page get an error.
                     payload.medium().forgive_damage();
                     let first = page.0 * self.sectors_per_page;
                     bad.extend(first..first + self.sectors_per_page);
@@ -272,41 +278,42 @@ impl<'a> Live<'a> {
 }
 
 impl<'a> Off<'a> {
-    /// How the power failed.
+    /// The report of the loss of power.
     #[must_use]
     pub fn cut(&self) -> &Cut {
         &self.cut
     }
 
-    /// Writes that the device had accepted when the power failed, write-zeroes included, and flushes.
+    /// The number of writes, including write-zeroes, and the number of flushes that the device accepted before
+    /// the loss.
     #[must_use]
     pub fn accepted(&self) -> [u64; 2] {
         self.accepted
     }
 
-    /// Bytes of memory that a mount takes while it lasts, at most about.
+    /// The approximate number of bytes of memory that a mount needs while it lasts, at most.
     #[must_use]
     pub fn mount_bytes(&self) -> u64 {
         self.config.mount_bytes(&self.payload)
     }
 
-    /// What a run would have for results that ended when the power failed.
+    /// The results of a run that would have ended at the loss of power.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
-    /// What was promised.
+    /// The ledger of promises.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
 
-    /// The power is back at `at`: the device is mounted, and held against what was promised, which begins anew. Its time
-    /// goes on behind the mount, its metrics begin again.
+    /// Restores the power at `at`: mounts the device and compares it with the ledger, which then begins anew.
+    /// Model time continues at the end of the mount. Metrics begin anew.
     ///
     /// # Errors
-    /// Why it cannot be mounted; it is as before.
+    /// If the device cannot be mounted. It is returned unchanged.
     pub fn restore(mut self, at: Ticks) -> Result<(Live<'a>, Restored), (Box<Self>, SimError)> {
         let (mut ftl, mount) = match self.config.mount(&mut self.payload) {
             Ok(mounted) => mounted,
@@ -409,7 +416,8 @@ mod tests {
             ask(&mut live, RequestKind::Flush, 0, 0);
             ask(&mut live, RequestKind::Write, 16, 8);
             if is_planted {
-                // The host hears of a flush of which the device does not.
+                // The ledger records a flush that never reaches the device. The check must find the write that
+                // this flush would cover.
                 let ledger = live.engine.mover_mut().ledger.as_mut().unwrap();
                 let flush = Request {
                     kind: RequestKind::Flush,
@@ -433,7 +441,7 @@ mod tests {
             assert_eq!(restored.bad, bad.len());
             assert_eq!(live.bad_sectors().unwrap(), bad);
             assert!(live.now() > LATER);
-            // What was found stays found.
+            // A later write of a bad sector does not remove it from the list.
             ask(&mut live, RequestKind::Write, 16, 9);
             assert_eq!(live.bad_sectors().unwrap(), bad);
         }

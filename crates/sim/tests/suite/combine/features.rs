@@ -1,17 +1,17 @@
-//! What can be asked of a device, each by itself: the features that are joined in pairs and at random.
+//! The features of a device, one by one. Tests combine them in pairs and at random.
 
 use destage_sim::check::Purpose;
 
-/// Something that a user may ask for.
+/// A feature that a user may request.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
-    /// Its name in reports.
+    /// The name in reports.
     pub name: &'static str,
-    /// The settings that make it.
+    /// The settings that turn the feature on.
     pub pairs: &'static [&'static str],
-    /// What the run is for, if it says that.
+    /// The purpose of the run, if the feature determines it.
     pub purpose: Option<Purpose>,
-    /// Runs are explained.
+    /// Whether runs are explained.
     pub explains: bool,
 }
 
@@ -187,7 +187,8 @@ pub const FEATURES: &[Feature] = &[
     },
 ];
 
-/// Whether `one` and `other` give one key two values, or say twice what a run is for: they are no pair.
+/// Whether `one` and `other` cannot form a pair: they give a key different values, or both determine the purpose
+/// of the run.
 #[must_use]
 pub fn are_one(one: &Feature, other: &Feature) -> bool {
     let split = |pair: &&'static str| pair.split_once('=').expect("a pair");

@@ -1,4 +1,4 @@
-//! What every run keeps, whatever is joined.
+//! Laws that every run must keep, whatever features are combined.
 
 use std::collections::BTreeMap;
 
@@ -21,27 +21,27 @@ use destage_sim::source::Source;
 use destage_sim::watch::watched_run;
 use destage_trace::{Operation, Request};
 
-/// A law that was looked at and held.
+/// A law that was checked and holds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Held {
-    /// What became dirty was destaged, dropped, or is dirty.
+    /// Every page that became dirty was destaged, was dropped, or is still dirty.
     Pages,
-    /// With all times doubled responses are twice as long.
+    /// If all times are doubled, responses take twice as long and counts stay the same.
     Scale,
-    /// The buffer decides the same without a clock.
+    /// The buffer makes the same decisions without a clock.
     Decisions,
-    /// What is written is read back, as the ledger says, after a loss of power.
+    /// All written data can be read, after a loss of power those that the ledger requires.
     Bytes,
-    /// A run that is watched has the results of one that is not.
+    /// A watched run has the same results as an unwatched one.
     Watch,
-    /// Parts of responses add up.
+    /// The parts of responses add up to the responses.
     Parts,
 }
 
 const REQUESTS: u64 = 300;
 const PAGES: u64 = 2000;
 
-/// Writes, reads, trims and flushes, some of them durable at once, of two volumes and streams.
+/// Writes, reads, trims and flushes of two volumes and three streams, with some FUA writes.
 fn requests() -> Vec<Request> {
     let mut random = Random::new(3);
     let mut arrival = 0;
@@ -73,7 +73,7 @@ fn requests() -> Vec<Request> {
     (0..REQUESTS).map(&mut request).collect()
 }
 
-/// Responses summed up, in ticks.
+/// An observer that adds up all response times, in ticks.
 struct Sum(u128);
 
 impl Observer for Sum {
@@ -86,10 +86,10 @@ impl Observer for Sum {
     }
 }
 
-/// The laws that `config` was held to.
+/// Checks `config` for `purpose`, and returns the laws that were checked and hold.
 ///
 /// # Errors
-/// What did not hold.
+/// The first law that does not hold, in words.
 pub fn hold(config: &Config, purpose: Purpose) -> Result<Vec<Held>, String> {
     let requests = requests();
     match purpose {
@@ -108,7 +108,8 @@ fn prepass(config: &Config, requests: &[Request]) -> Result<Prepass, String> {
     Prepass::of(config, &mut source).map_err(|error| error.to_string())
 }
 
-/// What a run measured, and what its buffer had counted when the last request had come.
+/// The metrics of a run, the counts of its buffer after the last arrival, and whether the parts of the responses
+/// add up.
 fn run(config: &Config, requests: &[Request]) -> Result<(Metrics, Option<Counts>, bool), String> {
     let told = |error: destage_sim::error::SimError| error.to_string();
     let prepass = prepass(config, requests)?;
@@ -160,10 +161,10 @@ fn plain(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     let sees = config.scheme.sees;
     let asks = sees.contains(&Sees::Time) || sees.contains(&Sees::Queues);
     let is_idle = config.buffer_parameter("bg_destage") == Some(&Value::Flag(true));
-    // What has no data, as a trim, overtakes a write that is still on the link.
+    // On a link, a request without data, such as a trim, overtakes a write whose data are still on their way.
     let keeps_order = config.keeps_order() && config.typed.host.link_lane_gb_per_s == 0.0;
     if config.is_timed() && keeps_order && !asks && !is_idle && closes_late(config) {
-        // Slots that are kept for pages of program units are not the scheme's.
+        // Slots that are reserved for pages of program units are not available to the scheme.
         let page_bytes = config.typed.flash.page_bytes;
         let set_aside = u64::from(config.pages_in_units()) * page_bytes;
         let capacity = config.typed.buffer.capacity_bytes.saturating_sub(set_aside);
@@ -180,13 +181,13 @@ fn plain(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     Ok(held)
 }
 
-/// Whether statistics are of all requests.
+/// Whether statistics cover all requests.
 fn closes_late(config: &Config) -> bool {
     let sim = &config.typed.sim;
     sim.warmup_requests == 0 && sim.window == Window::Complete
 }
 
-/// `config` with other values of some keys.
+/// `config` with other values for some keys.
 fn with(config: &Config, pairs: &[(&str, &str)]) -> Result<Config, String> {
     let mut settings = Settings::new();
     for (key, value) in config.chosen() {
@@ -202,7 +203,7 @@ fn with(config: &Config, pairs: &[(&str, &str)]) -> Result<Config, String> {
     settings.resolve().map_err(|error| error.to_string())
 }
 
-/// `config` with everything that takes time taking twice as long, and requests that come half as often.
+/// `config` with all times doubled and requests arriving half as often.
 fn doubled(config: &Config) -> Result<Config, String> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for (key, row) in config.rows() {
@@ -243,7 +244,7 @@ fn same_but_for_times(one: &Metrics, slow: &Metrics) -> Result<(), String> {
     let (one, slow) = (by_name(one), by_name(slow));
     for (name, value) in &one {
         let times = match () {
-            // Exact to a thousandth only.
+            // Percentiles from histograms are exact only to a thousandth, so they need not double exactly.
             () if name.starts_with("buffer.dirty_age.") => continue,
             () if name.starts_with("host.queue_p99_ms") => continue,
             () if name.contains("_ms") => 2.0,
@@ -291,7 +292,8 @@ fn same_decisions(timed: &Metrics, counted: &Metrics) -> Result<(), String> {
             ));
         }
     }
-    // Whether a page that pads is read or filled depends on when a trim of it is done.
+    // The time at which a trim takes effect decides whether a padding page is read or filled, so only the sum is
+    // compared.
     let pads = |of: &BTreeMap<String, f64>| {
         let count = |name: &str| of.get(name).copied().unwrap_or(0.0);
         count("buffer.pad_reads") + count("buffer.pad_fills")
@@ -326,7 +328,7 @@ fn cut(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     Ok(vec![Held::Bytes])
 }
 
-/// Every request served, and all that was written read back.
+/// Submits all requests to a live device, and reads all written sectors afterwards.
 fn live(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     let mut live = Live::new(config, Box::new(Silent)).map_err(|error| error.to_string())?;
     let mut written: BTreeMap<u64, u8> = BTreeMap::new();

@@ -1,8 +1,8 @@
-//! Every feature with every other, and up to six at random: each combination runs and keeps the laws, or is refused by a row of the
-//! table of parameters with its reason.
+//! Combines every feature with every other, and up to six at random. Each combination either runs and keeps the
+//! laws, or the row of a parameter refuses it with a reason.
 //!
-//! `make combine` runs all pairs and 2,000 random configurations, and prints what is refused and why; without it a sample runs. Which
-//! pairs are refused is counted whole in both.
+//! `make combine` runs all pairs and 2,000 random configurations, and prints the refused ones with the reasons.
+//! Without it only a sample runs. In both cases all pairs are checked for refusals.
 
 mod features;
 mod laws;
@@ -18,13 +18,13 @@ use destage_sim::settings::{Config, Settings};
 use features::{FEATURES, Feature, are_one};
 use laws::{Held, hold};
 
-/// Pairs that are refused. Fewer are welcome: then this number is less, too.
+/// The number of refused pairs. If fewer pairs are refused, reduce this number.
 const REFUSED_PAIRS: usize = 10;
-/// Random configurations in the whole run.
+/// The number of random configurations in the full test.
 const RANDOM: usize = 2_000;
-/// Of the pairs and the random configurations that run, one of so many does in a sample.
+/// In a sample, one of this many pairs and random configurations runs.
 const SAMPLE: usize = 40;
-/// The most features of a random configuration.
+/// The largest number of features in a random configuration.
 const MOST: u64 = 6;
 
 const DEVICE: &[&str] = &[
@@ -35,7 +35,7 @@ const DEVICE: &[&str] = &[
     "buffer.capacity_bytes=2MiB",
 ];
 
-/// The settings of `features` together, the reason of the row that refuses them, or an error that comes from elsewhere.
+/// A combination of features: its configuration and purpose, or the reason of the row that refuses it.
 enum Joined {
     Runs(Box<Config>, Purpose),
     Refused(&'static str),
@@ -72,7 +72,7 @@ fn names(features: &[&Feature]) -> String {
     names.join(" + ")
 }
 
-/// What became of many combinations.
+/// The results of many combinations.
 #[derive(Default)]
 struct Outcome {
     all: usize,
@@ -83,7 +83,7 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Takes in `features`; runs them if `all` are to run, or they are of the sample.
+    /// Adds the combination `features`. It runs if `all` is set or if it belongs to the sample.
     fn add(&mut self, features: &[&Feature], all: bool) {
         self.all += 1;
         let name = names(features);
@@ -165,13 +165,14 @@ fn named(name: &str) -> &'static Feature {
 #[test]
 fn what_once_failed_holds() {
     let mut outcome = Outcome::default();
-    // One handle had clean pages only, and a flush asked no other.
+    // One handle has only clean pages, and a flush must still reach the pages of the other handle.
     outcome.add(&[named("shares of handles"), named("cflru")], true);
     outcome.assert_sound();
     assert_eq!(outcome.runs, 1);
 }
 
-/// Features that were each in the way of all of the others beside it, where more than counts and times is at stake: bytes.
+/// Features that could damage each other's data: each of the first list is combined with each of the second, in
+/// runs with bytes.
 const APART: &[(&[&str], &[&str])] = &[
     (
         &["handles", "hot window", "journal", "collection in steps"],
@@ -212,7 +213,7 @@ fn what_was_kept_apart_reads_back_what_was_written() {
     let mut all = 0;
     for (one, other) in pairs {
         for purpose in ["payload and cut", "served"] {
-            // Nobody gives a served device bytes beside those of a request.
+            // A served device excludes this feature, because it would write other bytes than those of a request.
             if one != "nearest alignment" || purpose != "served" {
                 outcome.add(&[named(one), named(other), named(purpose)], true);
                 all += 1;

@@ -1,4 +1,4 @@
-//! Runs that are explained, and what every one of them holds.
+//! Explained runs for tests, and checks that hold for each of them.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use destage_trace::{Operation, Request};
 
 pub const MICROSECOND: u64 = 10_000;
 pub const MILLISECOND: u64 = 1000 * MICROSECOND;
-/// Of eight sectors over the host bus, and of the flash commands, in these tests.
+/// Ticks of eight sectors on the host bus; the constants after it are the ticks of the flash operations.
 pub const BUS: u64 = 8 * 100 * 10;
 pub const READ: u64 = 25 * MICROSECOND;
 pub const PROGRAM: u64 = 200 * MICROSECOND;
@@ -33,7 +33,7 @@ pub fn request(arrival: u64, operation: Operation, page: u64, pages: u32) -> Req
     }
 }
 
-/// Nothing but the bus and the cells takes any time, unless `pairs` say so.
+/// A configuration in which only the bus and the cells take time, unless `pairs` set other times.
 pub fn config(pairs: &[&str], explain: bool) -> Result<Config, String> {
     let mut settings = Settings::new();
     let device = [
@@ -55,7 +55,7 @@ pub fn config(pairs: &[&str], explain: bool) -> Result<Config, String> {
     settings.resolve().map_err(|error| error.to_string())
 }
 
-/// Responses by the index of their request.
+/// An observer that keeps the response times by the index of the request.
 #[derive(Default)]
 pub struct Responses(pub BTreeMap<u64, u64>);
 
@@ -112,7 +112,9 @@ pub fn stream(seed: u64, count: usize, pages: u64) -> Vec<Request> {
     (0..count).map(one).collect()
 }
 
-/// Sums over all requests, and over those of which all is kept.
+/// Compares an explained run with the observed responses: the number of requests is `counted`, each of the
+/// slowest requests has its observed response time, and the parts of each bucket of the histogram are within its
+/// bounds.
 pub fn hold_to_responses(explained: &Explained, responses: &Responses, counted: usize, what: &str) {
     let timed = timed(explained);
     let completed: u64 = timed
@@ -137,7 +139,7 @@ pub fn hold_to_responses(explained: &Explained, responses: &Responses, counted: 
     }
 }
 
-/// Metrics and log are those of the same run that nobody explains.
+/// Checks that parameters and metrics equal those of the same run without an explanation.
 pub fn hold_to_plain(pairs: &[&str], requests: &[Request], result: &RunResult, what: &str) {
     let plain = config(pairs, false).expect("a configuration");
     let plain = simulate(&plain, requests, &mut Silent);
@@ -146,7 +148,8 @@ pub fn hold_to_plain(pairs: &[&str], requests: &[Request], result: &RunResult, w
     assert_eq!(plain.metrics, result.metrics, "{what}");
 }
 
-/// What is known of the requests of `requests`, in their order; there are at most as many as are kept.
+/// The parts of all `requests`, in their order. There are at most 16, because the explanation keeps no more
+/// single requests.
 pub fn all(requests: &[Request], pairs: &[&str]) -> Vec<Slow> {
     assert!(requests.len() <= 16);
     let (explained, _) = explained(requests, pairs);
@@ -156,13 +159,14 @@ pub fn all(requests: &[Request], pairs: &[&str]) -> Vec<Slow> {
     all
 }
 
-/// The parts that are not 0, by name.
+/// The names and ticks of the parts that are not 0.
 pub fn parts(slow: &Slow) -> Vec<(&'static str, u64)> {
     let parts = PART_NAMES.into_iter().zip(slow.split.0);
     parts.filter(|(_, time)| *time > 0).collect()
 }
 
-/// The course of a run knows of dies that do several things at once.
+/// Compares the series of an explained run with its metrics. The busy time of a die counts once, even if the die
+/// does several operations at a time.
 fn hold_to_metrics(result: &RunResult, dies: u32, what: &str) {
     let metric = |name: &str| {
         let number = result.metrics.get(name);
@@ -184,8 +188,8 @@ fn hold_to_metrics(result: &RunResult, dies: u32, what: &str) {
     assert!((to_ms(gc) - gc_ms).abs() < 1e-6 * gc_ms.max(1.0), "{what}");
 }
 
-/// A run that is explained on `dies` dies: its results are those of one that is not, each response is made of its parts, and its
-/// course is that of its metrics.
+/// Checks an explained run on `dies` dies: its results equal those of the run without an explanation, the parts
+/// of the responses add up to the observed responses, and its series agree with its metrics.
 pub fn hold_to_run(pairs: &[&str], requests: &[Request], dies: u32) {
     let what = pairs.join(" ");
     let config = config(pairs, true).unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,5 @@
-//! The parts of every response add up to it, in whole ticks; and in cases that one can work out, each part is what it has to be.
+//! The parts of every response add up to the response in whole ticks. In cases that can be calculated by hand,
+//! each part has the calculated value.
 
 mod kit;
 mod queues;
@@ -10,8 +11,8 @@ use destage_trace::Operation;
 
 use self::kit::*;
 
-/// Every scheme over every layer: debug builds check each request where it completes, and the last sixteen are checked here
-/// against what an observer saw.
+/// Runs every scheme over every layer. Debug builds check each request when it completes. The test compares the
+/// last sixteen requests with the responses that an observer saw.
 #[test]
 fn parts_add_up_for_every_scheme_and_layer() {
     let requests = stream(7, 700, 300);
@@ -35,7 +36,7 @@ fn parts_add_up_for_every_scheme_and_layer() {
                 "host.queue_depth=8",
             ];
             let what = format!("{} over {}", scheme.name, ftl.name);
-            // A few cannot go together, or not on a device of this form.
+            // Some schemes and layers exclude each other or do not fit this device.
             let Ok(config) = config(&pairs, true) else {
                 continue;
             };
@@ -55,7 +56,7 @@ fn parts_add_up_for_every_scheme_and_layer() {
     assert!(runs > 300, "{runs} runs");
 }
 
-/// The same for hosts, clocks and devices of other kinds.
+/// Parts also add up for other hosts, clocks and devices.
 #[test]
 fn parts_add_up_in_every_kind_of_run() {
     let requests = stream(11, 1500, 600);
@@ -114,7 +115,7 @@ fn parts_add_up_in_every_kind_of_run() {
     }
 }
 
-/// One die, no more than one page in RAM.
+/// A device with one die and a buffer of one page.
 const ONE_PAGE: [&str; 4] = [
     "flash.dies=1",
     "flash.blocks_per_plane=64",
@@ -129,7 +130,8 @@ fn a_write_with_a_free_slot_is_bus_and_one_without_waits_for_a_program() {
         write(0, 1),
         write(10 * MILLISECOND, 2),
         write(20 * MILLISECOND, 2),
-        // The first of the two takes the die, so the second waits for both programs.
+        // The first of the two writes takes the slot after one program. The second waits for the program of the
+        // first as well.
         write(30 * MILLISECOND, 3),
         write(30 * MILLISECOND, 4),
     ];
@@ -145,7 +147,8 @@ fn a_write_with_a_free_slot_is_bus_and_one_without_waits_for_a_program() {
     assert_eq!((all[4].outstanding, all[4].dirty_pages), (2, 1));
 }
 
-/// Whoever overwrites everything in turn leaves blocks that hold nothing: a collection is one erase.
+/// Writes that overwrite all pages in order leave blocks without valid pages, so each collection is a single
+/// erase.
 #[test]
 fn a_write_behind_a_garbage_collection_waits_for_its_erase() {
     let pages = 64 * 8 / 2;
@@ -173,13 +176,13 @@ fn a_read_waits_for_its_die() {
         request(0, Operation::Write, 1, 1),
         request(0, Operation::Write, 2, 1),
         request(MILLISECOND, Operation::Write, 3, 1),
-        // In RAM, and in flash.
+        // The first page is in the buffer, the second one on flash.
         read(10 * MILLISECOND, 3),
         read(20 * MILLISECOND, 1),
-        // The second of two waits for the first.
+        // The second of two simultaneous reads waits for the first.
         read(30 * MILLISECOND, 1),
         read(30 * MILLISECOND, 2),
-        // A program is in service when the read comes.
+        // When the read arrives, a program is in service.
         request(40 * MILLISECOND, Operation::Write, 4, 1),
         read(40 * MILLISECOND + BUS + MICROSECOND, 1),
     ];
@@ -204,7 +207,7 @@ fn a_read_waits_for_its_die() {
 #[test]
 fn a_read_behind_a_garbage_collection_waits_for_the_rest_of_it() {
     let pages = 64 * 8 / 2;
-    // Without a buffer: the program of a write begins behind the collection it needs.
+    // Without a buffer, the program of a write begins after the collection that makes room for it.
     let no_buffer = [
         "flash.dies=1",
         "flash.blocks_per_plane=64",
@@ -220,7 +223,7 @@ fn a_read_behind_a_garbage_collection_waits_for_the_rest_of_it() {
     let last = *last.expect("slow ones");
     let expected = [("bus", BUS), ("die_gc", ERASE), ("flash", PROGRAM)];
     assert_eq!(parts(&last), expected);
-    // A read that comes 100 us into that collection.
+    // A read arrives 100 us after the beginning of that collection.
     let mut requests: Vec<_> = writes(last.index + 1).collect();
     let arrival = last.arrival + BUS + 100 * MICROSECOND;
     requests.push(request(arrival, Operation::Read, 1, 1));
@@ -239,12 +242,13 @@ fn a_read_behind_a_garbage_collection_waits_for_the_rest_of_it() {
     assert_eq!(read.dies_collecting, 1);
 }
 
-/// A layer that programs the pages of a block in order moves those before the written one, in the service of the write itself.
+/// A layer that programs the pages of a block in order copies the preceding pages while it serves the write
+/// itself.
 #[test]
 fn what_a_write_moves_is_garbage_collection() {
     let requests = [
         request(0, Operation::Write, 3, 1),
-        // It comes while the one before is served, and waits for both of its parts.
+        // The read arrives while the write is served, and waits for its copies and its program.
         request(100 * MICROSECOND, Operation::Read, 9, 1),
     ];
     let pairs = [
@@ -267,7 +271,7 @@ fn what_a_write_moves_is_garbage_collection() {
     assert_eq!(parts(&all[1]), read);
 }
 
-/// The page is read first, and the program waits for that.
+/// A write of half a page first reads the page, and its program waits for the read.
 #[test]
 fn what_a_write_through_reads_and_programs_is_its_own() {
     let mut part = request(10 * MILLISECOND, Operation::Write, 1, 1);
@@ -282,7 +286,8 @@ fn what_a_write_through_reads_and_programs_is_its_own() {
     );
 }
 
-/// A padded block: its missing pages are read, then all are programmed, and the write waits for the first program.
+/// A padded block: its missing pages are read, then all pages are programmed, and the write waits until its slot
+/// is free.
 #[test]
 fn padding_is_part_of_the_wait_for_a_slot() {
     let pairs = [
@@ -302,7 +307,7 @@ fn padding_is_part_of_the_wait_for_a_slot() {
     let last = all[9];
     let split = parts(&last);
     assert_eq!(split[0], ("bus", BUS));
-    // Page 3 is the fourth that is programmed, behind the seven reads.
+    // The slot belongs to page 3, which is the fourth to be programmed, after seven reads.
     assert_eq!(split[1..], [("slot", 7 * READ + 4 * PROGRAM)]);
 }
 
@@ -310,7 +315,7 @@ fn sum(timed: &Timed, of: impl Fn(&Interval) -> u128) -> u128 {
     timed.series.intervals.iter().map(of).sum()
 }
 
-/// However long a run is, its course has few intervals, and they hold all of it.
+/// The series of a run has a limited number of intervals, however long the run is, and they cover all of it.
 #[test]
 fn the_course_is_bounded_and_complete() {
     for (gap, count) in [
@@ -362,7 +367,8 @@ fn the_course_is_bounded_and_complete() {
         let time = |of: &Interval| of.responses[0].sum + of.responses[1].sum;
         let seen: u128 = responses.0.values().map(|time| u128::from(*time)).sum();
         assert_eq!(sum(timed, time), seen, "{what}");
-        // Little's law, exactly: everybody who is outstanding for a tick waits for it.
+        // Little's law holds exactly: a request that is outstanding for a tick adds one tick to the sum of
+        // responses.
         assert_eq!(sum(timed, |of| of.levels[0]), seen, "{what}");
         let count_of =
             |of: &dyn Fn(&Interval) -> u64| sum(timed, |each| u128::from(of(each))) as f64;
@@ -391,7 +397,7 @@ fn the_course_is_bounded_and_complete() {
         for of in &series.intervals {
             assert!(of.busy.iter().all(|busy| *busy <= series.length), "{what}");
         }
-        // Destages and wear are told whole.
+        // The explanation contains all destages and all erases.
         let sizes = explained.destages.0.iter();
         let (records, pages) = sizes.fold((0, 0), |(records, pages), (size, row)| {
             (
@@ -415,7 +421,7 @@ fn the_course_is_bounded_and_complete() {
     }
 }
 
-/// A run without a clock has no responses to explain.
+/// A run without a clock has no responses to explain, but it has sizes of destages and wear.
 #[test]
 fn an_op_count_run_has_sizes_and_wear() {
     let requests = stream(3, 2000, 600);

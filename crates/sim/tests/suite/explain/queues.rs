@@ -1,4 +1,5 @@
-//! Runs whose commands wait in queues: behind what they wait, and where their own time goes.
+//! Runs whose commands wait in queues. The parts of a response say for which operations a request waited, and
+//! what its own time consists of.
 
 use destage_sim::explain::PARTS;
 use destage_trace::{Operation, Request};
@@ -8,7 +9,7 @@ use super::kit::*;
 const TRANSFER: u64 = 10 * MICROSECOND;
 const DISPATCH: &str = "flash.scheduling=commands_arrival";
 
-/// Pages take 10 us on the channel, and there is no buffer.
+/// The parts of all `requests` on a device without a buffer. A page takes 10 us on the channel.
 fn parts_of(pairs: &[&str], requests: &[Request]) -> Vec<Vec<(&'static str, u64)>> {
     let device = [
         "flash.blocks_per_plane=64",
@@ -47,7 +48,7 @@ fn a_read_waits_behind_a_program_and_a_read() {
         own[1],
     ];
     assert_eq!(seen[2], second);
-    // Without queues a die is one thing that is waited for.
+    // Without queues the parts do not separate the transfer from the operation in the cells.
     let steps = parts_of(&["flash.dies=1"], &requests);
     assert_eq!(steps[0], [("bus", BUS), ("flash", PROGRAM + TRANSFER)]);
 }
@@ -69,7 +70,8 @@ fn what_was_read_waits_for_the_channel() {
 
 #[test]
 fn a_read_waits_behind_an_erase_of_a_collection() {
-    // Whoever overwrites everything in turn leaves blocks that hold nothing: a collection is one erase.
+    // Writes that overwrite all pages in order leave blocks without valid pages, so each collection is a single
+    // erase.
     let pages = 64 * 8 / 2;
     let writes = |count: u64| {
         let write = |at| request(10 * at * MILLISECOND, Operation::Write, at % pages, 1);
@@ -133,7 +135,8 @@ fn parts_add_up_with_queues() {
     }
 }
 
-/// Most of what a die was waited for is told apart.
+/// Nearly all waiting for a die is attributed to reads, programs or the channel, and little to the unspecific
+/// part `die`.
 #[test]
 fn nothing_is_told_twice_and_little_is_left_to_the_die() {
     let requests = stream(5, 2000, 600);

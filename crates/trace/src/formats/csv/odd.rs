@@ -1,17 +1,17 @@
-//! Fields of a table that are not written as this project writes them: in quotes, with an exponent, as a date.
+//! Reads fields of a table in forms that this project does not write: in quotes, with an exponent, as a date.
 //!
-//! Values come here once the plain reading of a field has failed, so that tables without them pay nothing.
+//! This code is called only after the fast decoder has refused a field, so other tables do not become slower.
 
 use crate::digits::POWERS_OF_TEN;
 use crate::request::Operation;
 use destage_base::time::TICKS_PER_SECOND;
 use std::borrow::Cow;
 
-/// More digits than this are no number of anything.
+/// A number with more significant digits than this is refused.
 const DIGITS_MAX: usize = 30;
 
-/// The field that begins at `at`, without its quotes and the blanks around it, and where it ends. Nothing if a quote stays
-/// open.
+/// The field that begins at `at`, without its quotes and the blanks around it, and the position of its end.
+/// `None` if a quote is not closed.
 pub(super) fn field(bytes: &[u8], at: usize, separator: u8) -> Option<(Cow<'_, [u8]>, usize)> {
     let line_end = memchr::memchr2(b'\n', b'\r', &bytes[at..]).map_or(bytes.len(), |end| at + end);
     let line = &bytes[at..line_end];
@@ -28,13 +28,14 @@ pub(super) fn field(bytes: &[u8], at: usize, separator: u8) -> Option<(Cow<'_, [
         if line.get(quote + 1) != Some(&b'"') {
             return Some((Cow::Owned(text.trim_ascii().to_vec()), at + quote + 1));
         }
-        // Two quotes within quotes are one.
+        // Two quotes within a quoted field mean one quote.
         text.push(b'"');
         from = quote + 2;
     }
 }
 
-/// A number, exactly: digits and the power of ten they count.
+/// Parses a number exactly. Returns its digits as a whole number, and the power of ten by which to multiply
+/// them.
 fn decimal(text: &str) -> Option<(u128, i32)> {
     let (digits, exponent) = match text.split_once(['e', 'E']) {
         Some((digits, exponent)) => (digits, exponent.parse::<i16>().ok()?),
@@ -58,7 +59,7 @@ fn decimal(text: &str) -> Option<(u128, i32)> {
     Some((number, i32::from(exponent) - fraction.len() as i32))
 }
 
-/// `number` times ten to `power`: the whole part, rounded half up, and whether anything was rounded.
+/// `number` times ten to the power `power`, rounded half up to a whole number, and whether it was rounded.
 fn scaled(number: u128, power: i32) -> Option<(u128, bool)> {
     let factor = |power: u32| 10u128.checked_pow(power);
     if power >= 0 {
@@ -81,7 +82,8 @@ fn scaled(number: u128, power: i32) -> Option<(u128, bool)> {
     ))
 }
 
-/// A time: in units of ten to `exponent` ticks, or a date. Whole units, the rest in ticks, and whether it is a date.
+/// Parses a time in units of ten to the power `exponent` ticks, or a date. Returns whole units, the rest in
+/// ticks, and whether it is a date.
 pub(super) fn time(text: &str, exponent: u32) -> Option<(u64, u64, bool)> {
     let ticks_per_unit = u128::from(POWERS_OF_TEN[exponent as usize]);
     let (ticks, is_date) = match decimal(text) {
@@ -95,7 +97,7 @@ pub(super) fn time(text: &str, exponent: u32) -> Option<(u64, u64, bool)> {
     Some((whole, (ticks % ticks_per_unit) as u64, is_date))
 }
 
-/// A whole number, in whatever form: `1e3`, `4096.0`.
+/// Parses a whole number in any form, such as `1e3` or `4096.0`.
 pub(super) fn whole(text: &str) -> Option<u64> {
     let (number, power) = decimal(text)?;
     match scaled(number, power)? {
@@ -104,7 +106,7 @@ pub(super) fn whole(text: &str) -> Option<u64> {
     }
 }
 
-/// A number of bytes, counted in `unit` bytes unless it names a unit of its own: `4KiB`, `512B`, `1.5M`.
+/// Parses a number of bytes, in units of `unit` bytes unless the text contains a unit: `4KiB`, `512B`, `1.5M`.
 pub(super) fn bytes(text: &str, unit: u64) -> Option<u64> {
     if text.ends_with(|last: char| last.is_ascii_alphabetic()) {
         return destage_base::parameter::read_bytes(text);
@@ -116,7 +118,7 @@ pub(super) fn bytes(text: &str, unit: u64) -> Option<u64> {
     }
 }
 
-/// A flag: 0 or 1, or a word for it.
+/// Parses a flag: 0, 1, `false` or `true`.
 pub(super) fn flag(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "0" | "false" => Some(false),
@@ -125,7 +127,7 @@ pub(super) fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// The operation of a request, in the words of several tools.
+/// Parses an operation in the words of several tools.
 pub(super) fn operation(text: &str) -> Option<Operation> {
     match text.to_ascii_lowercase().as_str() {
         "write" | "w" | "wr" => Some(Operation::Write),
@@ -136,7 +138,8 @@ pub(super) fn operation(text: &str) -> Option<Operation> {
     }
 }
 
-/// A date of RFC 3339 such as `2024-02-29T12:00:00.5+01:00`, in ticks since 1970. Without a zone it is UTC.
+/// Parses a date of RFC 3339 such as `2024-02-29T12:00:00.5+01:00`. Returns ticks since 1970. Without a zone it
+/// is UTC.
 fn date(text: &str) -> Option<u128> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;
@@ -164,7 +167,7 @@ fn date(text: &str) -> Option<u128> {
         1..=12 => 31,
         _ => return None,
     };
-    // A leap second is the first of the next minute.
+    // A leap second is taken as the first second of the next minute.
     if !(1..=days_in_month).contains(&day) || hour > 23 || minute > 59 || second > 60 {
         return None;
     }
@@ -200,8 +203,8 @@ fn date(text: &str) -> Option<u128> {
     Some(seconds * u128::from(TICKS_PER_SECOND) + fraction)
 }
 
-/// Days from the first of January 1970 to a date of the Gregorian calendar. Years are counted from March, so that the day
-/// that only some have comes last.
+/// Days from 1 January 1970 to a date of the Gregorian calendar. Years begin in March here, so that a leap day
+/// is the last day of its year.
 fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 {
         (year, month - 3)

@@ -1,4 +1,4 @@
-//! A file of which no place beyond its end can be asked for, whatever its directory says.
+//! A file that refuses to read a page beyond its end, whatever its footer says.
 
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
 
-/// An open file, and how many bytes it had then.
+/// An open file, and its length in bytes when it was opened.
 pub(super) struct Bounded {
     file: File,
     bytes: u64,
@@ -31,7 +31,8 @@ impl ChunkReader for Bounded {
     type T = BufReader<File>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        // All readers that share the file move its one position, and read on at once.
+        // All clones of the file share one position. Each reader seeks and then reads at once, so none disturbs
+        // another.
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(start))?;
         Ok(BufReader::with_capacity(512, file))

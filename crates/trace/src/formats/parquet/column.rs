@@ -1,4 +1,4 @@
-//! A column of a Parquet file: found by name, checked by type, decoded into numbers of 64 bits.
+//! A column of a Parquet file: finds it by name, checks its type, and decodes it to numbers of 64 bits.
 
 use super::one_line;
 use crate::containment::contained;
@@ -14,20 +14,20 @@ use parquet::file::reader::RowGroupReader;
 use parquet::schema::printer::print_schema;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-/// A column that requests are made of.
+/// A column that the requests of a trace are made from.
 pub(super) struct Wanted {
     pub column: Column,
     pub kind: Kind,
-    /// Whether there is no request without it.
+    /// Whether every file must have the column.
     pub needed: bool,
 }
 
-/// The content of a column.
+/// What a column contains.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
-    /// Whole numbers up to a limit.
+    /// Whole numbers up to this limit.
     Number(u64),
-    /// Yes or no.
+    /// Booleans.
     Flag,
     /// Names of operations.
     Word,
@@ -43,16 +43,17 @@ impl Kind {
     }
 }
 
-/// Where in the file a column is, and how its numbers are meant.
+/// The position of a column among the columns of the file, and how its numbers are read.
 pub(super) struct Found {
     index: usize,
     unsigned: bool,
-    /// The largest number it may hold.
+    /// The largest number that the column may contain.
     pub max: u64,
 }
 
 impl Found {
-    /// The column that is `wanted`, or none if it may be missing. The present type, and the expected one.
+    /// Finds the `wanted` column; `None` if it is missing and not required. The error has what was found, and
+    /// what was expected.
     pub fn among(
         schema: &SchemaDescriptor,
         wanted: &Wanted,
@@ -72,7 +73,7 @@ impl Found {
         if fields.next().is_some() {
             return Err(("there is more than one".to_owned(), "one such column"));
         }
-        // A group has no leaf of that path, and a repeated value is not a single value.
+        // A group has no leaf with this path. A repeated column has several values in a row, and is refused.
         let leaf = |(_, leaf): &(usize, &std::sync::Arc<ColumnDescriptor>)| {
             leaf.path().parts() == [name] && leaf.max_rep_level() == 0
         };
@@ -98,7 +99,7 @@ impl Found {
         }
     }
 
-    /// The column in one row group.
+    /// Opens the column in one row group.
     pub fn open(&self, group: &dyn RowGroupReader, wanted: &Wanted) -> Result<Open, String> {
         let name = wanted.column.name;
         let failed = |cause| in_column(name, &one_line(&cause));
@@ -129,14 +130,14 @@ impl Found {
     }
 }
 
-/// Names of the columns there are.
+/// The names of all columns, for an error message.
 fn names(schema: &SchemaDescriptor) -> String {
     let fields = schema.root_schema().get_fields().iter();
     let names: Vec<&str> = fields.map(|field| field.name()).collect();
     Excerpt::new(names.join(", ").as_bytes()).to_string()
 }
 
-/// Whether `leaf` can hold a column of `kind`: then, whether its numbers are without sign.
+/// `None` if `leaf` cannot hold a column of `kind`; else whether its numbers are unsigned.
 fn fits(leaf: &ColumnDescriptor, kind: Kind) -> Option<bool> {
     let (physical, logical, old) = (
         leaf.physical_type(),
@@ -165,12 +166,12 @@ fn fits(leaf: &ColumnDescriptor, kind: Kind) -> Option<bool> {
     }
 }
 
-/// The error in a column.
+/// The text of an error in the column `name`.
 fn in_column(name: &str, cause: &str) -> String {
     format!("column {name}: {cause}")
 }
 
-/// A column of the row group that is read.
+/// A column of the row group that is being read.
 pub(super) struct Open {
     values: Values,
     unsigned: bool,
@@ -185,8 +186,8 @@ enum Values {
 }
 
 impl Open {
-    /// Replaces the content of `out` by the next `rows` values. `bad` gets each bad value: the row, counted from 0, the error, and the text of the
-    /// value.
+    /// Replaces the content of `out` by the next `rows` values. Calls `bad` for each bad value with the row,
+    /// counted from 0, the fault, and the text of the value.
     pub fn decode(
         &mut self,
         rows: usize,
@@ -196,7 +197,7 @@ impl Open {
     ) -> Result<(), String> {
         let name = wanted.column.name;
         let (max, unsigned) = (self.max, self.unsigned);
-        // Values from 0 to the limit are the rule; the rest is cold.
+        // Nearly all values are between 0 and the limit; the code for others is cold.
         let mut number = |row, value: i64| {
             if value >= 0 && value as u64 <= max {
                 return value as u64;
@@ -241,7 +242,7 @@ impl Open {
         Ok(())
     }
 
-    /// Makes sure that no value is left.
+    /// Makes sure that the column has no more values.
     pub fn end(&mut self, name: &str) -> Result<(), String> {
         let more = match &mut self.values {
             Values::Int32(column) => column.read(1),
@@ -273,7 +274,7 @@ fn wrong_number(
 }
 
 impl Values {
-    /// The rows read last that have no value.
+    /// The rows without a value among those that were read last.
     fn nulls(&self) -> Vec<usize> {
         match self {
             Self::Int32(column) => column.nulls(),
@@ -284,11 +285,11 @@ impl Values {
     }
 }
 
-/// The reader of a column of one type, with its last values.
+/// Reads a column of one type, and holds the values that were read last.
 struct Typed<T: DataType> {
     reader: ColumnReaderImpl<T>,
     values: Vec<T::T>,
-    /// 1 for a row with a value, 0 for one without; empty if the column has a value in every row.
+    /// 1 for a row with a value, 0 for a row without one. Empty if every row of the column must have a value.
     levels: Vec<i16>,
 }
 
@@ -301,7 +302,7 @@ impl<T: DataType> Typed<T> {
         }
     }
 
-    /// Reads up to `rows` rows, and returns how many there were.
+    /// Reads up to `rows` rows, and returns how many were read.
     fn read(&mut self, rows: usize) -> Decoded<usize> {
         self.values.clear();
         self.levels.clear();
@@ -313,7 +314,7 @@ impl<T: DataType> Typed<T> {
         })
     }
 
-    /// Reads `rows` rows, and makes a number of each; of one without a value, 0.
+    /// Reads `rows` rows, and converts each to a number; a row without a value becomes 0.
     #[inline(always)]
     fn decode(
         &mut self,

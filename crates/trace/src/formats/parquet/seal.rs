@@ -1,26 +1,28 @@
 //! Checksums of the rows of a file that this project wrote.
 //!
-//! The pages of a Parquet file may carry checksums, but the writer used here makes none, and a flipped byte in a page often
-//! unpacks to another number. So the footer of a file that this program writes holds, under [`KEY`], one CRC-32 for each row group, in hexadecimal:
-//! of its rows in order, each as its seven numbers in the order of the schema, eight bytes with the lowest first. Programs that rewrite such a file
-//! may keep its key-value pairs and change its rows, but name themselves as its creator: then the checksums mean nothing.
+//! The pages of a Parquet file may have checksums, but the Parquet writer used here writes none, and a damaged
+//! page often still decodes, to other numbers. So the footer of a file that this program writes contains, under
+//! [`KEY`], one CRC-32 for each row group, in hexadecimal. It covers the rows in order: the seven numbers of
+//! each row in the order of the schema, eight bytes each, lowest byte first. Another program that rewrites such
+//! a file may keep its key-value pairs and change its rows, but it names itself as the creator. The checksums
+//! of such a file are ignored.
 
 use crc32fast::Hasher;
 use std::fmt::Write;
 
-/// The key in the footer.
+/// The key in the footer under which the checksums stand.
 pub(crate) const KEY: &str = "destage.crc32";
-/// The beginning of the creator of a file that has these checksums.
+/// How the creator begins in a file that has these checksums.
 pub(crate) const CREATOR: &str = "destage version ";
 
-/// The numbers of a row, in the order of the schema.
+/// The numbers of one row, in the order of the schema.
 pub(crate) type Numbers = [u64; 7];
 
-/// Bytes of a row, and how many of them are summed at once: a checksum is fast over long pieces only.
+/// The bytes of one row. Rows are collected to pieces of 64, because a checksum is fast only over long pieces.
 const ROW_BYTES: usize = size_of::<Numbers>();
 const PIECE_BYTES: usize = 64 * ROW_BYTES;
 
-/// The running checksum of a row group.
+/// The checksum of the rows of a row group so far.
 pub(crate) struct Seal {
     sum: Hasher,
     piece: [u8; PIECE_BYTES],
@@ -38,7 +40,7 @@ impl Default for Seal {
 }
 
 impl Seal {
-    /// Adds a row.
+    /// Adds a row to the checksum.
     #[inline]
     pub fn add(&mut self, numbers: &Numbers) {
         let row = &mut self.piece[self.filled..][..ROW_BYTES];
@@ -52,7 +54,7 @@ impl Seal {
         }
     }
 
-    /// The checksum as it is written, and a fresh start.
+    /// Returns the checksum as the footer has it, and starts a new one.
     pub fn take(&mut self) -> String {
         self.sum.update(&self.piece[..self.filled]);
         self.filled = 0;
@@ -63,14 +65,15 @@ impl Seal {
     }
 }
 
-/// The checksums that a file should have.
+/// Compares the checksums of a file's footer with its rows.
 pub(crate) struct Seals {
     expected: std::vec::IntoIter<String>,
     running: Seal,
 }
 
 impl Seals {
-    /// The checksums in the footer of a file that `creator` made, if they can be trusted.
+    /// Reads the checksums from the value of the footer's key. `None` if `creator` is not this program, so that
+    /// they mean nothing.
     pub fn of(creator: Option<&str>, value: Option<&str>) -> Option<Self> {
         creator?.starts_with(CREATOR).then(|| {
             let words = value.unwrap_or_default().split_ascii_whitespace();
@@ -82,13 +85,13 @@ impl Seals {
         })
     }
 
-    /// Adds a row.
+    /// Adds a row to the current checksum.
     #[inline]
     pub fn add(&mut self, numbers: &Numbers) {
         self.running.add(numbers);
     }
 
-    /// Holds the rows since the last check to the next checksum.
+    /// Compares the checksum of the rows since the last check with the next checksum of the footer.
     pub fn check(&mut self) -> Result<(), String> {
         let found = self.running.take();
         match self.expected.next() {
@@ -98,7 +101,7 @@ impl Seals {
         }
     }
 
-    /// Makes sure that no row group is missing.
+    /// Makes sure that every checksum of the footer had a row group.
     pub fn end(&self) -> Result<(), String> {
         match self.expected.as_slice() {
             [] => Ok(()),

@@ -1,4 +1,4 @@
-//! Partitions hold what was written, volume by volume.
+//! A partition contains, volume by volume, what was written to it.
 
 use super::*;
 use crate::options::ReadOptions;
@@ -20,7 +20,7 @@ fn request(arrival: u64, volume: u32, sector: u64) -> Request {
     }
 }
 
-/// Several volumes, some of them rare, with requests that arrive together.
+/// Requests of several volumes, one of them rare; some requests arrive at the same time.
 fn requests() -> Vec<Request> {
     let one = |index: u64| {
         let volume = if index.is_multiple_of(97) {

@@ -1,4 +1,4 @@
-//! Files for a test to read, gone when it ends.
+//! Temporary files that a test reads; they are removed when it ends.
 #![allow(dead_code, reason = "each test program uses its own part")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A folder of its own for one test.
+/// A temporary folder of one test.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -49,7 +49,7 @@ pub fn read_as(
     read_all(&folder.file(name, content), options)
 }
 
-/// Reads `content` in the format called `name`.
+/// Reads the text `content` in the format called `name`; returns its requests.
 pub fn read(name: &str, content: &str) -> Result<Vec<Request>, TraceError> {
     let options = ReadOptions {
         format: format::find(name),
@@ -58,7 +58,7 @@ pub fn read(name: &str, content: &str) -> Result<Vec<Request>, TraceError> {
     read_as("trace.txt", content, &options).map(|trace| trace.requests)
 }
 
-/// The error of reading, as text without the folder's path.
+/// The text of the error of reading `content`, without the path of the folder. Checks the form of the text.
 pub fn error(name: &str, content: impl AsRef<[u8]>, options: &ReadOptions) -> String {
     let folder = Folder::new();
     let text = read_all(&folder.file(name, content), options)
@@ -76,7 +76,7 @@ pub const MS: u64 = 10_000_000;
 /// Ticks in a microsecond.
 pub const US: u64 = 10_000;
 
-/// To read the format called `name`.
+/// Options that read the format called `name`.
 pub fn options(name: &str) -> ReadOptions {
     ReadOptions {
         format: Some(format::find(name).unwrap()),
@@ -84,7 +84,7 @@ pub fn options(name: &str) -> ReadOptions {
     }
 }
 
-/// To read the format called `name` with `choices`.
+/// Options that read the format called `name` with `choices`.
 pub fn with(name: &str, choices: Choices) -> ReadOptions {
     ReadOptions {
         choices,
@@ -92,10 +92,11 @@ pub fn with(name: &str, choices: Choices) -> ReadOptions {
     }
 }
 
-/// Arrival, volume, operation, sector, sectors, forced unit access; streams are compared where there are some.
+/// Arrival, volume, operation, sector, sectors, forced unit access. Tests that use streams compare them
+/// separately.
 pub type Plain = (u64, u32, Operation, u64, u32, bool);
 
-/// A request without its line.
+/// A request without its line number and stream.
 pub fn plain(request: &Request) -> Plain {
     let Request {
         arrival,
@@ -109,7 +110,7 @@ pub fn plain(request: &Request) -> Plain {
     (arrival, volume, operation, sector, sectors, fua)
 }
 
-/// All requests of a file that holds `content`.
+/// All requests of a file with this `content`.
 pub fn read_plain(content: impl AsRef<[u8]>, options: &ReadOptions) -> Vec<Plain> {
     let trace = read_as("t", content, options).unwrap();
     trace.requests.iter().map(plain).collect()

@@ -1,4 +1,4 @@
-//! The mixes of files there are: a row of the registry each, and the parameters they share.
+//! The mixes of files: one workload each, and the parameters that they share.
 
 use super::{Removed, make};
 use crate::Workload;
@@ -17,7 +17,7 @@ const PERCENT: Kind = Kind::Number {
 };
 
 choices! {
-    /// Which file system.
+    /// The file system of a mix.
     pub(super) enum FileSystemKind {
         Fat = "fat",
         Ext3 = "ext3",
@@ -177,7 +177,7 @@ const APPEND_BYTES: Parameter = Parameter {
 };
 
 parameters! {
-    /// The parameters that every row of this machine may have.
+    /// The parameters that the workloads of this machine can have.
     pub(super) struct Parameters {
         requests: u64 as REQUESTS;
         page_bytes: u64 as BLOCK_BYTES;
@@ -207,14 +207,14 @@ parameters! {
     }
 }
 
-/// How sizes of new files are distributed.
+/// The distribution of the sizes of new files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum SizeLaw {
     LogNormal,
     Uniform,
 }
 
-/// A stand-in's row: where it differs from its fellows.
+/// Declares a workload by the parameters in which it differs from the others.
 macro_rules! row {
     ($row:ident, $name:literal, $law:ident, $about:literal, $($parameter:ident = $default:literal, $source:literal;)*) => {
         pub(crate) const $row: Workload = Workload {

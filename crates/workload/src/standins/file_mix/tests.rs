@@ -1,13 +1,13 @@
-//! Which file goes.
+//! Tests which file is removed.
 
 use super::*;
 use destage_base::parameter::Value;
 
-/// Five files of the mix; the slots they have, in the order they were made, and the mix.
+/// A mix with five files, and the slots of the files in the order in which they were made.
 fn five(removed: &str) -> (Vec<u64>, FileMix, Random, Disk) {
     let mut values = Values::defaults(BROWSER_CACHE.parameters);
     values.set("removed", Value::Text(removed.to_owned()));
-    // Every step puts a piece at the end of a file, of which there are enough that can grow.
+    // No step writes the large file, so it is not made. The test below lets every step append to a file.
     values.set("hot_percent", Value::Number(0.0));
     values.set("append_percent", Value::Number(94.0));
     let mut mix = file_mix(

@@ -1,31 +1,36 @@
-//! The volume that IOzone writes to, as NTFS lays it out: the places of files, when deleted clusters are free again, and metadata.
+//! The volume that IOzone writes to, as NTFS lays it out: the addresses of files, the time at which deleted
+//! clusters become free, and metadata.
 
 use crate::files::Extent;
 use crate::files::space::Space;
 use std::collections::VecDeque;
 
-/// Sectors of a cluster, which is a page of the file system.
+/// Sectors in a cluster, which is a page of the file system.
 pub(super) const CLUSTER: u64 = 8;
-/// Clusters for data: two of the largest file and some more, as a deleted file keeps its clusters for a while.
+/// Clusters for data: enough for two of the largest file and some more, because a deleted file keeps its
+/// clusters for a while.
 const DATA: u64 = 300_000;
-/// The cluster where data begin. It is not at the start of a block, as no file system asks where blocks are.
+/// The first cluster of data. It is not at the start of a block, because a file system does not know where
+/// blocks are.
 const FIRST_DATA: u64 = 80 * 64 + 12;
-/// Clusters of the volume.
+/// Clusters in the volume.
 pub(super) const CLUSTERS: u64 = FIRST_DATA + DATA;
-/// The two restart pages of the log, written in turn, and its ring.
+/// The two restart pages of the log, which are written in turn, and the start and the length of the log, a ring
+/// of pages.
 const RESTART: u64 = 34;
 const LOG: u64 = 1040;
 const LOG_PAGES: u64 = 4000;
-/// The writes of a checkpoint besides the log, by turns: a record of the file table, and pages of the bitmap and of indices with every third one.
+/// The writes of a checkpoint besides those of the log, as page and pages. They alternate: a record of the file
+/// table, or, at every third checkpoint, pages of the bitmap and of indices.
 const CHECKPOINTS: [&[(u64, u64)]; 3] = [
     &[(33, 1)],
     &[(170, 1)],
     &[(32, 1), (163, 1), (308, 1), (311, 2)],
 ];
-/// The time from one checkpoint of NTFS to the next.
+/// The time between two checkpoints of NTFS in ms.
 const CHECKPOINT_MS: f64 = 5000.0;
 
-/// A write of this many sectors, and its time.
+/// A write, with its time in ms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Write {
     pub at_ms: f64,
@@ -33,15 +38,15 @@ pub(super) struct Write {
     pub sectors: u64,
 }
 
-/// The volume, and its writes that the trace has not yet returned.
+/// The volume, and the writes that the workload has not yet returned.
 #[derive(Clone, Debug)]
 pub(super) struct Volume {
-    /// The present time.
+    /// The current time in ms.
     pub now_ms: f64,
     writes: VecDeque<Write>,
     space: Space,
     file: Vec<Extent>,
-    /// The clusters of deleted files: up to the last checkpoint, and since.
+    /// The clusters of files that were deleted before the last checkpoint, and since.
     left: [Vec<Extent>; 2],
     checkpoints: usize,
     next_checkpoint_ms: f64,
@@ -50,7 +55,7 @@ pub(super) struct Volume {
 }
 
 impl Volume {
-    /// An empty one.
+    /// Creates an empty volume.
     pub fn new(now_ms: f64) -> Self {
         Self {
             now_ms,
@@ -69,7 +74,8 @@ impl Volume {
         self.writes.pop_front()
     }
 
-    /// Makes the file again, with this many sectors: in the first free clusters there are, in as many pieces as it takes.
+    /// Makes the file again with `sectors` sectors, in the first free clusters, in as many extents as
+    /// necessary.
     pub fn make(&mut self, sectors: u64) {
         self.remove();
         let mut left = sectors / CLUSTER;
@@ -78,14 +84,14 @@ impl Volume {
                 left -= extent.pages;
                 self.file.push(extent);
             } else {
-                // A full volume does not wait for its checkpoints; two of the largest file always fit.
+                // A full volume does not wait for its checkpoints. Two of the largest file always fit.
                 self.release();
                 self.release();
             }
         }
     }
 
-    /// Empties it: writes that wait stay, and so does the time.
+    /// Empties the volume. The writes that wait and the time do not change.
     pub fn format(&mut self) {
         let writes = std::mem::take(&mut self.writes);
         *self = Self {
@@ -94,13 +100,13 @@ impl Volume {
         };
     }
 
-    /// Deletes the file. Its clusters are not taken again before the log no longer needs to undo that, which is at the
-    /// second checkpoint from now.
+    /// Deletes the file. Its clusters become free at the second checkpoint from now, when the log no longer
+    /// needs to undo the deletion.
     pub fn remove(&mut self) {
         self.left[1].append(&mut self.file);
     }
 
-    /// Writes sectors of the file, a request for each of its pieces.
+    /// Writes sectors of the file, with a request for each of its extents.
     pub fn write(&mut self, offset: u64, sectors: u64) {
         self.check();
         let (mut from, end, mut base) = (offset, offset + sectors, 0);
@@ -119,14 +125,14 @@ impl Volume {
         }
     }
 
-    /// A file that others have grows by a cluster, and stays.
+    /// Lets a file of another program grow by a cluster, which stays allocated.
     pub fn grow_another(&mut self) {
         if let Some(extent) = self.space.take_run(0, 1) {
             self.write_pages(FIRST_DATA + extent.first, 1);
         }
     }
 
-    /// Ends a flush: the new state of the file goes to the log, then comes a restart page.
+    /// Ends a flush: for a new file, writes its state to the log; then writes a restart page.
     pub fn commit(&mut self, is_new: bool) {
         self.check();
         if is_new {
@@ -135,7 +141,7 @@ impl Volume {
         self.restart();
     }
 
-    /// The checkpoints that were due by now.
+    /// Makes the checkpoints that are due by now.
     fn check(&mut self) {
         while self.next_checkpoint_ms <= self.now_ms {
             let now_ms = std::mem::replace(&mut self.now_ms, self.next_checkpoint_ms);

@@ -1,31 +1,32 @@
-//! How many pages may be written back ahead in a period of time.
+//! How many pages may be written back in idle time in each period.
 //!
 //! ```text
 //!   writes per period    40   0   0   0  |  10  10  10  10  |  0   0   0   0
-//!   peak over mean              4        |         1        |  (4: idle is as bursty as can be)
+//!   peak over mean              4        |         1        |  (no writes: counts as 4, the maximum)
 //!   cap                     4 x base     |       base       |      4 x base
 //! ```
 //!
-//! Bursts leave long gaps in which a write-back delays no request, and need clean pages when they arrive; an even load has no gaps. Peak over mean of
-//! the last periods is the simplest measure of that: between 1 and the number of periods, which bounds the cap.
+//! Bursts of writes leave long gaps in which a write-back delays no request, and they need clean pages when they
+//! arrive; an even load has no gaps. The peak over the mean of the last periods is the simplest measure of this. It
+//! is between 1 and the number of periods, so the cap is bounded.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Ticks;
 
-/// Counts writes and write-backs by period.
+/// Counts writes and write-backs in each period, and limits the write-backs.
 pub struct Budget {
-    /// Length of a period.
+    /// Length of a period, in ticks.
     period: Ticks,
-    /// Pages per period if writes come evenly.
+    /// The cap in pages per period if writes come evenly.
     base: u64,
-    /// Which period it is.
+    /// Number of the present period.
     number: u64,
-    /// Page writes up to the latest access, and up to the beginning of the period.
+    /// Total number of page writes at the latest access, and at the beginning of the period.
     writes: u64,
     writes_before: u64,
-    /// Page writes of each of the last periods, a ring.
+    /// Page writes of each of the last periods; a ring buffer.
     past: Vec<u64>,
     next: usize,
     cap: u64,
@@ -33,7 +34,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// `base` pages per period of `period` ticks, more after bursts among the last `periods`. The time before the run counts as idle.
+    /// A budget of `base` pages per period of `period` ticks, and of more if the writes of the last `periods` periods
+    /// came in bursts. The time before the run counts as idle.
     pub fn new(period: Ticks, periods: usize, base: u64) -> Self {
         Self {
             period,
@@ -48,13 +50,13 @@ impl Budget {
         }
     }
 
-    /// Up to now `total` page writes came.
+    /// So far there were `total` page writes.
     #[inline]
     pub fn note_writes(&mut self, total: u64) {
         self.writes = total;
     }
 
-    /// It is `now`: closes the periods that have passed.
+    /// The time is `now`: closes the periods that have ended.
     #[inline]
     pub fn turn_to(&mut self, now: Ticks) {
         if now / self.period > self.number {
@@ -62,7 +64,7 @@ impl Budget {
         }
     }
 
-    /// One more page is written back; whether it may be.
+    /// Asks to write back one more page. Returns whether this is allowed, and counts it if so.
     pub fn spend(&mut self) -> bool {
         let may = self.spent < self.cap;
         self.spent += u64::from(may);
@@ -81,7 +83,7 @@ impl Budget {
         let sum: u64 = self.past.iter().sum();
         let peak = self.past.iter().max().copied().unwrap_or(0);
         let periods = self.past.len() as u64;
-        // Without writes a peak cannot be told from a mean, and there is no hurry.
+        // Without writes there is no peak, and the cap is as high as possible because no request has to wait.
         let scaled = (u128::from(self.base * periods) * u128::from(peak)).checked_div(sum.into());
         self.cap = scaled.map_or(self.base * periods, |cap| cap as u64);
     }
@@ -96,7 +98,7 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// Pages the budget gives until it is spent.
+    /// How many pages the budget still allows.
     fn rest(budget: &mut Budget) -> u64 {
         let mut pages = 0;
         while budget.spend() {
@@ -111,7 +113,7 @@ mod tests {
         let mut total = 0;
         assert_eq!(rest(&mut budget), 12);
         let mut period = 0;
-        // Writes of a period, then the cap of the next: 3 * peak * 4 / sum.
+        // The writes of a period, and the cap of the next one: 3 * peak * 4 / sum.
         for (writes, cap) in [
             (40, 12),
             (0, 12),
@@ -123,14 +125,15 @@ mod tests {
         ] {
             total += writes;
             budget.note_writes(total);
-            // Only the beginning of another period fills it up.
+            // The budget is renewed only when another period begins.
             budget.turn_to(period * 100 + 99);
             assert_eq!(rest(&mut budget), 0);
             period += 1;
             budget.turn_to(period * 100);
             assert_eq!(rest(&mut budget), cap, "period {period}");
         }
-        // 10 10 10 0, then two periods at once: 10 0 0 0, and at last nothing at all.
+        // The sums of the last four periods are those of 10 10 10 0, then, two periods later, of 10 0 0 0, and at
+        // last of no writes at all.
         for (period, cap) in [(8, 4), (10, 12), (11, 12), (1000, 12)] {
             budget.turn_to(period * 100 + 5);
             assert_eq!(rest(&mut budget), cap, "period {period}");

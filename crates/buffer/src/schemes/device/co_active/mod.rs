@@ -1,27 +1,27 @@
-//! `co-active`: writes cold pages back while their die is idle, so that evictions find clean ones.
+//! `co-active`: writes cold pages back while their die is idle, so that evictions find clean pages.
 //!
 //! ```text
-//!            latest                 next to go
-//!   hot      [ h1  h2  h3 ]                       no page idle for a window; kept as long as may be
+//!            latest                 next to leave
+//!   hot      [ h1  h2  h3 ]                       accessed within the last window; leave last
 //!               ^      v  no access for a window: cold again
-//!   cold     [ c1  c2  c3  c4 ]                   dirty, accessed too seldom
+//!   cold     [ c1  c2  c3  c4 ]                   dirty, accessed less often
 //!                          v  die idle: programmed, stays
 //!   clean    [ k1  k2  k3 ]  -> leaves first, without a program
 //! ```
 //!
-//! A page is hot once it was accessed `co_hot` times within `co_window` page writes, and as long as no
-//! window passes without an access. Room: the page that has been clean longest, otherwise the least recent
-//! cold page, otherwise the least recent hot one. While a die is idle its cold pages are written back, least recent first, one at a time; they stay
-//! as clean pages.
+//! A page becomes hot when it is accessed `co_hot` times within `co_window` page writes. It stays hot until
+//! `co_window` page writes pass without an access. If room is needed, the page that has been clean longest leaves;
+//! without clean pages, the least recently used cold page; without cold pages, the least recently used hot page.
+//! While a die is idle its cold pages are written back, the least recently used first, one at a time. They stay as
+//! clean pages.
 //!
-//! How many may be written back is a matter of the workload: in each period of time no more than a
-//! `Budget` allows, which grows with how unevenly writes came in the periods before. Hot pages are never
-//! written back ahead.
+//! A `Budget` limits how many pages are written back in each period of time. The more unevenly writes came in the
+//! periods before, the larger it is. Hot pages are never written back in idle time.
 //!
-//! A page counts as clean once its write-back is issued, so nothing depends on the speed of the flash; a page evicted meanwhile is not programmed
-//! twice, and only its slot stays in use.
+//! A page counts as clean when its write-back is issued, so no decision depends on the speed of the flash. If a page
+//! is evicted during its write-back, it is not programmed twice; only its slot stays in use.
 //!
-//! Cost: O(1) amortized per page, O(`co_periods`) per period; two list nodes and 24 bytes per slot.
+//! Cost: O(1) amortised per page, O(`co_periods`) per period. Memory: two list nodes and 24 bytes per slot.
 
 mod budget;
 
@@ -50,19 +50,22 @@ parameters! {
     /// The parameters of `co-active`.
     struct Parameters {
         stride: u64 as STRIDE;
-        /// Within how many page writes accesses of a page count together; 0: as many as the buffer has pages.
+        /// Within how many page writes the accesses of a page are counted; 0: as many as the buffer has pages.
         co_window: u32 = "0", "page writes", OURS;
-        /// Accesses within the window that make a page hot, including the one with which it enters.
+        /// How many accesses within the window make a page hot, including the write with which it enters.
         co_hot: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "accesses", OURS;
-        /// Pages written back per period if writes come evenly; 0: a sixteenth of the buffer, at least one.
+        /// How many pages are written back per period if writes come evenly; 0: a sixteenth of the buffer, at least
+        /// one.
         co_cap_pages: u32 = "0", "pages", OURS;
         /// Length of the periods in which writes and write-backs are counted.
         co_period_us: u64 = "100000" in Kind::Integer { min: 1, max: u64::MAX / TICKS_PER_US }, "us", OURS;
-        /// Number of past periods over which the burstiness of writes is measured: the cap grows by their peak over their mean.
+        /// How many past periods measure the burstiness of writes: the cap is multiplied by their peak over their
+        /// mean.
         co_periods: u32 = "8" in Kind::Integer { min: 1, max: 1024 }, "periods", OURS;
-        /// How long no host request for a die's pages may have been queued or in service before.
+        /// How long no host request for a die's pages may have been queued or in service before they are written
+        /// back.
         co_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", OURS;
-        /// Whether a read hit counts as an access, for recency and for being hot.
+        /// Whether a read hit counts as an access, both for recency and for becoming hot.
         read_touch: bool = "false", "", OURS;
     }
 }
@@ -105,7 +108,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// Where a page is; the numbers of the lists.
+/// The state of a page, and the number of its list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Clean,
@@ -113,10 +116,10 @@ enum State {
     Hot,
 }
 
-/// The state of the page in a slot.
+/// The state of the page in a slot, and its accesses.
 #[derive(Clone, Copy)]
 struct Held {
-    /// Virtual time at which the accesses began that are counted.
+    /// Virtual time of the first access that is counted.
     first: u64,
     /// Virtual time of the latest access.
     last: u64,
@@ -125,11 +128,11 @@ struct Held {
 }
 
 struct CoActive {
-    /// One list per state, the latest in front.
+    /// One list per state. Front: the latest.
     order: SlotLists,
-    /// The cold pages once more, a list per die, in the same order.
+    /// The cold pages again, in one list per die and in the same order.
     cold: SlotLists,
-    /// By slot.
+    /// The state of the page in each slot.
     held: Vec<Held>,
     window: u64,
     hot_accesses: u32,
@@ -251,7 +254,8 @@ impl Scheme for CoActive {
 }
 
 impl CoActive {
-    /// Changes by time alone: periods end, hot pages cool down. Two accesses at the same virtual time count as one.
+    /// Applies what depends on time alone: ends periods, and makes hot pages cold. A second call for the same access
+    /// changes nothing.
     #[inline]
     fn begin(&mut self, access: &Access) {
         self.budget.turn_to(access.now);
@@ -267,7 +271,7 @@ impl CoActive {
         }
     }
 
-    /// To the front of its new list.
+    /// Gives a page its new state and puts it at the front of the list of this state.
     fn move_to(&mut self, state: State, entry: Entry) {
         let Slot(slot) = entry.slot;
         let old = core::mem::replace(&mut self.held[slot as usize].state, state);
@@ -281,7 +285,7 @@ impl CoActive {
         }
     }
 
-    /// The page stays, as a clean one.
+    /// Writes a page back. It stays as a clean page.
     fn write_back(&mut self, entry: Entry, victim: &mut Victim) {
         self.move_to(State::Clean, entry);
         victim.entries.push(entry);

@@ -1,14 +1,16 @@
-//! `epo`: destages one page for every die at once, so that all dies program in parallel.
+//! `epo`: destages one page of every die at once, so that all dies program in parallel.
 //!
-//! Each die of the device has a queue of the buffered pages that will be programmed on it, the
-//! latest write in front. When the buffer is full, the tail of every non-empty queue leaves, all in one batch, and the next misses find room without
-//! any destage.
+//! Each die of the device has a queue of the buffered pages that will be programmed on it, with the latest write at
+//! the front. When the buffer is full, the page at the back of every non-empty queue leaves, all in one batch. The
+//! next misses then need no destage.
 //!
-//! Follows the numbered steps of Xie and Koshia (2011), and departs from them where they cannot be meant: the key is the *logical* page, because a
-//! page that is programmed again gets a new physical address and would never hit; an empty queue gives no page; room is made only if there is none;
-//! and a page is found by the buffer's map, not by walking a queue. Parameters restore the first three, so that their cost can be measured.
+//! The scheme follows the numbered steps of Xie and Koshia (2011), with four differences where the steps cannot be
+//! meant literally. The key of a page is its *logical* number, because a page that is programmed again gets a new
+//! physical address and would never hit. An empty queue gives no page. Pages leave only if no slot is free. A page is
+//! found by the buffer's map and not by walking a queue. Parameters restore the first three steps as printed, so that
+//! their cost can be measured.
 //!
-//! Cost: O(1) per page, O(dies) per batch; one list node per slot, and a list per die.
+//! Cost: O(1) per page, O(dies) per batch. Memory: one list node per slot, and a list per die.
 
 mod pool;
 
@@ -30,11 +32,11 @@ use crate::view::View;
 use pool::{Counting, Pool};
 
 choices! {
-    /// The words of `key`.
+    /// The values of `epo_key`.
     pub enum Key {
-        /// Its logical number.
+        /// The logical page number.
         Logical = "logical",
-        /// The flash address of its latest write.
+        /// The flash address of the page's latest write.
         Physical = "physical",
     }
 }
@@ -42,14 +44,15 @@ choices! {
 parameters! {
     /// The parameters of `epo`.
     struct Parameters {
-        /// Consecutive logical pages on one die before the next die's turn.
+        /// How many consecutive logical pages are on one die before the next die follows.
         stride: u64 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", "Ours: EPO (2011) asks the translation layer, which cannot know where a page will be programmed.";
-        /// The most pages of a batch, which are then those of the longest queues; 0: no limit.
+        /// The maximum number of pages of a batch, which takes them from the longest queues; 0: no limit.
         epo_batch_max: u32 = "0", "pages", "Ours; EPO (2011) takes one page of every queue.";
-        /// The key of a page: its logical number, or the flash address of its latest write, under which a rewrite is never found.
+        /// The key of a page: its logical number, or the flash address of its latest write, with which a rewrite is
+        /// never found.
         epo_key: Key = "logical", "", "Ours; EPO (2011) stands below the translation layer, and knows its addresses.";
-        /// How free pages are counted: the actual number; as if an eviction took a page of every queue, empty ones included; or printed: as if every
-        /// miss did.
+        /// How free pages are counted: `corrected` counts the free slots; `every_queue` assumes that each eviction
+        /// frees a page of every queue, also of an empty one; `printed` assumes this of every miss.
         epo_pool: Counting = "corrected", "", "Ours; EPO (2011), figure 3, prints the last.";
     }
 }
@@ -92,21 +95,22 @@ struct Epo {
     queues: SlotLists,
     dies: u64,
     stride: u64,
-    /// Only if a batch may not take a page of every queue.
+    /// Only if a batch is limited to fewer pages than there are queues.
     limit: Option<Limit>,
     knows_addresses: bool,
-    /// Only if free pages are not counted as they should be.
+    /// Only if free pages are counted in another way than `corrected`.
     pool: Option<Pool>,
 }
 
-/// The data for choosing among the queues.
+/// The data for choosing queues when a batch is limited.
 struct Limit {
     batch_max: usize,
-    /// By queue.
+    /// The number of pages of each queue.
     lengths: Vec<u32>,
-    /// By slot, the virtual time of the last write: of two queues of equal length, the one whose tail has waited longer leaves first.
+    /// By slot: the virtual time of the last write. Of two queues of equal length, the one with the older last page
+    /// is chosen.
     written: Vec<u64>,
-    /// Scratch memory of a choice.
+    /// Memory that is reused for each choice.
     longest: Vec<u32>,
 }
 
@@ -227,7 +231,7 @@ impl Limit {
         *table::at(&mut self.written, slot.0 as usize, 0) = access.virtual_time;
     }
 
-    /// Leaves in `longest` the longest queues, as many as a batch may have, in the order of queues.
+    /// Puts the longest non-empty queues into `longest`, as many as a batch may have, in the order of their numbers.
     fn choose(&mut self, queues: &SlotLists) {
         let Self {
             batch_max,

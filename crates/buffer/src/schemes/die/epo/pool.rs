@@ -1,8 +1,9 @@
-//! The pool of free pages as the printed algorithm of EPO counts it.
+//! The pool of free pages, counted as the printed algorithm of EPO does.
 //!
-//! Figure 3 of the paper adds `dies - 1` to the pool: one page of each queue leaves, and the page of the miss takes one of the free slots. It does so
-//! after every miss, whether or not a page left, and counts a page of every queue, whether or not the queue had one. So the pool counts slots that do
-//! not exist, and the buffer fills beyond its capacity.
+//! Figure 3 of the paper adds `dies - 1` to the pool: one page of each queue leaves, and the page of the miss uses
+//! one of the free slots. It does so after every miss, whether or not pages left, and it counts a page of every
+//! queue, whether or not the queue had one. So the pool counts slots that do not exist, and the buffer grows beyond
+//! its capacity.
 //!
 //! ```text
 //!   capacity 4, 4 dies      every_queue      printed
@@ -15,31 +16,32 @@
 use destage_base::choices;
 
 choices! {
-    /// The words of `pool`: which of the two slips stay.
+    /// The values of `epo_pool`: which of the two errors are kept.
     pub enum Counting {
-        /// `None`: a slot is free if no page is in it.
+        /// No error is kept: a slot is free if no page is in it. The scheme then has no [`Pool`].
         Corrected = "corrected",
-        /// An eviction counts a page of every queue, empty ones too.
+        /// An eviction counts a page of every queue, also of an empty one.
         EveryQueue = "every_queue",
-        /// An eviction counts a page of every queue, empty ones too, and so does every miss without an eviction.
+        /// An eviction counts a page of every queue, also of an empty one, and so does every miss without an
+        /// eviction.
         Printed = "printed",
     }
 }
 
-/// The pool of a buffer that uses the printed count.
+/// The count of free pages for a buffer that keeps at least one of the errors.
 pub struct Pool {
-    /// Pages believed free.
+    /// Number of pages that count as free.
     free: u64,
     dies: u64,
-    /// Every miss adds, also one without an eviction.
+    /// Whether every miss adds to the pool, also one without an eviction.
     at_every_miss: bool,
     capacity: usize,
-    /// The most pages beyond the capacity at one moment.
+    /// The largest number of pages beyond the capacity at one moment.
     beyond_max: usize,
 }
 
 impl Pool {
-    /// The pool of an empty buffer; `None` if it is counted as it should be.
+    /// The pool of an empty buffer; `None` if the scheme counts its free slots.
     pub fn new(counting: Counting, capacity_pages: u32, dies: u32) -> Option<Self> {
         let at_every_miss = match counting {
             Counting::Corrected => return None,
@@ -55,19 +57,19 @@ impl Pool {
         })
     }
 
-    /// Whether a miss has to evict first.
+    /// Whether a miss first has to evict.
     pub fn is_empty(&self) -> bool {
         self.free == 0
     }
 
-    /// One page of each queue that had one has left for a miss.
+    /// A batch has left because of a miss.
     pub fn note_batch(&mut self) {
         if !self.at_every_miss {
             self.free += self.dies;
         }
     }
 
-    /// A page has entered, and there are now `pages`.
+    /// A page has entered, and the buffer now holds `pages` pages.
     pub fn note_miss(&mut self, pages: usize) {
         if self.at_every_miss {
             self.free += self.dies - 1;
@@ -77,18 +79,18 @@ impl Pool {
         self.beyond_max = self.beyond_max.max(pages.saturating_sub(self.capacity));
     }
 
-    /// A page has left, but not because of a miss.
+    /// A page has left for another reason than a miss.
     pub fn give_back(&mut self) {
         self.free += 1;
     }
 
-    /// Emits the pool and the pages behind it.
+    /// Emits the size of the pool and the maximum number of pages beyond the capacity.
     pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         emit("pool_pages", self.free as f64);
         emit("beyond_capacity_pages_max", self.beyond_max as f64);
     }
 
-    /// Resets the maximum to `pages` pages.
+    /// Restarts the maximum from a buffer that holds `pages` pages.
     pub fn reset_maximum(&mut self, pages: usize) {
         self.beyond_max = pages.saturating_sub(self.capacity);
     }

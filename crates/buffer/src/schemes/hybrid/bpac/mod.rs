@@ -1,9 +1,10 @@
-//! `bpac`: hot pages one by one, the rest by clusters: old clusters by size, young ones not at all.
+//! `bpac`: keeps hot pages singly and all others in clusters; only clusters that are old leave by size.
 //!
-//! The block-page adaptive cache keeps pages that were hit in a list of single pages, so that one hot
-//! page does not hold its whole block back, and all others in clusters. Clusters used lately are left alone
-//! whatever their size (they are *size-independent*); of the others the largest leaves first. How long
-//! "lately" is, for pages and for clusters, it learns from the distances between uses (`monitor`).
+//! The block-page adaptive cache (BPAC) keeps pages that were hit in a list of single pages, so that one hot page
+//! does not keep its whole block in the buffer. All other pages are in clusters. A cluster that was used recently
+//! does not leave because of its size (it is *size-independent*). Of the other clusters, the largest leaves first.
+//! Two thresholds, one for pages and one for clusters, define what "recently" means. The scheme learns them from the
+//! distances between uses (see `monitor`).
 //!
 //! ```text
 //!   P-list (pages)    MRU [ 20 9 33 ] LRU  --- not hit for PIRD_thd writes ---+
@@ -14,16 +15,18 @@
 //!   victim: a full sequential cluster; the largest size-dependent; the oldest; the LRU page
 //! ```
 //!
-//! Sequential clusters wait until they are complete, and are size-independent whatever their age; a hit cluster is no longer sequential, and keeps
-//! its age. So age and region are kept apart.
+//! Sequential clusters wait until they are complete, and are size-independent whatever their age. A hit ends this: if
+//! the hit continues a loop, the cluster becomes looping and counts as used now; otherwise it becomes random, and its
+//! age stays the same. So age and region are stored separately.
 //!
-//! Clusters stand in the order of their last use in two queues: those that got a page from the host, and those made for a page that cooled down.
-//! Either grows at its young end only, because pages cool
-//! down in the order of their last use. So ageing looks at two old ends, and nothing is ever sorted.
+//! Clusters are in the order of their last use in two queues: clusters that got a page from the host, and clusters
+//! made for a page that left the P-list. Unless a threshold grows, clusters enter each queue only at its young end,
+//! because pages leave the P-list in the order of their last use. So only the old ends of the two queues have to be
+//! checked for clusters that have become old, and nothing is ever sorted.
 //!
-//! Cost: O(1) amortised per call, O(log n) where a cluster of the size-dependent region changes; a
-//! threshold that grows brings clusters back, once per period. Up to 102 bytes per page, beside the buffer's
-//! own, if every page is a cluster of its own.
+//! Cost: O(1) amortised per call; O(log n) if a cluster of the size-dependent region changes. A threshold that grows
+//! makes clusters size-independent again, once per period. Memory: up to 102 bytes per page in addition to the
+//! buffer's own, if every page is in a cluster of its own.
 
 mod monitor;
 mod parameters;
@@ -67,41 +70,42 @@ pub const ROW: SchemeRow = SchemeRow {
 /// The order in which the pages of a cluster were written.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Class {
-    /// Came in ascending order without a gap.
+    /// The pages came in ascending order without a gap.
     Sequential,
-    /// Sequential, and being written once more from its start.
+    /// The cluster is sequential, and is being written again from its start.
     Looping,
-    /// Anything else.
+    /// Any other order.
     #[default]
     Random,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Cluster {
-    /// When it was last used.
+    /// Virtual time of the last use.
     last: u64,
-    /// The offset of its first page.
+    /// The offset of its first page in the block.
     start: u32,
-    /// The offset that continues the sequence.
+    /// The offset of the page that would continue the sequence.
     next: u32,
-    /// The offset that continues the loop.
+    /// The offset of the page that would continue the loop.
     loop_next: u32,
     class: Class,
-    /// Not used for longer than the threshold.
+    /// Whether its last use is longer ago than the threshold.
     is_old: bool,
-    /// In the size-dependent region.
+    /// Whether it is in the size-dependent region.
     is_dependent: bool,
-    /// Whether it is in a bucket, so that it need not be searched.
+    /// Whether it is in a bucket of `by_size`; this saves a search.
     is_sorted: bool,
 }
 
-/// Queues of clusters, front: youngest. By the kind of their last use, and by age.
+/// The queues of clusters that are not old: those that got a page from the host, and those made for a page that left
+/// the P-list. Front: the youngest.
 const WRITTEN: u32 = 0;
 const COOLED: u32 = 1;
-/// Added to the number of either queue: the queue of its old clusters.
+/// Added to the number of either queue to get the queue of its old clusters.
 const OLD: u32 = 2;
 
-/// The rule that chose a victim; evictions are counted by rule.
+/// The rule that chose a victim. Evictions are counted by this rule.
 #[derive(Clone, Copy)]
 enum Reason {
     Sequential,
@@ -111,41 +115,41 @@ enum Reason {
 }
 
 struct Bpac {
-    /// The P-list, front: latest use.
+    /// The P-list. Front: latest use.
     hot: SlotList,
-    /// The pages of the P-list by block; only if some rule takes them together.
+    /// The pages of the P-list by block; only if a rule evicts the hot pages of a block together.
     hot_blocks: Option<Clusters>,
     /// The B-list.
     clusters: Clusters<Cluster>,
     queues: Rings,
-    /// Size-dependent clusters by size, and above all sizes the full sequential ones of either region.
+    /// Size-dependent clusters by size. The highest bucket holds the full sequential clusters of both regions.
     by_size: Buckets,
-    /// The other clusters by size, if a rule asks.
+    /// The other clusters by size; only if the fallback rule needs them.
     young_by_size: Option<Buckets>,
     /// The bucket of full sequential clusters.
     full: u32,
-    /// When the page was last written, by slot.
+    /// By slot: virtual time of the last write of the page.
     last: Vec<u64>,
-    /// The clusters of the size-dependent region.
+    /// Number of clusters in the size-dependent region.
     dependent_clusters: usize,
     monitor: Monitor,
-    /// When each block was last used, if BIRD is measured over all blocks ever seen.
+    /// Virtual time of the last use of each block; only if BIRD is sampled over all blocks ever seen.
     history: Option<PageMap<u64>>,
     rules: Rules,
-    /// By [`Reason`].
+    /// Number of evictions by [`Reason`].
     evictions: [u64; 4],
 }
 
-/// The rules that the parameters set.
+/// The rules that parameters set.
 struct Rules {
-    /// Every hit counts as a use of its block.
+    /// Every hit is a use of its block.
     hits_use_blocks: bool,
-    /// Sequential clusters that are old are size-dependent, too.
+    /// Old sequential clusters are also size-dependent.
     sequences_age: bool,
-    /// A cluster of one page is a sequence.
+    /// A cluster of one page counts as a sequence.
     lone_pages_are_sequences: bool,
     fallback: Fallback,
-    /// The share of the oldest clusters that [`Fallback::LargestTail`] looks at.
+    /// The share of the clusters, from the oldest on, that [`Fallback::LargestTail`] considers.
     tail: f64,
     hot_leaves_by_block: bool,
     hot_leaves_with_cluster: bool,
@@ -285,7 +289,8 @@ impl Bpac {
             full: largest + 1,
             last: Vec::with_capacity(table::prepared(config.capacity_pages)),
             dependent_clusters: 0,
-            // A number too large for an integer, infinity among them, becomes the largest integer.
+            // The conversion turns numbers that are too large for an integer, including infinity, into the largest
+            // integer.
             monitor: Monitor::new(
                 learning,
                 parameters.bpac_pird_thd as u64,
@@ -305,11 +310,12 @@ impl Bpac {
         }
     }
 
-    /// Begins the page write `time`, or does nothing if it has begun: hot pages cool down, clusters age.
+    /// Begins the page write `time`, or does nothing if it has begun. Hot pages that have expired leave the P-list,
+    /// and clusters age.
     #[inline]
     fn advance(&mut self, time: u64) {
         if self.monitor.is_over(time.saturating_sub(1)) {
-            // The write that ended the period went past the buffer.
+            // The write that ended the period bypassed the buffer.
             self.close_period(time - 1);
         }
         let threshold = self.monitor.pird.threshold;
@@ -336,7 +342,7 @@ impl Bpac {
         self.rejuvenate(time);
     }
 
-    /// Notes which clusters have become old; the size-dependent region takes those that are allowed to age.
+    /// Marks the clusters that have become old. Those that the rules allow to age enter the size-dependent region.
     #[inline]
     fn age(&mut self, time: u64) {
         let threshold = self.monitor.bird.threshold;
@@ -352,7 +358,7 @@ impl Bpac {
         }
     }
 
-    /// Notes which clusters are no longer old, after the threshold has grown: they leave the size-dependent region.
+    /// After a threshold has grown: marks the clusters that are no longer old. They leave the size-dependent region.
     fn rejuvenate(&mut self, time: u64) {
         let threshold = self.monitor.bird.threshold;
         for queue in [WRITTEN, COOLED] {
@@ -367,7 +373,7 @@ impl Bpac {
         }
     }
 
-    /// A page of the P-list cools down: it moves into the cluster of its block, whose age stays the same.
+    /// Moves a page from the P-list to the cluster of its block. The age of that cluster stays the same.
     fn demote(&mut self, entry: Entry) {
         self.cool(entry.slot);
         let place = self.clusters.insert(entry);
@@ -378,7 +384,7 @@ impl Bpac {
         self.sort_in(place.cluster);
     }
 
-    /// Takes a page out of the P-list.
+    /// Removes a page from the P-list.
     fn cool(&mut self, slot: Slot) -> Entry {
         if let Some(blocks) = &mut self.hot_blocks {
             blocks.remove(slot);
@@ -416,7 +422,7 @@ impl Bpac {
         }
     }
 
-    /// A hit counts as a use of the block, if that has a cluster (or is remembered).
+    /// Counts a hit as a use of the block, if the block has a cluster or a history is kept.
     fn hit_block(&mut self, page: Lpn, time: u64) {
         let (block, _) = self.clusters.split(page);
         let Some(cluster) = self.clusters.find(block) else {
@@ -432,7 +438,8 @@ impl Bpac {
         self.renew(cluster);
     }
 
-    /// Samples the distance of two uses of a block: from `before`, or over all time if that is asked.
+    /// Samples the distance between two uses of a block. The earlier use is `before`, or the one in the history if a
+    /// history is kept.
     fn note_block_use(&mut self, cluster: ClusterId, before: Option<u64>, time: u64) {
         let before = match &mut self.history {
             Some(history) => remember(history, self.clusters.block(cluster), time),
@@ -442,7 +449,7 @@ impl Bpac {
         self.monitor.bird.samples.extend(distances);
     }
 
-    /// The cluster, whose `last` is now, becomes the youngest.
+    /// Makes the cluster, which is used now, the youngest.
     #[inline]
     fn renew(&mut self, cluster: ClusterId) {
         self.queues.bring_to_front(WRITTEN, cluster);
@@ -450,7 +457,7 @@ impl Bpac {
         self.sort_in(cluster);
     }
 
-    /// Puts a cluster that changed into the region and the bucket where it belongs.
+    /// Puts a cluster that has changed into its region and its bucket.
     #[inline]
     fn sort_in(&mut self, id: ClusterId) {
         let cluster = self.clusters.data(id);
@@ -487,7 +494,7 @@ impl Bpac {
         }
     }
 
-    /// A page leaves its cluster, which may thereby be gone.
+    /// Removes a page from its cluster, and the cluster if no page is left.
     fn leave_cluster(&mut self, slot: Slot) {
         let before = self.clusters.place(slot);
         let was_dependent = self.clusters.data(before.cluster).is_dependent;
@@ -499,7 +506,7 @@ impl Bpac {
         }
     }
 
-    /// A cluster that is gone leaves all orders.
+    /// Removes a cluster that is gone from all orders.
     fn forget(&mut self, cluster: ClusterId, was_dependent: bool) {
         self.dependent_clusters -= usize::from(was_dependent);
         self.queues.remove(cluster);
@@ -515,7 +522,7 @@ impl Bpac {
     }
 }
 
-/// Notes that `block` was used at `time`; when before, if ever.
+/// Notes that `block` is used at `time`. Returns the time of the use before; `None` if there was none.
 fn remember(history: &mut PageMap<u64>, block: Lbn, time: u64) -> Option<u64> {
     let (position, place) = history.locate(Lpn(block.0));
     match place {
@@ -525,7 +532,7 @@ fn remember(history: &mut PageMap<u64>, block: Lbn, time: u64) -> Option<u64> {
             Some(before)
         }
         None => {
-            // Nothing is ever forgotten, so places are used up one by one.
+            // No block is ever forgotten, so the next unused place is the number of blocks.
             let place = history.len() as u32;
             history.set_at(position, Lpn(block.0), place, time);
             None

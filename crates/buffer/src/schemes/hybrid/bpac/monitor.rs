@@ -1,7 +1,7 @@
-//! BPAC learns how far apart the uses of a page and of a block are.
+//! How BPAC learns the distances between uses of a page and of a block.
 //!
-//! Over a period of page writes it collects two kinds of distances, and at the end of the period sets for each
-//! kind a threshold that covers most of them:
+//! During a period of page writes the monitor collects two kinds of distances. At the end of the period it sets, for
+//! each kind, a threshold that covers most of them:
 //!
 //! ```text
 //!   count   #
@@ -15,34 +15,34 @@ use alloc::vec::Vec;
 
 use super::periods::{Period, Periods};
 
-/// Of infinite distances: nothing expires.
+/// The threshold of an infinite distance, with which nothing expires.
 pub const NEVER: u64 = u64::MAX;
-/// The unit of `cover`, so that no rounding of fractions decides.
+/// The unit of `cover`: whole millionths, so that rounding of fractions has no influence.
 const WHOLE: u64 = 1_000_000;
 
-/// How many other page writes came between two uses at `before` and `time` (10 and 34 give 23).
+/// How many other page writes came between two uses at the virtual times `before` and `time` (for 10 and 34: 23).
 #[inline]
 pub fn distance(before: u64, time: u64) -> u64 {
     debug_assert!(before < time);
     time - before - 1
 }
 
-/// Whether something last used at `last` has not been used for more than `threshold` page writes.
+/// Whether more than `threshold` other page writes came between the last use at `last` and `time`.
 #[inline]
 pub fn has_expired(last: u64, time: u64, threshold: u64) -> bool {
     time > last && distance(last, time) > threshold
 }
 
-/// One kind of distance.
+/// The samples and the threshold of one kind of distance.
 pub struct Histogram {
-    /// The distances of this period; their order does not matter.
+    /// The distances sampled in this period, in any order.
     pub samples: Vec<u64>,
-    /// The threshold that applies now.
+    /// The threshold in force.
     pub threshold: u64,
 }
 
 impl Histogram {
-    /// Without samples.
+    /// A histogram without samples.
     pub fn new(threshold: u64) -> Self {
         Self {
             samples: Vec::new(),
@@ -50,11 +50,12 @@ impl Histogram {
         }
     }
 
-    /// Ends a period: the least distance that covers `rule.cover` of the samples, if there are enough.
+    /// Ends a period. If there are enough samples, the new threshold is the smallest sampled distance that covers
+    /// `rule.cover` of the samples.
     fn close(&mut self, rule: &Rule) {
         let count = self.samples.len() as u64;
         if rule.adapts && count >= rule.min_samples && count > 0 {
-            // Nearest rank, counted from 1.
+            // The nearest rank, counted from 1.
             let rank = (count * rule.cover).div_ceil(WHOLE).max(1);
             let (_, threshold, _) = self.samples.select_nth_unstable(rank as usize - 1);
             self.threshold = *threshold;
@@ -63,32 +64,32 @@ impl Histogram {
     }
 }
 
-/// How thresholds are learnt.
+/// How thresholds are learned.
 pub struct Rule {
-    /// Page writes of a period.
+    /// Length of a period in page writes.
     pub period: u64,
-    /// Share of samples a threshold covers, in millionths.
+    /// Share of the samples that a threshold covers, in millionths.
     cover: u64,
     min_samples: u64,
-    /// Whether thresholds are learnt; otherwise they stay as they are.
+    /// Whether thresholds are learned; otherwise they keep their first values.
     pub adapts: bool,
 }
 
-/// The monitors of distances of pages and of blocks, and the time.
+/// The monitors of the distances of pages and of blocks, and the end of the period.
 pub struct Monitor {
-    /// Of pages: page re-reference interval distance.
+    /// Distances of pages: page re-reference interval distance (PIRD).
     pub pird: Histogram,
-    /// Of blocks: block re-reference interval distance.
+    /// Distances of blocks: block re-reference interval distance (BIRD).
     pub bird: Histogram,
     rule: Rule,
-    /// The last page write of this period.
+    /// The virtual time of the last page write of this period.
     period_end: u64,
-    /// The values learned so far.
+    /// The values that were learned so far, by period.
     pub periods: Periods,
 }
 
 impl Rule {
-    /// `cover` in `0.0 ..= 1.0`.
+    /// A rule that covers the share `cover` of the samples, in `0.0 ..= 1.0`.
     pub fn new(period: u64, cover: f64, min_samples: u64, adapts: bool) -> Self {
         Self {
             period,
@@ -100,7 +101,7 @@ impl Rule {
 }
 
 impl Monitor {
-    /// Begins the first period.
+    /// Begins the first period, with the first thresholds `pird` and `bird`.
     pub fn new(rule: Rule, pird: u64, bird: u64) -> Self {
         Self {
             pird: Histogram::new(pird),
@@ -111,13 +112,14 @@ impl Monitor {
         }
     }
 
-    /// Whether the period is over once the page write `time` is done.
+    /// Whether the period ends with the page write `time`.
     #[inline]
     pub fn is_over(&self, time: u64) -> bool {
         time >= self.period_end
     }
 
-    /// Ends the period of page write `time`, noting the share of size-independent clusters there.
+    /// Ends the period with the page write `time`. At that time `independent` of the `clusters` clusters are
+    /// size-independent; their share is recorded.
     pub fn close_period(&mut self, time: u64, independent: usize, clusters: usize) {
         self.pird.close(&self.rule);
         self.bird.close(&self.rule);

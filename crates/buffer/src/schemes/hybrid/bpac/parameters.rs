@@ -26,7 +26,7 @@ choices! {
 }
 
 choices! {
-    /// Which clusters leave because of their age.
+    /// Which clusters become size-dependent when they are old.
     pub enum Ages {
         Unsequential = "unsequential",
         All = "all",
@@ -42,7 +42,7 @@ choices! {
 }
 
 choices! {
-    /// Which cluster leaves while none is old.
+    /// Which cluster leaves while the size-dependent region is empty.
     pub enum Fallback {
         Lru = "lru",
         Largest = "largest",
@@ -61,29 +61,29 @@ choices! {
 parameters! {
     /// The parameters of `bpac`.
     pub struct Parameters {
-        /// How long distances are sampled before the thresholds are computed again.
+        /// How many page writes distances are sampled for before the thresholds are computed again.
         bpac_period: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 30 }, "page writes", "BPAC (MSST 2010).";
         /// Share of the sampled distances that a threshold covers.
         bpac_cover: f64 = "0.9" in SHARE, "", "BPAC (MSST 2010), IV.D, says that a threshold covers the most of the distribution; the number is ours.";
-        /// Fewest samples of a period that change the threshold.
+        /// The minimum number of samples in a period that changes a threshold.
         bpac_min_samples: u64 = "16", "samples", "Ours.";
-        /// Threshold of pages before the first period ends; with `inf`, no page cools down.
+        /// Threshold of pages before the first period ends; with `inf`, no page leaves the list of hot pages.
         bpac_pird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
-        /// Threshold of clusters before the first period ends; with `inf`, no cluster ages.
+        /// Threshold of clusters before the first period ends; with `inf`, no cluster becomes old.
         bpac_bird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
-        /// Whether thresholds are learned, or keep their first values.
+        /// Whether thresholds are learned; false: they keep their first values.
         bpac_adapts: bool = "true", "", "Ours, for comparison with fixed thresholds.";
-        /// The blocks whose distances are sampled: those with a cluster, or all that were ever written.
+        /// The blocks whose distances are sampled: those that have a cluster, or all that were ever written.
         bird_scope: Scope = "resident", "", "BPAC (MSST 2010), IV.D.2: the last use of the corresponding cluster is looked up.";
         /// What counts as a use of a block: only a page that is new to its cluster, or hits as well.
         bird_update: Update = "unique", "", "BPAC (MSST 2010), IV.C and IV.D.2: uses of unique pages, noted upon a page miss.";
-        /// The clusters that the size-dependent region takes once they are old: those that are not sequential, or all.
+        /// The clusters that become size-dependent when they are old: those that are not sequential, or all.
         bpac_ages: Ages = "unsequential", "", "BPAC (MSST 2010), IV.E: looping and random clusters that run out of lifetime; sequential ones wait until they are complete.";
-        /// How a cluster of one page, whose order of writing is not known yet, is classified while `bpac_ages=unsequential`.
+        /// How a cluster of one page, which shows no order of writing, is classified while `bpac_ages=unsequential`.
         bpac_lone_page: LonePage = "random", "", "Ours; the paper does not say.";
-        /// Which cluster leaves while none is old: the oldest, the largest, or the largest of the oldest.
+        /// Which cluster leaves while none is size-dependent: the oldest, the largest, or the largest of the oldest.
         bpac_fallback: Fallback = "lru", "", "Ours; the paper does not say.";
-        /// Share of the clusters, rounded up, that `largest_tail` considers.
+        /// Share of the clusters, from the oldest on and rounded up, that `largest_tail` considers.
         bpac_tail: f64 = "0.1" in SHARE, "", "Ours.";
         /// What leaves while there is no cluster: the least recently used hot page, or all hot pages of its block.
         bpac_plist_victim: HotVictim = "page", "", "Ours; the paper does not say.";

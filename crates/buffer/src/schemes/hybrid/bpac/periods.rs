@@ -1,28 +1,29 @@
-//! The learned values, period by period: a series of bounded length, and how much it varies.
+//! The learned values of each period: a series of bounded length, and its variation.
 
 use alloc::vec::Vec;
 
 use super::monitor::NEVER;
 use crate::scheme::Series;
 
-/// How many periods are kept at most. If there are more, every second one is dropped, and from then on only every second one is kept; and so on.
+/// The maximum number of periods that are kept. When it is exceeded, every second kept period is dropped, and from
+/// then on only every second period is kept. This may repeat.
 const KEPT: usize = 1024;
 
 /// The values in force when a period ended.
 #[derive(Clone, Copy)]
 pub struct Period {
-    /// Its last page write.
+    /// Virtual time of the last page write of the period.
     pub end: u64,
     /// Threshold of pages, or [`NEVER`].
     pub pird: u64,
     /// Threshold of clusters, or [`NEVER`].
     pub bird: u64,
-    /// Share of size-independent clusters; `None` without clusters.
+    /// Share of size-independent clusters among all clusters; `None` if there was no cluster.
     pub alpha: Option<f64>,
 }
 
 impl Period {
-    /// The numbers of a period, each with its name; an infinite or meaningless value is `None`.
+    /// The values of a period, each with its name; an infinite or undefined value is `None`.
     fn values(&self) -> [(&'static str, Option<f64>); 3] {
         let finite = |threshold: u64| (threshold != NEVER).then_some(threshold as f64);
         [
@@ -33,13 +34,13 @@ impl Period {
     }
 }
 
-/// Periods so far.
+/// The periods so far.
 pub struct Periods {
     /// The periods whose number, counted from 1, is a multiple of `step`.
     kept: Vec<Period>,
     step: u64,
     count: u64,
-    /// Of the values of [`Period::values`].
+    /// The mean and deviation of each of the values of [`Period::values`], over all periods.
     spreads: [Spread; 3],
 }
 
@@ -55,7 +56,7 @@ impl Default for Periods {
 }
 
 impl Periods {
-    /// A period has ended.
+    /// Adds a period that has ended.
     pub fn push(&mut self, period: Period) {
         for (spread, (_, value)) in self.spreads.iter_mut().zip(period.values()) {
             value.into_iter().for_each(|value| spread.push(value));
@@ -74,13 +75,13 @@ impl Periods {
         }
     }
 
-    /// The mean of alpha.
+    /// The mean of alpha over all periods that have one; `None` if no period has one.
     pub fn mean_alpha(&self) -> Option<f64> {
         let spread = &self.spreads[2];
         (spread.count > 0).then(|| spread.sum / spread.count as f64)
     }
 
-    /// Emits the series, all of one length.
+    /// Emits the series. All have the same length.
     pub fn series(&self, emit: &mut dyn FnMut(Series)) {
         let Some(first) = self.kept.first() else {
             return;
@@ -103,13 +104,13 @@ impl Periods {
     }
 }
 
-/// Mean and deviation of a sequence of numbers (Welford 1962): equal numbers have exactly no deviation.
+/// Mean and deviation of a sequence of numbers (Welford 1962). For equal numbers, the deviation is exactly 0.
 #[derive(Clone, Copy, Default)]
 struct Spread {
     count: u64,
     sum: f64,
     mean: f64,
-    /// Squares of the distances from the mean, summed.
+    /// Sum of the squared distances from the mean.
     squares: f64,
 }
 
@@ -122,7 +123,7 @@ impl Spread {
         self.squares += before * (value - self.mean);
     }
 
-    /// Variance of the population over the square of the mean; `None` without numbers, or if all are 0.
+    /// Variance of the population / square of the mean; `None` if there are no numbers or the mean is 0.
     fn squared_variation(&self) -> Option<f64> {
         let square = self.mean * self.mean;
         (square > 0.0).then(|| self.squares / self.count as f64 / square)
@@ -167,7 +168,7 @@ mod tests {
     fn variation_is_over_all_periods() {
         let mut found = Vec::new();
         periods(9000).series(&mut |series| found.extend(series.squared_variation));
-        // Of 1 to n: mean (n + 1) / 2, variance (n^2 - 1) / 12.
+        // The numbers 1 to n have the mean (n + 1) / 2 and the variance (n^2 - 1) / 12.
         let exact = (9000.0 * 9000.0 - 1.0) / 12.0 / (4500.5 * 4500.5);
         assert!(found.len() == 1 && (found[0] - exact).abs() < 1e-12);
         let mut equal = Spread::default();

@@ -1,4 +1,4 @@
-//! Choice of the victim: four rules in turn, and the pages that leave together with it.
+//! Choice of the victim: four rules in turn, and the pages that leave with the victim.
 
 use super::{Bpac, COOLED, Fallback, OLD, Reason, WRITTEN};
 use crate::clusters::{ClusterId, Lbn};
@@ -6,7 +6,7 @@ use crate::destage::Grouping;
 use crate::scheme::{Entry, Victim};
 
 impl Bpac {
-    /// Takes out the next victim.
+    /// Removes the next victim and adds its pages to `victim`. Returns the rule that chose it.
     pub(super) fn pop(&mut self, victim: &mut Victim) -> Reason {
         if let Some((cluster, bucket)) = self.by_size.highest() {
             self.take(cluster, victim);
@@ -26,7 +26,7 @@ impl Bpac {
         Reason::Hot
     }
 
-    /// The victim where the size-dependent region is empty.
+    /// The victim if the size-dependent region is empty and no sequential cluster is full.
     fn fallback(&mut self) -> Option<ClusterId> {
         match self.rules.fallback {
             Fallback::Lru => self.oldest_first().next(),
@@ -48,13 +48,13 @@ impl Bpac {
         }
     }
 
-    /// All clusters, oldest first. The rule applies while the size-dependent region is empty, so that old sequential clusters wait for their
-    /// completion.
+    /// All clusters, the oldest first. This order is used only while no cluster is in a bucket. Old clusters can
+    /// exist then: sequential ones, which wait until they are complete.
     fn oldest_first(&self) -> impl Iterator<Item = ClusterId> + '_ {
         self.aged_alike(OLD).chain(self.aged_alike(0))
     }
 
-    /// The clusters that are old, or the others, oldest first.
+    /// The old clusters if `age` is [`OLD`], or the other clusters if `age` is 0; the oldest first.
     fn aged_alike(&self, age: u32) -> impl Iterator<Item = ClusterId> + '_ {
         let mut written = self.queues.iter_back(WRITTEN + age).peekable();
         let mut cooled = self.queues.iter_back(COOLED + age).peekable();
