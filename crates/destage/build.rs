@@ -1,9 +1,10 @@
-//! Tells the program which commit it was built from, and whether sources were changed since, where that can be known.
+//! Passes the commit of the sources to the program, with `-dirty` if sources were changed since, as far as git
+//! knows it.
 
 use std::path::Path;
 use std::process::Command;
 
-/// What a result can depend on, from the root of the sources.
+/// The folders and files on which a result can depend, relative to the root of the sources.
 const SOURCES: [&str; 13] = [
     "crates/base",
     "crates/buffer",
@@ -21,7 +22,7 @@ const SOURCES: [&str; 13] = [
 ];
 
 fn main() {
-    // Unpacked inside somebody else's repository, the sources must not claim that one's commit.
+    // If the sources are unpacked inside another repository, its commit is not theirs.
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.git");
     let mut commit = "unknown".to_owned();
     if repository.exists() {
@@ -37,8 +38,8 @@ fn main() {
         for path in &paths {
             println!("cargo::rerun-if-changed={path}");
         }
-        // The log moves with every commit; HEAD itself only when the branch changes. Git knows where they are: in a
-        // worktree of its own .git is a file that names another folder.
+        // The log changes with every commit, HEAD itself only when the branch changes. Git knows the paths of
+        // both: in a separate worktree, .git is a file that names another folder.
         for name in ["HEAD", "logs/HEAD"] {
             let path = git(&["rev-parse", "--git-path", name]);
             if let Some(path) = path.filter(|path| Path::new(path).exists()) {
@@ -50,7 +51,7 @@ fn main() {
     println!("cargo::rustc-env=DESTAGE_COMMIT={commit}");
 }
 
-/// What git prints, if it can.
+/// The output of git, without surrounding blanks; `None` if git fails.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);

@@ -1,4 +1,4 @@
-//! A cross product: every combination on every input, each input decoded once.
+//! Comparisons: every combination runs on every input, and all runs of an input share its decoder.
 
 use std::thread::available_parallelism;
 use std::time::Instant;
@@ -16,13 +16,14 @@ use crate::record::Record;
 use crate::results::Results;
 use crate::survey::Survey;
 
-/// How a comparison is carried out. Nothing here changes its results.
+/// The threads, the memory and the progress report of a comparison. None of them changes its results.
 pub struct Effort<'a> {
-    /// Worker threads, never more than there are runs; 0: one for each core.
+    /// Number of worker threads; 0 means one for each core. There are never more threads than runs.
     pub threads: usize,
-    /// Bytes that the models of runs at a time may take, about: if all of an input's runs would take more, it is read
-    /// more than once. A second reading is also used if the models would take more than 256 MiB and are more than four for each thread, since more at
-    /// a time would not be faster. By default, 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
+    /// Approximate limit, in bytes, on the models of all runs that share one reading of an input. If all runs of
+    /// an input need more, the input is read several times. It is also read again if the models need more than
+    /// 256 MiB and there are more than four for each thread, because more models at a time would not save time.
+    /// Default: 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
     pub memory: u64,
     /// Receives the progress of the work.
     pub progress: &'a dyn Progress,
@@ -39,7 +40,7 @@ impl Default for Effort<'_> {
 }
 
 impl Effort<'_> {
-    /// How many threads there may be.
+    /// The number of threads that may be used, at least 1.
     pub(crate) fn all_threads(&self) -> usize {
         match self.threads {
             0 => available_parallelism().map_or(1, usize::from),
@@ -50,12 +51,14 @@ impl Effort<'_> {
 
 /// Runs every one of `combinations` on every one of `inputs`.
 ///
-/// One decoder feeds all runs of an input in batches, of which a few exist at a time: memory is that of the models, and
-/// does not depend on the input's length. If the models of the runs together need more than [`Effort::memory`], a second reading feeds the remaining
-/// ones, and so on. A run that fails says so in its row, and the others finish.
+/// One decoder feeds all runs of an input in batches, of which only a few exist at a time. The memory is
+/// therefore that of the models, and does not depend on the length of the input. If the models of all runs of an
+/// input need more than [`Effort::memory`], the input is read again for the remaining runs. A run that fails has
+/// its error in its record; all other runs finish.
 ///
 /// # Errors
-/// An error in an input, combinations that would read the input in different ways, or an interrupt because `progress` asked to stop.
+/// An error in an input; combinations that would read the input in different ways; or an interrupt, because
+/// `progress` asked to stop.
 pub fn compare(
     inputs: &[Input],
     combinations: &[Combination],
@@ -64,7 +67,8 @@ pub fn compare(
     compare_within(inputs, combinations, &[], effort)
 }
 
-/// Runs every combination on every input as [`compare`] does; a run that is beyond the limits of its combination ends with [`Error::OutOfReach`].
+/// Does the same as [`compare`], but a run that exceeds the limits of its combination ends with
+/// [`Error::OutOfReach`].
 pub(crate) fn compare_within(
     inputs: &[Input],
     combinations: &[Combination],
@@ -130,7 +134,8 @@ pub(crate) fn compare_within(
     })
 }
 
-/// All runs see the same requests.
+/// Refuses combinations whose runs would read different requests: their `trace.*` parameters and seeds must
+/// agree.
 fn check_reading(combinations: &[Combination]) -> Result<(), Error> {
     let reading = |combination: &Combination| {
         let mut parameters = combination.config.parameters();

@@ -1,4 +1,4 @@
-//! Results as CSV: a row per run.
+//! Results as CSV: one row for each run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,11 +8,12 @@ use destage_sim::metrics;
 use crate::record::Record;
 use crate::words;
 
-/// The columns of a table of runs, after that of the trace.
+/// The columns of a table of runs that follow the column `trace`.
 pub struct Columns<'a> {
-    /// All parameters any run has, in ascending order.
+    /// The names of all parameters of any run, in ascending order.
     pub parameters: BTreeSet<&'a str>,
-    /// All metrics any run has, in the order of the registry.
+    /// The names of all metrics of any run: first in the order of the registry, then the names that the registry
+    /// does not have, in ascending order.
     pub metrics: Vec<String>,
 }
 
@@ -30,14 +31,14 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// A line of `fields`.
+/// A CSV line of `fields`, with its line break.
 pub fn line(fields: &[String]) -> String {
     let fields: Vec<_> = fields.iter().map(|field| quoted(field)).collect();
     format!("{}\n", fields.join(","))
 }
 
-/// The trace and all [`Columns`], `warnings` if there are some of any run, and `error` if any run failed. A value that a run does not have is an
-/// empty cell.
+/// A table of `records`: the column `trace`, all [`Columns`], `warnings` if any run has a warning, and `error` if
+/// any run failed. A value that a run does not have is an empty cell.
 #[must_use]
 pub fn runs(records: &[Record]) -> String {
     let Columns {
@@ -89,7 +90,7 @@ pub fn runs(records: &[Record]) -> String {
     text
 }
 
-/// The warnings of one run as a cell.
+/// The warnings of one run as the text of one cell.
 #[must_use]
 pub fn joined(warnings: &[String]) -> String {
     warnings.join("; ")
@@ -103,12 +104,13 @@ fn metric_columns(records: &[Record]) -> Vec<String> {
     let mut columns: Vec<String> = metrics::names()
         .filter(|name| present.remove(name.as_str()).is_some())
         .collect();
-    // What ends with a scheme's, layer's or queue's own word follows, by name.
+    // Metrics whose names end in the name of a scheme, a layer or a queue are not in the registry. They follow by
+    // name.
     columns.extend(present.into_keys().map(str::to_owned));
     columns
 }
 
-/// A parameter's value, which people and machines are shown alike.
+/// The value of a parameter as text, the same for people and for machines.
 #[must_use]
 pub fn setting(value: &Value) -> String {
     match value {
@@ -123,7 +125,7 @@ fn cell(value: &Value) -> String {
     quoted(&setting(value))
 }
 
-/// `text` as a cell.
+/// `text` as a CSV cell, in quotation marks if it needs them.
 #[must_use]
 pub fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {

@@ -1,8 +1,9 @@
 //! Metrics over the size of the buffer.
 //!
-//! Every size of a page-level LRU buffer without flash comes of one pass over the input
-//! ([`destage_sim::curve`]). Other schemes have no inclusion property: a larger buffer may hold fewer of the pages that matter, so each size is a run
-//! of its own, and one reading feeds all of them.
+//! For a page-level LRU buffer without flash, one pass over the input gives the metrics of every size
+//! ([`destage_sim::curve`]). Other schemes have no inclusion property: a larger buffer does not always hold all
+//! pages of a smaller one. Each of their sizes is a run of its own, and one reading of the input feeds all of
+//! these runs.
 
 use std::time::Instant;
 
@@ -27,49 +28,52 @@ use crate::record::Record;
 use crate::results::add_warnings;
 use crate::sampled::{Asked, Rate, SampledHow, SampledPoint, Sampling, for_error, points};
 
-/// Pages of the smallest buffer where no sizes are given.
+/// Pages of the smallest buffer, if no sizes are given.
 const FIRST_PAGES: u64 = 64;
-/// The largest number of sizes if none are given.
+/// The largest number of sizes, if no sizes are given.
 const SIZES: usize = 24;
-/// Pages of the largest buffer where no sizes are given. An input that writes more pages needs no larger one.
+/// Pages of the largest buffer, if no sizes are given. For an input that writes fewer pages, the largest buffer
+/// is smaller.
 pub(crate) const MOST_PAGES: u64 = (FIRST_PAGES / 2 * 3) << (SIZES / 2 - 1);
-/// Asks for every size.
+/// The word in `CurvePlan::sizes` that asks for every size.
 const ALL: &str = "all";
 const CAPACITY: &str = "buffer.capacity_bytes";
 
-/// A request for curves.
+/// The request for curves.
 #[derive(Clone)]
 pub struct CurvePlan {
-    /// Everything but scheme and size. Without a translation layer there is no flash: only the buffer is looked at.
+    /// All settings except the scheme and the size. If they choose no translation layer, no flash is simulated,
+    /// only the buffer.
     pub settings: Settings,
-    /// Schemes as in [`Grid::buffers`]; none: that of the settings.
+    /// Schemes as in [`Grid::buffers`]; `None` for the scheme of the settings.
     pub buffers: Option<Vec<String>>,
-    /// Sizes as in [`Grid::sizes`]; `None`: at most 24 sizes, from 64 pages in alternating steps of a half and a third, up to as many pages as are
-    /// ever written. `all` alone: every size at which a metric changes, if one pass gives all of them.
+    /// Sizes as in [`Grid::sizes`]. `None` gives at most 24 sizes, from 64 pages on, each alternately a half and
+    /// a third larger than the one before, up to the number of pages that the input writes. `all` as the only
+    /// item gives every size at which a metric changes; it needs schemes for which one pass gives all sizes.
     pub sizes: Option<Vec<String>>,
-    /// Points are estimated from samples; none: they are exact.
+    /// How points are estimated from samples; `None` for exact points.
     pub sampling: Option<Sampling>,
 }
 
-/// A curve for each scheme.
+/// One curve for each scheme.
 #[derive(Clone)]
 pub struct Curves {
-    /// How they came to be.
+    /// How the curves were computed.
     pub manifest: Manifest,
-    /// The sizes that every curve has, in bytes, ascending.
+    /// The sizes that every curve has, in bytes, in ascending order.
     pub sizes: Vec<u64>,
-    /// In the order of the schemes.
+    /// The curves, in the order of the schemes.
     pub curves: Vec<Curve>,
-    /// How they were sampled, if they were.
+    /// How the curves were sampled; `None` if they are exact.
     pub sampled: Option<SampledHow>,
 }
 
-/// One scheme at many sizes.
+/// The metrics of one scheme at many sizes of the buffer.
 #[derive(Clone)]
 pub struct Curve {
-    /// The scheme as given.
+    /// The scheme as given, with its parameters.
     pub buffer: String,
-    /// The translation layer as given.
+    /// The translation layer as given, with its parameters.
     pub ftl: String,
     page_bytes: u64,
     points: Points,
@@ -77,16 +81,18 @@ pub struct Curve {
 
 #[derive(Clone)]
 enum Points {
-    /// Of runs, by size; a scheme that keeps no pages has one.
+    /// The results of runs, in ascending order of size; a scheme that keeps no pages has one.
     Runs(Vec<Record>),
-    /// For one pass: the name of a run, and its sizes in pages; `None` for every size at which a metric changes.
+    /// The result of one pass: the metrics of every size, the names of the run, and the sizes to show, in pages;
+    /// `None` shows every size at which a metric changes.
     OnePass(std::sync::Arc<EverySize>, Box<Record>, Option<Vec<u32>>),
-    /// Of samples, by size.
+    /// Points that were estimated from samples, in ascending order of size.
     Sampled(Vec<SampledPoint>),
 }
 
 impl Curve {
-    /// Its points: a record a size, ascending. If all sizes were asked for, every one at which something changes.
+    /// The points of the curve: one record for each size, in ascending order. If all sizes were asked for, one
+    /// record for each size at which a metric changes.
     pub fn points(&self) -> Box<dyn Iterator<Item = Record> + '_> {
         match &self.points {
             Points::Runs(records) => Box::new(records.iter().cloned()),
@@ -100,7 +106,7 @@ impl Curve {
         }
     }
 
-    /// Its points with their intervals, if they were sampled.
+    /// The points with their confidence intervals; `None` if the curve is exact.
     #[must_use]
     pub fn sampled(&self) -> Option<&[SampledPoint]> {
         match &self.points {
@@ -109,13 +115,14 @@ impl Curve {
         }
     }
 
-    /// Whether every size is known from one pass.
+    /// Whether one pass gave the metrics of every size.
     #[must_use]
     pub fn has_every_size(&self) -> bool {
         matches!(self.points, Points::OnePass(..))
     }
 
-    /// The metrics at `bytes`, if that size is known.
+    /// The metrics of a buffer of `bytes`; `None` if no run has this size. A scheme that keeps no pages has the
+    /// same record at every size.
     #[must_use]
     pub fn at(&self, bytes: u64) -> Option<Record> {
         let sized = |record: &&Record| record.capacity().is_none_or(|size| size == bytes);
@@ -142,11 +149,12 @@ impl Curve {
     }
 }
 
-/// Curves of `input`.
+/// The curves of `input` that `plan` asks for.
 ///
 /// # Errors
-/// An error in the plan or the input, an input that can be read only once where two readings are needed, or an interrupt because
-/// `effort.progress` asked to stop. A size whose run fails is a point with an error.
+/// An error in the plan or the input; an input that can be read only once where two readings are needed; or an
+/// interrupt, because `effort.progress` asked to stop. If the run of one size fails, its point contains the
+/// error.
 pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Curves, Error> {
     let started = Instant::now();
     input.check_exists()?;
@@ -186,7 +194,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         facts = Some(read.facts);
         sizes.get_or_insert_with(|| default_sizes(read.footprint, &first.config));
     } else {
-        // One reading has to do for all: sizes were asked for, and are run.
+        // The input is read only once if sizes are given and any scheme needs runs. Then every scheme is run.
         passes.iter_mut().for_each(|pass| *pass = None);
     }
     let sizes = sizes.unwrap_or_default();
@@ -241,7 +249,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
     })
 }
 
-/// An error if not all of `schemes` have every size from one pass.
+/// Returns an error if one pass cannot give every size for all of `schemes`.
 fn check_all(plan: &CurvePlan, schemes: &[Combination]) -> Result<(), Error> {
     let wrong = |why: &str| {
         Err(Error::argument(
@@ -259,7 +267,7 @@ fn check_all(plan: &CurvePlan, schemes: &[Combination]) -> Result<(), Error> {
     }
 }
 
-/// Curves of `schemes` from samples.
+/// Estimates the curves of `schemes` from samples.
 fn sampled(
     input: &Input,
     schemes: &[Combination],
@@ -317,7 +325,7 @@ fn sampled(
     })
 }
 
-/// The schemes, at one size.
+/// The grid of the schemes at a single size.
 fn grid(plan: &CurvePlan) -> Result<Grid, Error> {
     let mut settings = plan.settings.clone();
     if settings.text("ftl.kind").is_none() {
@@ -330,21 +338,22 @@ fn grid(plan: &CurvePlan) -> Result<Grid, Error> {
     })
 }
 
-/// The sizes that `items` stand for, ascending.
+/// The different sizes in bytes that `items` describe, in ascending order.
 pub fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error> {
     let sized = grid.clone().sizes(items.iter().cloned());
     Ok(capacities(&sized.every()?))
 }
 
-/// What was read.
+/// The result of a reading without runs.
 struct Read {
-    /// How many pages are written.
+    /// The number of different pages that the input writes.
     footprint: u64,
     facts: Facts,
 }
 
-/// Sizes in bytes, where `footprint` pages are written in all. The device of `config` keeps slots for pages whose program units wait: every size is
-/// larger than these slots, and the largest one holds all written pages in addition.
+/// The default sizes, in bytes, for an input that writes `footprint` different pages. The device of `config`
+/// reserves slots of the buffer for pages that wait for the rest of their program unit. Every size is larger than
+/// these slots, and the largest one holds all written pages in addition.
 pub fn default_sizes(footprint: u64, config: &Config) -> Vec<u64> {
     let held = u64::from(config.pages_in_units());
     let pages = default_pages(footprint, held);
@@ -366,7 +375,7 @@ fn default_pages(footprint: u64, held: u64) -> Vec<u64> {
         .take(SIZES - 1)
         .take_while(|pages| *pages < largest)
         .collect();
-    // Of the largest input, the last step is the last size.
+    // An input that writes more pages than the steps reach has the last step as its largest size.
     let last = match pages.len() {
         few if few < SIZES - 1 => largest,
         _ => steps.next().map_or(largest, |step| largest.min(step)),
@@ -375,7 +384,7 @@ fn default_pages(footprint: u64, held: u64) -> Vec<u64> {
     pages
 }
 
-/// Feeds all of `input` to `passes`.
+/// Reads all of `input`, counts the written pages, and feeds `passes`.
 fn read(
     input: &Input,
     of: &Combination,
@@ -391,7 +400,7 @@ fn read(
     };
     let addressing = of.config.addressing(0);
     let (mut batch, mut written) = (Vec::new(), PageBits::default());
-    // A pass knows how far it goes.
+    // Each pass knows its largest size itself. Pages are counted only if some scheme has no pass.
     let counts_pages = passes.iter().any(Option::is_none);
     while source.fill(&mut batch)? {
         if !counter.advance(batch.len() as u64) {
@@ -425,17 +434,19 @@ fn read(
 }
 
 impl Curves {
-    /// `{"manifest", "conclusions", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: the output of `destage curve --json`. A point has
-    /// `pages`, `bytes` and the metrics by name; metrics of the host, which no size changes, are given once.
+    /// `{"manifest", "conclusions", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: the output of
+    /// `destage curve --json`. A point has `pages`, `bytes` and the metrics by name. Metrics of the host do not
+    /// depend on the size, and are given once for each curve.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Keys are text and numbers finite, so nothing can go wrong.
+        // All keys are strings and all numbers are finite, so serialisation cannot fail.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text
     }
 
-    /// A row for each point, for a table; for a sampled metric the interval's ends follow as `NAME.low` and `NAME.high`.
+    /// A table row for each point. A sampled metric has two more columns, `NAME.low` and `NAME.high`, the ends of
+    /// its interval.
     #[must_use]
     pub fn rows(&self) -> Vec<Record> {
         let with_ends = |point: &SampledPoint| {
@@ -462,13 +473,13 @@ impl Curves {
         self.curves.iter().flat_map(of_curve).collect()
     }
 
-    /// Conclusions, in sentences.
+    /// Conclusions from the curves; one sentence each.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         crate::words::of_curves(&self.records())
     }
 
-    /// The points that all curves have.
+    /// The points at the sizes that all curves have.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         let of_curve = |curve: &Curve| -> Vec<Record> {
@@ -498,7 +509,7 @@ impl Serialize for Curves {
     }
 }
 
-/// The prefix of the names of metrics that no size of the buffer changes.
+/// The prefix of the names of metrics that do not depend on the size of the buffer.
 const HOST: &str = "host.";
 
 impl Serialize for Curve {
@@ -563,7 +574,8 @@ mod tests {
         let many = pages(1 << 40);
         assert_eq!((many.len(), many.last()), (24, Some(&MOST_PAGES)));
         assert_eq!((pages(MOST_PAGES), MOST_PAGES), (many, 96 << 11));
-        // A device that keeps 768 slots for itself has larger sizes, and the last one also holds all written pages.
+        // A device that reserves 768 slots for itself has larger sizes, and the largest one also holds all
+        // written pages.
         assert_eq!(default_pages(2000, 768), [1024, 1536, 2048, 2768]);
         assert_eq!(default_pages(5, 768), [773]);
         assert_eq!(default_pages(1 << 40, 768).len(), 24);

@@ -1,4 +1,4 @@
-//! A run with bytes whose power fails: one input, one configuration, one moment.
+//! One run with payload in which the power fails: one input, one configuration, one moment.
 
 use destage_base::time::to_ms;
 use destage_sim::observer::Observer;
@@ -13,17 +13,17 @@ use crate::manifest::Manifest;
 use crate::progress::Progress;
 use crate::run::single;
 
-/// Bad sectors that are named.
+/// The largest number of bad sectors that the output names.
 const MOST_NAMED: usize = 100;
 
-/// The state after a loss of power, compared with the promises.
+/// The state of the device after a power loss, compared with what its answers promised.
 #[derive(Clone, Debug)]
 pub struct CutOutcome {
-    /// How it came to be.
+    /// How the result was computed.
     pub manifest: Manifest,
-    /// The moment of the power failure, and the seed.
+    /// The moment of the power loss, and the seed.
     pub plan: CutPlan,
-    /// The outcome.
+    /// What the comparison found.
     pub result: CutResult,
 }
 
@@ -38,7 +38,7 @@ impl CutOutcome {
         }))
     }
 
-    /// Counts of events, by name.
+    /// The counts and times of the power loss, by name.
     fn power(&self) -> Value {
         let result = &self.result;
         let mut power = json!({
@@ -78,11 +78,13 @@ impl CutOutcome {
     }
 }
 
-/// Simulates `input` under `combination` with bytes until the power fails by `plan`, mounts the device again, and compares every sector with the
-/// promises. `observer` is told of the events of each request.
+/// Simulates `input` with payload under `combination` until the power fails as `plan` says, mounts the device
+/// again, and checks that every sector holds data that the answers before the power loss allow. `observer`
+/// receives the events of each request.
 ///
 /// # Errors
-/// As of [`run`](crate::run()), and that the run ended before the power failed or cannot have bytes.
+/// The errors of [`run`](crate::run()); a run that ends before the power fails; or a run that cannot have
+/// payload.
 pub fn cut(
     input: &Input,
     combination: &Combination,

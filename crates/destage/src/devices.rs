@@ -1,4 +1,5 @@
-//! Devices in their state before the first request: a state that takes a while is prepared once and copied.
+//! Devices in their state before the first request. A state that takes long to prepare is prepared once and
+//! copied for other runs.
 
 use destage_ftl::Ftl;
 use destage_sim::observer::Observer;
@@ -7,33 +8,34 @@ use destage_sim::settings::Config;
 use crate::error::Error;
 use crate::survey::Known;
 
-/// The devices of all runs. A prepared one is kept from its first run to its last.
+/// The devices of all runs. A prepared device is kept until its last run has begun.
 pub(crate) struct Devices {
-    /// For each run of each input, the device in `kept` that it begins with; `None` if no device is worth keeping.
+    /// For each run of each input, the index in `kept` of the device that it begins with; `None` if the device is
+    /// not worth keeping.
     of: Vec<Vec<Option<usize>>>,
     kept: Vec<Kept>,
 }
 
 struct Kept {
     preparation: String,
-    /// Runs that will still need it.
+    /// The number of runs that have not yet begun and need this device.
     wanted: usize,
     is_taken: bool,
     original: Option<Box<dyn Ftl>>,
 }
 
-/// The device of a run, and the part left for others.
+/// The device of a run, and the original that remains for later runs.
 pub(crate) type Shared = (Box<dyn Ftl>, Option<Box<dyn Ftl>>);
 
-/// The device that a run begins with.
+/// The device that a run begins with, before it is prepared or copied.
 pub(crate) struct Start {
     original: Option<Box<dyn Ftl>>,
-    /// Others will need the same.
+    /// Whether later runs need the same device.
     is_wanted: bool,
 }
 
 impl Devices {
-    /// For runs with the facts in `inputs`.
+    /// Finds out which runs of `inputs` begin with the same device.
     pub(crate) fn new(inputs: &[Known]) -> Self {
         let mut devices = Self {
             of: Vec::new(),
@@ -47,7 +49,8 @@ impl Devices {
         devices
     }
 
-    /// One more run will need the device of `config`, which has this number if it is worth keeping.
+    /// Counts one more run that needs the device of `config`. Returns the index of the device; `None` if it is
+    /// not worth keeping.
     fn want(&mut self, config: &Config) -> Option<usize> {
         let preparation = config.preparation()?;
         let known = self
@@ -67,12 +70,12 @@ impl Devices {
         Some(place)
     }
 
-    /// Whether no other thread builds the device that `run` of `input` begins with.
+    /// Whether no other thread is preparing the device that `run` of `input` begins with.
     pub(crate) fn is_free(&self, input: usize, run: usize) -> bool {
         self.of[input][run].is_none_or(|place| !self.kept[place].is_taken)
     }
 
-    /// The device that `run` of `input` begins with. [`Devices::put_back`] follows.
+    /// Takes the device that `run` of `input` begins with. The caller returns it by [`Devices::put_back`].
     pub(crate) fn take(&mut self, input: usize, run: usize) -> Start {
         let Some(place) = self.of[input][run] else {
             return Start {
@@ -89,7 +92,7 @@ impl Devices {
         }
     }
 
-    /// The run has its device, and leaves `original` for others.
+    /// Keeps `original` for later runs, once the run has its device.
     pub(crate) fn put_back(&mut self, input: usize, run: usize, original: Option<Box<dyn Ftl>>) {
         if let Some(place) = self.of[input][run] {
             self.kept[place].is_taken = false;
@@ -99,7 +102,7 @@ impl Devices {
 }
 
 impl Start {
-    /// The device of a run under `config`, and the part left for others.
+    /// Prepares the device of a run under `config`, or copies it if later runs need the original.
     pub(crate) fn ftl(self, config: &Config, observer: &mut dyn Observer) -> Result<Shared, Error> {
         let original = match self.original {
             Some(original) => original,

@@ -1,4 +1,4 @@
-//! All errors, by what they are about.
+//! All errors of the library, grouped by their subject.
 
 use std::any::Any;
 
@@ -8,13 +8,14 @@ use destage_sim::settings::suggestion;
 use destage_trace::TraceError;
 use destage_workload::WorkloadError;
 
-/// Why there is no result. The text names the place (file, line or key), the offending text, and what was expected.
+/// The reason why there is no result. Its text has the place (file, line or key), the offending text, and what
+/// was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The arguments make no sense: an unknown name, an empty grid, inputs that cannot be combined.
+    /// The arguments cannot be used: an unknown name, an empty grid, or inputs that cannot be combined.
     #[error("{0}")]
     Input(String),
-    /// An argument makes no sense; [`Argument`] has its name.
+    /// A single argument cannot be used; [`Argument`] has its name.
     #[error(transparent)]
     Argument(Argument),
     /// The trace cannot be read.
@@ -26,24 +27,24 @@ pub enum Error {
     /// The device is too small for the trace.
     #[error(transparent)]
     DeviceFull(SimError),
-    /// A run that was ended because the rest of it could not reach the goals of [`size`](crate::size()).
+    /// The run was ended early, because the rest of it could not reach the goals of [`size`](crate::size()).
     #[error("ended after {requests} requests, when the goals were out of reach")]
     OutOfReach {
-        /// How many of the input it has taken.
+        /// The number of requests that the run had received.
         requests: u64,
-        /// How many of these were answered.
+        /// The number of these requests that were answered.
         answered: u64,
     },
-    /// The observer asked to stop.
+    /// The observer or the progress report asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// A mistake of this program.
+    /// A defect of this program.
     #[error("internal error: {0}; please report it")]
     Internal(String),
 }
 
 impl Error {
-    /// An [`Error::Argument`] called `name`; `what` follows the name.
+    /// An [`Error::Argument`] for the argument `name`; `what` follows the name in the text.
     pub fn argument(name: &str, what: impl std::fmt::Display) -> Self {
         Self::Argument(Argument {
             name: name.to_owned(),
@@ -51,7 +52,8 @@ impl Error {
         })
     }
 
-    /// An error about the argument, whose value `given` is none of `names`; it suggests the nearest of them.
+    /// An [`Error::Argument`] for the argument `name`, whose value `given` is none of `names`; it suggests the
+    /// nearest name.
     pub fn unknown_argument<'a>(
         name: &str,
         what: impl std::fmt::Display,
@@ -61,8 +63,8 @@ impl Error {
         Self::argument(name, Self::unknown(what, given, names))
     }
 
-    /// What a run has unwound with: a scheme from outside that broke its contract is a mistake of its author, everything else one of this
-    /// program.
+    /// The error for the `payload` of a panic. A scheme from outside that breaks its contract is a mistake of its
+    /// author; every other panic is a defect of this program.
     pub(crate) fn of_panic(payload: Box<dyn Any + Send>) -> Self {
         let payload = match payload.downcast::<Breach>() {
             Ok(breach) => return Self::Input(breach.0),
@@ -73,13 +75,14 @@ impl Error {
         Self::Internal(format!("a run panicked: {}", text.unwrap_or("no message")))
     }
 
-    /// Whether a run with this error has no result because of a failure, and not because the rest of it was not needed.
+    /// Whether the run of this error failed; a run that was ended early because its rest was not needed did not
+    /// fail.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::OutOfReach { .. })
     }
 
-    /// An [`Error::Input`] about `given`, which is none of `names`; the nearest is suggested.
+    /// An [`Error::Input`] for the text `given`, which is none of `names`; it suggests the nearest name.
     pub fn unknown<'a>(
         refusal: impl std::fmt::Display,
         given: &str,

@@ -1,4 +1,4 @@
-//! A run explained, as JSON and in words. `docs/EXPLAIN.md` explains all of it.
+//! Explained runs as JSON and in words. `docs/EXPLAIN.md` describes all of their content.
 
 mod words;
 
@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 
 pub use self::words::{PartMeans, means, words};
 
-/// The percentile from which on a response is one of the slowest.
+/// Responses from this percentile on count as the slowest; numerator and denominator.
 pub const TAIL: (u64, u64) = (99, 100);
-/// Dies that have a column of their own, at most.
+/// Devices with at most this many dies have a column for each die.
 const DIES_TOLD: usize = 64;
 
-/// `explained` as the value of `"explained"`.
+/// `explained` as the JSON value of `"explained"`.
 #[must_use]
 pub fn to_json(explained: &Explained) -> Value {
     let mut document = Map::new();
@@ -54,7 +54,7 @@ pub fn to_json(explained: &Explained) -> Value {
     Value::Object(document)
 }
 
-/// An operation's name.
+/// The name of an operation.
 fn name(operation: destage_trace::Operation) -> &'static str {
     use destage_trace::Operation::{Flush, Read, Trim, Write};
     match operation {
@@ -65,12 +65,12 @@ fn name(operation: destage_trace::Operation) -> &'static str {
     }
 }
 
-/// A sum of times, in ms.
+/// A sum of times in milliseconds.
 fn sum_ms(ticks: u128) -> f64 {
     ticks as f64 / TICKS_PER_MS as f64
 }
 
-/// A mean of times, in ms.
+/// A mean of times in milliseconds.
 fn mean_ms(ticks: u128, count: u64) -> f64 {
     sum_ms(ticks) / count as f64
 }
@@ -237,7 +237,7 @@ fn series(series: &Series) -> Value {
     })
 }
 
-/// `value` in whole parts of one by `parts`.
+/// `value` rounded to a multiple of 1 / `parts`.
 fn rounded(value: f64, parts: f64) -> f64 {
     (value * parts).round() / parts
 }

@@ -1,4 +1,4 @@
-//! The facts about an input once it was read.
+//! The facts that are known about an input after it was read.
 
 use destage_sim::merging::Merged;
 use destage_sim::source::Source;
@@ -8,38 +8,38 @@ use destage_trace::{ReadOptions, Reader, SoFar, Volumes};
 use crate::input::Input;
 use crate::survey::Sizing;
 
-/// The facts about an input once it was read.
+/// The facts that are known about an input after it was read.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// The path or workload as given.
+    /// The path or the workload as given.
     pub name: String,
-    /// SHA-256 of the uncompressed trace, if it was read to its end.
+    /// The SHA-256 of the uncompressed trace, in hexadecimal digits; `None` if the trace was not read to its end.
     pub digest: Option<String>,
-    /// The format; `None` for workloads.
+    /// The name of the trace format; `None` for an input that is no trace.
     pub format: Option<&'static str>,
-    /// Bad lines skipped.
+    /// The number of bad lines that were skipped.
     pub skipped_lines: u64,
-    /// Requests without length that were dropped.
+    /// The number of requests of length 0 that were dropped.
     pub dropped_requests: u64,
-    /// Requests whose time was moved forward.
+    /// The number of requests whose arrival was moved forward to that of an earlier request.
     pub clamped_requests: u64,
-    /// How large the device is, where that follows from the input.
+    /// The size of the device, if it follows from the input.
     pub sizing: Option<Sizing>,
     first_skipped: Option<String>,
-    /// Warnings about its times.
+    /// Doubts about the times of the trace.
     doubts: Vec<Doubt>,
-    /// How its addresses are changed, if that matters.
+    /// Sentences on pages that share a page of the device because addresses are shrunk.
     addresses: Vec<String>,
-    /// Whether there are requests of several volumes, on the same addresses.
+    /// Whether requests of several volumes use the same addresses.
     volumes_overlap: bool,
-    /// Whether the requested slice of the trace is empty.
+    /// Whether no request of the trace was selected.
     is_empty: bool,
-    /// Notes of the input itself for its reader.
+    /// Sentences of the input about itself, such as remarks on a job file.
     remarks: Vec<String>,
 }
 
 impl Facts {
-    /// Of a trace that was read with `options`.
+    /// The facts of a trace that `reader` has read with `options`.
     #[must_use]
     pub fn of_reader(name: &str, reader: &Reader, options: &ReadOptions) -> Self {
         Self::of_trace(name, reader.so_far(), options)
@@ -63,7 +63,7 @@ impl Facts {
         }
     }
 
-    /// Of requests that were made, and not read.
+    /// The facts of requests that were generated, and not read from a trace.
     #[must_use]
     pub fn of_requests(name: &str) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl Facts {
         }
     }
 
-    /// Facts of the part that was read from `source`, which was opened with `options`.
+    /// The facts of the part that was read from `source`, which was opened with `options`.
     #[must_use]
     pub fn of_source(source: &Source<'_>, options: &ReadOptions) -> Self {
         match source.so_far() {
@@ -92,7 +92,7 @@ impl Facts {
         }
     }
 
-    /// Adds that pages fall together, if some do and it is not known.
+    /// Adds the sentence that pages share a page of the device, if any do and it was not added before.
     pub(crate) fn add_merged(&mut self, merged: &Merged) {
         let told = format!("{}: {merged}", self.name);
         if merged.pages > 0 && !self.addresses.contains(&told) {
@@ -100,18 +100,18 @@ impl Facts {
         }
     }
 
-    /// Its times were not used.
+    /// Drops the doubts about times, because the run did not use the times.
     pub(crate) fn forget_times(&mut self) {
         self.doubts.clear();
     }
 
-    /// Adds the facts about `input` itself: a workload without requests after skipping is as empty as such a trace.
+    /// Adds the facts that `input` knows itself: whether it has no requests, and its remarks.
     pub(crate) fn add_known(&mut self, input: &Input) {
         self.is_empty |= input.expected_requests() == Some(0);
         self.remarks = input.remarks();
     }
 
-    /// Warnings about the trace's times; one sentence each.
+    /// Warnings about the times of the trace; one sentence each.
     #[must_use]
     pub fn warnings_of_times(&self) -> Vec<String> {
         let doubts = self.doubts.iter();
@@ -120,7 +120,7 @@ impl Facts {
             .collect()
     }
 
-    /// Warnings for the user of statistics: the [`Facts::warnings`], and warnings about the times.
+    /// Warnings for statistics: the [`Facts::warnings`], and the warnings about times.
     #[must_use]
     pub fn warnings_of_reading(&self) -> Vec<String> {
         let mut warnings = self.warnings();
@@ -128,8 +128,8 @@ impl Facts {
         warnings
     }
 
-    /// Warnings for the user of a simulation: the [`Facts::warnings`], warnings about the times, and whether pages share a page of the device or
-    /// volumes share addresses.
+    /// Warnings for a simulation: those of [`Facts::warnings_of_reading`], pages that share a page of the device,
+    /// and volumes that share addresses.
     #[must_use]
     pub fn warnings_of_simulation(&self) -> Vec<String> {
         let mut warnings = self.warnings_of_reading();
@@ -143,7 +143,7 @@ impl Facts {
         warnings
     }
 
-    /// The requests that were left out of the trace, or changed; one sentence each.
+    /// Warnings about requests that were dropped or changed; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut warnings = self.remarks.clone();

@@ -1,7 +1,8 @@
-//! Files that appear whole or not at all: written beside their place and renamed.
+//! Files that appear whole or not at all: they are written under a temporary name in the same folder and renamed.
 //!
-//! Every file of results that the project writes goes through [`PendingFile`]. A link is followed: its target is replaced, or made if
-//! it is not there. A device node, a pipe, and a name for an open file (`/dev/stdout`) are never replaced: the data is written into them.
+//! Every file of results is written through [`PendingFile`]. A symbolic link is followed: its target is replaced,
+//! or created if it does not exist. A device node, a pipe and a name for an open file (`/dev/stdout`) are never
+//! replaced: the data is written into them.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -14,29 +15,31 @@ use tempfile::NamedTempFile;
 
 use crate::error::Error;
 
-/// Temporary files that exist now. They are removed when the process ends. Renaming one takes the lock.
+/// The temporary files that exist now. They are removed when the process ends. Renaming a temporary file requires
+/// this lock.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-/// Folders in which files of killed programs were looked for, which is done once: a folder may hold a file for each of many runs.
+/// The folders that were already searched for temporary files of killed programs. Each folder is searched only
+/// once, because a folder may receive the files of many runs.
 static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// How often, and after which time, the files of a program that ends are asked for again.
+/// How often [`abandon`] tries to lock the list of temporary files, and the pause between two attempts.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Prefix and suffix of the names of temporary files.
+/// The beginning and the end of the names of temporary files.
 const PREFIX: &str = ".destage-";
 const SUFFIX: &str = ".partial";
-/// A temporary file that was written to within this time may not be locked yet.
+/// A temporary file that was written within this time may not be locked yet, so it is not removed.
 const FRESH: Duration = Duration::from_secs(60);
-/// Links that lead to one another, at most; the system has a limit of the same kind.
+/// The largest number of links that are followed; operating systems have a similar limit.
 const LINKS_MAX: usize = 40;
 
 fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the temporary files in `folder` of programs that were killed. A program holds the lock of its own for as long
-/// as it lives; where the file system has no locks, nothing is removed.
+/// Removes the temporary files in `folder` that belong to killed programs. A program holds a lock on its
+/// temporary file as long as it lives. If the file system has no locks, nothing is removed.
 fn remove_orphans(folder: &Path) {
     let is_new = |mut swept: MutexGuard<'_, BTreeSet<PathBuf>>| swept.insert(folder.to_owned());
     if !is_new(SWEPT.lock().unwrap_or_else(PoisonError::into_inner)) {
@@ -60,14 +63,14 @@ fn remove_orphans(folder: &Path) {
         }
         let file = File::options().append(true).open(entry.path());
         if file.is_ok_and(|file| file.try_lock().is_ok()) {
-            // Another program may have removed it meanwhile.
+            // Another program may have removed the file meanwhile.
             let _ = std::fs::remove_file(entry.path());
         }
     }
 }
 
-/// Removes all files that are not complete. The process is about to end: the lock is kept, so that no file
-/// is renamed into place any more.
+/// Removes all temporary files. The process is about to end, so the lock is kept, and no file can be renamed to
+/// its final name any more.
 pub fn abandon() {
     let held = (0..ATTEMPTS).find_map(|attempt| {
         if attempt > 0 {
@@ -79,7 +82,7 @@ pub fn abandon() {
             Err(TryLockError::WouldBlock) => None,
         }
     });
-    // This thread itself ran out of memory while it held the list.
+    // The lock is never released if this thread itself ran out of memory while it held the list.
     let Some(mut paths) = held else { return };
     for path in paths.drain(..) {
         // A file that cannot be removed now cannot be removed later either.
@@ -88,11 +91,11 @@ pub fn abandon() {
     std::mem::forget(paths);
 }
 
-/// The regular file that writing to `path` makes or replaces, with all links followed; `None` if `path` is a device node, a pipe,
-/// a socket, or stands for a file that is open already.
+/// The regular file that writing to `path` creates or replaces, with all links followed. `None` if `path` is a
+/// device node, a pipe, a socket, or the name of an open file.
 ///
 /// # Errors
-/// If `path` is a folder or a file that may not be written, or cannot be looked at.
+/// If `path` is a folder or a read-only file, or cannot be inspected.
 pub fn place(path: &Path) -> io::Result<Option<PathBuf>> {
     let mut place = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -109,14 +112,14 @@ pub fn place(path: &Path) -> io::Result<Option<PathBuf>> {
             Ok(data) if data.is_symlink() => place = folder.join(place.read_link()?),
             Ok(data) if data.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(data) if !data.is_file() => return Ok(None),
-            // Renaming over it would ask the folder only.
+            // Renaming would check only the permissions of the folder, so those of the file are checked here.
             Ok(data) if data.permissions().readonly() => {
                 return Err(io::ErrorKind::PermissionDenied.into());
             }
             Ok(_) => return Ok(Some(place)),
         }
     }
-    // The system's own word for links that lead to each other.
+    // The error of the operating system for links that form a loop.
     let looped = path.metadata().err();
     Err(looped.unwrap_or_else(|| io::ErrorKind::InvalidInput.into()))
 }
@@ -128,12 +131,13 @@ fn folder_of(place: &Path) -> &Path {
     }
 }
 
-/// Whether the entries of `folder` are open files of a process. Such a file may be a regular one, to which another process has written the beginning.
+/// Whether the entries of `folder` are the open files of a process. Such a file may be a regular one whose
+/// beginning another process has already written, so it must not be replaced.
 fn holds_open_files(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// A file being written. A file that is not [committed](Self::commit) leaves nothing behind.
+/// A file that is being written. A file that is not [committed](Self::commit) leaves nothing behind.
 #[derive(Debug)]
 pub struct PendingFile {
     path: PathBuf,
@@ -142,17 +146,17 @@ pub struct PendingFile {
 
 #[derive(Debug)]
 enum Target {
-    /// Beside `place`, where it will be renamed to. The entry outlives the file.
+    /// A temporary file in the folder of `place`, to which it will be renamed. `entry` is dropped after the file.
     Beside {
         file: NamedTempFile,
         place: PathBuf,
         entry: Entry,
     },
-    /// A device or pipe: there is nothing to rename.
+    /// An open device or pipe, which is not renamed.
     Direct(File),
 }
 
-/// A temporary file in the list of those that exist.
+/// The entry of a temporary file in the list of those that exist; dropping it removes it from the list.
 #[derive(Debug)]
 struct Entry(PathBuf);
 
@@ -198,12 +202,12 @@ impl Target {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // With the permissions of any new file, by the user's mask.
+            // The file gets the permissions of any new file, according to the user's umask.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         remove_orphans(folder);
         let file = builder.tempfile_in(folder)?;
-        // Without locks, files of a killed program stay.
+        // On a file system without locks the lock fails; then the file stays if the program is killed.
         let _ = file.as_file().try_lock();
         let entry = Entry(file.path().to_owned());
         pending().push(entry.0.clone());
@@ -212,13 +216,13 @@ impl Target {
 }
 
 impl PendingFile {
-    /// Begins the file at `path`.
+    /// Begins to write the file at `path`.
     ///
     /// # Errors
-    /// If `path` is `-`, or could not be written later.
+    /// If `path` is `-`, or cannot be written.
     pub fn create(path: &Path) -> Result<Self, Error> {
         if path == Path::new("-") {
-            // Elsewhere it is standard input, so it is not meant as the name of a file.
+            // In other places `-` is standard input, so it is not meant as the name of a file.
             return Err(Error::Input(
                 "-: is not a file; expected a name, /dev/stdout for standard output, or ./- for a file of that name".to_owned(),
             ));
@@ -227,10 +231,10 @@ impl PendingFile {
         Ok(Self::over(path, target))
     }
 
-    /// As [`Self::create`], but `-` is standard output.
+    /// Does the same as [`Self::create`], but `-` is standard output.
     ///
     /// # Errors
-    /// If `path` could not be written later.
+    /// If `path` cannot be written.
     pub fn create_or_print(path: &Path) -> Result<Self, Error> {
         if path != Path::new("-") {
             return Self::create(path);
@@ -246,20 +250,20 @@ impl PendingFile {
         }
     }
 
-    /// Appends `text`, or its bytes if it is not valid UTF-8.
+    /// Appends the bytes of `text`, which need not be valid UTF-8.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub fn put(&mut self, text: impl AsRef<[u8]>) -> Result<(), Error> {
         self.writer
             .write_all(text.as_ref())
             .map_err(|cause| unwritable(&self.path, &cause))
     }
 
-    /// Puts the file in its place.
+    /// Completes the file and renames it to its final name.
     ///
     /// # Errors
-    /// If the rest cannot be written, or the file cannot be renamed.
+    /// If the remaining data cannot be written, or the file cannot be renamed.
     pub fn commit(self) -> Result<(), Error> {
         let path = self.path;
         let target = self
@@ -277,27 +281,27 @@ impl PendingFile {
     }
 }
 
-/// Writes a file with this content at `path`.
+/// Writes a file with `content` at `path`.
 ///
 /// # Errors
-/// As of [`PendingFile`].
+/// The errors of [`PendingFile`].
 pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
     let mut file = PendingFile::create(path)?;
     file.put(content)?;
     file.commit()
 }
 
-/// Writes a file `name` with this content into `folder`, which is made if it is not there.
+/// Writes a file `name` with `content` into `folder`, which is created if it does not exist.
 ///
 /// # Errors
-/// As of [`PendingFile`], and that there can be no such folder.
+/// The errors of [`PendingFile`], or that the folder cannot be created.
 pub fn write_into(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<(), Error> {
     let path = folder.join(name);
     std::fs::create_dir_all(folder).map_err(|cause| unwritable(&path, &cause))?;
     write(&path, content)
 }
 
-/// The writer of logs, for text assembled piece by piece.
+/// For the writers of logs, which produce text piece by piece.
 impl Write for PendingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writer.write(bytes)
@@ -315,10 +319,10 @@ impl Seek for PendingFile {
     }
 }
 
-/// The error that `path` cannot be written.
+/// The error that `path` cannot be written because of `cause`.
 #[must_use]
 pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
-    // Without the name of the temporary file, which means nothing to the user.
+    // The name of the temporary file is left out, since it means nothing to the user.
     let system = cause.raw_os_error().map(io::Error::from_raw_os_error);
     let kind = io::Error::from(cause.kind());
     let cause = system.unwrap_or(kind);
@@ -328,10 +332,10 @@ pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
     ))
 }
 
-/// The letters of a [name](is_name), for errors.
+/// The allowed letters of a [name](is_name), for error messages.
 pub const NAME: &str = "a name of the letters a-z, 0-9, - and _";
 
-/// Whether `text` may be a part of a file's name: it has nothing that leads to another folder.
+/// Whether `text` may be part of a file name: it has only letters that cannot lead to another folder.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let fits = |letter: char| {

@@ -1,4 +1,4 @@
-//! A stand-in fitted to a trace, and how far it is from the trace, scheme by scheme.
+//! Stand-ins: workloads that are fitted to a trace, and their differences from the trace under several schemes.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::grid::Grid;
 use crate::input::{Input, Reading};
 use crate::record::Record;
 
-/// The schemes that trace and stand-in are compared under. The hits of the stand-in were fitted with BPAC's hits as uses of blocks, and are compared
-/// in the same way.
+/// The schemes under which trace and stand-in are compared. The stand-in was fitted with hits of BPAC counted as
+/// uses of a block, so BPAC is compared with the same setting.
 pub const SCHEMES: [&str; 5] = [
     "lru",
     "block-lru",
@@ -24,42 +24,44 @@ pub const SCHEMES: [&str; 5] = [
 ];
 const SIZES: [&str; 3] = ["1MiB", "4MiB", "16MiB"];
 
-/// A stand-in, and how it differs from its trace.
+/// A stand-in, with its differences from its trace.
 pub struct Fit {
-    /// The sizes of the stand-in.
+    /// The fitted parameters of the stand-in.
     pub profile: Profile,
-    /// The results of the trace itself, to compare other stand-ins with.
+    /// The results of the trace itself, for comparison with other stand-ins.
     pub trace: Figures,
-    /// A row for each scheme and size.
+    /// The differences, one row for each scheme and size.
     pub residuals: Vec<Residual>,
 }
 
-/// The runs of one input under each of [`SCHEMES`] with 1, 4 and 16 MiB, and under no buffer.
+/// The results of one input under each of [`SCHEMES`] with 1, 4 and 16 MiB, and without a buffer.
 pub struct Figures {
-    /// Without flash: evictions and pages.
+    /// Runs without flash, which give evictions and pages.
     counts: Vec<Record>,
-    /// On the profile `disksim-ssd` in the size of the input: response.
+    /// Runs on the profile `disksim-ssd`, with a device of the size of the input, which give response times.
     times: Vec<Record>,
 }
 
-/// Figures of the trace and of the stand-in under one scheme: evictions and pages without flash, response on the
-/// profile `disksim-ssd` in the size of the input.
+/// The results of the trace and of the stand-in under one scheme. Evictions and pages come from runs without
+/// flash, response times from runs on the profile `disksim-ssd` with a device of the size of the input. Each pair
+/// has the value of the trace first.
 #[derive(Clone, Debug)]
 pub struct Residual {
     /// The name of the scheme; [`SCHEMES`] has its parameters.
     pub scheme: String,
-    /// Its size in bytes; `None` of `nocache`.
+    /// The size of the buffer in bytes; `None` for `nocache`.
     pub size_bytes: Option<u64>,
-    /// `buffer.evictions` of trace and stand-in.
+    /// The metric `buffer.evictions`.
     pub evictions: Option<(f64, f64)>,
-    /// `buffer.destaged_pages`.
+    /// The metric `buffer.destaged_pages`.
     pub destaged_pages: Option<(f64, f64)>,
-    /// `response.mean_ms`.
+    /// The metric `response.mean_ms`.
     pub response_mean_ms: Option<(f64, f64)>,
 }
 
 impl Residual {
-    /// The difference of the stand-in's figure from the trace's in per cent; `None` if the trace's is 0.
+    /// The difference of the stand-in's value from the trace's value, in percent of the trace's value; `None` if
+    /// the trace's value is 0.
     #[must_use]
     pub fn percent((real, standin): (f64, f64)) -> Option<f64> {
         (real != 0.0).then(|| (standin / real - 1.0) * 100.0)
@@ -75,7 +77,7 @@ impl Residual {
 }
 
 impl Fit {
-    /// The stand-in as a file: comments, the profile, and the table `residuals`.
+    /// The text of the stand-in's file: comments, the profile, and the table `residuals`.
     #[must_use]
     pub fn text(&self, source: &str) -> String {
         let head = format!(
@@ -104,10 +106,10 @@ impl Fit {
     }
 }
 
-/// Fits a stand-in to `input`, read as `settings` say, whose requests are kept in memory.
+/// Fits a stand-in to `input`, which is read as `settings` say. All its requests are kept in memory.
 ///
 /// # Errors
-/// An error in the input, or an input without requests.
+/// An error in the input, or an input without reads and writes.
 pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(Fit, Facts), Error> {
     let config = settings.resolve()?;
     destage_memory::doing(format!("fitting a stand-in to {}", input.name()));
@@ -172,7 +174,7 @@ pub fn figures(input: &Input, effort: &Effort<'_>) -> Result<Figures, Error> {
 }
 
 impl Figures {
-    /// How a stand-in differs from this trace: a row for each scheme and size, and for no buffer.
+    /// The differences of `standin` from this trace: one row for each scheme and size, and one without a buffer.
     #[must_use]
     pub fn beside(&self, standin: &Self) -> Vec<Residual> {
         let residual = |row: &Record| {

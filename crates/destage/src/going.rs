@@ -1,4 +1,4 @@
-//! A run in progress, which the caller may end early.
+//! A run in progress, which can be ended early.
 
 use std::sync::Arc;
 
@@ -8,24 +8,26 @@ use destage_trace::Request;
 
 use crate::error::Error;
 
-/// Number of requests after which a run is compared with its limits again, or of events if no more requests arrive.
+/// The run is compared with its limits after this many requests; once no more requests arrive, after this many
+/// events.
 const PIECE: usize = 1 << 8;
 const EVENTS: usize = 1 << 12;
-/// If many requests wait, the interval is a part of their number, because the check looks at each of them.
+/// The check looks at every waiting request. If many requests wait, it runs only once for each part of their
+/// number.
 const PART: usize = 2;
 
-/// A run that stands still between batches of requests.
+/// A run that is paused between batches of requests.
 pub(crate) struct Going<'a> {
     simulation: Simulation<'a>,
-    /// Beyond these limits the run's result is of no interest.
+    /// The limits of the run. If the run exceeds them, its result is not needed.
     limits: Option<Limits>,
-    /// Requests taken, where there are limits.
+    /// The number of requests that the run has received; counted only if there are limits.
     requests: u64,
 }
 
-/// The state of the run.
+/// The state of a run after it has advanced.
 pub(crate) enum Gone<'a> {
-    /// It waits for more.
+    /// The run waits for more requests.
     On(Box<Going<'a>>),
     Ended(Result<RunResult, Error>),
 }
@@ -39,7 +41,8 @@ impl<'a> Going<'a> {
         }
     }
 
-    /// Advances the run through `batches`, and to its end if they were the `last`, or if it wants no more, or is beyond its limits.
+    /// Feeds `batches` to the run. The run ends if they are the `last` ones, if it accepts no more requests, or
+    /// if it exceeds its limits.
     pub(crate) fn advance(
         mut self: Box<Self>,
         batches: &[Arc<Vec<Request>>],
@@ -61,7 +64,7 @@ impl<'a> Going<'a> {
         }
     }
 
-    /// Whether the run takes more requests.
+    /// Feeds `requests`. Returns whether the run accepts more.
     fn feed(&mut self, requests: &[Request]) -> Result<bool, Error> {
         let Some(limits) = &mut self.limits else {
             return Ok(self.simulation.feed(requests)?);
@@ -82,13 +85,13 @@ impl<'a> Going<'a> {
         Ok(true)
     }
 
-    /// There are no more requests: processes the waiting ones, unless the run is found beyond its limits.
+    /// Simulates the remaining requests after the last one has arrived, unless the run exceeds its limits.
     fn work_down(&mut self) -> Result<(), Error> {
         let Some(limits) = &mut self.limits else {
             return Ok(());
         };
         loop {
-            // A request takes several events.
+            // One request needs several events.
             let events = EVENTS.max(self.simulation.unanswered());
             if !self.simulation.work_down(events as u64)? {
                 return Ok(());

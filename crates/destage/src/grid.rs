@@ -1,4 +1,4 @@
-//! The cross product of buffers, sizes and translation layers.
+//! The cross product of schemes, sizes and translation layers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,22 +9,22 @@ use destage_sim::settings::{Config, Origin, Settings, split_kind};
 
 use crate::error::Error;
 
-/// One configuration with the names it goes by.
+/// One configuration, with the names that identify it.
 #[derive(Clone)]
 pub struct Combination {
-    /// The scheme as given.
+    /// The scheme as given, with its parameters.
     pub buffer: String,
-    /// The translation layer as given.
+    /// The translation layer as given, with its parameters.
     pub ftl: String,
-    /// Everything.
+    /// The complete configuration.
     pub config: Config,
 }
 
 impl Combination {
-    /// What `settings` choose.
+    /// The combination that `settings` choose.
     ///
     /// # Errors
-    /// The first setting that is not usable.
+    /// The first setting that cannot be used.
     pub fn new(settings: &Settings) -> Result<Self, Error> {
         let config = settings.resolve()?;
         Ok(Self {
@@ -34,19 +34,19 @@ impl Combination {
         })
     }
 
-    /// Bytes that were chosen for its buffer, also where the scheme keeps no pages.
+    /// Bytes that are configured for the buffer, even if the scheme keeps no pages.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.config.typed.buffer.capacity_bytes
     }
 
-    /// The parameters on which its results depend.
+    /// The parameters on which the results depend.
     #[must_use]
     pub fn parameters(&self) -> BTreeMap<String, Value> {
         self.without_size(self.config.parameters())
     }
 
-    /// The parameters that are not at their default.
+    /// The parameters that differ from their defaults.
     #[must_use]
     pub fn chosen(&self) -> BTreeMap<String, Value> {
         self.without_size(self.config.chosen())
@@ -59,13 +59,14 @@ impl Combination {
         parameters
     }
 
-    /// The work that takes memory while it runs on `input`.
+    /// A text that names the work on `input`, for the message when memory runs out.
     pub(crate) fn doing(&self, input: &str) -> String {
         format!("{} over {} for {input}", self.buffer, self.ftl)
     }
 }
 
-/// Every scheme at every size on every translation layer. A list that is empty takes the value of the settings.
+/// Every scheme at every size on every translation layer. A list that is not given has the single value of the
+/// settings.
 #[derive(Clone)]
 pub struct Grid {
     base: Settings,
@@ -75,7 +76,7 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// One combination: the choices of `base`.
+    /// A grid with one combination: the one that `base` chooses.
     #[must_use]
     pub fn new(base: Settings) -> Self {
         Self {
@@ -86,35 +87,36 @@ impl Grid {
         }
     }
 
-    /// Schemes, each `NAME[:k=v,...]`; `all` stands for every scheme, except those that cannot run with these settings.
+    /// Sets the schemes, each `NAME[:k=v,...]`. `all` adds every scheme that can run with these settings.
     #[must_use]
     pub fn buffers(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.buffers = Some(items.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Capacities of the buffer: `8MiB`, `512KiB`, `8388608`; `LO..HI` stands for `LO` and its doublings, up to `HI`.
+    /// Sets the capacities of the buffer: `8MiB`, `512KiB`, `8388608`; `LO..HI` gives `LO` and its doublings, up
+    /// to `HI`.
     #[must_use]
     pub fn sizes(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.sizes = Some(items.into_iter().map(Into::into).collect());
         self
     }
 
-    /// Translation layers, each `NAME[:k=v,...]`.
+    /// Sets the translation layers, each `NAME[:k=v,...]`.
     #[must_use]
     pub fn ftls(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.ftls = Some(items.into_iter().map(Into::into).collect());
         self
     }
 
-    /// All combinations: by translation layer, then scheme, then size. Runs that would be repeated are left out: an item listed twice, and a scheme
-    /// that keeps no pages at another size.
+    /// All combinations, ordered by translation layer, then by scheme, then by size. Repeated runs are left out:
+    /// an item that is listed twice, and further sizes of a scheme that keeps no pages.
     ///
-    /// A setting that only some of the schemes or translation layers know applies to those; a setting that none of them has is named in
-    /// [`Config::without_effect`] of each.
+    /// A setting that only some of the schemes or translation layers know applies to those. A setting that none
+    /// of them knows is listed in [`Config::without_effect`] of each combination.
     ///
     /// # Errors
-    /// The first setting that is not usable, or that a list is empty.
+    /// The first setting that cannot be used, or an empty list.
     pub fn combinations(&self) -> Result<Vec<Combination>, Error> {
         let mut known = BTreeSet::new();
         let mut combinations = self.every()?;
@@ -122,10 +124,10 @@ impl Grid {
         Ok(combinations)
     }
 
-    /// As [`Grid::combinations`], but repeated runs stay.
+    /// Does the same as [`Grid::combinations`], but keeps repeated runs.
     ///
     /// # Errors
-    /// As of [`Grid::combinations`].
+    /// The errors of [`Grid::combinations`].
     pub fn every(&self) -> Result<Vec<Combination>, Error> {
         let base = &self.base;
         let buffers = self.buffers.as_ref().map(|items| self.schemes(items));
@@ -144,8 +146,8 @@ impl Grid {
                     let asked = buffer.is_none_or(|buffer| buffer.asked);
                     let config = self.config(scheme, *size, *ftl, &mut foreign)?;
                     match config.check(Purpose::Run) {
-                        // From all schemes, those that the settings exclude are left out. A run of a scheme that was named explicitly fails by
-                        // itself.
+                        // Of the schemes that `all` adds, those that the settings exclude are left out. A scheme
+                        // that was named explicitly stays, and its run reports the error.
                         Err(SimError::Excluded(_)) if !asked => continue,
                         Err(SimError::Excluded(_)) | Ok(()) => {}
                         Err(error) => return Err(error.into()),
@@ -166,7 +168,8 @@ impl Grid {
             ));
         };
         if !foreign.is_empty() {
-            // Resolving one run reports the error in such a setting, and says of the others why they have no effect.
+            // Reading the settings that belong to no combination reports any error in them, and otherwise says
+            // why each has no effect.
             let mut settings = base.clone();
             for key in base.keys().filter(|key| !foreign.contains(*key)) {
                 settings.remove(key);
@@ -184,7 +187,7 @@ impl Grid {
         Ok(combinations)
     }
 
-    /// The schemes that `items` stand for.
+    /// The schemes that `items` describe.
     fn schemes(&self, items: &[String]) -> Vec<Scheme> {
         let mut schemes = Vec::new();
         for item in items {
@@ -203,7 +206,8 @@ impl Grid {
         schemes
     }
 
-    /// One combination; settings of the base that belong to others go into `foreign`.
+    /// The configuration of one combination. Settings of the base that the combination accepts are removed from
+    /// `foreign`.
     fn config(
         &self,
         buffer: Option<&str>,
@@ -238,17 +242,17 @@ impl Grid {
     }
 }
 
-/// What stands for every scheme.
+/// The word that adds every scheme.
 const ALL: &str = "all";
 
 /// An item of the list of schemes.
 struct Scheme {
     name: String,
-    /// The scheme was named, and does not only come from [`ALL`].
+    /// Whether the scheme was named explicitly, and not added by [`ALL`].
     asked: bool,
 }
 
-/// The sizes that `items` stand for.
+/// The sizes that `items` describe.
 fn all_sizes(items: &[String]) -> Result<Vec<String>, Error> {
     let mut sizes = Vec::new();
     for item in items {
@@ -272,7 +276,7 @@ fn all_sizes(items: &[String]) -> Result<Vec<String>, Error> {
     Ok(sizes)
 }
 
-/// The different sizes of the buffers of `combinations` in bytes, ascending.
+/// The different buffer sizes of `combinations` in bytes, in ascending order.
 pub(crate) fn capacities(combinations: &[Combination]) -> Vec<u64> {
     let mut sizes: Vec<u64> = combinations.iter().map(Combination::capacity).collect();
     sizes.sort_unstable();
@@ -280,7 +284,7 @@ pub(crate) fn capacities(combinations: &[Combination]) -> Vec<u64> {
     sizes
 }
 
-/// The items, or a single one that changes nothing.
+/// The items of a list; a single `None` if the list is not given.
 fn of(items: &Option<Vec<String>>) -> Vec<Option<&String>> {
     match items {
         None => vec![None],
@@ -288,7 +292,7 @@ fn of(items: &Option<Vec<String>>) -> Vec<Option<&String>> {
     }
 }
 
-/// Equal for combinations whose runs are the same.
+/// A text that is equal for combinations whose runs are equal.
 fn identity(combination: &Combination) -> String {
     let parameters = combination.chosen();
     let (buffer, ftl) = (&combination.buffer, &combination.ftl);
@@ -377,7 +381,7 @@ mod tests {
             ["nocache", "lru", "lru"]
         );
         assert_eq!(names(&["lru", "lru"], &["1MiB", "1024KiB"]), ["lru"]);
-        // A name of its own is a row of its own.
+        // A scheme that is spelt differently has a row of its own, even if the run is equal.
         let spelt = ["lru", "lru:lru_unit=page"];
         assert_eq!(names(&spelt, &["1MiB"]), spelt);
     }
@@ -409,7 +413,7 @@ mod tests {
         };
         let registered: Vec<_> = destage_buffer::SCHEMES.iter().map(|row| row.name).collect();
         assert_eq!(names("host.time_scale=1", &["all", "lru"]), registered);
-        // A host that reorders requests has no order of writes that is known beforehand.
+        // A host that reorders requests does not give `belady` the order of writes in advance.
         let clook = names("host.scheduler=clook", &["all"]);
         assert!(!clook.contains(&"belady".to_owned()));
         assert_eq!(clook.len(), registered.len() - 1);

@@ -1,4 +1,4 @@
-//! The trace or workload that is simulated, and how it is read.
+//! The trace or the workload that is simulated, and how it is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 
-/// Where requests come from.
+/// The source of requests.
 #[derive(Clone)]
 pub struct Input {
     kind: Kind,
@@ -29,19 +29,19 @@ pub struct Input {
 
 #[derive(Clone)]
 enum Kind {
-    /// A file, or standard input.
+    /// A trace file, or standard input.
     Trace(PathBuf),
     /// A synthetic workload.
     Workload(Generator),
-    /// Requests of the caller.
+    /// Requests that the caller passes in memory, with a name.
     Requests(String, Arc<Vec<Request>>),
-    /// Requests that a function of the caller makes again for each reading.
+    /// Requests that a function of the caller generates anew for each reading.
     Made(Made),
-    /// The requests read for another input.
+    /// The decoded requests of another input, in memory.
     Decoded(Box<Input>, Arc<Vec<Request>>),
 }
 
-/// Requests that a function makes.
+/// Requests that a function generates.
 #[derive(Clone)]
 struct Made {
     name: String,
@@ -49,7 +49,7 @@ struct Made {
     make: Arc<dyn Fn() -> Result<Requests, Error> + Send + Sync>,
 }
 
-/// A workload with its parameters.
+/// A synthetic workload with its parameters.
 #[derive(Clone)]
 struct Generator {
     text: String,
@@ -57,49 +57,50 @@ struct Generator {
     values: Values,
 }
 
-/// The arguments that a workload's parameters come from.
+/// The arguments that parameters of a workload come from, for error messages.
 const WORKLOAD: &str = "workload";
 const SETTING: &str = "setting";
 
-/// The source of the requests.
+/// The kind of a workload.
 #[derive(Clone)]
 enum What {
-    /// A row of the registry.
+    /// A workload of the registry.
     Row(&'static Workload),
-    /// A profile from a file.
+    /// A stand-in from a profile file.
     Fitted {
         profile: Arc<Profile>,
-        /// SHA-256 of the file.
+        /// The SHA-256 of the file, in hexadecimal digits.
         digest: String,
     },
-    /// Jobs from a file of fio's.
+    /// Jobs from a job file of fio.
     Jobs {
         plan: Arc<Plan>,
-        /// SHA-256 of the file.
+        /// The SHA-256 of the file, in hexadecimal digits.
         digest: String,
     },
 }
 
-/// How an input is read, beside its `trace.*` parameters. Default: the whole trace, and a bad line is an error.
+/// The part of an input that is read, and its format; the `trace.*` parameters add to it. By default the whole
+/// input is read, and a bad line is an error.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// The trace's format, a name from [`FORMATS`]; found from the content if not given.
+    /// The format of the trace, a name from [`FORMATS`]; `None` finds it from the content.
     pub format: Option<String>,
-    /// Only this many requests, after those skipped.
+    /// The number of requests to read after the skipped ones; `None` for all.
     pub limit: Option<u64>,
-    /// Leave out the first this many requests.
+    /// The number of requests to skip at the beginning.
     pub skip: u64,
-    /// Drop reads.
+    /// Whether reads are dropped.
     pub writes_only: bool,
-    /// A malformed line is skipped, counted and reported. Otherwise it is an error.
+    /// Whether a malformed line is skipped, counted and reported. Otherwise it is an error.
     pub skip_bad_lines: bool,
 }
 
 impl Reading {
-    /// How `config` and this have a trace read.
+    /// The options for reading a trace under `config`.
     ///
     /// # Errors
-    /// If there is no such format, or a `trace.*` parameter is not usable.
+    /// If the format does not exist, or a `trace.*` parameter cannot be used.
     pub fn options(&self, config: &Config) -> Result<ReadOptions, Error> {
         let mut options = config.read_options()?;
         options.limit = self.limit;
@@ -142,32 +143,33 @@ impl Input {
         Self::new(Kind::Trace(path.as_ref().to_owned()))
     }
 
-    /// The workload `NAME[:k=v,...]`; NAME may be a file `.toml` of [`fit`](crate::fit()), or a file `.fio`, a job file of fio. Those of `pairs`,
-    /// `KEY=VALUE` each, that begin with `workload.` are also parameters of the workload.
+    /// The workload `NAME[:k=v,...]`. NAME may also be a `.toml` file of [`fit`](crate::fit()), or a `.fio` file,
+    /// a job file of fio. `pairs` are `KEY=VALUE` texts; those that begin with `workload.` set parameters of the
+    /// workload.
     ///
     /// # Errors
-    /// If there is no such workload, parameter or value.
+    /// If the workload, a parameter or a value does not exist.
     pub fn workload(text: &str, pairs: &[String]) -> Result<Self, Error> {
         Self::workload_from(Path::new(""), text, pairs)
     }
 
-    /// As [`Input::workload`]; a file is looked for from `folder` on.
+    /// Does the same as [`Input::workload`]; the path of a file is relative to `folder`.
     ///
     /// # Errors
-    /// As of [`Input::workload`].
+    /// The errors of [`Input::workload`].
     pub fn workload_from(folder: &Path, text: &str, pairs: &[String]) -> Result<Self, Error> {
         let generator = Generator::new(folder, text, pairs)?;
         Ok(Self::new(Kind::Workload(generator)))
     }
 
-    /// Requests in memory, in the order of their arrival; `name` stands for them in results and errors.
+    /// Requests in memory, in the order of their arrival. `name` identifies them in results and errors.
     #[must_use]
     pub fn requests(name: &str, requests: impl Into<Vec<Request>>) -> Self {
         Self::new(Kind::Requests(name.to_owned(), Arc::new(requests.into())))
     }
 
-    /// `requests` requests that `make` makes again, and equal, for each reading, in the order of their arrival; `name` stands for them in
-    /// results and errors.
+    /// `requests` requests that `make` generates, in the order of their arrival and equal for each reading.
+    /// `name` identifies them in results and errors.
     pub(crate) fn made(
         name: &str,
         requests: u64,
@@ -180,15 +182,15 @@ impl Input {
         }))
     }
 
-    /// The data of `input`, all of whose requests are `requests`: reading it again takes no time.
+    /// This input with `requests`, all of its decoded requests: reading it again does not decode them again.
     pub(crate) fn decoded(&self, requests: Vec<Request>) -> Self {
         Self::new(Kind::Decoded(Box::new(self.clone()), Arc::new(requests)))
     }
 
-    /// This input, read as `reading` says.
+    /// This input with the options `reading`.
     ///
     /// # Errors
-    /// If a format is given for an input that is no trace.
+    /// If `reading` has a format, but the input is a workload.
     pub fn read(mut self, reading: Reading) -> Result<Self, Error> {
         if let (Kind::Workload(generator), Some(format)) = (&self.kind, &reading.format) {
             return Err(Error::argument(
@@ -203,7 +205,7 @@ impl Input {
         Ok(self)
     }
 
-    /// The path, workload or name as given.
+    /// The path, the workload or the name as given.
     #[must_use]
     pub fn name(&self) -> String {
         match &self.kind {
@@ -215,7 +217,7 @@ impl Input {
         }
     }
 
-    /// The workload's parameters by dotted name; nothing for others.
+    /// The parameters of the workload by dotted name; empty for other inputs.
     #[must_use]
     pub fn parameters(&self) -> BTreeMap<String, Value> {
         let generator = match &self.kind {
@@ -232,7 +234,8 @@ impl Input {
         parameters
     }
 
-    /// Everything that determines the requests of a workload, except the seed: its parameters, and the content of its file if it has one.
+    /// Everything except the seed that determines the requests of a workload: its parameters, and the digest of
+    /// its file if it has one.
     #[must_use]
     pub fn identity(&self) -> serde_json::Value {
         let mut parameters = self.parameters();
@@ -241,15 +244,15 @@ impl Input {
             ..
         }) = &self.kind
         {
-            // The file may be called anything.
+            // The digest identifies the file, whatever its name is.
             parameters.remove("workload.kind");
             parameters.insert("workload.sha256".to_owned(), Value::Text(digest.clone()));
         }
         crate::json::parameters(&parameters)
     }
 
-    /// Sets in `settings` how the host sends its requests, unless the user has set that: for a job file `host.replay` and `host.queue_depth`, for all
-    /// other inputs nothing.
+    /// Sets how the host sends the requests, unless the user has set it in `settings`. A job file sets
+    /// `host.replay` and `host.queue_depth`; other inputs set nothing.
     pub fn set_host(&self, settings: &mut Settings) {
         let Some(plan) = self.plan() else { return };
         let replay = match plan.has_rates() {
@@ -261,14 +264,14 @@ impl Input {
         settings.offer("host.queue_depth", &plan.depth().to_string(), origin());
     }
 
-    /// Notes of a job file for a reader of results; one sentence each.
+    /// Remarks on a job file, for those who read results; one sentence each.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let remarks = self.plan().map_or(&[][..], |plan| plan.remarks());
         let sentence = |remark: &String| format!("{}: {remark}", self.name());
         remarks.iter().map(sentence).collect()
     }
 
-    /// The jobs, of a job file.
+    /// The jobs of a job file; `None` for other inputs.
     fn plan(&self) -> Option<&Plan> {
         match &self.kind {
             Kind::Workload(Generator {
@@ -280,15 +283,15 @@ impl Input {
         }
     }
 
-    /// How it is read under `config`.
+    /// The options for reading this input under `config`.
     ///
     /// # Errors
-    /// As of [`Reading::options`].
+    /// The errors of [`Reading::options`].
     pub fn options(&self, config: &Config) -> Result<ReadOptions, Error> {
         self.reading.options(config)
     }
 
-    /// How many requests there will be, where that is known beforehand.
+    /// The number of requests; `None` if it is not known before reading.
     #[must_use]
     pub fn expected_requests(&self) -> Option<u64> {
         let all = match &self.kind {
@@ -301,7 +304,8 @@ impl Input {
         Some(self.reading.limit.map_or(all, |limit| limit.min(all)))
     }
 
-    /// The second half of `requests` of its requests; `None` if that is not even one.
+    /// The second half of the input, which has `requests` requests; `None` if half of them is less than one
+    /// request.
     pub(crate) fn second_half(&self, requests: u64) -> Option<Self> {
         let half = requests / 2;
         let mut behind = self.clone();
@@ -310,7 +314,8 @@ impl Input {
         (half > 0).then_some(behind)
     }
 
-    /// This input without the requests that are `left_out`. An input that is not in memory loses none.
+    /// This input without the requests for which `left_out` is true. Only an input in memory is filtered; any
+    /// other is returned unchanged.
     pub(crate) fn without(&self, left_out: impl Fn(&Request) -> bool) -> Self {
         let Kind::Decoded(of, all) = &self.kind else {
             return self.clone();
@@ -319,8 +324,8 @@ impl Input {
         of.decoded(all.iter().filter(stays).copied().collect())
     }
 
-    /// `windows` excerpts of `requests` of its requests each, at even distances; for an input that is not in memory, one excerpt of the same length
-    /// at its beginning.
+    /// `windows` excerpts with `requests` requests each, at even distances. An input that is not in memory gives
+    /// one excerpt of the same total length from its beginning.
     pub(crate) fn excerpt(&self, windows: u64, requests: u64) -> Self {
         if let Kind::Decoded(of, all) = &self.kind {
             let (windows, length) = (count(windows), count(requests));
@@ -335,9 +340,10 @@ impl Input {
         beginning
     }
 
-    /// An upper bound of the number of requests, estimated from the size of the file; `None` for a pipe.
+    /// An upper bound on the number of requests, estimated from the size of the file if the number is not known;
+    /// `None` for a pipe.
     pub(crate) fn requests_at_most(&self) -> Option<u64> {
-        /// Bytes of a request in a file, compressed, at least, nearly always.
+        /// The smallest number of bytes that a request occupies in a compressed file; few files have less.
         const LEAST: u64 = 4;
         match self.expected_requests() {
             Some(requests) => Some(requests),
@@ -345,7 +351,7 @@ impl Input {
         }
     }
 
-    /// The file that it reads, if it reads one.
+    /// The path of the trace; `None` if this is no trace.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.kind {
             Kind::Trace(path) => Some(path),
@@ -353,7 +359,8 @@ impl Input {
         }
     }
 
-    /// An error if there is no such file. An input that can be read only once is left alone.
+    /// Returns an error if the trace file does not exist. The file is not opened, so nothing is lost of an input
+    /// that can be read only once.
     pub(crate) fn check_exists(&self) -> Result<(), Error> {
         match &self.kind {
             Kind::Trace(path) if path.as_os_str() != "-" => match path.metadata() {
@@ -367,7 +374,7 @@ impl Input {
         }
     }
 
-    /// Bytes of the file, if it is one.
+    /// The size of the file in bytes; `None` if this is no regular file.
     pub(crate) fn bytes(&self) -> Option<u64> {
         match &self.kind {
             Kind::Trace(path) => {
@@ -378,7 +385,7 @@ impl Input {
         }
     }
 
-    /// Whether it can be read more than once: data that come through a pipe are gone after the first time.
+    /// Whether the input can be read more than once: the data of a pipe can be read only once.
     pub(crate) fn can_be_read_again(&self) -> bool {
         match &self.kind {
             Kind::Trace(path) => can_be_read_again(path),
@@ -386,7 +393,7 @@ impl Input {
         }
     }
 
-    /// Why a run under `config`, which has to know the requests beforehand, cannot begin.
+    /// The error that a run under `config` cannot begin, because it has to read the requests twice.
     pub(crate) fn read_only_once(&self, config: &Config) -> Error {
         let what = match config.scheme.needs_future {
             true => "a scheme that knows the coming writes",
@@ -398,7 +405,8 @@ impl Input {
         ))
     }
 
-    /// The requests one after the other, in bounded memory, for a pass before the main one.
+    /// The requests one after the other, in bounded memory, for a reading before the main one. No digest is
+    /// computed.
     pub(crate) fn open_first(&self, config: &Config) -> Result<Source<'static>, Error> {
         let options = ReadOptions {
             digest: false,
@@ -407,8 +415,8 @@ impl Input {
         self.source(config, &options)
     }
 
-    /// The requests for a pass that looks at few of them. A trace that can be sifted at the speed of memory gets no digest, which would take
-    /// longer than the pass itself.
+    /// The requests, for a reading that needs few of them. If the trace can be sifted at the speed of memory, no
+    /// digest is computed, because that would take longer than the reading itself.
     pub(crate) fn open_sifted(&self, config: &Config) -> Result<Source<'static>, Error> {
         let source = self.open(config)?;
         match source.reader().is_some_and(Reader::can_be_sifted) {
@@ -417,15 +425,15 @@ impl Input {
         }
     }
 
-    /// The requests one after the other, in bounded memory; generated ones are fixed by `sim.seed` of `config`.
+    /// The requests one after the other, in bounded memory. Generated requests depend on `sim.seed` of `config`.
     ///
     /// # Errors
-    /// An error in the trace or the workload's parameters.
+    /// An error in the trace, or in the parameters of the workload.
     pub fn open(&self, config: &Config) -> Result<Source<'static>, Error> {
         self.source(config, &self.options(config)?)
     }
 
-    /// The requests of a workload for `seed`; `None` if it is no workload.
+    /// The requests of a workload for `seed`; none if this is no workload.
     pub(crate) fn generated(&self, seed: u64) -> Result<Requests, Error> {
         match &self.kind {
             Kind::Workload(generator) => generator.requests(seed),
@@ -433,9 +441,10 @@ impl Input {
         }
     }
 
-    /// The requests, read ahead on another thread where the machine has a core for it and the input may be long.
+    /// The requests; they are read ahead on another thread if the machine has a second core and the input may be
+    /// long.
     pub(crate) fn open_ahead(&self, config: &Config) -> Result<Source<'static>, Error> {
-        /// Fewer requests take less time than it takes to start a thread.
+        /// With fewer requests, starting a thread takes longer than it saves.
         const LONG: u64 = 1 << 15;
         let source = self.open(config)?;
         let is_made = matches!(
@@ -466,7 +475,8 @@ impl Input {
                 Source::generated(name, sliced(Box::new(requests), options))
             }
             Kind::Made(made) => Source::generated(&made.name, sliced((made.make)()?, options)),
-            // The changes of `options` were made when it was read.
+            // The changes that `options` ask for were made when the requests were decoded; only skip and limit
+            // remain.
             Kind::Decoded(of, requests) => {
                 let requests = Arc::clone(requests);
                 let first = count(options.skip).min(requests.len());
@@ -485,10 +495,10 @@ fn count(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Refuses a trace that is named twice and can be read only once: a pipe, or standard input.
+/// Refuses a trace that is named twice but can be read only once: a pipe, or standard input.
 ///
 /// # Errors
-/// If a trace is named twice and can be read only once.
+/// If a trace is named twice, but can be read only once.
 pub fn check_read_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<(), Error> {
     let mut known = BTreeSet::new();
     for path in paths {
@@ -502,7 +512,7 @@ pub fn check_read_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<
     Ok(())
 }
 
-/// The slice of `requests` that `options` select, as a trace would be cut, with the requests that they insert.
+/// The part of `requests` that `options` select, as in a trace, with the requests that `options` insert.
 fn sliced(
     requests: Box<dyn Iterator<Item = Request> + Send>,
     options: &ReadOptions,
@@ -515,16 +525,16 @@ fn sliced(
     injected(Box::new(requests), options)
 }
 
-/// The name and value of a `KEY=VALUE` that is about the workload.
+/// The name and the value of `pair`, a `KEY=VALUE` text, if the key begins with `workload.`.
 #[must_use]
 pub fn workload_pair(pair: &str) -> Option<(&str, &str)> {
     let (key, value) = pair.split_once('=')?;
     Some((key.trim().strip_prefix("workload.")?, value.trim()))
 }
 
-/// The text of a workload's file, and its SHA-256.
+/// The text of a workload's file, and its SHA-256 in hexadecimal digits.
 fn file_of(path: &Path, what: &str) -> Result<(String, String), Error> {
-    /// More than that is neither a profile nor a job file.
+    /// A larger file is neither a profile nor a job file.
     const BYTES_MAX: u64 = 1 << 30;
     let read = || {
         let mut text = String::new();
@@ -551,7 +561,7 @@ enum Begun {
 }
 
 impl Begun {
-    /// The meaning of `name`: a row of the registry, or a file in `folder` by its ending.
+    /// The workload `name`: a row of the registry, or, by its ending, a file in `folder`.
     fn new(folder: &Path, name: &str) -> Result<Self, Error> {
         let path = folder.join(name);
         let wrong = |error: &dyn std::fmt::Display| {
@@ -640,7 +650,7 @@ impl Generator {
         })
     }
 
-    /// The workload's name, or its file.
+    /// The name of the workload, or of its file.
     fn name(&self) -> &str {
         match &self.what {
             What::Row(row) => row.name,
@@ -650,7 +660,7 @@ impl Generator {
         }
     }
 
-    /// The workload's requests.
+    /// The requests of the workload for `seed`.
     fn requests(&self, seed: u64) -> Result<Box<dyn Iterator<Item = Request> + Send>, Error> {
         match &self.what {
             What::Row(row) => Ok((row.make)(&self.values, seed)?),

@@ -1,4 +1,4 @@
-//! Statistics of a trace as JSON, with sentences.
+//! Statistics of a trace as JSON, with conclusions in sentences.
 
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::statistics::{Grid, Histogram, Load, Number as Statistic, Statistics};
@@ -9,8 +9,8 @@ use crate::numbers;
 use crate::trace_metrics::Inspection;
 
 impl Inspection {
-    /// `{"manifest", "conclusions", "statistics": {name: value}, "volumes": [...], "shape"}`: the output of `destage trace info --json`.
-    /// docs/TRACES.md describes the shape.
+    /// `{"manifest", "conclusions", "statistics": {name: value}, "volumes": [...], "shape"}`: the output of
+    /// `destage trace info --json`. docs/TRACES.md describes the content of `"shape"`.
     #[must_use]
     pub fn to_json(&self, manifest: &Manifest) -> String {
         let values = self.rows().into_iter().map(|row| {
@@ -39,7 +39,7 @@ impl Inspection {
         }))
     }
 
-    /// Conclusions, in sentences.
+    /// Conclusions from the statistics; one sentence each.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         let of = self.collector.finish();
@@ -60,7 +60,7 @@ impl Inspection {
         }
         let stack = &self.shape.stack_distances;
         if let (Some(half), Some(most)) = (stack.percentile(50), stack.percentile(90)) {
-            // The page itself is held as well.
+            // The buffer also has to hold the page itself.
             let bytes = |pages: u64| numbers::size((pages + 1).saturating_mul(of.page_bytes));
             sentences.push(format!(
                 "An LRU buffer of {} absorbs half of these rewrites, one of {} absorbs 90 %.",
@@ -100,7 +100,7 @@ impl Inspection {
     }
 }
 
-/// The number of requests and their time span.
+/// A sentence with the number of requests, the share of writes, the time span and the rate.
 fn extent(of: &Statistics) -> String {
     let writes = match of.write_share {
         Some(share) => format!(", {} % of them writes", numbers::real(100.0 * share)),
@@ -119,12 +119,12 @@ fn extent(of: &Statistics) -> String {
     format!("{} requests{writes}{rate}.", numbers::whole(of.requests))
 }
 
-/// Pairs of a value and the number of samples that are at most this large.
+/// A cumulative histogram: pairs of a value and the number of samples that are at most that value.
 fn cumulative(histogram: &Histogram) -> Value {
     json!(histogram.cumulative())
 }
 
-/// Columns over equal intervals.
+/// The load over time: columns of counts in equal intervals.
 fn load(load: &Load) -> Value {
     let column = |of: fn(&destage_trace::statistics::Interval) -> u64| -> Vec<u64> {
         load.intervals().iter().map(of).collect()
@@ -138,7 +138,7 @@ fn load(load: &Load) -> Value {
     })
 }
 
-/// The non-empty cells, each with its place in time and address and its count.
+/// The non-empty cells of a grid, each with its index in time, its index in address, and its count.
 fn grid(grid: &Grid) -> Value {
     let [across, up] = Grid::SIZE;
     let all = (0..up).flat_map(|y| (0..across).map(move |x| (x, y, grid.count(x, y))));

@@ -1,4 +1,4 @@
-//! Values as JSON.
+//! Parameters, metrics and documents as JSON.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use destage_sim::metrics::{Metrics, Number};
 use serde_core::Serialize;
 use serde_json::{Map, Value, json};
 
-/// A document as text.
+/// `document` as indented JSON text, with a line break at its end.
 #[must_use]
 pub fn text(document: &impl Serialize) -> String {
     let text = serde_json::to_string_pretty(document);
@@ -16,7 +16,7 @@ pub fn text(document: &impl Serialize) -> String {
     text
 }
 
-/// A parameter's value.
+/// The value of a parameter.
 #[must_use]
 pub fn setting(value: &Setting) -> Value {
     match value {
@@ -27,7 +27,7 @@ pub fn setting(value: &Setting) -> Value {
     }
 }
 
-/// Parameters by name.
+/// Parameters, by name.
 #[must_use]
 pub fn parameters(parameters: &BTreeMap<String, Setting>) -> Value {
     let pairs = parameters
@@ -36,7 +36,7 @@ pub fn parameters(parameters: &BTreeMap<String, Setting>) -> Value {
     Value::Object(pairs.collect())
 }
 
-/// A metric's value.
+/// The value of a metric.
 #[must_use]
 pub fn number(number: Number) -> Value {
     match number {
@@ -45,7 +45,7 @@ pub fn number(number: Number) -> Value {
     }
 }
 
-/// Metrics by name.
+/// Metrics, by name.
 #[must_use]
 pub fn metrics(metrics: &Metrics) -> Value {
     let pairs = metrics

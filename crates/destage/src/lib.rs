@@ -1,36 +1,38 @@
-//! Write buffering for flash devices as a library: whatever the command line can do with a simulation.
+//! Write buffering for flash devices as a library: everything that the command line can do with a simulation.
 //!
-//! An [`Input`] is a trace, a workload, or requests in memory. [`Settings`] choose device, scheme and everything else by
-//! the names of `destage show`; a [`Grid`] varies some of them. [`run`] simulates one combination, [`compare`] all of
-//! them on all inputs, and gives [`Results`]: values, JSON or CSV.
+//! An [`Input`] is a trace, a workload, or requests in memory. [`Settings`] choose the device, the scheme and
+//! everything else by the parameter names that `destage show` lists. A [`Grid`] varies some of these parameters.
+//! [`run`] simulates one combination. [`compare`] simulates all combinations on all inputs and returns
+//! [`Results`], which are available as values, JSON or CSV.
 //!
 //! ```
 #![doc = include_str!("../examples/two_schemes.rs")]
 //! ```
 //!
-//! | module | holds |
+//! | module or item | content |
 //! | --- | --- |
-//! | [`Input`], [`Reading`], [`Facts`], [`Sizing`] | what is simulated, how it is read, what is known of it then |
-//! | [`Settings`], [`Grid`], [`Combination`] | what simulates it |
+//! | [`Input`], [`Reading`], [`Facts`], [`Sizing`] | the input, how it is read, and the facts about it |
+//! | [`Settings`], [`Grid`], [`Combination`] | the configurations that are simulated |
 //! | [`curve`](curve()), [`CurvePlan`], [`Curves`] | metrics over the size of the buffer |
-//! | [`Sampling`], [`Rate`], [`SampledPoint`] | the same from samples of the blocks, with intervals |
+//! | [`Sampling`], [`Rate`], [`SampledPoint`] | such curves from samples of the blocks, with intervals |
 //! | [`size`](size()), [`SizePlan`], [`Goal`], [`Answers`] | the smallest buffer that reaches a goal |
-//! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | power that fails, and what is there after it |
-//! | [`run`], [`compare`], [`Effort`] | the work; [`Progress`] watches it, [`sim::observer::Observer`] sees each request |
-//! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | what comes of it |
+//! | [`cut`](cut()), [`CutPlan`], [`CutOutcome`] | a power loss, and the data that survive it |
+//! | [`run`], [`compare`], [`Effort`] | simulations; [`Progress`] watches them, [`sim::observer::Observer`] sees each request |
+//! | [`Outcome`], [`Results`], [`Record`], [`Manifest`] | results |
 //! | [`explained`] | where the time of a run went, as JSON and in words |
-//! | [`inspect`], [`Inspection`], [`trace_metrics`] | what an input is like |
+//! | [`inspect`], [`Inspection`], [`trace_metrics`] | statistics of an input |
 //! | [`fit`](fit()), [`Fit`], [`Residual`] | a stand-in fitted to a trace |
 //! | [`registries`] | the registries as values: `destage list` and `destage show` |
 //! | [`state`] | a prepared device in a file for later runs |
-//! | [`words`], [`numbers`] | results in sentences, and numbers as people read them |
+//! | [`words`], [`numbers`] | results in sentences, and numbers in readable form |
 //! | [`files`] | files that appear whole or not at all |
-//! | [`Error`] | why nothing comes of it |
-//! | [`base`], [`buffer`], [`nand`], [`ftl`], [`trace`], [`workload`], [`sim`] | the crates below: nobody has to name them in a manifest |
+//! | [`Error`] | the reason why there is no result |
+//! | [`base`], [`buffer`], [`nand`], [`ftl`], [`trace`], [`workload`], [`sim`] | the crates that this one uses, so that no manifest has to name them |
 //!
-//! Pages are made by `destage-report`, studies, papers and fleets by `destage-study`; who only simulates needs neither.
+//! Pages of results are made by `destage-report`; studies, papers and fleets are in `destage-study`. Programs
+//! that only simulate need neither.
 //!
-//! A scheme of one's own is a static [`buffer::SchemeRow`] given to [`Settings::add_scheme`].
+//! A scheme of your own is a static [`buffer::SchemeRow`] that is passed to [`Settings::add_scheme`].
 
 mod compare;
 pub mod csv;
@@ -97,7 +99,7 @@ pub use size::{Answer, Answers, DumpEnergy, Goal, HoldUp, SIZED_SCHEMES, SizePla
 pub use survey::Sizing;
 pub use trace_metrics::{Inspection, inspect, trace_metrics};
 
-/// What the crates beside this one are made of. No promise is made of any name here.
+/// Functions for the other crates of this project. Names here may change without notice.
 #[doc(hidden)]
 pub mod internal {
     pub use crate::curve::{bytes_of, default_sizes};

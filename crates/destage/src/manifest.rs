@@ -1,4 +1,4 @@
-//! The description of how a result was computed. Metrics never depend on it.
+//! The description of how a result was computed. Metrics never depend on this description.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -9,29 +9,32 @@ use serde_json::{Map, Value, json};
 
 use crate::facts::Facts;
 
-/// The version of the form of results as JSON and CSV. It grows when a name in them changes or means something else, and not when something is added.
+/// The version of the form of results as JSON and CSV. It grows if a name is changed or gets another meaning, but
+/// not if something is added.
 pub const SCHEMA: u64 = 1;
 
-/// The version of what the model computes. It grows when an equal configuration gives another result, and results kept under an older version are
-/// then computed again. A test holds it to the golden results.
+/// The version of the model. It grows when an equal configuration gives another result; results that are stored
+/// under an older version are then computed again. A test fails if the golden results
+/// change and the version does not.
 pub const MODEL: u64 = 9;
 
 /// The description of how a result was computed.
 #[derive(Clone, Debug)]
 pub struct Manifest {
-    /// The command line, word by word; empty if there is none.
+    /// The command line, word by word; empty if there was none.
     pub command: Vec<String>,
-    /// The inputs.
+    /// The facts about the inputs.
     pub inputs: Vec<Facts>,
     /// Parameters that were set but have no effect in the runs; one sentence each.
     pub unused: Vec<String>,
     /// The seed of every random choice.
     pub seed: u64,
-    /// Wall time of the work, in seconds.
+    /// The wall-clock time of the work, in seconds.
     pub wall_time_s: f64,
 }
 
-/// Each parameter that was set and has no effect in runs of `configs`, with the reason; and in how many of them, if it has an effect in others.
+/// A sentence for each parameter that was set but has no effect in some of the runs of `configs`. It has the
+/// reason, and the number of these runs if the parameter has an effect in other runs.
 pub fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
     sentences(
         configs
@@ -40,7 +43,8 @@ pub fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> 
     )
 }
 
-/// Each parameter that was set and has no effect in one run under `config`, given the facts in `seen` about its input.
+/// A sentence for each parameter that was set but has no effect in a run under `config`, given the facts `seen`
+/// about its input.
 pub(crate) fn unused_on(config: &Config, seen: Seen) -> Vec<String> {
     sentences([config.without_effect_on(seen)])
 }
@@ -64,7 +68,7 @@ fn sentences(of_runs: impl IntoIterator<Item = Vec<(String, String)>>) -> Vec<St
 }
 
 impl Manifest {
-    /// Of work that began at `started`, where results name their inputs themselves.
+    /// The manifest of work that began at `started`, without inputs: the results name their inputs themselves.
     pub fn of_study(started: Instant) -> Self {
         Self {
             command: Vec::new(),
@@ -75,14 +79,14 @@ impl Manifest {
         }
     }
 
-    /// Warnings for the user about the inputs and the settings; one sentence each.
+    /// Warnings about the inputs and the settings; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let of_inputs = self.inputs.iter().flat_map(Facts::warnings_of_simulation);
         of_inputs.chain(self.unused.iter().cloned()).collect()
     }
 
-    /// As JSON, for one input: its facts stand at the top level.
+    /// The manifest as JSON for one input, whose facts are at the top level.
     #[must_use]
     pub fn single(&self) -> Value {
         let mut map = self.common();
@@ -92,7 +96,7 @@ impl Manifest {
         Value::Object(map)
     }
 
-    /// As JSON, for any number of inputs: a list of their facts.
+    /// The manifest as JSON for any number of inputs, with a list of their facts.
     #[must_use]
     pub fn many(&self) -> Value {
         let mut map = self.common();
@@ -129,14 +133,15 @@ impl Manifest {
         map
     }
 
-    /// The names of all inputs.
+    /// The names of all inputs, separated by commas.
     #[must_use]
     pub fn names(&self) -> String {
         let names: Vec<_> = self.inputs.iter().map(|facts| &*facts.name).collect();
         names.join(", ")
     }
 
-    /// The part that is equal for equal inputs: version and digests, nothing of the machine or the time.
+    /// The part that is equal for equal inputs: the version of the program and the digests of the inputs, without
+    /// the machine and the time.
     #[must_use]
     pub fn origin(&self) -> String {
         let digest = |facts: &Facts| match &facts.digest {
@@ -147,7 +152,7 @@ impl Manifest {
         format!("{}, {}", program(), digests.join(", "))
     }
 
-    /// One line for people.
+    /// The manifest as one line of text.
     #[must_use]
     pub fn line(&self) -> String {
         let inputs: Vec<_> = self
@@ -198,7 +203,8 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The commit it was built from, if that is known; with `-dirty` after it if sources were changed since.
+/// The commit that the library was built from, if it is known, followed by `-dirty` if sources were changed
+/// since.
 #[must_use]
 pub fn commit() -> &'static str {
     env!("DESTAGE_COMMIT")
@@ -208,7 +214,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The machine's name, if the system gives it without a library call.
+/// The name of the machine, if files or environment variables tell it.
 fn host_name() -> String {
     let from_file = ["/proc/sys/kernel/hostname", "/etc/hostname"]
         .iter()

@@ -1,4 +1,4 @@
-//! Numbers as people read them. Machine output does not come through here.
+//! Numbers in readable form. Machine-readable output does not use this module.
 
 use destage_sim::metrics::Number;
 use destage_trace::statistics::Number as Statistic;
@@ -17,7 +17,7 @@ pub fn whole(number: u64) -> String {
     text
 }
 
-/// Four significant digits, and all digits before the point.
+/// `number` with four significant digits; no digit before the decimal point is lost, except from 1e15 on.
 #[must_use]
 pub fn real(number: f64) -> String {
     let size = number.abs();
@@ -36,7 +36,7 @@ pub fn real(number: f64) -> String {
     }
 }
 
-/// A metric.
+/// The value of a metric.
 #[must_use]
 pub fn metric(number: Number) -> String {
     match number {
@@ -45,7 +45,7 @@ pub fn metric(number: Number) -> String {
     }
 }
 
-/// A statistic of a trace.
+/// The value of a statistic of a trace.
 #[must_use]
 pub fn statistic(number: Statistic) -> String {
     match number {
@@ -54,7 +54,7 @@ pub fn statistic(number: Statistic) -> String {
     }
 }
 
-/// `8388608` as `8 MiB`, if that is exact with a short number.
+/// `8388608` as `8 MiB`: the largest unit in which the number is a multiple of a half, otherwise bytes.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -72,7 +72,8 @@ pub fn bytes(number: u64) -> String {
     format!("{} B", whole(number))
 }
 
-/// `8388608` as `8 MiB` and `9000000` as `8.583 MiB`: in the largest unit that fits, with four significant digits if the number is not whole.
+/// `8388608` as `8 MiB` and `9000000` as `8.583 MiB`: in the largest unit that fits, with four significant digits
+/// if the number is not whole in that unit.
 #[must_use]
 pub fn size(number: u64) -> String {
     const NAMES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];

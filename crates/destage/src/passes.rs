@@ -1,4 +1,4 @@
-//! How often an input is read: once, unless the models of all runs at a time would take too much memory.
+//! How often an input is read: once, unless the models of all its runs would need too much memory at a time.
 
 use std::ops::Range;
 
@@ -9,29 +9,33 @@ use destage_sim::settings::Config;
 use crate::input::Input;
 use crate::survey::Known;
 
-/// One reading of an input, for some of the runs.
+/// One reading of an input, for a range of the combinations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Pass {
     pub(crate) input: usize,
     pub(crate) combinations: Range<usize>,
 }
 
-/// Bytes that a model keeps for a page of flash: its place, its owner, and a part of the tables of its block.
+/// Bytes of a model for each flash page: its mapping entry, its reverse mapping entry, and its part of the tables
+/// of its block.
 const PER_FLASH_PAGE: u64 = 10;
-/// Bytes for a page of the buffer.
+/// Bytes of a model for each page of the buffer.
 const PER_BUFFER_PAGE: u64 = 128;
-/// Bytes for a request whose response time is kept, at the end of a run.
+/// Bytes for each request whose response time is kept, at the end of a run.
 const PER_RESPONSE: u64 = 30;
-/// Bytes for everything else.
+/// Bytes for the rest of a model.
 const BASE: u64 = 1 << 20;
 
-/// Fewest runs for each thread that share a reading: then reading costs next to nothing in comparison, and every thread has work.
+/// A reading is shared by at least this many runs for each thread: then reading costs little in comparison, and
+/// every thread has work.
 const RUNS_PER_THREAD: usize = 4;
-/// Bytes of models that share a reading, whatever their number: smaller models cost nothing to hold.
+/// Models of up to this many bytes in total share a reading, however many they are, because small models cost
+/// little memory.
 const SHARED: u64 = 256 << 20;
 
-/// The passes over `inputs`, of which the runs are `known`, in order. A pass has as many runs as keep `threads` busy, or more if their
-/// models are small, and models of `memory` bytes at most. An input that can be read only once is read once.
+/// The readings of `inputs` in order; `known` has the configurations of each input's runs. A reading has enough
+/// runs to keep `threads` busy, and more if their models are small; its models need at most `memory` bytes. An
+/// input that can be read only once is read once.
 pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64, threads: usize) -> Vec<Pass> {
     let enough = (RUNS_PER_THREAD * threads).max(2 * RUNS_PER_THREAD);
     let mut passes = Vec::new();
@@ -65,7 +69,7 @@ pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64, threads: usiz
     passes
 }
 
-/// About the most that the model of a run of this many `requests` takes, in bytes.
+/// An estimate of the largest size, in bytes, of the model of a run with this many `requests`.
 pub(crate) fn model_bytes(config: &Config, requests: u64) -> u64 {
     let parameters = config.parameters();
     let whole = |name: &str| match parameters.get(name) {
@@ -123,7 +127,8 @@ mod tests {
         assert_eq!(of(u64::MAX), [(0, 0..5), (1, 0..5)]);
         assert_eq!(of(2 * one), [(0, 0..2), (0, 2..4), (0, 4..5), (1, 0..5)]);
         assert_eq!(of(0).len(), 6);
-        // A run keeps the response times of its requests, up to a number.
+        // A run keeps the response times of its requests, up to a limit, so its model grows with them up to that
+        // limit.
         let kept = |requests| model_bytes(&combinations[0].config, requests);
         assert_eq!(kept(1 << 20) - kept(0), PER_RESPONSE << 20);
         assert_eq!(kept(1 << 40), kept(1 << 24));
@@ -149,10 +154,10 @@ mod tests {
                 .map(|pass| pass.combinations.len())
                 .collect::<Vec<_>>()
         };
-        // Models of some 45 MB each.
+        // Each model needs some 45 MB: four runs for each thread, and at least eight, share a reading.
         assert_eq!(runs_of_passes(1024, 2), [8; 8]);
         assert_eq!(runs_of_passes(1024, 8), [32; 2]);
-        // Small models cost nothing to hold.
+        // Small models need little memory, so all runs share one reading.
         assert_eq!(runs_of_passes(16, 2), [64]);
     }
 }

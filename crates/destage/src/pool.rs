@@ -1,11 +1,13 @@
-//! The workers of a comparison: they decode batches of requests, and let runs go on over them.
+//! The worker threads of a comparison: they decode batches of requests and advance runs over them.
 //!
-//! An input has a feed: its decoder, the batches that some run has still to see, and its runs. A worker takes any available work: the next batch, if
-//! few are decoded; otherwise the run that is furthest behind, which it takes through all decoded batches. A run pauses between batches, so that any
-//! worker can continue it; and since a run depends only on its batches, results do not depend on which worker did what.
+//! An input has a feed: its decoder, the decoded batches that some run has not seen yet, and its runs. A worker
+//! takes any available work: it decodes the next batch if few batches are decoded; otherwise it advances the run
+//! that has seen the fewest batches through all decoded ones. A run pauses between batches, so any worker can
+//! continue it. A run depends only on its batches, so results do not depend on which worker did what.
 //!
-//! Feeds are opened one after the other, the next once fewer runs than workers are left of the earlier ones. An input has
-//! several feeds if the models of all its runs would take too much memory ([`passes`](crate::passes)).
+//! Feeds are opened in order. The next one is opened when fewer unfinished runs than workers are left in the open
+//! feeds. An input has several feeds if the models of all its runs would need too much memory
+//! ([`passes`](crate::passes)).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -28,38 +30,40 @@ use crate::passes::Pass;
 use crate::progress::{Counter, Watch};
 use crate::survey::Known;
 
-/// Requests in a batch, at least, unless the input ends: half a MiB.
+/// The smallest number of requests in a batch, except at the end of an input: half a MiB.
 const BATCH: usize = 1 << 14;
-/// Requests that a source gives at once, at most.
+/// The largest number of requests that a source returns at once.
 const PART: usize = 1 << 12;
-/// Most batches of an input at a time: a fast run can be this far ahead of a slow one.
+/// The largest number of decoded batches of an input: a fast run can be this far ahead of a slow one.
 const WINDOW: usize = 4;
 
 type Batch = Arc<Vec<Request>>;
 type Outcome = Result<RunResult, Error>;
 
-/// The pending work.
+/// The work of a comparison.
 #[derive(Clone, Copy)]
 pub(crate) struct Work<'a> {
     pub(crate) inputs: &'a [Input],
     pub(crate) combinations: &'a [Combination],
     /// The facts about each input.
     pub(crate) known: &'a [Known],
-    /// The description of each feed.
+    /// The input and the combinations of each feed.
     pub(crate) passes: &'a [Pass],
-    /// For each combination the limits at which its runs are stopped; an empty list lets all runs go to their end.
+    /// For each combination, the limits at which its runs are ended; with an empty list, all runs go to their
+    /// end.
     pub(crate) limits: &'a [Option<Limits>],
 }
 
-/// The data that each run of each input needs, until it takes them.
+/// For each run of each input the result of its first reading, until the run takes it.
 pub(crate) type Prepasses = Vec<Vec<Option<Result<Prepass, Error>>>>;
 
-/// The state that all workers share. See the [module](self).
+/// The state that all workers share; see the [module](self).
 pub(crate) struct Pool<'a> {
     work: Work<'a>,
     counter: &'a Counter<'a>,
     workers: usize,
-    /// Bytes of all feeds, if they are files: the base of an estimate of the number of requests.
+    /// The number of bytes that all feeds read, from which the number of requests is estimated. `None` if the
+    /// number of requests is known, or if an input is no file.
     bytes: Option<u64>,
     state: Mutex<State<'a>>,
     changed: Condvar,
@@ -72,46 +76,46 @@ struct State<'a> {
     opening: bool,
     failure: Option<Error>,
     stopped: bool,
-    /// Requests decoded of all inputs, and their bytes in feeds that have ended.
+    /// The number of requests decoded so far from all inputs, and the bytes read of feeds that have ended.
     decoded: u64,
     bytes_ended: u64,
 }
 
 struct Feed<'a> {
-    /// Its input, and the first of its combinations.
+    /// The index of the input, and the index of the first combination of the feed.
     input: usize,
     offset: usize,
-    /// Absent while a worker decodes from it, and once it has ended.
+    /// The decoder. It is absent while a worker decodes with it, and after the feed has ended.
     source: Option<Source<'a>>,
     batches: VecDeque<Batch>,
-    /// Batches that every run has seen: their memory is used again.
+    /// The memory of batches that every run has seen, for reuse.
     spare: Vec<Vec<Request>>,
-    /// The number of the first of these batches.
+    /// The number of the first batch in `batches`.
     first: usize,
-    /// The facts about the input, once it has ended.
+    /// The facts about the input; present once the feed has ended.
     facts: Option<Facts>,
     runs: Vec<Run<'a>>,
 }
 
 struct Run<'a> {
-    /// Batches seen.
+    /// The number of batches that the run has seen.
     position: usize,
     phase: Phase<'a>,
 }
 
 enum Phase<'a> {
-    /// Its model is not built yet.
+    /// The model of the run is not built yet.
     New(Box<Result<Prepass, Error>>),
     Idle(Box<Going<'a>>),
-    /// A worker is simulating it.
+    /// A worker is advancing the run.
     Busy,
     Done(Outcome),
 }
 
-/// The next work of a worker.
+/// The next task of a worker.
 enum Task<'a> {
     Open(usize),
-    /// Of this feed, into a batch that all have seen.
+    /// Decodes the next batch of this feed into the memory of a used batch.
     Decode(usize, Source<'a>, Vec<Request>),
     Build {
         feed: usize,
@@ -124,7 +128,7 @@ enum Task<'a> {
         run: usize,
         going: Box<Going<'a>>,
         batches: Vec<Batch>,
-        /// There are no more.
+        /// No more batches follow.
         last: bool,
     },
     Wait,
@@ -167,7 +171,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Does all work; returns the facts about the input of each pass and the results of its runs, in order.
+    /// Does all work. Returns, for each feed in order, the facts about its input and the results of its runs.
     pub(crate) fn run(self) -> Result<Vec<(Facts, Vec<Outcome>)>, Error> {
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..self.workers)
@@ -226,14 +230,14 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// The first failure counts; a worker that was stopped by it adds nothing.
+    /// Stops all workers because of `error`. The first error is kept: others may only follow from it.
     fn fail(&self, state: &mut State<'a>, error: Error) {
         state.failure.get_or_insert(error);
         state.stopped = true;
         self.counter.stop();
     }
 
-    /// An error of one run becomes its result; an error here ends the comparison.
+    /// Does `task`. An error of a run becomes the result of that run; an error returned here ends the comparison.
     fn carry_out(&self, task: Task<'a>) -> Result<(), Error> {
         match task {
             Task::Open(feed) => {
@@ -266,7 +270,8 @@ impl<'a> Pool<'a> {
                     Gone::Ended(outcome) => Phase::Done(outcome),
                 };
                 let seen = batches.len();
-                // The feed looks next which batches every run has seen, and this worker's copies would count.
+                // The feed keeps the memory of a batch only if no copy is left, so this worker's copies are
+                // dropped first.
                 drop(batches);
                 self.put_back(feed, run, seen, phase)?;
             }
@@ -280,7 +285,7 @@ impl<'a> Pool<'a> {
         &self.work.inputs[self.work.passes[feed].input]
     }
 
-    /// The number of a run among the combinations.
+    /// The index of the combination of a run.
     fn combination(&self, feed: usize, run: usize) -> usize {
         self.work.passes[feed].combinations.start + run
     }
@@ -290,7 +295,7 @@ impl<'a> Pool<'a> {
         destage_memory::doing(combination.doing(&self.input(feed).name()));
     }
 
-    /// Opens the input of `pass`.
+    /// Opens a feed for `pass`.
     fn open(&self, pass: &Pass) -> Result<Feed<'a>, Error> {
         let input = &self.work.inputs[pass.input];
         destage_memory::doing(format!("reading {}", input.name()));
@@ -319,7 +324,7 @@ impl<'a> Pool<'a> {
         })
     }
 
-    /// Adds the next batch to a feed, or finds its end.
+    /// Decodes the next batch of a feed, or closes the feed at the end of its input.
     fn decode(
         &self,
         feed: usize,
@@ -345,7 +350,7 @@ impl<'a> Pool<'a> {
         if !requests.is_empty() && of.is_wanted() {
             of.batches.push_back(Arc::new(requests));
         }
-        // Where every run has failed, the rest of the input is not read.
+        // If every run has failed, the rest of the input is not read.
         if has_ended || of.have_all_failed() {
             of.close(self.facts(feed, &source)?);
         } else {
@@ -354,7 +359,7 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// The facts about an input of which nothing more is read.
+    /// The facts about the input of a feed, once no more of it is read.
     fn facts(&self, feed: usize, source: &Source<'_>) -> Result<Facts, Error> {
         let known = &self.work.known[self.work.passes[feed].input];
         let options = self.input(feed).options(&known.configs[0])?;
@@ -370,7 +375,7 @@ impl<'a> Pool<'a> {
         Ok(facts)
     }
 
-    /// Estimates the number of requests from the decoded part.
+    /// Estimates the number of requests of all runs from the part that was decoded.
     fn estimate(&self, state: &mut State<'a>, source: &Source<'a>, has_ended: bool) {
         let (Some(total), Some(reader)) = (self.bytes, source.reader()) else {
             return;
@@ -420,7 +425,7 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// A worker has finished its turn with a run, which has seen `seen` more batches.
+    /// Stores the `phase` of a run after a worker has advanced it by `seen` batches.
     fn put_back(
         &self,
         feed: usize,
@@ -436,7 +441,7 @@ impl<'a> Pool<'a> {
         of.runs[run].position += seen;
         of.runs[run].phase = phase;
         of.forget_batches();
-        // A worker that is decoding sees it by itself.
+        // If a worker is decoding this feed, it finds out by itself that all runs have failed.
         if of.have_all_failed()
             && let Some(source) = of.source.take()
         {
@@ -476,7 +481,7 @@ impl<'a> State<'a> {
         Task::Wait
     }
 
-    /// Among the runs that can continue, the one that has seen the fewest batches, and among these the first.
+    /// Of the runs that can continue, the one of the first feed that has seen the fewest batches.
     fn furthest_behind(&self) -> Option<(usize, usize)> {
         let feeds = self.feeds.iter().enumerate();
         let runs = feeds.flat_map(|(feed, of)| {
@@ -517,7 +522,7 @@ impl<'a> State<'a> {
 }
 
 impl Feed<'_> {
-    /// Batches decoded.
+    /// The number of batches that were decoded.
     fn end(&self) -> usize {
         self.first + self.batches.len()
     }
@@ -529,7 +534,7 @@ impl Feed<'_> {
             .collect()
     }
 
-    /// Whether a run will use the decoded batches.
+    /// Whether any run still needs decoded batches.
     fn is_wanted(&self) -> bool {
         self.runs
             .iter()
@@ -542,7 +547,7 @@ impl Feed<'_> {
             .all(|run| matches!(run.phase, Phase::Done(Err(_))))
     }
 
-    /// Nothing more is decoded.
+    /// Ends the feed: no more batches are decoded.
     fn close(&mut self, facts: Facts) {
         self.facts = Some(facts);
         self.spare = Vec::new();
@@ -565,7 +570,7 @@ impl Feed<'_> {
     }
 }
 
-/// Stops the other workers if this one panics: they would wait for ever for its run.
+/// Stops the other workers if this one panics; otherwise they would wait forever for its run.
 struct Alarm<'p, 'a>(&'p Pool<'a>);
 
 impl Drop for Alarm<'_, '_> {

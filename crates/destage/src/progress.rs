@@ -1,4 +1,4 @@
-//! How far the work is, and whether it goes on.
+//! The progress of the work, and whether it continues.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -6,14 +6,14 @@ use destage_base::Ticks;
 use destage_buffer::destage::Destage;
 use destage_sim::observer::{Observer, Response};
 
-/// The work in progress.
+/// The kind of work in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Requests are read for the first time, because a run has to know them beforehand.
+    /// Requests are read for the first time, because a run has to know them in advance. Counted in requests.
     FirstPass,
-    /// A device is written at random before the first request (`sim.precondition`). Counted in page writes.
+    /// A device is written before the first request (`sim.precondition`). Counted in page writes.
     Preparation,
-    /// Requests are simulated. Counted over all runs.
+    /// Requests are simulated. Counted in requests, over all runs.
     Simulation,
     /// Runs of a study are made. Counted in runs.
     Runs,
@@ -21,12 +21,13 @@ pub enum Stage {
 
 /// Receives the progress of the work, from any thread.
 pub trait Progress: Sync {
-    /// `done` of `expected` requests, or page writes, if that is known. It may be an estimate. `false` stops the work,
-    /// which then ends with [`Error::Interrupted`](crate::Error::Interrupted).
+    /// Reports that `done` of `expected` units of `stage` are complete. `expected` is `None` if it is not known,
+    /// and may be an estimate. Returning `false` stops the work, which then ends with
+    /// [`Error::Interrupted`](crate::Error::Interrupted).
     fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool;
 }
 
-/// A progress that is shown nowhere.
+/// A receiver that ignores all reports.
 pub struct Silent;
 
 impl Progress for Silent {
@@ -35,11 +36,11 @@ impl Progress for Silent {
     }
 }
 
-/// Counts the requests of all runs.
+/// Counts the simulated requests of all runs.
 pub(crate) struct Counter<'a> {
     progress: &'a dyn Progress,
     done: AtomicU64,
-    /// 0 while it is not known.
+    /// The expected number of requests; 0 if it is not known.
     expected: AtomicU64,
     stopped: AtomicBool,
 }
@@ -54,17 +55,17 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// From now on `requests` are expected.
+    /// Changes the expected number of requests.
     pub(crate) fn expect(&self, requests: u64) {
         self.expected.store(requests, Ordering::Relaxed);
     }
 
-    /// Whatever goes on stops soon.
+    /// Stops the work: all later reports return `false`.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// `requests` more are simulated; whether to go on.
+    /// Adds `requests` simulated requests. Returns whether to continue.
     pub(crate) fn advance(&self, requests: u64) -> bool {
         let done = self.done.fetch_add(requests, Ordering::Relaxed) + requests;
         let expected = match self.expected.load(Ordering::Relaxed) {
@@ -74,13 +75,13 @@ impl<'a> Counter<'a> {
         self.report(Stage::Simulation, done, expected)
     }
 
-    /// Passes on the progress of another stage; returns whether to continue.
+    /// Reports the progress of any stage. Returns whether to continue.
     pub(crate) fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool {
         !self.stopped.load(Ordering::Relaxed) && self.progress.report(stage, done, expected)
     }
 }
 
-/// Watches one run: counts its requests, and passes the rest on to `inner`.
+/// The observer of one run: it counts the requests, and forwards all events to `inner`.
 pub(crate) struct Watch<'a, O> {
     counter: &'a Counter<'a>,
     seen: u64,

@@ -1,4 +1,4 @@
-//! One run's results with the names that identify it.
+//! The results of one run, with the names that identify it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,27 +17,28 @@ use crate::grid::Combination;
 use crate::input::Input;
 use crate::{explained, json, words};
 
-/// One run's results with the names that identify it.
+/// The results of one run, with the names that identify it.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// The trace's path as given, or the workload as given.
+    /// The path of the trace, or the workload, as given.
     pub trace: String,
-    /// The scheme as given, its parameters included.
+    /// The scheme as given, with its parameters.
     pub buffer: String,
-    /// The translation layer as given, its parameters included.
+    /// The translation layer as given, with its parameters.
     pub ftl: String,
-    /// Every parameter, the workload's included.
+    /// All parameters, including those of the workload.
     pub parameters: BTreeMap<String, Value>,
-    /// Every metric that has a meaning; `None` if the run failed.
+    /// The metrics that have a meaning in this run; empty if the run failed.
     pub metrics: Metrics,
-    /// Where its time went, if that was [asked](crate::Settings::explain).
+    /// Where the time of the run went, if the settings [asked for that](crate::Settings::explain).
     pub explained: Option<Arc<Explained>>,
-    /// Why the run failed, if it did.
+    /// The reason why the run failed; `None` if it did not.
     pub error: Option<Arc<Error>>,
 }
 
 impl Record {
-    /// Joins the result of `combination` on `input`, where it ran under `config`, with the names.
+    /// The record of the result of `combination` on `input`; `config` is the configuration of the run, with the
+    /// number of blocks for this input.
     pub fn new(
         input: &Input,
         combination: &Combination,
@@ -67,7 +68,8 @@ impl Record {
         }
     }
 
-    /// The record that was written as `run`, without its explanation. `trace` is its input where it does not name that.
+    /// The record that was written as the JSON value `run`, without its explanation. `trace` is the name of the
+    /// input if `run` has none.
     #[must_use]
     pub fn from_json(run: &Json, trace: &str) -> Self {
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
@@ -105,10 +107,10 @@ impl Record {
         }
     }
 
-    /// A metric as a decimal number; `None` where it has no meaning in this run.
+    /// The value of a metric as a decimal number; `None` if it has no meaning in this run.
     ///
     /// # Errors
-    /// If no run has a metric of that name.
+    /// If no run has a metric with this name.
     pub fn metric(&self, name: &str) -> Result<Option<f64>, Error> {
         let number = self.number(name);
         if number.is_none() {
@@ -117,12 +119,12 @@ impl Record {
         Ok(number)
     }
 
-    /// The metric `name`, which there is.
+    /// The value of the metric `name`, which has to be a name of the registry.
     pub(crate) fn number(&self, name: &str) -> Option<f64> {
         self.metrics.get(name).map(Number::as_f64)
     }
 
-    /// A whole-numbered parameter.
+    /// The value of a whole-numbered parameter; `None` if the parameter is absent or not a whole number.
     #[must_use]
     pub fn whole(&self, name: &str) -> Option<u64> {
         match self.parameters.get(name) {
@@ -131,17 +133,17 @@ impl Record {
         }
     }
 
-    /// Bytes of the buffer; `None` without one.
+    /// The size of the buffer in bytes; `None` if the scheme keeps no pages.
     #[must_use]
     pub fn capacity(&self) -> Option<u64> {
-        // Only a buffer that keeps pages has hits.
+        // Only a scheme that keeps pages has the metric of hits.
         if self.error.is_none() {
             self.metrics.get(rows::BUFFER_WRITE_HITS.name)?;
         }
         self.whole("buffer.capacity_bytes")
     }
 
-    /// Whether its scheme is a bound, which no device can have.
+    /// Whether the scheme is a bound, which no device can implement.
     #[must_use]
     pub fn is_of_bound(&self) -> bool {
         let kind = match self.parameters.get("buffer.kind") {
@@ -151,15 +153,16 @@ impl Record {
         destage_buffer::registry::find(kind).is_some_and(SchemeRow::is_bound)
     }
 
-    /// Share of the page writes that found their page in the buffer, in percent.
+    /// The share of page writes that found their page in the buffer, in percent; `None` if the scheme keeps no
+    /// pages.
     #[must_use]
     pub fn write_hit_percent(&self) -> Option<f64> {
         self.number(rows::BUFFER_WRITE_HITS_PERCENT.name)
     }
 }
 
-/// `trace`, `buffer` and `ftl` as given, `parameters` and `metrics`, `warnings` if there are some, `explained` if that was asked, and `error` if the run failed:
-/// as in [`crate::Results::to_json`].
+/// An object with `trace`, `buffer` and `ftl` as given, `parameters` and `metrics`, `warnings` if there are any,
+/// `explained` if the settings asked for that, and `error` if the run failed, as in [`crate::Results::to_json`].
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

@@ -1,4 +1,4 @@
-//! Results with their manifest, as values, JSON and CSV.
+//! Results with their manifest: as values, JSON and CSV.
 
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
@@ -9,30 +9,30 @@ use crate::{csv, explained, json, words};
 /// The result of one run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// How it came to be.
+    /// How the result was computed.
     pub manifest: Manifest,
-    /// Its parameters and metrics.
+    /// The parameters and metrics of the run.
     pub record: Record,
 }
 
-/// The results of a comparison: a row per run.
+/// The results of a comparison: one record for each run.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// How they came to be.
+    /// How the results were computed.
     pub manifest: Manifest,
-    /// In the order of the inputs, and for each input in the order of the combinations.
+    /// The records of the runs, in the order of the inputs, and for each input in the order of the combinations.
     pub runs: Vec<Record>,
 }
 
 impl Outcome {
-    /// `{"manifest", "parameters", "metrics"}`, `"warnings"` if there are some, and `"explained"` if it was asked for: the output of `destage run
-    /// --json`.
+    /// `{"manifest", "parameters", "metrics"}`, with `"warnings"` if there are any, and `"explained"` if the
+    /// settings asked for that: the output of `destage run --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::text(self)
     }
 
-    /// One row below a line of names.
+    /// A CSV header and one row.
     #[must_use]
     pub fn to_csv(&self) -> String {
         csv::runs(std::slice::from_ref(&self.record))
@@ -45,14 +45,15 @@ impl Results {
         self.runs.iter().filter(|run| run.error.is_some())
     }
 
-    /// `{"manifest", "runs": [{"trace", "buffer", "ftl", "parameters", "metrics"}]}`: the output of `destage compare --json`. A run that
-    /// failed has no metrics, and an `"error"`. `"warnings"` are of all runs, if there are some.
+    /// `{"manifest", "runs": [{"trace", "buffer", "ftl", "parameters", "metrics"}]}`: the output of
+    /// `destage compare --json`. A run that failed has no metrics, but an `"error"`. `"warnings"` has the warnings of
+    /// all runs, if there are any.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::text(self)
     }
 
-    /// A row per run below a line of names.
+    /// A CSV header, and one row for each run.
     #[must_use]
     pub fn to_csv(&self) -> String {
         csv::runs(&self.runs)
@@ -83,7 +84,7 @@ impl Serialize for Results {
     }
 }
 
-/// Warnings for a reader of the numbers of `records`, if there are any; warnings about inputs stand in the manifest.
+/// Adds the warnings about the numbers in `records`, if there are any. Warnings about inputs are in the manifest.
 pub(crate) fn add_warnings<M: SerializeMap>(
     map: &mut M,
     records: &[Record],

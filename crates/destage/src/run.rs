@@ -1,4 +1,4 @@
-//! One simulation: one input, one configuration.
+//! One simulation of one input under one configuration.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -20,10 +20,12 @@ use crate::record::Record;
 use crate::results::Outcome;
 use crate::survey::{Plan, Survey};
 
-/// Simulates `input` under `combination`, in memory that does not depend on the input's length. `observer` is told of the events of each request.
+/// Simulates `input` under `combination`, in memory that does not depend on the length of the input. `observer`
+/// receives the events of each request.
 ///
 /// # Errors
-/// An error in the configuration, the trace or the device's size, or an interrupt because `progress` or `observer` asked to stop.
+/// An error in the configuration, the trace or the size of the device; or an interrupt, because `progress` or
+/// `observer` asked to stop.
 pub fn run(
     input: &Input,
     combination: &Combination,
@@ -37,7 +39,8 @@ pub fn run(
     })
 }
 
-/// The result that `simulate` computes from `input` under `combination`, its configuration, and how it was computed.
+/// Runs `simulate` on `input` under `combination`. Returns its result, the configuration of the run, and the
+/// manifest.
 pub fn single<T>(
     input: &Input,
     combination: &Combination,
@@ -62,7 +65,7 @@ pub fn single<T>(
     let source = input.open_ahead(&config)?;
     destage_memory::doing(combination.doing(&input.name()));
     let mut watch = Watch::new(&counter, observer);
-    // A scheme that breaks its contract unwinds.
+    // A scheme that breaks its contract panics; the panic becomes an error.
     let simulated = AssertUnwindSafe(|| simulate(&config, source, &prepass, &mut watch));
     let (result, source) = catch_unwind(simulated).map_err(Error::of_panic)??;
     let mut facts = Facts::of_source(&source, &options);

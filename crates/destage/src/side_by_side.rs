@@ -1,4 +1,4 @@
-//! Tasks that know nothing of each other, on several threads.
+//! Independent tasks on several threads.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -7,11 +7,12 @@ use crate::compare::Effort;
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
 
-/// Does `work` for each of `tasks` in order, on as many threads as `effort` allows; each task has one thread and its part of the memory. A task
-/// counts as this many `runs` once it is done.
+/// Does `work` for each of `tasks`, in order, on as many threads as `effort` allows. Each task has one thread and
+/// an equal share of the memory. When a task is done, progress grows by the number of its `runs`.
 ///
 /// # Errors
-/// The first error of a task; no further task begins then. Or that `effort.progress` asked to stop.
+/// The first error of a task, after which no further task begins; or an interrupt, because `effort.progress`
+/// asked to stop.
 pub fn side_by_side<T: Sync>(
     tasks: &[T],
     runs: impl Fn(&T) -> u64 + Sync,
@@ -42,7 +43,8 @@ pub fn side_by_side<T: Sync>(
             if let Err(error) = result {
                 stopped.store(true, Ordering::Relaxed);
                 let mut first = failure.lock().unwrap_or_else(|lock| lock.into_inner());
-                // Miniatures that were stopped by another's failure report nothing.
+                // Tasks that are stopped because of another task's error end with `Interrupted`, which must not
+                // hide that error.
                 if matches!(*first, None | Some(Error::Interrupted)) {
                     *first = Some(error);
                 }
@@ -67,7 +69,7 @@ pub fn side_by_side<T: Sync>(
     }
 }
 
-/// Counts runs in place of requests.
+/// Reports progress in runs, while the tasks report requests.
 struct Watch<'a> {
     progress: &'a dyn Progress,
     stopped: &'a AtomicBool,

@@ -1,7 +1,7 @@
-//! The state of a device before the first request, in a file for later runs.
+//! The state of a device before the first request, saved in a file for later runs.
 //!
-//! A run takes it up with `sim.precondition = file:PATH`, and gives the same metrics as if it had prepared the device
-//! itself. [`sim::state`](destage_sim::state) describes the content of the file.
+//! A run loads the file with `sim.precondition = file:PATH`, and gives the same metrics as if it had prepared the
+//! device itself. [`sim::state`](destage_sim::state) describes the content of the file.
 //!
 //! ```
 //! use destage::state::Prepared;
@@ -39,10 +39,11 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Brings the device of `config` into the state that `sim.precondition` asks for.
+    /// Prepares the device of `config` as `sim.precondition` asks.
     ///
     /// # Errors
-    /// An error in the configuration or the device's size, or an interrupt because `progress` asked to stop.
+    /// An error in the configuration or in the size of the device; or an interrupt, because `progress` asked to
+    /// stop.
     pub fn new(config: &Config, progress: &dyn Progress) -> Result<Self, Error> {
         let counter = Counter::new(progress, None);
         let config = match config.capacity_bytes {
@@ -57,13 +58,13 @@ impl Prepared {
         })
     }
 
-    /// Pages that the host sees, each a unit of the mapping.
+    /// The number of pages that the device offers to the host, each a unit of the mapping.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.ftl.pages()
     }
 
-    /// Writes the state.
+    /// Writes the state to `writer`.
     ///
     /// # Errors
     /// If `writer` fails.

@@ -1,5 +1,5 @@
-//! Facts that are found before the runs of an input begin: the requests that some runs have to know, and the size of the device if no number of
-//! blocks is given.
+//! Facts that are found before the runs of an input begin: the data that some runs need about all requests, and
+//! the size of the device if the number of blocks is not configured.
 
 use std::collections::BTreeMap;
 
@@ -13,43 +13,44 @@ use crate::error::Error;
 use crate::input::Input;
 use crate::progress::{Counter, Stage};
 
-/// The number of blocks that `flash.blocks_per_plane = auto` became on an input.
+/// The number of blocks that `flash.blocks_per_plane = auto` gives for an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sizing {
-    /// Blocks in a plane.
+    /// The number of blocks in a plane.
     pub blocks_per_plane: u32,
-    /// Bytes of data that the flash holds, with nothing set aside.
+    /// Bytes of data that the flash can hold, including over-provisioning.
     pub flash_bytes: u64,
-    /// Where the addresses of the input end; `None` if it can be read only once, and was not looked at.
+    /// The end of the highest address of the input, in bytes; `None` if the input can be read only once, so that
+    /// it was not read in advance.
     pub end_bytes: Option<u64>,
 }
 
 /// The facts about an input before its runs begin.
 pub(crate) struct Survey {
-    /// For each configuration, in order.
+    /// The plan of each configuration, in their order.
     pub(crate) plans: Vec<Plan>,
     pub(crate) sizing: Option<Sizing>,
 }
 
-/// The facts about an input, for all of its runs.
+/// The facts about an input that all of its runs share.
 pub(crate) struct Known {
-    /// A configuration for each run. Its number of blocks is set, unless no number fits the input.
+    /// The configuration of each run. Its number of blocks is set, unless no number fits the input.
     pub(crate) configs: Vec<Config>,
     pub(crate) sizing: Option<Sizing>,
-    /// The pages that fall together if addresses are shrunk.
+    /// For runs with shrunk addresses: how many pages share a page of the device.
     pub(crate) merged: Vec<Merged>,
 }
 
-/// A run that may begin.
+/// The plan of one run.
 pub(crate) struct Plan {
-    /// Has a number of blocks, unless none was found.
+    /// The configuration. Its number of blocks is set, unless none was found.
     pub(crate) config: Config,
-    /// The facts that it needs, or why it cannot begin.
+    /// The data about all requests that the run needs, or the reason why the run cannot begin.
     pub(crate) prepass: Result<Prepass, Error>,
 }
 
 impl Survey {
-    /// Facts that all runs share, and those that each needs.
+    /// Splits the survey into the facts that all runs share, and the data that each run needs.
     pub(crate) fn split(self) -> (Known, Vec<Option<Result<Prepass, Error>>>) {
         let (mut configs, mut prepasses, mut merged) = (Vec::new(), Vec::new(), Vec::new());
         for Plan { config, prepass } in self.plans {
@@ -65,12 +66,13 @@ impl Survey {
         (known, prepasses)
     }
 
-    /// For the runs of `input` under `configs`, with one pass over it if one of them needs it.
+    /// Surveys `input` for runs under `configs`. The input is read once if any of the runs needs that.
     ///
-    /// All runs that derive the number of blocks from the input get the same number, the largest that one of them needs.
+    /// All runs whose number of blocks follows from the input get the same number, the largest that any of them
+    /// needs.
     ///
     /// # Errors
-    /// An error in the input, or an interrupt of the pass.
+    /// An error in the input, or an interrupt of the reading.
     pub(crate) fn of(
         input: &Input,
         configs: &[&Config],
@@ -101,13 +103,14 @@ impl Survey {
     }
 }
 
-/// Blocks in a plane; `None` where their number was given.
+/// The number of blocks in a plane; `None` if it was configured.
 type Found = Result<Option<u32>, SimError>;
 
-/// The blocks of each of `configs`. `again` says whether the input can be read more than once, and so is known.
+/// The number of blocks for each of `configs`. `again` says whether the input can be read more than once, so that
+/// its content is known.
 fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
     let mut search = Search::default();
-    // The user named settings that exclude each other: that run fails, and the others do not.
+    // If the settings of a run exclude each other, only that run fails.
     let own = configs.iter().map(|config| {
         config.check(Purpose::Run)?;
         search.blocks(config, pass)
@@ -120,7 +123,7 @@ fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
         .filter_map(|(_, found)| found.as_mut().ok()?.as_mut())
         .collect();
     let sizes = fitted.iter().map(|blocks| **blocks);
-    // Of an input that is not known, the largest that all can have.
+    // If the content of the input is not known, all runs get the largest number that each of them can have.
     let common = if again { sizes.max() } else { sizes.min() };
     for blocks in &mut fitted {
         **blocks = common.unwrap_or(**blocks);
@@ -128,7 +131,7 @@ fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
     found
 }
 
-/// The note about them; `None` if no device has the size of the input, or if the input has no addresses.
+/// The sizing that follows from the input; `None` if no run has one, or if the input has no addresses.
 fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<Sizing> {
     let mut of_input = configs
         .iter()
@@ -137,7 +140,7 @@ fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<S
     let (config, blocks_per_plane) =
         of_input.find_map(|(config, found)| Some((config, (*found.as_ref().ok()?)?)))?;
     let end_bytes = pass.map(|pass| end_bytes(pass, config));
-    // Without requests there is another warning.
+    // An input without requests gives another warning.
     (end_bytes != Some(0)).then(|| Sizing {
         blocks_per_plane,
         flash_bytes: config.with_blocks(blocks_per_plane).flash_bytes(),
@@ -168,14 +171,14 @@ fn first_pass(
     Ok(Some(pass?))
 }
 
-/// Numbers of blocks that were looked for: runs that differ in their buffer alone ask for the same.
+/// The numbers of blocks that were already found. Runs that differ only in their buffer share one.
 #[derive(Default)]
 struct Search {
     known: BTreeMap<String, u32>,
 }
 
 impl Search {
-    /// Blocks in a plane under `config`; `None` if it names their number.
+    /// The number of blocks in a plane under `config`; `None` if it is configured.
     fn blocks(&mut self, config: &Config, pass: Option<&Pass>) -> Found {
         if !config.is_open() {
             return Ok(None);

@@ -1,4 +1,5 @@
-//! Statistics of an input as metrics: the same numbers as `destage trace info`, for the requests that a run under the same parameters sees.
+//! Statistics of an input as metrics: the numbers of `destage trace info`, for the requests that a run under the
+//! same parameters sees.
 
 use std::time::Instant;
 
@@ -14,18 +15,19 @@ use crate::input::Input;
 use crate::manifest::Manifest;
 use crate::progress::{Progress, Silent, Stage};
 
-/// Looks at requests as a run would: how large pages and blocks are, and which pages a request touches, is that run's.
+/// Collects statistics of requests as a run would see them: the run's configuration determines the sizes of pages
+/// and blocks, and the pages that a request touches.
 #[derive(Debug)]
 pub struct Inspection {
     addressing: Addressing,
-    /// The counts.
+    /// Counts and sums of the requests.
     pub collector: Collector,
-    /// How they are distributed, and how writes come back.
+    /// Distributions, and distances between writes to the same page or block.
     pub shape: Shape,
 }
 
 impl Inspection {
-    /// For requests of a run under `config`.
+    /// An inspection of the requests of a run under `config`.
     ///
     /// # Errors
     /// If a block has no page for data.
@@ -38,7 +40,7 @@ impl Inspection {
         })
     }
 
-    /// Takes more requests.
+    /// Adds `requests` to the statistics.
     pub fn add(&mut self, requests: &[Request]) {
         for request in requests {
             let span = self.addressing.span(request);
@@ -48,7 +50,7 @@ impl Inspection {
         }
     }
 
-    /// The numbers that have a meaning, in the order they are best read.
+    /// The statistics that have a meaning, in the order in which they are displayed.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = self.collector.finish().rows();
@@ -57,23 +59,26 @@ impl Inspection {
     }
 }
 
-/// Statistics of `input` as a run under `config` reads it, each under `trace.` and its name in `destage trace info`.
+/// The statistics of `input` as a run under `config` reads it, each named `trace.` and its name in
+/// `destage trace info`.
 ///
-/// They follow [`crate::Reading`] and the `trace.*` parameters; pages are those of `flash.page_bytes` and `trace.align`, blocks those of
-/// `flash.pages_per_block` (less a summary page). Addresses are the trace's own, whatever `trace.addr_map` says, and pages
-/// of different volumes are different pages. A metric without a meaning is absent.
+/// The statistics depend on [`crate::Reading`] and on the `trace.*` parameters. Pages are those of
+/// `flash.page_bytes` and `trace.align`, blocks those of `flash.pages_per_block` (less a summary page). Addresses
+/// are those of the trace, whatever `trace.addr_map` says, and pages of different volumes are different pages. A
+/// metric without a meaning is absent.
 ///
 /// # Errors
-/// An error in the trace or the workload's parameters, or a block without a page for data.
+/// An error in the trace or in the parameters of the workload, or a block without a page for data.
 pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
     metrics_and_facts(input, config).map(|(metrics, _)| metrics)
 }
 
-/// The statistics of `input` as a run under `config` reads it: everything that `destage trace info` prints, and how it was computed. `progress` is
-/// told of the number of requests.
+/// The statistics of `input` as a run under `config` reads it, with everything that `destage trace info` prints,
+/// and the manifest. `progress` receives the number of requests read.
 ///
 /// # Errors
-/// An error in the trace or the workload's parameters, a block without a page for data, or an interrupt because `progress` asked to stop.
+/// An error in the trace or in the parameters of the workload; a block without a page for data; or an interrupt,
+/// because `progress` asked to stop.
 pub fn inspect(
     input: &Input,
     config: &Config,
@@ -112,7 +117,7 @@ fn inspected(
     Ok((inspection, facts))
 }
 
-/// The statistics of the input as metrics of a run, and the facts about the input.
+/// The statistics of the input as metrics, and the facts about the input.
 pub fn metrics_and_facts(input: &Input, config: &Config) -> Result<(Metrics, Facts), Error> {
     let (inspection, facts) = inspected(input, config, &Silent)?;
     let metric = |row: Row| {

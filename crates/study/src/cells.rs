@@ -1,4 +1,4 @@
-//! The runs that a study asks for.
+//! The runs of a study.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use destage::Error;
 use destage::{Combination, Grid};
 use destage::{Input, Reading};
 
-/// The name of the variant that stands for the study's own settings.
+/// The name of the variant that has only the study's own settings.
 pub(crate) const BASE: &str = "base";
 
-/// How much of a study is run.
+/// The scale at which a study is run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
     /// Runs that end within minutes: inputs up to their `reduced_limit`, without grids that are `full_only`.
     #[default]
     Reduced,
-    /// The whole of every input and grid.
+    /// All of every input and of every grid.
     Full,
 }
 
 impl Scale {
-    /// The word for it.
+    /// The name of the scale in files and on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl Scale {
         }
     }
 
-    /// The other one.
+    /// The scale that this one is not.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -49,33 +49,36 @@ impl Scale {
     }
 }
 
-/// Arguments of a study from outside its file.
+/// Arguments of a study that come from outside its file.
 #[derive(Clone, Default)]
 pub struct Extra {
-    /// Settings for the runs with a scheme or layer: its kind, a parameter's dotted name, a value. The grid's settings of its own schemes win.
+    /// Settings for the runs with one scheme or translation layer: its kind, the dotted name of a parameter, and
+    /// a value. Settings in the study's file override them.
     pub readings: Vec<(String, String, String)>,
-    /// Schemes that are in no registry, each with its version: results are kept under the version, so it has to change whenever the scheme does.
+    /// Schemes that are in no registry, each with its version. The version is part of the key of kept results, so
+    /// it has to change whenever the scheme changes.
     pub schemes: Vec<(&'static SchemeRow, String)>,
-    /// The schemes that run in place of all schemes of a kind, whatever their parameters; their labels stay.
+    /// For a kind of scheme, the scheme that runs instead of it, whatever the parameters; the labels of the runs
+    /// do not change.
     pub replaced: BTreeMap<String, String>,
 }
 
 impl Extra {
-    /// The schemes that run where a grid says `buffer`.
+    /// The scheme that runs for the entry `buffer` of a grid.
     fn in_place_of<'a>(&'a self, buffer: &'a String) -> &'a String {
         let kind = buffer.split(':').next().unwrap_or(buffer);
         self.replaced.get(kind).unwrap_or(buffer)
     }
 }
 
-/// One run.
+/// One run of a study.
 #[derive(Clone)]
 pub(crate) struct Cell {
-    /// Its labels: a value for each axis, by which it differs from the other runs.
+    /// The labels of the run: a value for each axis. They distinguish it from the other runs.
     pub(crate) labels: BTreeMap<String, String>,
     pub(super) what: What,
     pub(super) destages: bool,
-    /// Runs that share it read the same requests.
+    /// The input. Runs that share it read the same requests.
     pub(super) input: Arc<CellInput>,
     pub(super) combination: Combination,
 }
@@ -83,21 +86,21 @@ pub(crate) struct Cell {
 /// The input of a run.
 pub(super) struct CellInput {
     pub(super) input: Input,
-    /// The identity of its requests, in the key of a result.
+    /// The identity of the requests, for the key of a result.
     pub(super) identity: Value,
     pub(super) facts: InputFacts,
 }
 
-/// The words of a verdict about an input.
+/// The description of an input in a verdict.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct InputFacts {
-    /// The trace's name, the workload with its parameters, or the input's name in the study.
+    /// The name of the trace, the workload with its parameters, or the name of the input in the study.
     pub name: String,
-    /// SHA-256 of a trace.
+    /// The SHA-256 of a trace, with `sha256:` before it; `None` for other inputs.
     pub digest: Option<String>,
-    /// Its relation to the paper.
+    /// The relation of the input to the paper.
     pub role: Role,
-    /// For a relative: its description, and its difference from the paper's own trace.
+    /// For a relative: its description, and its difference from the paper's own trace. Empty for other inputs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub differs: String,
 }
@@ -106,21 +109,21 @@ pub struct InputFacts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Requests written out, or a workload that stands for no trace.
+    /// Requests in the study's file, or a workload that represents no trace.
     #[default]
     Made,
-    /// The trace that is named.
+    /// The trace that the paper or the study names.
     Original,
-    /// Another real trace of the same origin or kind, next to one that is missing.
+    /// Another real trace of the same origin or kind, which represents a trace that is missing.
     Relative,
-    /// An imitation of a trace that is missing.
+    /// A workload that imitates a trace that is missing.
     StandIn,
-    /// A real recording of something else, in place of a trace that is missing.
+    /// A real recording of something else, used instead of a trace that is missing.
     Unrelated,
 }
 
 impl Role {
-    /// The words for it in tables.
+    /// The words for the relation in tables.
     #[must_use]
     pub const fn spoken(self) -> &'static str {
         match self {
@@ -133,16 +136,16 @@ impl Role {
     }
 }
 
-/// The runs of a study, and the inputs that are missing.
+/// The runs of a study, and its inputs whose traces are missing.
 #[derive(Default)]
 pub(crate) struct Cells {
     pub(crate) cells: Vec<Cell>,
-    /// Names of inputs, and the trace of each that was not found.
+    /// For each input whose trace was not found: the name of the input, and the trace.
     pub(crate) missing: BTreeMap<String, String>,
 }
 
 impl Study {
-    /// Its runs at `scale`.
+    /// The runs of the study at `scale`.
     ///
     /// # Errors
     /// An error in a setting or an input.
@@ -223,7 +226,7 @@ impl Study {
         Ok(())
     }
 
-    /// Everything that is set before the grid's schemes, sizes and layers.
+    /// The settings of runs, apart from the schemes, sizes and layers of the grid.
     fn settings(
         &self,
         grid: &GridEntry,
@@ -270,7 +273,7 @@ impl Study {
         Ok(settings)
     }
 
-    /// The grid's schemes, sizes and layers, each with the label of its scheme.
+    /// The combinations of the grid's schemes, sizes and layers, each with the label of its scheme.
     fn combinations(
         &self,
         grid: &GridEntry,
@@ -278,7 +281,7 @@ impl Study {
         extra: &Extra,
     ) -> Result<Vec<(String, Combination)>, Error> {
         let mut base = settings.clone();
-        // Parameters of the workload are no settings of a run.
+        // Parameters of the workload are not parameters of a run.
         let workload: Vec<_> = base
             .keys()
             .filter(|key| key.starts_with(WORKLOAD))
@@ -287,7 +290,8 @@ impl Study {
         for key in workload {
             base.remove(&key);
         }
-        // The runs, and their labels in order: a replacement may be in the grid itself, too.
+        // The labels of each scheme that runs, in order: the scheme that replaces another may also be in the grid
+        // itself.
         let mut labels: BTreeMap<String, Vec<&String>> = BTreeMap::new();
         let mut cells = Grid::new(base);
         if let Some(buffers) = &grid.buffers {
@@ -340,7 +344,7 @@ impl Study {
                 .flatten()
                 .min(),
         };
-        // A relative is shown next to the original, and is not replaced by it.
+        // A relative is shown next to the original trace, so the original does not replace it.
         let replaced = entry
             .stands_for
             .as_ref()
@@ -430,12 +434,12 @@ impl Study {
         }))
     }
 
-    /// The variants in which a claim is tried beside the study's own settings.
+    /// The variants of the study: a claim is also tried under them.
     pub(crate) fn variants(&self) -> impl Iterator<Item = &VariantEntry> {
         self.file.variant.iter()
     }
 
-    /// How many requests of the input called `name` are read at the reduced scale, if these are fewer than at the full one.
+    /// The number of requests of the input `name` at the reduced scale; `None` if the full scale has no more.
     pub(crate) fn reduced(&self, name: &str) -> Option<u64> {
         let mut inputs = self.file.input.iter();
         let input = inputs.find(|input| input.name == name)?;
@@ -444,14 +448,15 @@ impl Study {
             .filter(|reduced| input.limit.is_none_or(|limit| *reduced < limit))
     }
 
-    /// How many times as large as on the input called `name` the paper's buffers are, if that is declared.
+    /// The factor by which the paper's buffers are larger than those on the input `name`; `None` if it is not
+    /// declared.
     pub(crate) fn shrunk(&self, name: &str) -> Option<u64> {
         let mut inputs = self.file.input.iter();
         inputs.find(|input| input.name == name)?.buffers_shrunk
     }
 }
 
-/// How many requests of `input` there are up to the last of this many writes.
+/// The number of requests of `input` up to and including write number `writes`.
 fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error> {
     let mut source = input.open(&settings.resolve()?)?;
     let (mut requests, mut written, mut batch) = (0, 0, Vec::new());
@@ -467,7 +472,7 @@ fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error
     Ok(requests)
 }
 
-/// A trace as an input, with the identity of its requests and the words of a verdict about it.
+/// A trace as an input, with the identity of its requests and its description.
 fn trace(name: String, found: &Found, role: Role) -> (Input, Value, InputFacts) {
     let facts = InputFacts {
         name,
@@ -479,10 +484,10 @@ fn trace(name: String, found: &Found, role: Role) -> (Input, Value, InputFacts) 
     (Input::trace(&found.path), identity, facts)
 }
 
-/// Parameters of the workload begin with it.
+/// The prefix of the names of workload parameters.
 const WORKLOAD: &str = "workload.";
 
-/// The page size that `settings` choose, whatever else they hold.
+/// The page size of `settings`; other settings are not read, so they cannot cause an error.
 fn page_bytes(settings: &Settings) -> Result<u64, Error> {
     let mut flash = Settings::new();
     let key = "flash.page_bytes";
@@ -503,7 +508,7 @@ fn kinds_of<'a>(grid: &'a GridEntry, extra: &'a Extra) -> BTreeSet<&'a str> {
         .collect()
 }
 
-/// Every choice of one value for each parameter; one choice of nothing if there is no parameter.
+/// Every choice of one value for each parameter; a single empty choice if there is no parameter.
 pub(crate) fn product<'a>(
     axes: impl IntoIterator<Item = (&'a String, &'a Vec<toml::Value>)>,
 ) -> Vec<Vec<(String, String)>> {
@@ -522,7 +527,7 @@ pub(crate) fn product<'a>(
     choices
 }
 
-/// A value as it would be typed.
+/// A value as text, as users type it.
 pub(crate) fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Results of a study as CSV: a row per run.
+//! The results of a study as CSV: one row for each run.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use crate::rows::Rows;
 
 /// The columns of the results of a study.
 pub struct Names<'a> {
-    /// What tells runs from each other, in ascending order.
+    /// The axes of the runs, in ascending order.
     pub labels: BTreeSet<&'a str>,
-    /// All metrics any run has, in ascending order.
+    /// The names of all metrics of any run, in ascending order.
     pub metrics: BTreeSet<&'a str>,
 }
 
 impl<'a> Names<'a> {
-    /// The names that `rows` need.
+    /// The columns that `rows` need.
     #[must_use]
     pub fn of(rows: &'a Rows) -> Self {
         let rows = || rows.all.iter();
@@ -31,7 +31,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The results of a study: labels, then metrics, then `warnings` and `error` if any run has them, a row per run.
+/// The table of the results of a study, with one row for each run: labels, metrics, and `warnings` and `error` if
+/// any run has them.
 #[must_use]
 pub fn rows(rows: &Rows) -> String {
     let Names {
@@ -43,7 +44,7 @@ pub fn rows(rows: &Rows) -> String {
         .all
         .iter()
         .map(|row| row.error().unwrap_or("").to_owned());
-    // A column is there if any run has something in it.
+    // A column is present if any run has text in it.
     let ends = [
         ("warnings", warnings.collect()),
         ("error", errors.collect()),

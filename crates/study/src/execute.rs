@@ -1,4 +1,4 @@
-//! The runs whose results are not yet kept.
+//! Makes the runs whose results are not kept yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,14 +21,15 @@ use destage::internal::unused;
 use destage::run;
 use destage::{Effort, compare};
 
-/// Runs of one input that are simulated together: enough that decoding is a small part of the work, and few enough that little is lost when the work
-/// is stopped.
+/// The largest number of runs of one input that are simulated together: enough that decoding is a small part of
+/// the work, but so few that little is lost when the work is interrupted.
 const TOGETHER: usize = 8;
 
-/// The results of each of `studies`: `store` has some, and the runs of the others are made now and kept.
+/// The results of each of `studies`. Results in `store` are used; all other runs are made and kept there.
 ///
 /// # Errors
-/// An error in an input or the store, or an interrupt because `effort.progress` asked to stop. A run that fails is a row with an error.
+/// An error in an input or the store; or an interrupt, because `effort.progress` asked to stop. A run that fails
+/// gives a row with an error.
 pub(crate) fn complete(
     studies: &[Cells],
     store: &Store,
@@ -70,10 +71,11 @@ pub(crate) fn complete(
     studies.iter().map(rows_of).collect()
 }
 
-/// How many different runs `studies` have, and how many of these `store` does not have.
+/// The number of different runs of `studies`, and the number of those that have no result in `store`.
 ///
 /// # Errors
-/// If a run is of a scheme without a version that tells it from an earlier one of its name.
+/// If a run uses a scheme from outside without a version, so that its results could be confused with those of an
+/// earlier scheme of the same name.
 pub(crate) fn counted(studies: &[Cells], store: &Store) -> Result<(usize, usize), Error> {
     let cells = studies.iter().flat_map(|study| &study.cells);
     let keys = cells.map(Key::of).collect::<Result<Vec<_>, _>>()?;
@@ -82,7 +84,8 @@ pub(crate) fn counted(studies: &[Cells], store: &Store) -> Result<(usize, usize)
     Ok((kept + missing, missing))
 }
 
-/// The positions of the `keys` whose results are not in `store`, each key once; `kept` gets the results that are there.
+/// The indices of the `keys` without a result in `store`, each different key once. `kept` is called with each key
+/// that has a result, and the result.
 fn missing<'a>(keys: &'a [Key], store: &Store, mut kept: impl FnMut(&'a str, Value)) -> Vec<usize> {
     let mut asked = BTreeSet::new();
     let different = keys.iter().enumerate();
@@ -98,10 +101,10 @@ fn missing<'a>(keys: &'a [Key], store: &Store, mut kept: impl FnMut(&'a str, Val
         .collect()
 }
 
-/// Makes and keeps the runs of `study` whose positions are in `to_do`; `keys` has the key of every run.
+/// Makes and keeps the runs of `study` with the indices `to_do`; `keys` has the key of every run.
 ///
 /// # Errors
-/// As of [`complete`].
+/// The errors of [`complete`].
 pub(super) fn make(
     study: &Cells,
     keys: &[Key],
@@ -113,14 +116,16 @@ pub(super) fn make(
     perform(&tasks(&cells, to_do), &cells, keys, store, effort)
 }
 
-/// Runs that are simulated together: of one input, and no more than [`TOGETHER`].
+/// Groups the runs `to_do` into tasks: the runs of a task are simulated together. They have one input, and are at
+/// most [`TOGETHER`].
 fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
     let mut tasks: Vec<Vec<usize>> = Vec::new();
     for &index in to_do {
         let cell = cells[index];
         let fits = |task: &Vec<usize>| {
             let first = cells[task[0]];
-            // In a comparison all runs share the size of a device that fits its input; here each run has its own.
+            // In a comparison, all runs whose device fits the input get a device of the same size. In a study
+            // each such run gets its own size, so it runs alone.
             let alone = |cell: &Cell| {
                 cell.destages || cell.what == What::Trace || cell.combination.config.fits_input()
             };
@@ -137,7 +142,7 @@ fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
     tasks
 }
 
-/// Works on `tasks` with as many threads as `effort` allows.
+/// Does `tasks` on as many threads as `effort` allows.
 fn perform(
     tasks: &[Vec<usize>],
     cells: &[&Cell],
@@ -185,27 +190,27 @@ fn perform_one(
     Ok(())
 }
 
-/// The kept result of the run of `cell`, with the facts in `facts` about its input.
+/// The result to keep for the run of `cell`, with the warnings in `facts` about its input.
 fn kept(record: &Record, cell: &Cell, facts: &[Facts]) -> Value {
     let mut result = json!(record);
     if let Some(fields) = result.as_object_mut() {
-        // Equal requests may have other names elsewhere.
+        // Another study may use equal requests under another name.
         fields.remove("trace");
-        // The warnings follow from the rest.
+        // Warnings can be computed again from the rest of the result.
         fields.remove("warnings");
     }
     add_oddities(&mut result, cell, facts);
     result
 }
 
-/// Adds the warnings about the input of `cell` in `facts`, and the parameters that were set without effect.
+/// Adds the warnings about the input of `cell` from `facts`, and the parameters that were set without effect.
 fn add_oddities(result: &mut Value, cell: &Cell, facts: &[Facts]) {
     let of_input = facts.iter().flat_map(|facts| {
         let all = match cell.what {
             What::Run => facts.warnings_of_simulation(),
             What::Trace => facts.warnings_of_reading(),
         };
-        // Equal requests may have other names elsewhere.
+        // Another study may use equal requests under another name.
         let name = format!("{}: ", facts.name);
         let nameless = move |text: String| match text.strip_prefix(&name) {
             Some(rest) => rest.to_owned(),
@@ -223,7 +228,7 @@ fn add_oddities(result: &mut Value, cell: &Cell, facts: &[Facts]) {
     }
 }
 
-/// Destage records as text: `evict 0 1 2`, with `drain` and the other causes alike.
+/// Collects destage records as text: the cause and the pages, such as `evict 0 1 2`.
 #[derive(Default)]
 struct Records {
     texts: Vec<Value>,

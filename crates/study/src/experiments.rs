@@ -1,4 +1,4 @@
-//! The papers' experiments as a registry: a row for each.
+//! The experiments of the papers as a registry: one row for each.
 
 use destage::Error;
 use destage::registries::Row;
@@ -6,7 +6,7 @@ use destage::registries::Row;
 use crate::Study;
 use crate::reproduce::Paper;
 
-/// The papers' experiments, by the names that `reproduce` takes.
+/// The experiments of the papers, by the names that `reproduce` accepts.
 ///
 /// # Errors
 /// If an experiment that comes with the library cannot be read.

@@ -1,4 +1,4 @@
-//! The content of a figure or a table of a study: its data in the arrangement of its axes.
+//! The data of a figure or a table of a study, arranged along its axes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -15,60 +15,60 @@ use super::rows::{Row, Rows, spoken};
 use super::shown::short;
 use destage::{Error, files};
 
-/// A figure's data.
+/// The data of a figure or a table.
 #[derive(Clone, Debug)]
 pub struct Figure {
-    /// A name for files and links.
+    /// The name of the figure in files and links.
     pub id: String,
-    /// Where it stands in the paper.
+    /// The place of the figure in the paper.
     pub place: String,
-    /// What it shows.
+    /// What the figure shows.
     pub title: String,
-    /// How it is drawn.
+    /// How the figure is drawn.
     pub kind: FigureKind,
-    /// Whether the axes are logarithmic: along, upwards.
+    /// Whether the axes are logarithmic: first the x axis, then the y axis.
     pub log: [bool; 2],
-    /// The name of the axis.
+    /// The name of the x axis.
     pub x_title: String,
-    /// Its values.
+    /// The values on the x axis, as text.
     pub x: Vec<String>,
-    /// Where they lie on the axis, if all are numbers.
+    /// The positions of these values on the x axis; `None` if any value is no number.
     pub along: Option<Vec<f64>>,
-    /// The name of the values, with their unit.
+    /// The name of the values shown, with their unit.
     pub y_title: String,
-    /// The lines.
+    /// The lines of the figure, or the columns of the table.
     pub series: Vec<Series>,
-    /// The data that it could not show, and why; one sentence each.
+    /// The data that the figure could not show, with the reason; one sentence each.
     pub gaps: Vec<String>,
-    /// The labels of the runs whose results it shows.
+    /// The labels of the runs whose results the figure shows.
     pub runs: BTreeSet<Context>,
 }
 
 /// A line of a figure, or a column of a table.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// Its name.
+    /// The name of the line or column.
     pub name: String,
-    /// A value for each place of the axis; `None` where there is no run.
+    /// A point for each value on the x axis; `None` if it has no value.
     pub points: Vec<Option<Point>>,
-    /// The paper's values there.
+    /// The paper's value for each value on the x axis; `None` if the paper has none.
     pub published: Vec<Option<f64>>,
 }
 
-/// A value over seeds.
+/// A value over all seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// The mean.
+    /// The mean over the seeds.
     pub mean: f64,
-    /// The smallest.
+    /// The smallest value of a seed.
     pub low: f64,
-    /// The largest.
+    /// The largest value of a seed.
     pub high: f64,
-    /// The value of the first seed, which claims are judged by; none if that seed has none.
+    /// The value of the first seed, by which claims are judged; `None` if that seed has no value.
     pub first: Option<f64>,
 }
 
-/// Writes the data of `figures` into `folder`, with `prefix` before their names.
+/// Writes the data of each of `figures` to a CSV file in `folder`; the file names begin with `prefix`.
 pub(crate) fn write_all(folder: &Path, prefix: &str, figures: &[Figure]) -> Result<(), Error> {
     for figure in figures {
         let name = format!("{prefix}{}.csv", figure.id);
@@ -78,7 +78,7 @@ pub(crate) fn write_all(folder: &Path, prefix: &str, figures: &[Figure]) -> Resu
 }
 
 impl Figure {
-    /// Its place in the paper, and its content.
+    /// The place of the figure in the paper, and its title.
     #[must_use]
     pub fn heading(&self) -> String {
         match self.place.is_empty() {
@@ -87,14 +87,14 @@ impl Figure {
         }
     }
 
-    /// Whether the paper published any of it.
+    /// Whether the paper published any of the values.
     #[must_use]
     pub fn has_published(&self) -> bool {
         let mut all = self.series.iter().flat_map(|series| &series.published);
         all.any(Option::is_some)
     }
 
-    /// A row for each value of the axis, below a line of names.
+    /// A CSV header, and a row for each value on the x axis.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let mut names = vec![self.x_title.clone()];
@@ -129,7 +129,7 @@ impl Figure {
         text
     }
 
-    /// The whole figure as JSON, for programs.
+    /// The whole figure as JSON.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let series = self.series.iter().map(|series| {
@@ -162,7 +162,8 @@ impl Figure {
 }
 
 impl Series {
-    /// The text of a table at the place `index` of the axis: the mean, the range over seeds, and the paper's value.
+    /// The text of the table cell at index `index` of the axis: the mean, the range over seeds if there is one,
+    /// and the paper's value.
     #[must_use]
     pub fn cell(&self, index: usize) -> String {
         let number = |value: f64| short(&value.into());
@@ -183,7 +184,7 @@ impl Series {
         text
     }
 
-    /// Whether its values differ between seeds.
+    /// Whether any value differs between seeds.
     #[must_use]
     pub fn is_spread(&self) -> bool {
         let mut points = self.points.iter().flatten();
@@ -191,7 +192,7 @@ impl Series {
     }
 }
 
-/// A line for each of `names`, along the columns that `series` are.
+/// The transpose of `series`: one line for each of `names`, with a point for each of the old columns.
 fn turned(names: Vec<String>, series: &[Series]) -> Vec<Series> {
     let line = |(index, name)| Series {
         name,
@@ -205,19 +206,19 @@ fn turned(names: Vec<String>, series: &[Series]) -> Vec<Series> {
 }
 
 impl Study {
-    /// The data of all its figures.
+    /// The data of all figures of the study.
     ///
     /// # Errors
-    /// If a figure's formula is wrong.
+    /// If the formula of a figure is wrong.
     pub fn figures(&self, rows: &Arc<Rows>) -> Result<Vec<Figure>, Error> {
         let all = self.file.figure.iter();
         all.map(|entry| self.figure(entry, rows)).collect()
     }
 
-    /// Whether its figures can be drawn from the runs `cells`, as far as that is known before they are made: reports unreadable formulas, names that
-    /// no run has, and labels that several runs have.
+    /// Checks the figures before the runs `cells` are made: returns an error for formulas that cannot be read,
+    /// names that no run has, and labels that several runs have.
     pub(super) fn check_figures(&self, cells: &Cells) -> Result<(), Error> {
-        // The parameters that exist depend on these.
+        // The parameters that exist depend on these three labels.
         let mut unmade: BTreeMap<[Option<&String>; 3], Arc<Value>> = BTreeMap::new();
         let rows = cells.cells.iter().map(|cell| {
             let of = ["input", "buffer", "ftl"].map(|axis| cell.labels.get(axis));
@@ -334,7 +335,7 @@ impl Study {
         })
     }
 
-    /// `formula` over all seeds.
+    /// The value of `formula` over all seeds.
     fn point(
         &self,
         formula: &str,
@@ -388,13 +389,13 @@ impl Study {
     }
 }
 
-/// A value of an axis as a number; sizes in bytes.
+/// A value of an axis as a number; sizes are in bytes.
 fn number(value: &str) -> Option<f64> {
     let bytes = || read_bytes(value).map(|bytes| bytes as f64);
     value.parse().ok().or_else(bytes)
 }
 
-/// The findings of a figure.
+/// The notes collected while a figure is computed.
 #[derive(Default)]
 struct Seen {
     gaps: Vec<String>,
@@ -402,7 +403,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Notes why something is not shown, once.
+    /// Notes why something is not shown, each text only once.
     fn note(&mut self, text: String) {
         if !self.gaps.contains(&text) {
             self.gaps.push(text);

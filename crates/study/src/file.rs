@@ -1,68 +1,69 @@
-//! The content of a study file.
+//! The form of a study file.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// A study as written.
+/// A study as it is written in its file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
-    /// A description in a few words.
+    /// The title, in a few words.
     pub(crate) title: String,
-    /// The purpose, in sentences.
+    /// The purpose of the study, in sentences.
     #[serde(default)]
     pub(crate) about: String,
-    /// The device profile.
+    /// The device profile: a name, or the path of a `.toml` file.
     pub(crate) profile: Option<String>,
-    /// Parameters by dotted name.
+    /// Settings of all runs: parameters by dotted name.
     #[serde(default)]
     pub(crate) settings: toml::Table,
-    /// What is simulated.
+    /// The inputs that are simulated.
     pub(crate) input: Vec<InputEntry>,
-    /// Named sets of settings.
+    /// Named sets of further settings.
     #[serde(default)]
     pub(crate) variant: Vec<VariantEntry>,
-    /// What is varied.
+    /// The cross products of runs.
     pub(crate) grid: Vec<GridEntry>,
-    /// What is shown.
+    /// The figures and tables that are shown.
     #[serde(default)]
     pub(crate) figure: Vec<FigureEntry>,
 }
 
-/// A trace, a workload, or requests written out.
+/// An input: a trace, a workload, or requests in the file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InputEntry {
-    /// How grids, figures and claims name it.
+    /// The name of the input in grids, figures and claims.
     pub(crate) name: String,
-    /// A trace by its name in `traces.toml`, or by a path from the study's folder.
+    /// A trace: its name in `traces.toml`, or a path relative to the study's folder.
     pub(crate) trace: Option<String>,
     /// A workload, `NAME[:k=v,...]`.
     pub(crate) workload: Option<String>,
-    /// Requests of single pages or runs of pages: `4 5-7 r4 t5 flush`.
+    /// Requests for single pages or ranges of pages: `4 5-7 r4 t5 flush`.
     pub(crate) pages: Option<String>,
-    /// The trace it imitates, or is a relative of.
+    /// The name of the trace that this input represents: as a stand-in, a relative or an unrelated recording.
     pub(crate) stands_for: Option<String>,
-    /// For a real trace that is a relative of the one it stands for: its description, and its difference.
+    /// For a relative of the trace that it represents: its description, and its difference.
     pub(crate) differs: Option<String>,
-    /// Of a relative: how many times as large the paper's buffers are, if buffers are in proportion to its footprint.
+    /// For a relative: the factor by which the paper's buffers are larger, if the buffers here are in proportion
+    /// to the footprint.
     pub(crate) buffers_shrunk: Option<u64>,
-    /// The trace's format, if that has to be said.
+    /// The format of the trace; by default it is found from the content.
     pub(crate) format: Option<String>,
-    /// The number of requests that are read; default: all.
+    /// The number of requests that are read; by default all.
     pub(crate) limit: Option<u64>,
-    /// How many of its requests are read at the reduced scale.
+    /// The number of requests that are read at the reduced scale.
     pub(crate) reduced_limit: Option<u64>,
-    /// The number of writes up to the last of which requests are read, whatever lies between; default: all.
+    /// Requests are read up to and including this many writes; by default there is no such limit.
     pub(crate) limit_writes: Option<u64>,
-    /// The number of requests that are left out first.
+    /// The number of requests that are skipped at the beginning.
     #[serde(default)]
     pub(crate) skip: u64,
-    /// Drop reads.
+    /// Whether reads are dropped.
     #[serde(default)]
     pub(crate) writes_only: bool,
-    /// Parameters that belong to it.
+    /// Settings of the runs with this input.
     #[serde(default)]
     pub(crate) set: toml::Table,
 }
@@ -71,17 +72,17 @@ pub(crate) struct InputEntry {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct VariantEntry {
-    /// How grids, figures and claims name it.
+    /// The name of the variant in grids, figures and claims.
     pub(crate) name: String,
     /// A description in one sentence.
     #[serde(default)]
     pub(crate) about: String,
-    /// Its role in a verdict.
+    /// The role of the variant in a verdict.
     #[serde(default)]
     pub(crate) kind: VariantKind,
-    /// The device profile in place of the study's.
+    /// The device profile, instead of the study's.
     pub(crate) profile: Option<String>,
-    /// Parameters by dotted name; those that begin with `workload.` go to the workload.
+    /// Parameters by dotted name; those that begin with `workload.` are parameters of the workload.
     #[serde(default)]
     pub(crate) set: toml::Table,
 }
@@ -90,46 +91,46 @@ pub(crate) struct VariantEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VariantKind {
-    /// One of several settings that the study compares; claims name it if they are about it.
+    /// One of several settings that the study compares. Only claims whose formulas name it use it.
     #[default]
     Compared,
-    /// A setting that the paper did not publish: a claim is tried with each value.
+    /// A setting that the paper did not publish: every claim is also tried with it.
     Unpublished,
-    /// Another condition than the paper's, tried to find the cause that changes a claim.
+    /// A condition that differs from the paper's. It is tried to find out why a claim fails.
     Cause,
 }
 
-/// A cross product.
+/// A cross product of runs.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GridEntry {
-    /// The evaluation of each cell.
+    /// What is computed for each cell.
     #[serde(default)]
     pub(crate) of: What,
-    /// Inputs by name; all if not given.
+    /// The names of the inputs; by default all.
     pub(crate) inputs: Option<Vec<String>>,
-    /// Schemes.
+    /// The schemes.
     pub(crate) buffers: Option<Vec<String>>,
-    /// Capacities.
+    /// The capacities of the buffer.
     pub(crate) sizes: Option<Vec<String>>,
-    /// Translation layers.
+    /// The translation layers.
     pub(crate) ftls: Option<Vec<String>>,
-    /// Seeds.
+    /// The seeds.
     pub(crate) seeds: Option<Vec<u64>>,
-    /// Variants by name; only the study's own settings, called `base`, if not given.
+    /// The names of the variants; by default only `base`, the study's own settings.
     pub(crate) variants: Option<Vec<String>>,
-    /// Values of any other parameter by dotted name.
+    /// Values of further parameters, by dotted name.
     #[serde(default)]
     pub(crate) vary: BTreeMap<String, Vec<toml::Value>>,
-    /// Only at the full scale.
+    /// Whether the grid is run only at the full scale.
     #[serde(default)]
     pub(crate) full_only: bool,
-    /// Keep the destage records, for runs of a few requests.
+    /// Whether the destage records are kept, for runs of a few requests.
     #[serde(default)]
     pub(crate) destages: bool,
 }
 
-/// The evaluation of a cell.
+/// What is computed for a cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum What {
@@ -144,52 +145,52 @@ pub(crate) enum What {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FigureEntry {
-    /// A name for files and links.
+    /// The name of the figure in files and links.
     pub(crate) id: String,
-    /// Where it stands in the paper.
+    /// The place of the figure in the paper.
     #[serde(default)]
     pub(crate) place: String,
-    /// What it shows.
+    /// What the figure shows.
     pub(crate) title: String,
-    /// The axis of the runs along which it goes: `size`, `input`, `seed`, `variant`, or a varied parameter.
+    /// The label that varies along the x axis: `size`, `input`, `seed`, `variant`, or a varied parameter.
     pub(crate) x: String,
-    /// The name of that axis.
+    /// The name of the x axis.
     pub(crate) x_title: Option<String>,
-    /// The values of that axis in their order; all if not given.
+    /// The values on the x axis in their order; by default all.
     pub(crate) x_values: Option<Vec<String>>,
-    /// The axis of which each value is a line.
+    /// The label that has a line for each of its values.
     pub(crate) series: Option<String>,
-    /// The values of that axis in their order; all if not given.
+    /// The values that have lines, in their order; by default all.
     pub(crate) series_values: Option<Vec<String>>,
-    /// The value shown for each run: a formula.
+    /// The formula of the value that is shown.
     pub(crate) y: Option<String>,
-    /// In place of `series` and `y`: named formulas, each a line or column.
+    /// Named formulas, each a line or column; used instead of `series` and `y`.
     #[serde(default)]
     pub(crate) columns: Vec<ColumnEntry>,
-    /// The name of the values, with their unit.
+    /// The name of the values shown, with their unit.
     #[serde(default)]
     pub(crate) y_title: String,
-    /// Values of other axes to which it keeps.
+    /// The values of other labels to which the figure is restricted.
     #[serde(default, rename = "where")]
     pub(crate) only: BTreeMap<String, toml::Value>,
-    /// How it is drawn.
+    /// How the figure is drawn.
     #[serde(default)]
     pub(crate) kind: FigureKind,
-    /// Axes with logarithmic scale: `x`, `y` or `xy`.
+    /// The axes with logarithmic scale: `x`, `y` or `xy`.
     #[serde(default)]
     pub(crate) log: String,
-    /// Published values by line, then by value of the axis.
+    /// Published values by the name of the line, then by the value on the x axis.
     #[serde(default)]
     pub(crate) published: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
-/// A line or column with a formula of its own.
+/// A line or column with its own formula.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ColumnEntry {
-    /// Its name.
+    /// The name of the line or column.
     pub(crate) name: String,
-    /// Its formula.
+    /// The formula of its values.
     pub(crate) y: String,
 }
 
@@ -197,19 +198,20 @@ pub(crate) struct ColumnEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FigureKind {
-    /// Points joined by lines.
+    /// Points connected by lines.
     #[default]
     Line,
     /// Groups of bars.
     Bar,
-    /// Numbers only.
+    /// A table of numbers.
     Table,
-    /// Points joined by lines along the columns: their names are numbers, and each value of the axis is a line.
+    /// Points connected by lines along the columns: the names of the columns are numbers on the x axis, and each
+    /// value of `x` is a line.
     Curve,
 }
 
 impl FigureKind {
-    /// The word for it in files.
+    /// The name of the kind in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

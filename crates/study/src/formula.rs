@@ -1,20 +1,23 @@
 //! Formulas over the results of a study.
 //!
-//! Expressions of the template language Jinja, with these functions:
+//! A formula is an expression of the template language Jinja, with these functions:
 //!
-//! * `m("response.mean_ms", buffer="lru", size="4MiB")` is a value of the one run with these labels: a metric, a parameter, or `destages`, the
-//!   destage records. Parameters that are varied are labels, too:
-//!   `m("waf.bytes", {"flash.page_bytes": 4096})`. A list in place of a value gives a list of results.
-//! * `gain(new, base)` is by how many per cent `new` is more than `base`; negative if it is less.
-//! * `mean(list)`, `max(list)`, `min(list)`, `sum(list)`, `ratio(list, list)`, `abs(x)`, `sqrt(x)`; `gain`, `abs` and
-//!   `ratio` also take lists, element by element.
-//! * `near(a, b, percent)`: whether two numbers, or all of two lists, differ by at most this percentage of `b`.
-//! * `ascending(list)`, `descending(list)`: whether each is more, or less, than the one before.
+//! * `m("response.mean_ms", buffer="lru", size="4MiB")` is a value of the one run with these labels: a metric, a
+//!   parameter, or `destages`, the destage records. Varied parameters are labels, too:
+//!   `m("waf.bytes", {"flash.page_bytes": 4096})`. If a label is a list, the result is a list.
+//! * `gain(new, base)` is the percentage by which `new` exceeds `base`; it is negative if `new` is smaller.
+//! * `mean(list)`, `max(list)`, `min(list)`, `sum(list)`, `ratio(a, b)`, `diff(a, b)`, `abs(x)`, `sqrt(x)`,
+//!   `round(x, digits)`. `gain`, `ratio`, `diff`, `abs` and `round` also accept lists, element by element.
+//! * `near(a, b, percent)`: whether two numbers, or all pairs of two lists, differ by at most this percentage of
+//!   `b`.
+//! * `ascending(list)`, `descending(list)`: whether each number is larger, or smaller, than the one before.
 //! * `spearman(list, list)`: the rank correlation.
-//! * `agree(list, list, percent)`: whether no two places are in opposite order in the lists, among places that differ by more than this percentage of
-//!   the larger value in both.
-//! * `best_range(values, costs, times)`: the least and the largest of the values whose cost is at most `times` the lowest cost.
-//! * `beyond(x, range)`: by how much a number lies above the second of two, or, negative, below the first; 0 between them.
+//! * `agree(list, list, percent)`: whether no two places are in opposite order in the two lists. Only pairs of
+//!   places count that differ, in both lists, by more than this percentage of the larger value.
+//! * `best_range(values, costs, times)`: the smallest and the largest of the values whose cost is at most `times`
+//!   the lowest cost.
+//! * `beyond(x, range)`: the amount by which a number exceeds the second number of `range`; negative if it is
+//!   below the first; 0 in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -28,15 +31,15 @@ use serde_json::Value as Json;
 use super::cells::InputFacts;
 use super::rows::{DESTAGES, Row, Rows};
 
-/// Labels that are given in addition to those in a formula, which win.
+/// Labels that apply in addition to those in a formula. A label in the formula has precedence.
 pub type Context = BTreeMap<String, String>;
 
 /// The result of a formula.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Its value.
+    /// The value of the formula.
     pub value: Json,
-    /// The inputs of the runs it looked at.
+    /// The inputs of the runs that the formula uses.
     pub inputs: BTreeSet<InputFacts>,
     /// The labels of these runs.
     pub runs: BTreeSet<Context>,
@@ -44,33 +47,34 @@ pub struct Outcome {
     pub opposed: Vec<[usize; 2]>,
 }
 
-/// Why a formula has no value.
+/// The reason why a formula has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoValue {
-    /// It needs an input whose trace was not found: the trace.
+    /// The formula needs an input whose trace was not found; this is the trace.
     Missing(String),
-    /// A run it needs failed: the run's error.
+    /// The formula needs a run that failed, or a metric without a meaning in its run; this is the error.
     Failed(String),
-    /// No run has the labels it asks for.
+    /// No run has the labels in the formula.
     NoRun(String),
-    /// It is wrong: no such metric, several such runs, no such function.
+    /// The formula is wrong: for example it names a metric that does not exist, or labels that several runs have.
     Wrong(String),
 }
 
-/// The findings of a formula.
+/// The findings of one evaluation.
 #[derive(Default)]
 struct Seen {
     inputs: BTreeSet<InputFacts>,
     runs: BTreeSet<Context>,
     opposed: Vec<[usize; 2]>,
-    /// Why it has no value, if that is not the formula's fault.
+    /// The reason why there is no value, if the formula itself is not wrong.
     hindrance: Option<NoValue>,
 }
 
-/// The value of `formula` over `rows`, with `context` for the labels it does not name, and `names` for constants.
+/// Evaluates `formula` over `rows`. `context` has labels that the formula does not give, and `names` has
+/// constants.
 ///
 /// # Errors
-/// As [`NoValue`] has it.
+/// The reason, as a [`NoValue`].
 pub fn evaluate(
     formula: &str,
     rows: &Arc<Rows>,
@@ -138,7 +142,7 @@ pub fn evaluate(
     }
 }
 
-/// A formula's error without the library's text about templates.
+/// The error of a formula, without the library's words about templates.
 fn spoken(error: &minijinja::Error) -> String {
     match error.detail() {
         Some(detail) => detail.to_owned(),
@@ -150,7 +154,7 @@ fn wrong(text: impl Into<String>) -> minijinja::Error {
     minijinja::Error::new(ErrorKind::InvalidOperation, text.into())
 }
 
-/// The metric `name` of the run with the labels `wanted`, or of several if a label is a list.
+/// The value `name` of the run with the labels `wanted`; a list of values if a label is a list.
 fn values(
     rows: &Rows,
     context: &Context,
@@ -178,7 +182,7 @@ fn values(
     seen.inputs.insert(row.input.clone());
     seen.runs.insert(row.labels.clone());
     if let Some(error) = row.error() {
-        // If the parameters are known, any other name has to be a metric.
+        // If the parameters of the run are known, any other name has to be the name of a metric.
         let may_be_parameter = !row.has_parameters() || row.value(name).is_some();
         if !may_be_parameter && name != DESTAGES {
             named(name)?;
@@ -191,14 +195,14 @@ fn values(
         return Ok(value_of(value));
     }
     let text = format!("the run with {} has no {name:?}", listing(&row.labels));
-    // A metric without a meaning in this run, or no metric at all.
+    // Either the metric has no meaning in this run, or no metric has this name.
     if named(name).is_ok() {
         seen.hindrance.get_or_insert(NoValue::Failed(text.clone()));
     }
     Err(wrong(text))
 }
 
-/// An error unless some run, or some trace, has the metric `name`.
+/// Returns an error if neither runs nor traces have a metric `name`.
 fn named(name: &str) -> Result<(), minijinja::Error> {
     if StatisticRow::all().any(|row| row.metric() == name) {
         return Ok(());
@@ -208,7 +212,7 @@ fn named(name: &str) -> Result<(), minijinja::Error> {
         .map_err(|error| wrong(error.to_string()))
 }
 
-/// The run with `labels`. Where several runs have them, they differ in a label that the formula has to name, too.
+/// The run with `labels`. If several different runs have them, the formula has to give more labels.
 fn find<'a>(
     rows: &'a Rows,
     labels: &BTreeMap<String, String>,
@@ -217,7 +221,7 @@ fn find<'a>(
     let named = |row: &&Row| labels.iter().all(|(axis, value)| row.is(axis, value));
     let mut found = rows.all.iter().filter(named);
     if let Some(first) = found.next() {
-        // A study may ask for a run in two of its grids.
+        // A study may have the same run in two grids.
         return match found.find(|other| other.labels != first.labels) {
             None => Ok(first),
             Some(other) => Err(wrong(format!(
@@ -240,7 +244,7 @@ fn find<'a>(
     Err(wrong(text))
 }
 
-/// Labels as in a formula.
+/// Labels in the form that formulas use.
 fn listing(labels: &BTreeMap<String, String>) -> String {
     let pairs = labels
         .iter()
@@ -302,7 +306,8 @@ fn numbers(list: &Value) -> Result<Vec<f64>, minijinja::Error> {
     list.try_iter()?.map(f64::try_from).collect()
 }
 
-/// `combine` of two numbers, or of two lists element by element; one number goes with each of a list.
+/// Applies `combine` to two numbers, or to two lists element by element. A number and a list are combined with
+/// each element.
 fn pairwise(
     one: &Value,
     other: &Value,
@@ -420,9 +425,10 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
     });
 }
 
-/// The pairs of places that are in opposite order in two lists, among those that differ by more than `percent` of the larger value in both.
+/// The pairs of places that are in opposite order in the two lists. Only pairs count that differ, in both lists,
+/// by more than `percent` of the larger value.
 fn opposed(one: &[f64], other: &[f64], percent: f64) -> Vec<[usize; 2]> {
-    // The sign of a difference, 0 for one that is too small.
+    // The sign of a difference; 0 if the difference is too small to count.
     let order = |a: f64, b: f64| match (a - b).abs() > percent / 100.0 * a.abs().max(b.abs()) {
         true => (a - b).signum(),
         false => 0.0,
@@ -433,7 +439,7 @@ fn opposed(one: &[f64], other: &[f64], percent: f64) -> Vec<[usize; 2]> {
     pairs.filter(is_opposed).collect()
 }
 
-/// Ranks from 1; equal values share the mean of theirs.
+/// The ranks of `values`, from 1; equal values have the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let below = |value: f64| values.iter().filter(|other| **other < value).count();
     let equal = |value: f64| values.iter().filter(|other| **other == value).count();
@@ -443,7 +449,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Pearson's correlation.
+/// Pearson's correlation coefficient.
 fn correlation(one: &[f64], other: &[f64]) -> f64 {
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     let (of_one, of_other) = (mean(one), mean(other));

@@ -1,25 +1,25 @@
-//! Studies of write buffers: grids of runs written down in a file, run once and kept; the papers, reproduced from such files; and fleets of
-//! volumes.
+//! Studies of write buffers: grids of runs that are described in a file, made once, and kept; the papers,
+//! reproduced from such files; and fleets of volumes.
 //!
-//! | module | holds |
+//! | module | content |
 //! | --- | --- |
 //! | `file` | the form of a study file |
-//! | `cells` | the runs that a file asks for |
-//! | `pages` | requests written out in a file |
-//! | [`traces`] | traces by name, and where they are |
-//! | [`store`] | results kept one file a run |
-//! | `shards` | parts of a study, and the missing runs |
-//! | `execute` | the runs whose results are not yet kept |
+//! | `cells` | the runs of a study |
+//! | `pages` | requests that are listed in a study file |
+//! | [`traces`] | traces by name, and the files that hold them |
+//! | [`store`] | kept results, one file for each run |
+//! | `shards` | parts of a study, and its missing runs |
+//! | `execute` | makes the runs whose results are not kept yet |
 //! | [`rows`] | results by the labels of their runs |
-//! | [`csv`] | the same as a table |
-//! | [`formula`] | formulas over rows |
-//! | [`figure`] | the content of a figure or table |
-//! | [`shown`] | values as people read them |
+//! | [`csv`] | results as a table |
+//! | [`formula`] | formulas over results |
+//! | [`figure`] | the data of figures and tables |
+//! | [`shown`] | values in readable form |
 //! | [`reproduce`] | the papers: claims, verdicts, reports |
-//! | `experiments` | the papers' experiments as a registry |
-//! | [`fleet`] | many volumes: taken apart, and buffers of their own beside one that they share |
+//! | `experiments` | the experiments of the papers as a registry |
+//! | [`fleet`] | traces of many volumes, with a buffer for each volume or one for all |
 //!
-//! docs/STUDIES.md says how a file is written.
+//! docs/STUDIES.md describes how to write a study file.
 
 mod cells;
 pub mod csv;
@@ -57,20 +57,20 @@ pub(crate) use store::Key;
 pub use store::Store;
 pub use traces::Traces;
 
-/// The names of the files with all results of a study, without their endings.
+/// The name, without the ending, of the files with all results of a study.
 pub const RESULTS: &str = "results";
 
-/// A study: what is run, what is varied, what is shown.
+/// A study: its inputs, the runs that it makes, and the figures that it shows.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// The file's name without its ending.
+    /// The name of the file without its ending.
     pub name: String,
     pub(crate) file: file::File,
-    /// The file as it was written.
+    /// The text of the file.
     text: String,
-    /// Where it was read, for messages.
+    /// The path of the file, for messages.
     origin: String,
-    /// Paths in it begin here.
+    /// The folder to which paths in the file are relative.
     folder: PathBuf,
 }
 
@@ -78,7 +78,7 @@ impl Study {
     /// Reads the study file at `path`.
     ///
     /// # Errors
-    /// If it cannot be read, is no TOML, or holds something that a study does not.
+    /// If the file cannot be read, is not TOML, or has a field or value that a study cannot have.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Error::Input(format!(
@@ -91,10 +91,10 @@ impl Study {
         Self::parse(&name, &text, &path.display().to_string(), folder)
     }
 
-    /// Reads a study from `text`; `origin` names it in messages, and its paths begin at `folder`.
+    /// Reads a study from `text`. `origin` names it in messages, and its paths are relative to `folder`.
     ///
     /// # Errors
-    /// If it is no TOML, or holds something that a study does not.
+    /// If the text is not TOML, or has a field or value that a study cannot have.
     pub fn parse(name: &str, text: &str, origin: &str, folder: PathBuf) -> Result<Self, Error> {
         let file = from_toml(text, origin)?;
         let study = Self {
@@ -108,19 +108,19 @@ impl Study {
         Ok(study)
     }
 
-    /// A description in a few words.
+    /// The title, in a few words.
     #[must_use]
     pub fn title(&self) -> &str {
         &self.file.title
     }
 
-    /// The purpose.
+    /// The purpose of the study, in sentences.
     #[must_use]
     pub fn about(&self) -> &str {
         self.file.about.trim()
     }
 
-    /// The ids of its figures.
+    /// The ids of the figures.
     #[must_use]
     pub fn figure_ids(&self) -> Vec<&str> {
         let figures = self.file.figure.iter();
@@ -132,10 +132,10 @@ impl Study {
         Error::Input(format!("{}: {what}", self.origin))
     }
 
-    /// Names are unique, and those that are used exist.
+    /// Checks that names are unique, that names in grids exist, and that entries fit together.
     fn check(&self) -> Result<(), Error> {
         let file = &self.file;
-        // The report has a folder of that name, next to those of results and plans.
+        // The report is written to a folder with the name of the study, next to the folders of results and plans.
         if [".", "..", store::RUNS, store::PLANS].contains(&&*self.name) {
             return Err(self.wrong(format!(
                 "the study is called {:?}, which cannot name the folder of its report; expected another name of the file",
@@ -200,7 +200,7 @@ impl Study {
             }
         }
         for figure in &file.figure {
-            // The data of a figure stand in a file of that name, next to the one with all results.
+            // The data of a figure is written to a file with its id as name, next to the file with all results.
             if !is_name(&figure.id) || figure.id == RESULTS {
                 return Err(self.wrong(format!(
                     "figure {:?}: names a file; expected {NAME} other than {RESULTS:?}",
@@ -218,24 +218,24 @@ impl Study {
     }
 }
 
-/// The study in `text`, read at `origin`.
+/// Parses `text` as TOML; `origin` names it in errors.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, Error> {
     toml::from_str(text)
         .map_err(|error| Error::Input(format!("{origin}: {}", error.to_string().trim_end())))
 }
 
-/// The first name that stands there twice.
+/// The first name that occurs twice; `None` if all are different.
 fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
     let mut known = std::collections::BTreeSet::new();
     names.iter().copied().find(|name| !known.insert(*name))
 }
 
 impl Study {
-    /// Makes the runs that are not yet in `store`, and arranges the data of the figures. The plan is kept there first, so that the missing runs of an
-    /// interrupted study can be listed.
+    /// Makes the runs that are not in `store` yet, and computes the data of the figures. The plan is written to
+    /// `store` first, so that the missing runs of an interrupted study can be listed.
     ///
     /// # Errors
-    /// An error in the study, an input or the store, or an interrupt because `effort.progress` asked to stop.
+    /// An error in the study, an input or the store; or an interrupt, because `effort.progress` asked to stop.
     pub fn carry_out(
         &self,
         scale: Scale,
@@ -258,35 +258,35 @@ impl Study {
     }
 }
 
-/// The outcome of a study.
+/// The results of a study.
 #[derive(Clone, Debug)]
 pub struct StudyReport {
-    /// How it came to be.
+    /// How the results were computed.
     pub manifest: Manifest,
-    /// A description in a few words.
+    /// The title of the study, in a few words.
     pub title: String,
-    /// The purpose.
+    /// The purpose of the study, in sentences.
     pub about: String,
-    /// What it shows.
+    /// The data of the figures.
     pub figures: Vec<figure::Figure>,
-    /// All results.
+    /// The results of all runs.
     pub rows: Arc<rows::Rows>,
 }
 
 impl StudyReport {
-    /// `{"manifest", "title", "about", "missing", "runs": [{"labels", "input", "parameters", "metrics"}], "figures"}`, and `"warnings"` of
-    /// a run and of all, if there are some.
+    /// `{"manifest", "title", "about", "missing", "runs": [{"labels", "input", "parameters", "metrics"}],
+    /// "figures"}`. A run, and the whole document, also have `"warnings"` if there are any.
     #[must_use]
     pub fn to_json(&self) -> String {
         destage::json::text(self)
     }
 
-    /// Writes the report into `folder`, which is made if it is not there: `report.html`, all results as `results.csv` and
-    /// `results.json`, and the data of each figure as `FIGURE.csv`. `page` makes the page of the report's JSON, as the crate
-    /// `destage-report` does.
+    /// Writes the report into `folder`, which is created if it does not exist: `report.html`, all results as
+    /// `results.csv` and `results.json`, and the data of each figure as `FIGURE.csv`. `page` makes the HTML page
+    /// from the report's JSON, as the crate `destage-report` does.
     ///
     /// # Errors
-    /// If a file cannot be written, and that of `page`.
+    /// If a file cannot be written, or if `page` fails.
     pub fn write(
         &self,
         folder: &Path,

@@ -1,16 +1,16 @@
-//! Requests written out in a study file, for worked examples.
+//! Requests that are listed in a study file, for worked examples.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
-/// The requests of `text`, on pages of `page_bytes`: a number is a write of that page, `4-7` one of several pages, with
-/// `r` before it a read, with `t` a trim; `flush` is a flush, and `+250` a pause of 250 milliseconds. Requests without a
-/// pause between them arrive at the same time.
+/// The requests in `text`, on pages of `page_bytes`. A number is a write of that page, and `4-7` a write of
+/// several pages. With `r` before it it is a read, with `t` a trim. `flush` is a flush, and `+250` a pause of 250
+/// milliseconds. Requests without a pause between them arrive at the same time.
 ///
 /// # Errors
-/// The word that is none of these.
+/// If a word is none of these; the error names the word.
 pub(super) fn requests(text: &str, page_bytes: u64) -> Result<Vec<Request>, String> {
     let mut requests = Vec::new();
     let mut arrival: Ticks = 0;

@@ -1,4 +1,4 @@
-//! Results by the labels of their runs.
+//! Results of runs by their labels.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,37 +11,40 @@ use super::cells::InputFacts;
 use destage::Record;
 use destage::words;
 
-/// The name that asks for the destage records.
+/// The name by which formulas ask for the destage records.
 pub(super) const DESTAGES: &str = "destages";
-/// Warnings about the input as a run read it, and parameters that had no effect there: sentences without the input's name.
+/// Warnings about the input of a run, and parameters without effect in it: sentences without the name of the
+/// input.
 pub(super) const ODDITIES: &str = "oddities";
 
-/// Says that the run with `labels` failed, and why; `None` if its `result` has no error.
+/// A sentence that the run with `labels` failed, with its error; `None` if `result` has no error.
 pub(super) fn failure(labels: &BTreeMap<String, String>, result: &Value) -> Option<String> {
     let error = result["error"].as_str()?;
     let labels = labels.iter().map(|(axis, value)| format!("{axis}={value}"));
     Some(format!("{}: {error}", labels.collect::<Vec<_>>().join(" ")))
 }
 
-/// The result of one cell.
+/// The result of one run.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// A value for each axis: `input`, `variant`, `seed`, `buffer`, `size` (bytes), `ftl`, and varied parameters.
+    /// The labels: a value for each axis: `input`, `variant`, `seed`, `buffer`, `size` (bytes), `ftl`, and varied
+    /// parameters.
     pub labels: BTreeMap<String, String>,
-    /// What it read.
+    /// The input of the run.
     pub input: InputFacts,
-    /// `parameters`, `metrics`, `destages`, `oddities`, `error`: as far as they exist.
+    /// The result as an object with those of `parameters`, `metrics`, `destages`, `oddities` and `error` that
+    /// exist.
     pub result: Arc<Value>,
 }
 
 impl Row {
-    /// Why the run failed, if it did.
+    /// The error of the run; `None` if it did not fail.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
         self.result["error"].as_str()
     }
 
-    /// Its input and result as a run by itself has them.
+    /// The run as a record of a comparison.
     fn record(&self) -> Record {
         Record::from_json(&self.result, &self.input.name)
     }
@@ -51,7 +54,7 @@ impl Row {
         all.filter_map(Value::as_str)
     }
 
-    /// Warnings for a reader of its numbers; one sentence each.
+    /// Warnings about the metrics of the run; one sentence each.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all = words::warnings_of(&self.record());
@@ -59,12 +62,12 @@ impl Row {
         all
     }
 
-    /// Whether it tells its parameters.
+    /// Whether the result has the parameters of the run.
     pub(super) fn has_parameters(&self) -> bool {
         self.result.get("parameters").is_some()
     }
 
-    /// Whether it has `value` on `axis`.
+    /// Whether the run has `value` on `axis`.
     #[must_use]
     pub fn is(&self, axis: &str, value: &str) -> bool {
         self.labels
@@ -72,7 +75,7 @@ impl Row {
             .is_some_and(|label| same(axis, label, value))
     }
 
-    /// A metric, the destage records (`destages`), or a parameter, by name.
+    /// A metric, the destage records (`destages`), or a parameter, by name; `None` if there is none.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&Value> {
         let result = &self.result;
@@ -85,7 +88,7 @@ impl Row {
 }
 
 impl Serialize for Row {
-    /// `labels`, `input`, the result's values, and `warnings` if there are some.
+    /// `labels`, `input`, the fields of the result, and `warnings` if there are any.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("labels", &self.labels)?;
@@ -102,7 +105,7 @@ impl Serialize for Row {
     }
 }
 
-/// Whether two values of an axis are the same: sizes and numbers may be written in several ways.
+/// Whether two values of an axis are equal; sizes and numbers may be written in several ways.
 pub(super) fn same(axis: &str, one: &str, other: &str) -> bool {
     if one == other {
         return true;
@@ -114,7 +117,7 @@ pub(super) fn same(axis: &str, one: &str, other: &str) -> bool {
     number(one).is_some_and(|value| number(other) == Some(value))
 }
 
-/// A value of an axis as people write it.
+/// A value of an axis in readable form: sizes get a unit.
 #[must_use]
 pub fn spoken(axis: &str, value: &str) -> String {
     let bytes = || read_bytes(value).filter(|_| axis == "size");
@@ -129,23 +132,23 @@ pub fn spoken(axis: &str, value: &str) -> String {
     format!("{bytes} B")
 }
 
-/// Rows of a study, and its inputs that are missing.
+/// The runs of a study, and its inputs that are missing.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    /// In the order of the study's grids.
+    /// The runs, in the order of the study's grids.
     pub all: Vec<Row>,
-    /// Names of inputs, and the trace of each that was not found.
+    /// For each input whose trace was not found: the name of the input, and the trace.
     pub missing: BTreeMap<String, String>,
 }
 
 impl Rows {
-    /// The runs as those of a comparison.
+    /// The runs as records of a comparison.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         self.all.iter().map(Row::record).collect()
     }
 
-    /// Warnings for a reader of the numbers: about runs as in a comparison, and about each input once; one sentence each.
+    /// Warnings about the metrics, one sentence each: about runs as in a comparison, and about each input once.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all = words::warnings(&self.records());
@@ -160,7 +163,7 @@ impl Rows {
         all
     }
 
-    /// Which runs failed, by their labels, and why; one sentence each.
+    /// The runs that failed, by their labels, with their errors; one sentence each.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
         let rows = self.all.iter();
@@ -168,7 +171,7 @@ impl Rows {
             .collect()
     }
 
-    /// The values of `axis` among rows with `only`, in the order in which the study has them.
+    /// The values of `axis` among the runs with the labels `only`, in the order of the study.
     #[must_use]
     pub fn values_of(&self, axis: &str, only: &BTreeMap<String, String>) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();

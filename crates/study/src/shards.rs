@@ -1,7 +1,8 @@
-//! Studies in parts: the runs of a study, those that a worker makes, and the missing ones.
+//! Parts of studies: the runs of a study, the runs that one worker makes, and the missing runs.
 //!
-//! A plan lies in the same folder as the results, so status, the list of missing runs and the report need neither the study's file nor its traces.
-//! Workers share only the folder, and never repeat runs whose results are there.
+//! A plan is stored in the folder of the results, so status, the list of missing runs and the report need neither
+//! the study's file nor its traces. Workers share only this folder, and do not repeat runs whose results are
+//! there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,17 +24,17 @@ use destage::Manifest;
 /// One of several equal parts of a study.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
-    /// The number of this part, from 1 on.
+    /// The number of the part, from 1.
     pub index: u64,
-    /// How many parts there are.
+    /// The number of parts.
     pub of: u64,
 }
 
 impl Shard {
-    /// Reads `I/N`.
+    /// Reads a part as users type it: `I/N`.
     ///
     /// # Errors
-    /// If it is none.
+    /// If `text` is no such part.
     pub fn read(text: &str) -> Result<Self, Error> {
         let numbers = text
             .split_once('/')
@@ -48,58 +49,58 @@ impl Shard {
     }
 }
 
-/// The work of a worker.
+/// The work that was done for one part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Share {
-    /// Different runs of the study.
+    /// The number of different runs of the study.
     pub runs: usize,
-    /// Runs of the worker's part.
+    /// The number of runs of the part.
     pub own: usize,
-    /// Runs of its part that it made; the results of the others were there.
+    /// The number of runs of the part that were made now; the others had results already.
     pub made: usize,
-    /// Which runs of its part failed, now or earlier, by their labels, and why; one sentence each.
+    /// The runs of the part that failed, now or earlier, by their labels, with their errors; one sentence each.
     pub failures: Vec<String>,
 }
 
-/// The runs of a study, kept beside their results.
+/// The list of the runs of a study, stored with their results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Plan {
-    /// The study's name.
+    /// The name of the study.
     pub name: String,
-    /// The file of the study, or the folder of a fleet: this tells apart two of one name.
+    /// The path of the study's file, or of a fleet's folder. It distinguishes two studies of the same name.
     #[serde(default)]
     origin: String,
-    /// The file as it was written; empty for a fleet.
+    /// The text of the study's file; empty for a fleet.
     text: String,
     runs: Vec<Planned>,
-    /// Inputs that were not found, and their traces.
+    /// For each input whose trace was not found: the name of the input, and the trace.
     missing: BTreeMap<String, String>,
 }
 
 /// A run of a plan.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Planned {
-    /// The name of its result.
+    /// The name of the result's file, without the ending.
     key: String,
-    /// The labels that identify it.
+    /// The labels of the run.
     pub labels: BTreeMap<String, String>,
     input: InputFacts,
 }
 
-/// A study whose runs are known: the data that a worker keeps from part to part.
+/// A study whose runs are known. A worker keeps it from part to part.
 pub struct Prepared {
     pub(super) cells: Cells,
     keys: Vec<Key>,
-    /// The first of each of the different runs.
+    /// The indices of the different runs: the first run with each key.
     different: Vec<usize>,
     plan: Plan,
 }
 
 impl Study {
-    /// Finds the runs of the study, and the inputs that they need.
+    /// Finds the runs of the study and the inputs that they need.
     ///
     /// # Errors
-    /// An error in the study or an input.
+    /// An error in the study or in an input.
     pub fn prepare(&self, scale: Scale, traces: &Traces) -> Result<Prepared, Error> {
         let cells = self.cells(scale, traces, &Extra::default())?;
         self.check_figures(&cells)?;
@@ -127,11 +128,11 @@ impl Study {
         })
     }
 
-    /// Makes those runs of one part that are not yet in `store`, and keeps the plan there. A part consists of consecutive runs of the study, so its
-    /// runs mostly share an input.
+    /// Makes the runs of one part that are not in `store` yet, and writes the plan there. A part consists of
+    /// consecutive runs of the study, so most of its runs share an input.
     ///
     /// # Errors
-    /// An error in the study, an input or the store, or an interrupt because `effort.progress` asked to stop.
+    /// An error in the study, an input or the store; or an interrupt, because `effort.progress` asked to stop.
     pub fn carry_out_part(
         &self,
         scale: Scale,
@@ -155,22 +156,22 @@ impl std::fmt::Debug for Prepared {
 }
 
 impl Prepared {
-    /// Its plan.
+    /// The plan of the study.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// How many different runs there are.
+    /// The number of different runs.
     #[must_use]
     pub fn runs(&self) -> usize {
         self.different.len()
     }
 
-    /// Keeps the plan in `store`.
+    /// Writes the plan to `store`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the plan cannot be written.
     pub fn keep_plan(&self, store: &Store) -> Result<(), Error> {
         store.write_plan(&self.plan)
     }
@@ -180,7 +181,7 @@ impl Prepared {
         &self.different[at(shard.index - 1)..at(shard.index)]
     }
 
-    /// The runs of a part that are not in `store`.
+    /// The indices of the runs of a part that have no result in `store`.
     #[must_use]
     pub fn missing_of_part(&self, store: &Store, shard: Shard) -> Vec<usize> {
         let part = self.part(shard).iter().copied();
@@ -188,10 +189,10 @@ impl Prepared {
             .collect()
     }
 
-    /// Makes those runs of one part that are not yet in `store`.
+    /// Makes the runs of one part that are not in `store` yet.
     ///
     /// # Errors
-    /// An error in an input or the store, or an interrupt because `effort.progress` asked to stop.
+    /// An error in an input or the store; or an interrupt, because `effort.progress` asked to stop.
     pub fn carry_out_part(
         &self,
         store: &Store,
@@ -215,7 +216,7 @@ impl Prepared {
 }
 
 impl Planned {
-    /// The result under `key`.
+    /// A planned run with the result `key`.
     pub(crate) fn new<const LABELS: usize>(
         key: &Key,
         labels: [(&str, String); LABELS],
@@ -229,14 +230,14 @@ impl Planned {
     }
 }
 
-/// `path` from the root of the file system on.
+/// The absolute path of `path`, with links followed, if it can be determined.
 fn origin_of(path: &Path) -> String {
     let whole = path.canonicalize();
     whole.as_deref().unwrap_or(path).display().to_string()
 }
 
 impl Plan {
-    /// The curves of a fleet, of which there is no study file.
+    /// The plan of the curves of a fleet, which have no study file.
     pub(crate) fn of_fleet(name: &str, folder: &Path, runs: Vec<Planned>) -> Self {
         Self {
             name: name.to_owned(),
@@ -247,8 +248,9 @@ impl Plan {
         }
     }
 
-    /// Refuses `other`, a study of the same name that is another study: their plans and reports would overwrite each other.
-    /// An edited study still has its place, and a study that was copied whole has its runs.
+    /// Refuses `other`, a different study with the same name: the plans and reports of the two would overwrite
+    /// each other. A study whose file was edited is the same, because the file has the same path; and so is a
+    /// copy of the study, because it has the same text and the same runs.
     pub(super) fn check_same(&self, other: &Self) -> Result<(), Error> {
         let is_edited = self.origin.is_empty() || self.origin == other.origin;
         let keys = |plan: &Self| -> BTreeSet<String> {
@@ -264,7 +266,7 @@ impl Plan {
         )))
     }
 
-    /// How many different runs there are, and those whose results are not in `store`.
+    /// The number of different runs, and the runs that have no result in `store`.
     #[must_use]
     pub fn missing_in(&self, store: &Store) -> (usize, Vec<&Planned>) {
         let mut known = BTreeSet::new();
@@ -275,10 +277,10 @@ impl Plan {
         (known.len(), missing)
     }
 
-    /// The outcome of the study, when all of its results are in `store`.
+    /// The report on the study, once all of its results are in `store`.
     ///
     /// # Errors
-    /// If one is missing, or a figure cannot be made.
+    /// If a result is missing, or if a figure cannot be computed.
     pub fn report(&self, store: &Store) -> Result<StudyReport, Error> {
         let started = Instant::now();
         if self.text.is_empty() {

@@ -1,8 +1,8 @@
-//! Values as people read them.
+//! Values in readable form.
 
 use serde_json::Value;
 
-/// A value in a sentence or a cell of a table: numbers to four digits, long lists cut.
+/// A value for a sentence or a table cell: numbers have four significant digits, and long lists are cut.
 #[must_use]
 pub fn short(value: &Value) -> String {
     match value {
@@ -29,14 +29,15 @@ pub fn short(value: &Value) -> String {
     }
 }
 
-/// Four digits that count, and more of a share that is not the whole: 0.999 99 is not 1.
+/// `number` with four significant digits. A number just below 1 has more digits, so that 0.999 99 is not shown as
+/// 1.
 fn rounded(number: f64) -> String {
     let size = number.abs();
     if size == 0.0 {
         return "0".to_owned();
     }
     let before = size.log10().floor() as i32 + 1;
-    // Digits behind the point until one is no 9.
+    // The number of digits after the point up to the first one that is not 9.
     let until = match size < 1.0 {
         true => 1 - (1.0 - size).log10().ceil() as i32,
         false => 0,

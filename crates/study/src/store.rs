@@ -1,10 +1,12 @@
-//! Results, kept in one file for each run, under a key made of everything they depend on.
+//! Results, stored in one file for each run. The file's name is a key that depends on everything that the result
+//! depends on.
 //!
-//! The key is a digest of the version of the model, the input's identity, every parameter that is not at its default, and the version of a scheme
-//! that is in no registry. Neither the commit nor the study is part of it, so that studies share results and a rebuilt program finds them, even one
-//! that has more parameters. A default that changes raises the version of the model (`tests/golden/defaults.txt`). A file is written beside its place
-//! and renamed: it is whole, or not there. Each file is sealed with a digest of key and result: a damaged or edited file is ignored, and
-//! [`Store::damaged`] names it.
+//! The key is a digest of the version of the model, the identity of the input, every parameter that is not at its
+//! default, and the version of a scheme that is in no registry. Neither the commit nor the study is part of it.
+//! So studies share results, and a rebuilt program finds them, even if it has more parameters. If a default
+//! changes, the version of the model has to change, too (`tests/golden/defaults.txt`). A file is written under a
+//! temporary name and renamed, so it is complete or absent. Each file has a seal, a digest of key and result. A
+//! file that was damaged or edited is ignored, and [`Store::damaged`] names it.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -27,20 +29,20 @@ use destage::MODEL;
 pub(super) const RUNS: &str = "runs";
 pub(super) const PLANS: &str = "plans";
 
-/// The folder of kept results.
+/// The folder of stored results.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
     plans: PathBuf,
-    /// Files of results that are not as they were written. Copies of a store share them.
+    /// The result files that have changed since they were written. Copies of a store share this set.
     damaged: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
-/// The identity of a run: equal for runs that give the same result.
+/// The identity of a run. Runs with the same key have the same result.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     name: String,
-    /// The text that the name is a digest of.
+    /// The value whose digest is the name.
     of: Value,
 }
 
@@ -57,17 +59,19 @@ impl Key {
             "parameters": destage::json::parameters(&cell.combination.chosen()),
         });
         if cell.what == What::Trace {
-            // Later versions count more facts about a trace than earlier ones.
+            // Later versions of the program compute more statistics of a trace than earlier ones.
             let names: Vec<_> = StatisticRow::all().map(StatisticRow::metric).collect();
             of["statistics"] = names.into();
         }
         Self::with_scheme(of, &cell.combination)
     }
 
-    /// The key of the results of `combination` at all of `sizes`, over the requests of the file whose SHA-256 is `digest`.
+    /// The key of the results of `combination` at all of `sizes`, for the requests in the file with the SHA-256
+    /// `digest`.
     ///
     /// # Errors
-    /// If the scheme is in no registry and has no version, so that kept results could be those of an earlier scheme of the same name.
+    /// If the scheme is in no registry and has no version, because a stored result could then be that of an
+    /// earlier scheme of the same name.
     pub(crate) fn of_curve(
         digest: &str,
         sizes: &[u64],
@@ -85,7 +89,7 @@ impl Key {
         Self::with_scheme(of, combination)
     }
 
-    /// The key of a result that depends on `of` and on the scheme of `combination`.
+    /// The key of a result that depends on `of`, and on the scheme of `combination`.
     fn with_scheme(mut of: Value, combination: &Combination) -> Result<Self, Error> {
         if let Some(version) = combination.config.scheme_version()? {
             of["scheme_version"] = version.into();
@@ -96,17 +100,17 @@ impl Key {
         })
     }
 
-    /// The key in hexadecimal, as in the file's name.
+    /// The key in hexadecimal digits, as in the file's name.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 }
 
 impl Store {
-    /// Results in `folder`, which is made if it is not there.
+    /// The results in `folder`, which is created if it does not exist.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the folder cannot be created.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let (runs, plans) = (folder.join(RUNS), folder.join(PLANS));
         std::fs::create_dir_all(&runs).map_err(|error| unusable(&runs, &error))?;
@@ -117,10 +121,10 @@ impl Store {
         })
     }
 
-    /// Results that another command keeps in `folder`.
+    /// The results that earlier commands have stored in `folder`.
     ///
     /// # Errors
-    /// If there are none.
+    /// If the folder has no plans.
     pub fn existing(folder: &Path) -> Result<Self, Error> {
         if !folder.join(PLANS).is_dir() {
             return Err(no_plans(folder));
@@ -128,10 +132,10 @@ impl Store {
         Self::open(folder)
     }
 
-    /// The plans of studies, by name.
+    /// The plans of studies, in the order of their names.
     ///
     /// # Errors
-    /// If there is none, or one cannot be read.
+    /// If there are no plans, or if one cannot be read.
     pub fn plans(&self) -> Result<Vec<Plan>, Error> {
         let entries = self
             .plans
@@ -151,7 +155,7 @@ impl Store {
         paths.iter().map(|path| read_plan(path)).collect()
     }
 
-    /// Keeps `plan`, in place of an earlier one of the same study.
+    /// Writes `plan`; it replaces an earlier plan of the same study.
     pub(crate) fn write_plan(&self, plan: &Plan) -> Result<(), Error> {
         let path = self.plans.join(format!("{}.json", plan.name));
         if path.exists() {
@@ -166,12 +170,12 @@ impl Store {
         self.folder.join(format!("{}.json", key.name))
     }
 
-    /// The result under `key`. A file that is damaged or belongs to another key is ignored.
+    /// The result with `key`; `None` if there is none. A file that is damaged or has another key is ignored.
     pub(crate) fn read(&self, key: &Key) -> Option<Value> {
         self.read_if(&key.name, |of| *of == key.of)
     }
 
-    /// The result under the key that is called `name`. A damaged file is ignored.
+    /// The result whose key has the name `name`; `None` if there is none. A damaged file is ignored.
     pub(super) fn read_named(&self, name: &str) -> Option<Value> {
         self.read_if(name, |of| digest_of(of) == name)
     }
@@ -197,7 +201,8 @@ impl Store {
         Some(kept["result"].take())
     }
 
-    /// A sentence for each file of results that was not as it was written when it was read. It is ignored, and its run is made again.
+    /// A sentence for each result file that had changed when it was read. Such a file is ignored, and its run is
+    /// made again.
     #[must_use]
     pub fn damaged(&self) -> Vec<String> {
         let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -210,10 +215,10 @@ impl Store {
         damaged.iter().map(sentence).collect()
     }
 
-    /// Keeps `result` under `key`.
+    /// Stores `result` under `key`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the file cannot be written.
     pub(crate) fn write(&self, key: &Key, result: &Value) -> Result<(), Error> {
         let path = self.path(key);
         let kept = json!({
@@ -226,7 +231,7 @@ impl Store {
     }
 }
 
-/// The seal of a file's key and result: a digest of both as they are written.
+/// The seal of a key and a result: the digest of both as they are written.
 fn seal_of(key: &Value, result: &Value) -> String {
     hexadecimal(&Sha256::digest(format!("{key}\n{result}").as_bytes()))
 }
@@ -235,7 +240,7 @@ fn digest_of(value: &Value) -> String {
     hexadecimal(&Sha256::digest(value.to_string().as_bytes()))
 }
 
-/// The plan in the file at `path`, which has the name of its study.
+/// Reads the plan in the file at `path`, whose name has to be that of the study.
 fn read_plan(path: &Path) -> Result<Plan, Error> {
     let wrong = |what: String| {
         Error::Input(format!(
@@ -245,7 +250,7 @@ fn read_plan(path: &Path) -> Result<Plan, Error> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| unusable(path, &error))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    // A folder has this name, so it may not lead elsewhere.
+    // The name becomes the name of a folder, so it may not lead elsewhere.
     if path.file_stem().is_none_or(|stem| *stem != *plan.name) {
         return Err(wrong(format!("is of {:?}", plan.name)));
     }

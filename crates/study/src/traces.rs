@@ -1,4 +1,4 @@
-//! Traces by name: the known ones, the identity of each, and where the user keeps them.
+//! Traces by name: the known traces, their digests, and the files that hold them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,21 +12,21 @@ use destage::Error;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// Its description and its source.
+    /// The description and the source of the trace.
     about: String,
-    /// SHA-256 of its uncompressed bytes, for each form in which it is known; none if it was never seen.
+    /// The SHA-256 of the uncompressed trace, for each known form of it; empty if the digest is not known.
     #[serde(default)]
     sha256: Vec<String>,
 }
 
-/// The traces that studies may name, and the files they are in.
+/// The traces that studies may name, and the files that hold them.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
     known: BTreeMap<String, Entry>,
     files: BTreeMap<String, Found>,
 }
 
-/// A file with a trace.
+/// A file that holds a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
@@ -34,7 +34,7 @@ pub(crate) struct Found {
 }
 
 impl Traces {
-    /// The traces that the text of a `traces.toml` names; none of them is found yet.
+    /// The traces that the text of a `traces.toml` lists. None of them is found yet.
     ///
     /// # Errors
     /// If the text is no such file.
@@ -46,10 +46,10 @@ impl Traces {
         })
     }
 
-    /// The traces that the file at `path` names; none if there is no such file.
+    /// The traces that the file at `path` lists; none if the file does not exist.
     ///
     /// # Errors
-    /// If it cannot be read, or is no such file.
+    /// If the file cannot be read, or is no such file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, &path.display().to_string()),
@@ -61,10 +61,10 @@ impl Traces {
         }
     }
 
-    /// Looks for every known trace in the files of `folder`, by digest.
+    /// Looks for every known trace in the files of `folder`, by digest. Files that cannot be read are skipped.
     ///
     /// # Errors
-    /// If the folder or a file in it cannot be read.
+    /// If the folder cannot be read.
     pub fn look_in(&mut self, folder: &Path) -> Result<(), Error> {
         let wrong = |error| {
             let what = format!(
@@ -82,7 +82,8 @@ impl Traces {
         }
         paths.sort();
         for path in paths {
-            // A file that only looks compressed is not one of the known traces.
+            // A file whose digest cannot be computed, such as one with damaged compression, is none of the known
+            // traces.
             let Ok(digest) = destage_trace::digest(&path) else {
                 continue;
             };
@@ -102,10 +103,10 @@ impl Traces {
         Ok(())
     }
 
-    /// The user says that `name` is in the file at `path`: `NAME=FILE`.
+    /// Adds the file of a trace: `pair` is `NAME=FILE`.
     ///
     /// # Errors
-    /// If there is no trace of that name, the file cannot be read, or its digest is not the known one.
+    /// If no trace has this name, the file cannot be read, or its digest is not a known digest of the trace.
     pub fn add_pair(&mut self, pair: &str) -> Result<(), Error> {
         let Some((name, path)) = pair.split_once('=') else {
             return Err(Error::argument(
@@ -133,13 +134,13 @@ impl Traces {
         Ok(())
     }
 
-    /// The description of `name`, if a study may name it.
+    /// The description of the trace `name`; `None` if studies may not name it.
     #[must_use]
     pub fn about(&self, name: &str) -> Option<&str> {
         self.known.get(name).map(|entry| entry.about.as_str())
     }
 
-    /// The file with `name`, if it was found.
+    /// The file that holds the trace `name`; `None` if it was not found.
     pub(crate) fn find(&self, name: &str) -> Option<&Found> {
         self.files.get(name)
     }
@@ -149,7 +150,7 @@ impl Traces {
 mod tests {
     use super::*;
 
-    /// SHA-256 of the three bytes `abc`.
+    /// The SHA-256 of the three bytes `abc`.
     const ABC: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     #[test]
@@ -166,7 +167,7 @@ mod tests {
             assert!(refusal.contains(part), "{refusal}");
         }
         assert!(traces.find("one").is_none());
-        // Where no digest is known, the file is the trace that the user says it is.
+        // If no digest of a trace is known, any file is accepted.
         traces
             .add_pair(&format!("other={}", wrong.display()))
             .unwrap();

@@ -1,4 +1,5 @@
-//! Measured beside modelled: the experiments of a file of measurements, done by a profile.
+//! Comparison of a profile with measurements: the experiments of a file of measurements are repeated on a
+//! simulated drive.
 
 use std::time::Instant;
 
@@ -16,36 +17,38 @@ use crate::json;
 use crate::manifest::Manifest;
 use crate::side_by_side::side_by_side;
 
-/// Requests under way at most in `latency.csv`: seven streams of 64.
+/// The largest number of outstanding requests in `latency.csv`: seven streams with a queue depth of 64.
 pub(super) const LATENCY_DEPTH: u64 = 448;
-/// Reads, and equally many writes, per second of the stream whose rate does not depend on the load.
+/// Reads per second, and equally many writes per second, of the one stream whose rate does not depend on the
+/// load.
 pub(super) const STREAM_PER_S: f64 = 5000.0;
-/// Share of writes in the requests of the other streams.
+/// The share of writes among the requests of all other streams.
 pub(super) const WRITE_SHARE: f64 = 0.99;
-/// A load is below saturation while the drive did less than this share of the most it ever did.
+/// A load counts as below saturation if the drive served less than this share of its highest write rate.
 pub(super) const SATURATED: f64 = 0.98;
-/// Requests under way while a drive is filled.
+/// Outstanding requests while a drive is filled.
 const FILL_DEPTH: u64 = 512;
-/// Requests under way where a rate is saturated, of one block and of many.
+/// Outstanding requests at which a rate is saturated: for requests of one block, and for requests of
+/// [`RATE_BYTES`].
 pub(super) const RATE_DEPTHS: [u64; 2] = [256, 32];
-/// The rate of random writes.
+/// The column of the rate of random writes.
 pub(super) const RANDOM_WRITES: &str = "wrandiops";
-/// Bytes of a request of saturated bandwidth.
+/// Bytes of a request in the experiments that measure a saturated bandwidth.
 pub(super) const RATE_BYTES: u64 = 128 << 10;
 
 /// How a profile is compared with measurements.
 #[derive(Clone, Debug)]
 pub struct CheckPlan {
-    /// The drive: a profile, with changes.
+    /// The settings of the drive: a profile, with changes.
     pub settings: Settings,
-    /// How small it is made.
+    /// The size of the simulated drive.
     pub scale: Scale,
-    /// Requests that are measured for each load; half as many precede them.
+    /// The number of measured requests of each load; half as many warm-up requests precede them.
     pub requests: u64,
 }
 
 impl CheckPlan {
-    /// The usual size and length.
+    /// A plan with the default scale, and 400 000 measured requests for each load.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self {
@@ -56,46 +59,48 @@ impl CheckPlan {
     }
 }
 
-/// A value that was measured, beside that of the model.
+/// One measured value with the corresponding value of the model.
 #[derive(Clone, Debug)]
 pub struct Compared {
-    /// Place of its row in [`Check::measurements`].
+    /// The index of its row in [`Check::measurements`].
     pub row: usize,
     /// The measured quantity, such as `read p99` or `waf`.
     pub what: String,
-    /// Its value, in the unit of the file.
+    /// The measured value, in the unit of the file.
     pub measured: f64,
-    /// The model's; `None` where the model cannot do the experiment.
+    /// The value of the model, in the same unit; `None` if the model cannot do the experiment.
     pub modelled: Option<f64>,
-    /// How far the model is off, as a share of the measured value: 0 inside the range of repetitions, else from its nearer bound.
+    /// The error of the model, as a share of the measured value. It is 0 if the model lies inside the range of
+    /// the repetitions; otherwise it is the distance to the nearer end of that range, positive if the model is
+    /// too high. `None` without a modelled value.
     pub error: Option<f64>,
-    /// Whether the row counts in the summary: latencies count below saturation.
+    /// Whether the row counts in the summary. A latency counts only if its load is below saturation.
     pub counts: bool,
 }
 
-/// The errors of all rows about the same quantity.
+/// The errors of all rows that measure the same quantity.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// What was measured.
+    /// The measured quantity.
     pub what: String,
-    /// How many rows.
+    /// The number of rows.
     pub rows: usize,
-    /// Median of the sizes of their errors.
+    /// The median of the absolute errors, as a share of the measured value.
     pub median: f64,
-    /// The size that nine in ten do not exceed.
+    /// The 90th percentile of the absolute errors, as a share of the measured value.
     pub p90: f64,
 }
 
 /// A profile compared with a file of measurements.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// How it came to be.
+    /// How the comparison was computed.
     pub manifest: Manifest,
-    /// The drive's measurements.
+    /// The measurements of the drive.
     pub measurements: Measurements,
-    /// In the order of the file.
+    /// The compared values, in the order of the file.
     pub rows: Vec<Compared>,
-    /// Why experiments could not be done; one sentence each.
+    /// The experiments that could not be done, with the reason; one sentence each.
     pub left_out: Vec<String>,
 }
 
@@ -147,7 +152,7 @@ pub fn check(
     check_from(&States::default(), measurements, plan, effort)
 }
 
-/// [`check`] for a drive that may begin in one of `states`.
+/// Does the same as [`check`]; the drive may begin in one of `states`, which earlier calls have prepared.
 pub(super) fn check_from(
     states: &States,
     measurements: Measurements,
@@ -183,11 +188,11 @@ pub(super) fn check_from(
     })
 }
 
-/// Phases of writes to one drive that was empty before the first.
+/// Consecutive phases of writes to one drive, which is empty before the first phase.
 struct Chain {
     /// The capacity that the host uses.
     used_gib: f64,
-    /// Each phase with the indices of its rows.
+    /// Each phase, with the indices of its rows.
     phases: Vec<(Phase, Vec<usize>)>,
 }
 
@@ -207,7 +212,7 @@ impl Work<'_> {
         Bench::new(drive, passes, self.plan.requests, self.states, progress)
     }
 
-    /// Steady states under `loads`, side by side.
+    /// The steady states under `loads`, simulated in parallel.
     fn steady(&self, bench: &Bench, loads: &[Load]) -> Result<Vec<Option<Steady>>, Error> {
         let found = Found::of(loads.len());
         let tasks: Vec<_> = loads.iter().enumerate().collect();
@@ -223,7 +228,8 @@ impl Work<'_> {
         Ok(found.into_vec())
     }
 
-    /// The rows of the file that have the same texts in `columns`, in the order of the file.
+    /// Groups the rows of the file that have equal texts in `columns`. Groups and rows are in the order of the
+    /// file.
     fn groups(&self, columns: &[&str]) -> Vec<Vec<usize>> {
         let measurements = self.measurements;
         let key = |row: &Row| -> Vec<String> {
@@ -261,7 +267,8 @@ impl Work<'_> {
             let others = (offered - stream).max(0.0);
             let writes = stream + WRITE_SHARE * others;
             let all = 2.0 * stream + others;
-            // Beyond saturation the drive behaves as with a closed queue.
+            // At saturation the measured drive had all its requests outstanding, so the model uses a closed
+            // queue.
             let is_saturated = number(group[0], "writes_per_s")? < SATURATED * writes;
             loads.push(Load {
                 arrivals: match is_saturated {
@@ -317,7 +324,7 @@ impl Work<'_> {
         });
         let most = fastest.max_by(|one, other| one.1.total_cmp(&other.1));
         if let Some((_, writes)) = most {
-            // The saturated rate stands at the first row that reached it.
+            // The saturated rate is reported with the first row that reached it.
             let place = groups
                 .iter()
                 .map(|group| group[0])
@@ -507,7 +514,8 @@ impl Work<'_> {
             ("wseqiops", load(100.0, block, true)),
             (RANDOM_WRITES, load(100.0, block, false)),
         ];
-        // In order, no block has to be collected that still holds something; at random, blocks do.
+        // Sequential writes leave no valid page in the blocks that are collected; random writes do. The first
+        // bench is therefore written once in order, the second is overwritten at random.
         let (in_order, at_random) = (self.bench(0)?, self.bench(3)?);
         let is_random_write = |load: &Load| load.write_percent > 0.0 && !load.sequential;
         let loads_of = |random: bool| {
@@ -551,7 +559,7 @@ impl Work<'_> {
     }
 }
 
-/// The pattern that a file calls `text`, with `detail` about it; `None` if it is not known.
+/// The write pattern that a file names `text`, with the parameter `detail`; `None` if the pattern is not known.
 fn pattern(text: &str, detail: &str) -> Option<Pattern> {
     Some(match text {
         "sequential" | "sequential-noshuffle" => Pattern::Sequential,
@@ -562,7 +570,8 @@ fn pattern(text: &str, detail: &str) -> Option<Pattern> {
     })
 }
 
-/// The bytes that a file calls `4k` or `4096`.
+/// The number of bytes in `text`, such as `4k` or `4096`; `None` if it is not a multiple of a block, or is too
+/// large.
 fn block_bytes(text: &str) -> Option<u64> {
     let bytes = match text.strip_suffix(['k', 'K']) {
         Some(number) => number.parse::<u64>().ok()?.checked_mul(1024)?,
@@ -572,7 +581,7 @@ fn block_bytes(text: &str) -> Option<u64> {
     (bytes > 0 && bytes % block == 0 && bytes <= block << 16).then_some(bytes)
 }
 
-/// The errors of the counting rows in `rows`, by measured quantity, in their order.
+/// The errors of those of `rows` that count, grouped by measured quantity, in the order of their first row.
 pub(super) fn summed<'r>(rows: impl Iterator<Item = &'r Compared>) -> Vec<Summary> {
     let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
     for compared in rows.filter(|compared| compared.counts) {
@@ -604,13 +613,14 @@ impl Summary {
 }
 
 impl Check {
-    /// The errors of the counting rows, by measured quantity, in the order of the file.
+    /// The errors of the rows that count, grouped by measured quantity, in the order of the file.
     #[must_use]
     pub fn summary(&self) -> Vec<Summary> {
         summed(self.rows.iter())
     }
 
-    /// The unchanged columns of the file, `"what"`, `"measured"`, `"modelled"`, `"error"` and `"counts"`.
+    /// A JSON object with the unchanged columns of the file, `"what"`, `"measured"`, `"modelled"`, `"error"` and
+    /// `"counts"`.
     pub(super) fn row(&self, compared: &Compared) -> Map<String, Value> {
         let columns = self.measurements.columns.iter();
         let fields = &self.measurements.rows[compared.row].fields;
@@ -626,7 +636,8 @@ impl Check {
         map
     }
 
-    /// A line for each value: the columns of the file, `what`, `measured`, `modelled`, `error` and `counts`; empty without a model.
+    /// A CSV line for each value: the columns of the file, `what`, `measured`, `modelled`, `error` and `counts`.
+    /// The cells `modelled` and `error` are empty if the model has no value.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let added = ["what", "measured", "modelled", "error", "counts"];
@@ -649,9 +660,9 @@ impl Check {
         text
     }
 
-    /// `{"manifest", "drive", "rows", "summary", "left_out"}`: the output of `destage drive check --json`. A row has the unchanged columns of the
-    /// file,
-    /// `"what"`, `"measured"`, `"modelled"` and `"error"`, the last two `null` without a model.
+    /// `{"manifest", "drive", "rows", "summary", "left_out"}`: the output of `destage drive check --json`. A row
+    /// has the unchanged columns of the file, `"what"`, `"measured"`, `"modelled"`, `"error"` and `"counts"`.
+    /// `"modelled"` and `"error"` are `null` if the model has no value.
     #[must_use]
     pub fn to_json(&self) -> String {
         let row = |compared: &Compared| Value::Object(self.row(compared));

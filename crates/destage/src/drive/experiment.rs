@@ -1,4 +1,4 @@
-//! The experiments that files of measurements come from, on a drive that was [made small](super::scaled).
+//! The experiments that files of measurements come from, on a [scaled-down drive](super::scaled).
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -22,19 +22,19 @@ use crate::results::Outcome;
 use crate::run::run;
 use crate::state::Prepared;
 
-/// Bytes of a random request in all experiments.
+/// Bytes of a block: the size of a random request in all experiments.
 pub(super) const BLOCK: u64 = 4096;
 const SECTOR: u64 = 512;
 
-/// Response times of a run's reads and of its writes, each in ascending order.
+/// The response times of the reads and of the writes of a run, each in ascending order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Responses {
     of: [Vec<Ticks>; 2],
 }
 
 impl Responses {
-    /// The value at `percentile`, which is `min`, `avg`, `max` or a number up to 100, of reads or of writes, in microseconds; nothing
-    /// if there was no such request.
+    /// The response time of reads or of writes at `percentile`, in microseconds. `percentile` is `min`, `avg`,
+    /// `max`, or a number up to 100. `None` if there was no such request.
     pub fn us(&self, operation: Operation, percentile: &str) -> Option<f64> {
         let times = &self.of[usize::from(operation == Operation::Write)];
         let (first, last) = (times.first()?, times.last()?);
@@ -52,13 +52,13 @@ impl Responses {
     }
 }
 
-/// Keeps the response times of all requests from number `first` on, and when requests were complete.
+/// Collects the response times of all requests from number `first` on, and the completion times of all requests.
 struct Collector {
     first: u64,
     responses: Responses,
-    /// When the first and the last request that is measured arrived.
+    /// The arrival times of the first and of the last measured request.
     window: (Ticks, Ticks),
-    /// When requests were complete, of reads and of writes.
+    /// The completion times of reads and of writes.
     complete: [Vec<Ticks>; 2],
 }
 
@@ -72,8 +72,9 @@ impl Collector {
         }
     }
 
-    /// Reads and writes a second that were complete while measured requests arrived. Equally many requests are under way at both ends of that time,
-    /// so that neither the beginning nor the end of the run counts.
+    /// The reads and the writes per second that completed between the first and the last arrival of a measured
+    /// request. About equally many requests are outstanding at both ends of this window, so neither the beginning
+    /// nor the end of the run distorts the rates.
     fn rates(&self) -> [f64; 2] {
         let (begin, end) = self.window;
         let seconds = to_ms(end.saturating_sub(begin)) / 1e3;
@@ -111,15 +112,15 @@ impl Observer for Collector {
     }
 }
 
-/// States that drives were brought into. Other drives that differ only in their times begin in the same states.
+/// Prepared states of drives. Drives that differ only in their times share a state.
 #[derive(Default)]
 pub(super) struct States(Mutex<Vec<Kept>>);
 
-/// The inputs of a state, and its file.
+/// The settings that a state depends on, and the file that holds it.
 type Kept = (BTreeMap<String, String>, Arc<tempfile::NamedTempFile>);
 
 impl States {
-    /// The state that `settings` ask for.
+    /// The file of the state that `settings` ask for, which is prepared if it is not kept yet.
     fn of(
         &self,
         settings: &Settings,
@@ -145,20 +146,21 @@ impl States {
     }
 }
 
-/// A drive that was made small, in the state that most experiments begin in.
+/// A scaled-down drive in the state in which most experiments begin.
 pub(super) struct Bench {
     pub drive: Scaled,
     state: Arc<tempfile::NamedTempFile>,
-    /// Requests that are measured in a run; half as many precede them.
+    /// The number of measured requests of a run; half as many warm-up requests precede them.
     requests: u64,
 }
 
-/// How requests of a steady state arrive.
+/// How the requests of a steady-state experiment arrive.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrivals {
-    /// Requests arrive with exponential gaps of `mean_ms`; at most `depth` of them are in the device at a time.
+    /// Requests arrive with exponentially distributed gaps of `mean_ms` on average; at most `depth` of them are
+    /// in the device at a time.
     Open { mean_ms: f64, depth: u64 },
-    /// `depth` requests are in the device at all times: the next arrives when one is complete.
+    /// `depth` requests are always in the device: the next request arrives when one completes.
     Closed { depth: u64 },
 }
 
@@ -180,18 +182,18 @@ impl Arrivals {
     }
 }
 
-/// The load in a steady state.
+/// The load of a steady-state experiment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub arrivals: Arrivals,
     pub write_percent: f64,
-    /// Bytes of a request.
+    /// Bytes of each request.
     pub bytes: u64,
-    /// Requests follow each other in address.
+    /// Whether each request begins at the address at which the previous one ended.
     pub sequential: bool,
 }
 
-/// The results in a steady state.
+/// The results of a steady-state experiment.
 pub(super) struct Steady {
     pub responses: Responses,
     pub reads_per_s: f64,
@@ -204,10 +206,10 @@ fn set(settings: &mut Settings, key: &str, value: &str) {
 }
 
 impl Bench {
-    /// Prepares `drive`: written once in order, then so often at random as `passes` says.
+    /// Prepares `drive`: it is written once in order, and then overwritten at random `passes` times.
     ///
     /// # Errors
-    /// If the drive cannot be written so, or the state has no room on the disk.
+    /// If the drive cannot be prepared, or its state cannot be written to a temporary file.
     pub fn new(
         drive: Scaled,
         passes: u64,
@@ -232,12 +234,13 @@ impl Bench {
         self.state.path()
     }
 
-    /// The steady state under `load`.
+    /// Simulates the steady state under `load`.
     ///
     /// # Errors
     /// If the drive cannot be simulated, or `progress` asked to stop.
     pub fn steady(&self, load: Load, progress: &dyn Progress) -> Result<Steady, Error> {
-        // As many bytes as requests of one block would have, but enough requests for a mean.
+        // The run moves as many bytes as `requests` requests of one block, but has at least 2000 requests, so
+        // that means are meaningful.
         let requests = (self.requests * BLOCK / load.bytes).max(2_000);
         let warmup = requests / 2;
         let mut settings = self.drive.settings.clone();
@@ -288,45 +291,45 @@ impl Bench {
 /// The order in which the pages of a phase are written.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Pattern {
-    /// Once, in order of address.
+    /// Each page once, in ascending order of addresses; a phase that writes more begins again at the first page.
     Sequential,
-    /// Once, in random order.
+    /// Each page once, in random order.
     Shuffled,
-    /// Uniformly at random.
+    /// Pages at random, uniformly.
     Uniform,
-    /// By the Zipf law with this exponent, scattered over all pages.
+    /// Pages at random, by Zipf's law with this exponent; the popular pages are scattered over all pages.
     Zipf(f64),
 }
 
-/// One phase of writes over all that is used, in requests of a block.
+/// One phase of writes over the used capacity, in requests of one block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phase {
     pub pattern: Pattern,
-    /// How often as many bytes are written as are used.
+    /// The bytes that the phase writes, as a multiple of the used capacity.
     pub drive_writes: f64,
 }
 
-/// The drive's write amplification after an amount of writes, counted from the start of the first phase.
+/// The totals of a course at one moment, counted from the start of the first phase.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
-    /// Bytes that the host wrote.
+    /// Bytes that the host has written.
     bytes: f64,
-    /// Bytes that flash programmed.
+    /// Bytes that the flash has programmed.
     programmed: f64,
-    /// Seconds that passed.
+    /// Seconds that have passed.
     seconds: f64,
 }
 
-/// How a drive was written.
+/// The totals of a drive over the course of several phases of writes.
 pub(super) struct Course {
     points: Vec<Point>,
-    /// Bytes that the host has written before each phase.
+    /// Bytes that the host had written before each phase.
     starts: Vec<f64>,
     used_bytes: f64,
 }
 
 impl Course {
-    /// Writes `phases` one after the other to the empty `drive`, `depth` requests at a time.
+    /// Writes `phases` one after the other to the empty `drive`, with `depth` outstanding requests.
     ///
     /// # Errors
     /// If the drive cannot be simulated, or `progress` asked to stop.
@@ -375,7 +378,8 @@ impl Course {
         })
     }
 
-    /// Write amplification and the host's rate in MiB/s of phase `phase`, from one number of drive writes to another.
+    /// The write amplification and the host's rate in MiB/s within phase `phase`, between the drive writes `from`
+    /// and `to`. `None` if the course does not reach so far.
     pub fn between(&self, phase: usize, from: f64, to: f64) -> Option<(f64, f64)> {
         let at = |writes: f64| self.at(self.starts[phase] + writes * self.used_bytes);
         let (begin, end) = (at(from)?, at(to)?);
@@ -389,12 +393,12 @@ impl Course {
         })
     }
 
-    /// The value after the host had written `bytes`, interpolated between two points.
+    /// The totals when the host had written `bytes`, interpolated between two points.
     fn at(&self, bytes: f64) -> Option<Point> {
         let behind = self.points.partition_point(|point| point.bytes < bytes);
         let last = self.points.last()?;
         if behind == self.points.len() {
-            // The end of the last phase may be a request further on.
+            // The last phase may have stopped one request before its nominal end.
             return (bytes <= last.bytes * 1.001).then_some(*last);
         }
         let end = self.points[behind];
@@ -415,7 +419,7 @@ impl Course {
     }
 }
 
-/// The course of an explained run of requests of a block each.
+/// The totals at the end of each interval of an explained run whose requests have one block each.
 fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
     let explained = outcome.record.explained.as_deref();
     let timed = explained.and_then(|explained| explained.timed.as_ref());
@@ -440,10 +444,11 @@ fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
     Ok(series.intervals.iter().enumerate().map(point).collect())
 }
 
-/// The requests of `phase` over `pages` pages of a block; they never end, except if the phase writes each page once.
+/// The requests of `phase` over `pages` pages of one block. A shuffled phase ends after each page was written
+/// once, a Zipf phase after `requests` requests; the other phases never end.
 ///
 /// # Errors
-/// If the workload contradicts itself.
+/// If the Zipf workload refuses its parameters.
 fn written(phase: &Phase, pages: u64, requests: u64, seed: u64) -> Result<Requests, Error> {
     let request = move |page: u64| Request {
         arrival: 0,
@@ -475,7 +480,7 @@ fn written(phase: &Phase, pages: u64, requests: u64, seed: u64) -> Result<Reques
     })
 }
 
-/// Keeps the results of tasks, by their number.
+/// Collects the results of parallel tasks, by the number of the task.
 pub(super) struct Found<T>(Mutex<Vec<Option<T>>>);
 
 impl<T> Found<T> {

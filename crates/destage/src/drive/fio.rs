@@ -1,10 +1,10 @@
-//! Results of fio as measurements: the JSON that `fio --output-format=json` writes, a row for each job.
+//! Measurements from fio: the JSON that `fio --output-format=json` writes, with one row for each job.
 
 use serde_json::Value;
 
 use super::measured::Row;
 
-/// The columns of a job: those of a queue depth.
+/// The columns of a job, which are those of the shape queue depth.
 const COLUMNS: [&str; 8] = [
     "drive",
     "op",
@@ -16,10 +16,10 @@ const COLUMNS: [&str; 8] = [
     "p99_us",
 ];
 
-/// The columns, and a row for each job of `text`; `drive` is the name of the measured drive.
+/// The columns, and a row for each job in `text`; `drive` is the name of the measured drive.
 ///
 /// # Errors
-/// The part that differs from fio's form: the job, and what was expected.
+/// If `text` is not a result of fio: the job, and what was expected in it.
 pub(super) fn rows(text: &str, drive: &str) -> Result<(Vec<String>, Vec<Row>), String> {
     let document: Value = serde_json::from_str(text)
         .map_err(|error| format!("{error}; expected a result that fio wrote as JSON"))?;
@@ -35,7 +35,8 @@ pub(super) fn rows(text: &str, drive: &str) -> Result<(Vec<String>, Vec<Row>), S
     Ok((COLUMNS.map(str::to_owned).to_vec(), rows))
 }
 
-/// The fields of `job`. An option that is not among its own is looked for in the `global` ones.
+/// The fields of `job`. An option that the job does not set is taken from the `global` options, then from fio's
+/// default.
 fn row(global: &Value, job: &Value, drive: &str) -> Result<Vec<String>, String> {
     let option = |name: &str| {
         let own = job["job options"][name].as_str();

@@ -1,10 +1,13 @@
-//! A profile fitted to measurements of a drive: few numbers, found on few rows and judged by the others.
+//! Fitting of a profile to measurements of a drive: a few parameters are found on some rows and judged by the
+//! others.
 //!
-//! Each trial repeats the experiments of the rows that are [for fitting](super::split) on a smaller simulated drive with other numbers, through the
-//! code of [`check`](super::check()). Numbers that follow directly from the figures are computed first: the time of the firmware from writes at the
-//! lightest load, the times of the types of page from its reads, the program time from the saturated rate. The other numbers are searched one after
-//! the other, with ever smaller steps, since percentiles are not smooth functions: a median between two modes of a distribution jumps. Every trial
-//! has the same requests, so that equal inputs give equal profiles.
+//! Each trial changes the parameters of a scaled-down simulated drive and repeats the experiments of the rows
+//! that are [for fitting](super::split), through the code of [`check`](super::check()). Parameters that follow
+//! directly from measured values are computed first: the firmware time from the writes at the lightest load, the
+//! read times of the page types from the reads at that load, and the program time from the saturated rate. The
+//! other parameters are searched one after the other, with smaller and smaller steps. The search uses no
+//! derivatives because percentiles are not smooth functions: a median between two modes of a distribution jumps.
+//! All trials have the same requests, so equal inputs give equal profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -30,20 +33,20 @@ use crate::manifest::Manifest;
 /// How a profile is fitted.
 #[derive(Clone, Debug)]
 pub struct FitPlan {
-    /// The profile from which it begins, with changes.
+    /// The settings at which the fit begins: a profile, with changes.
     pub start: Settings,
-    /// Its name, for the source of the new one.
+    /// The name of that profile, which becomes part of the source text of the new profile.
     pub name: String,
-    /// How small the drive is made.
+    /// The size of the simulated drive.
     pub scale: Scale,
-    /// Requests that are measured for each load of a trial; a check of the result has as many.
+    /// The number of measured requests for each load of a trial. The final comparison uses the same number.
     pub requests: u64,
-    /// Fits to all rows, so that none is left to judge by.
+    /// Whether the fit uses all rows, so that no row is left to judge the profile.
     pub all_rows: bool,
 }
 
 impl FitPlan {
-    /// The usual size and length.
+    /// A plan with the default scale, 200 000 measured requests for each load, and rows kept for judging.
     #[must_use]
     pub fn new(start: Settings, name: impl Into<String>) -> Self {
         Self {
@@ -56,43 +59,47 @@ impl FitPlan {
     }
 }
 
-/// A number that was fitted.
+/// A parameter that was fitted.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// The parameter; with `/1`, `/2`, ... after it the first, second, ... of several numbers of one parameter.
+    /// The name of the parameter. If the parameter has several numbers, `/1`, `/2`, ... after the name says which
+    /// one.
     pub key: String,
-    /// The number.
+    /// The fitted value, in the unit of the parameter.
     pub value: f64,
-    /// Between these bounds the rows leave it open: two standard errors to each side. A number that the rows do not determine may have any value that
-    /// was tried.
+    /// The lower end of the interval that the rows leave open: two standard errors below the value, on a
+    /// logarithmic scale. A value that the rows do not determine may be anywhere between the bounds of the
+    /// search.
     pub low: f64,
-    /// See `low`.
+    /// The upper end of the interval; see `low`.
     pub high: f64,
-    /// Other numbers that the rows cannot tell from this one: a change of one can be undone by the other.
+    /// Other parameters that the rows cannot tell from this one, because a change of one can be compensated by
+    /// the other.
     pub tied: Vec<String>,
 }
 
-/// A profile that was fitted, and how it does.
+/// A fitted profile, with its comparison with the measurements.
 #[derive(Clone, Debug)]
 pub struct Fit {
-    /// How it came to be.
+    /// How the fit was computed.
     pub manifest: Manifest,
-    /// The numbers, at most 16.
+    /// The fitted parameters, at most 15.
     pub parameters: Vec<Fitted>,
-    /// The profile compared with each file; rows that it was fitted on do not count.
+    /// The comparison of the profile with each file. Rows that the profile was fitted on do not count.
     pub checks: Vec<Check>,
-    /// The use of each value of each check.
+    /// The use of each value of each comparison.
     pub uses: Vec<Vec<Use>>,
-    /// The profile, as a TOML file.
+    /// The text of the profile, as a TOML file.
     pub profile: String,
-    /// How many trials there were.
+    /// The number of trials.
     pub trials: u64,
 }
 
-/// Fits a profile to `files`, which are of one drive.
+/// Fits a profile to `files`, which have to be measurements of one drive.
 ///
 /// # Errors
-/// An error in a row or in the settings; files of several drives, or without rows to fit to; or an interrupt because `effort.progress` asked to stop.
+/// An error in a row or in the settings; no files, files of several drives, or files without rows to fit to; or
+/// an interrupt, because `effort.progress` asked to stop.
 pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Result<Fit, Error> {
     let started = Instant::now();
     let Some(first) = files.first() else {
@@ -191,7 +198,7 @@ pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Res
     })
 }
 
-/// The rows of `file` that are for fitting.
+/// A copy of `file` with only the rows that are for fitting.
 fn some_of(file: &Measurements, uses: &[Use]) -> Measurements {
     let rows = file.rows.iter().zip(uses);
     let rows = rows.filter(|(_, of)| **of == Use::Fit);
@@ -203,12 +210,14 @@ fn some_of(file: &Measurements, uses: &[Use]) -> Measurements {
     }
 }
 
-/// Microseconds of a write at p99 from which on a drive stalls writes, at loads well below saturation.
+/// A write time at the 99th percentile, in microseconds. A drive with a longer one at a load well below
+/// saturation stalls writes.
 const STALL_US: f64 = 200.0;
-/// Loads that are well below saturation: below this share of it.
+/// A load counts as well below saturation if it is below this share of the highest write rate.
 const WELL_BELOW: f64 = 0.75;
 
-/// Whether the drive of `files` stalls writes long before it is saturated, by the rows that are fitted on.
+/// Whether the drive of `files` stalls writes long before it is saturated. Only the rows for fitting are looked
+/// at.
 fn stalls(files: &[Measurements]) -> Result<bool, Error> {
     for file in files.iter().filter(|file| file.shape == Shape::Latency) {
         let mut most = 0.0_f64;
@@ -228,21 +237,23 @@ fn stalls(files: &[Measurements]) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// A figure of a trial that is off.
+/// The error of one value in a trial.
 #[derive(Clone)]
 struct Off {
-    /// The line of its row.
+    /// The line of the value's row in the file.
     line: u64,
-    /// What was measured.
+    /// The measured quantity.
     what: String,
-    /// The logarithm of modelled over measured, in units of the goal: twice as much is as wrong as half as much.
+    /// The logarithm of modelled over measured, divided by the allowed error. Twice the measured value is as
+    /// wrong as half of it.
     error: f64,
-    /// Measured less modelled, in the unit of the file; 0 between the bounds of the repetitions.
+    /// Measured minus modelled, in the unit of the file; 0 if the modelled value is within the range of the
+    /// repetitions.
     lacks: f64,
 }
 
 impl Off {
-    /// It is the same figure as `other`.
+    /// Whether this is the error of the same value as `other`.
     fn is(&self, other: &Self) -> bool {
         self.line == other.line && self.what == other.what
     }
@@ -251,7 +262,8 @@ impl Off {
 /// The errors of a trial, in the order of the rows.
 type Errors = Vec<Off>;
 
-/// The allowed error of a figure: as a share, or as an amount in its own unit, whichever is more. Nothing if it is not fitted on.
+/// The allowed error of a quantity: as a share of the measured value, and as an amount in the unit of the file.
+/// The larger one applies. `None` if the quantity is not fitted.
 fn wanted(what: &str) -> Option<(f64, f64)> {
     Some(match what {
         "read p50" => (0.03, 0.5),
@@ -271,21 +283,24 @@ fn wanted(what: &str) -> Option<(f64, f64)> {
     })
 }
 
-/// A larger error than this counts less and less: a property that the model cannot reproduce must not distort the other numbers.
+/// An error beyond this many allowed errors counts only logarithmically: a property that the model cannot
+/// reproduce must not distort the other parameters.
 const FAR: f64 = 12.0;
-/// Steps of the search, as factors: the first is coarse, since the search may begin far off.
+/// Step factors of the search. The first steps are coarse, since the search may begin far from the solution.
 const COARSE_STEPS: [f64; 2] = [1.5, 1.2];
-/// See [`COARSE_STEPS`].
+/// Step factors for refinement; see [`COARSE_STEPS`].
 const FINE_STEPS: [f64; 1] = [1.1];
-/// See [`COARSE_STEPS`].
+/// Step factors of the last refinement; see [`COARSE_STEPS`].
 const LAST_STEPS: [f64; 1] = [1.04];
-/// How often figures are read off, at most.
+/// The largest number of times that parameters are computed from measured values in one call.
 const READINGS: usize = 3;
-/// Determines the times of the three types of page: a third of the reads is of each type, and few reads wait at light load.
+/// The percentiles that give the read times of the three page types: a third of the reads is of each type, and
+/// few reads wait at light load.
 const TYPES: [&str; 3] = ["read p10", "read p50", "read p75"];
-/// Determines the program time.
+/// The quantity that gives the program time.
 const RATE: &str = "saturated writes_per_s";
-/// Ways to suspend a program, from which the search begins: microseconds that it takes in any case, and of a pulse.
+/// Starting points of the search for the times of suspension, each in microseconds: the fixed time of a
+/// suspension, and the time of a pulse.
 const SUSPENSIONS: [(f64, f64); 6] = [
     (5.0, 1.0),
     (5.0, 40.0),
@@ -294,42 +309,45 @@ const SUSPENSIONS: [(f64, f64); 6] = [
     (10.0, 150.0),
     (50.0, 100.0),
 ];
-/// By how much the tail of a program is longer than the slowest reads say: few of them may have met it.
+/// Factors on the length of the program tail that the slowest reads suggest. The tail may be longer, because few
+/// reads may have met it.
 const TAILS: [f64; 3] = [1.0, 2.0, 4.0];
-/// From how many of the ways to suspend, the best, the search goes on.
+/// The number of starting points, the best ones, from which the search continues.
 const STARTS: usize = 3;
-/// How often a step is repeated in one direction, at most.
+/// The largest number of times that a step is repeated in one direction.
 const REPEATS: u32 = 4;
-/// A trial is better only by more than this share, so that chance decides little.
+/// A trial counts as better only if its loss is below this share of the best loss, so that chance decides little.
 const BETTER: f64 = 0.995;
-/// Another number of dies has to be better by more than this, as few rows depend on it.
+/// Another number of dies counts as better only if the loss is below this share of the best loss, because few
+/// rows depend on it.
 const CLEARLY_BETTER: f64 = 0.9;
-/// The first, coarse steps run the number of requests divided by this.
+/// Coarse steps run the number of requests divided by this.
 const COARSE: u64 = 3;
-/// The step by which intervals are found.
+/// The step factor with which the sensitivity of the errors is measured.
 const PROBE: f64 = 1.08;
 
-/// Six digits are more than a measurement has.
+/// Rounds `number` to six significant digits, which is more than a measurement has.
 fn rounded(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
 struct Search<'a> {
     knobs: Knobs,
-    /// The rows that are fitted on.
+    /// The rows for fitting, by file.
     files: Vec<Measurements>,
     plan: &'a FitPlan,
     effort: &'a Effort<'a>,
     states: States,
-    /// Trials that were made: by requests, files and numbers.
+    /// The errors of all trials, by the number of requests, whether the trial was of fills, and the bits of the
+    /// parameters.
     seen: BTreeMap<(u64, bool, Vec<u64>), Option<Errors>>,
     trials: u64,
 }
 
-/// A modelled value below this share of the measured one counts as this share.
+/// The smallest ratio of modelled to measured value: a smaller ratio counts as this one.
 const NOTHING: f64 = 1e-6;
 
-/// The weight of an error.
+/// The contribution of an error to the loss; beyond [`FAR`] it grows only logarithmically.
 fn counted(error: f64) -> f64 {
     match error.abs() {
         near if near <= FAR => error,
@@ -337,7 +355,7 @@ fn counted(error: f64) -> f64 {
     }
 }
 
-/// The loss of a trial: the sum of the weights of `errors`.
+/// The loss of a trial: the sum of the contributions of `errors`; infinite if there is no such drive.
 fn loss(errors: Option<&Errors>) -> f64 {
     errors.map_or(f64::INFINITY, |errors| {
         errors.iter().map(|off| counted(off.error).abs()).sum()
@@ -345,7 +363,8 @@ fn loss(errors: Option<&Errors>) -> f64 {
 }
 
 impl Search<'_> {
-    /// The errors of the drive with `numbers`; `None` if there is no such drive. `fills` says whether fills are tried, or everything else.
+    /// The errors of the drive with the parameters `numbers`; `None` if there is no such drive. If `fills` is
+    /// true only fill experiments are tried, otherwise only all other experiments.
     fn errors(
         &mut self,
         numbers: &[f64],
@@ -371,7 +390,8 @@ impl Search<'_> {
             let checked = match check_from(&self.states, file.clone(), &plan, self.effort) {
                 Ok(checked) => checked,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
-                // There is no such drive: too small for the used capacity, or with less than the layer needs.
+                // There is no such drive: it is too small for the used capacity, or has fewer blocks than the
+                // layer needs.
                 Err(_) => {
                     found = None;
                     break;
@@ -396,7 +416,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// The best numbers.
+    /// Searches for the parameters with the smallest loss.
     fn run(&mut self) -> Result<Vec<f64>, Error> {
         let mut numbers = self.knobs.begin()?;
         let (coarse, fine) = (self.plan.requests / COARSE, self.plan.requests);
@@ -441,7 +461,8 @@ impl Search<'_> {
         Ok(numbers)
     }
 
-    /// The numbers that do not follow directly from a figure: those of suspension, and of bursts.
+    /// The indices of the parameters that do not follow directly from measured values: those of suspension, of
+    /// collection bursts and of the buffer size.
     fn searched(&self) -> Vec<usize> {
         let is_searched = |key: &str| key.starts_with(SUSPENSION) || key == BURST || key == BUFFER;
         (0..self.knobs.all().len())
@@ -449,7 +470,8 @@ impl Search<'_> {
             .collect()
     }
 
-    /// The lines of the lightest load, and the figure of `op` at `percentile` there.
+    /// The lines of the rows at the lightest load, and the measured time of `op` at `percentile` there, in
+    /// microseconds.
     fn lightest(&self, op: &str, percentile: &str) -> Result<(BTreeSet<u64>, Option<f64>), Error> {
         let mut lightest = f64::INFINITY;
         let (mut lines, mut figure) = (BTreeSet::new(), None);
@@ -473,9 +495,11 @@ impl Search<'_> {
         Ok((lines, figure))
     }
 
-    /// Numbers that follow directly from the figures: the time of the firmware from the median of writes at the lightest load, the times of the types
-    /// of page from the thirds of its reads, and the program time from the saturated rate, to which it is inversely proportional. The other parts of
-    /// a command's time are the model's, so the difference to a trial is added. Of all trials the best stays.
+    /// Computes the parameters that follow directly from measured values: the firmware time from the median of
+    /// the writes at the lightest load, the read times of the page types from percentiles of the reads there, and
+    /// the program time from the saturated rate, to which it is inversely proportional. The model adds other
+    /// times to each of them, so the difference between measurement and trial is added to the parameter.
+    /// `numbers` becomes the best of all trials.
     fn read_off(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (light, _) = self.lightest("write", "50")?;
         let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
@@ -490,7 +514,7 @@ impl Search<'_> {
                 found.map_or(0.0, |off| off.lacks)
             };
             let before = trial.clone();
-            // Reads wait for the firmware, too.
+            // The firmware time is also part of a read.
             let firmware = lacks("write p50");
             let mut adds = vec![(self.knobs.find(FIRMWARE), 1000.0 * firmware)];
             for (type_of_page, what) in TYPES.iter().enumerate() {
@@ -519,8 +543,9 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The first, coarse steps: some ways to suspend are read off, and the search goes on from the best of them, since it could not get from one to
-    /// another. The slowest reads of the lightest load came when a program was in its tail.
+    /// Makes the coarse steps. The times that follow directly are computed for several starting points of
+    /// suspension, and the search continues from the best ones, since small steps cannot lead from one to
+    /// another. The slowest reads at the lightest load give the length of the program tail.
     fn begin(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         self.read_off(numbers, requests)?;
         let searched = self.searched();
@@ -560,13 +585,15 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Tries twice and half as many dies, with programs longer or shorter in proportion, which leaves the saturated rate unchanged.
+    /// Tries half as many and twice as many dies, repeatedly while the loss falls clearly. Program times change
+    /// by the same factor, which leaves the saturated rate unchanged.
     fn dies(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (Some(dies), Some(program)) = (self.knobs.find(DIES), self.knobs.find(PROGRAM)) else {
             return Ok(());
         };
         let blocks = self.knobs.find(BLOCKS);
-        // With other programs reads meet them otherwise.
+        // Other program times change how long reads wait for programs, so the times of suspension are searched
+        // again.
         let reads: Vec<_> = (0..numbers.len())
             .filter(|place| self.knobs.all()[*place].key.starts_with(SUSPENSION))
             .collect();
@@ -599,7 +626,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Goes along each of `places` by each of `steps`, as long as that is better.
+    /// Multiplies and divides the parameter at each of `places` by each of `steps`, as long as the loss falls.
     fn descend(
         &mut self,
         numbers: &mut [f64],
@@ -636,7 +663,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The number `number` of a knob after a step of `factor`.
+    /// The value of the parameter at `place` after a step from `number` by `factor`, within the bounds.
     fn stepped(&self, place: usize, number: f64, factor: f64) -> f64 {
         let knob = &self.knobs.all()[place];
         let (low, high) = knob.bounds;
@@ -649,7 +676,7 @@ impl Search<'_> {
         after.clamp(low, high)
     }
 
-    /// The bounds of each number, from how much the errors change with it.
+    /// The interval of each parameter, from the sensitivity of the errors to it.
     fn intervals(&mut self, numbers: &[f64]) -> Result<Vec<Fitted>, Error> {
         let requests = self.plan.requests;
         let count = numbers.len();
@@ -685,7 +712,7 @@ impl Search<'_> {
         }
         let squares: f64 = here.iter().map(|off| counted(off.error).powi(2)).sum();
         let free = here.len().saturating_sub(count).max(1) as f64;
-        // The goal is never less than the assumed accuracy of a model.
+        // The standard deviation of an error is assumed to be at least half of the allowed error.
         let variance = (squares / free).max(0.25);
         let product = |one: &[f64], other: &[f64]| -> f64 {
             one.iter().zip(other).map(|(one, other)| one * other).sum()
@@ -695,7 +722,8 @@ impl Search<'_> {
             .map(|one| slopes.iter().map(|other| product(one, other)).collect())
             .collect();
         for (place, row) in normal.iter_mut().enumerate() {
-            // The assumed range beforehand: within a factor of e to the tenth.
+            // The prior: each parameter is assumed to lie within a factor of e to the power of 10 (one standard
+            // deviation).
             row[place] += variance / 100.0;
         }
         let covariance = inverse(&normal, variance);
@@ -732,7 +760,7 @@ impl Search<'_> {
     }
 }
 
-/// The profile of `settings` as a TOML file, with every parameter that is set.
+/// The profile of `settings` as the text of a TOML file, with every parameter that is set.
 fn profile(settings: &Settings, drive: &str, source: &str) -> String {
     let mut sections: BTreeMap<&str, Vec<(&str, String)>> = BTreeMap::new();
     for key in settings.keys() {
@@ -766,14 +794,15 @@ fn quoted(text: &str) -> String {
 }
 
 impl Fit {
-    /// The errors of the rows that the profile is judged by, of all files.
+    /// The errors of the rows that judge the profile, of all files.
     #[must_use]
     pub fn summary(&self) -> Vec<Summary> {
         summed(self.checks.iter().flat_map(|check| &check.rows))
     }
 
-    /// `{"manifest", "drive", "parameters", "rows", "summary", "left_out"}`: the output of `destage drive fit --json`. A row is one of
-    /// [`Check::to_json`] with `"use"`, which is `fit`, `judge` or `show`.
+    /// `{"manifest", "drive", "parameters", "rows", "summary", "left_out"}`: the output of
+    /// `destage drive fit --json`. A row is one of [`Check::to_json`] with `"use"` added, which is `fit`, `judge` or
+    /// `show`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let number = |of: &Fitted| {

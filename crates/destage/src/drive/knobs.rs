@@ -1,4 +1,4 @@
-//! The numbers of a profile that a fit may change, and how they go into its settings.
+//! The parameters of a profile that a fit may change, and how their values enter the settings.
 
 use destage_sim::settings::{Origin, Settings};
 
@@ -6,20 +6,20 @@ use super::measured::Shape;
 use super::scaled::GIB;
 use crate::error::Error;
 
-/// A number that is fitted.
+/// A parameter whose value is fitted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Knob {
-    /// The parameter.
+    /// The name of the parameter.
     pub key: &'static str,
-    /// Which of the numbers of the parameter it is, from 0, where that has several.
+    /// The index, from 0, of the fitted number in a parameter that has several numbers.
     pub place: Option<usize>,
-    /// The number from which the search begins where the profile has 0, or fewer numbers.
+    /// The value at which the search begins if the profile has 0 or fewer numbers there.
     start: f64,
-    /// The smallest and the largest number that is tried.
+    /// The smallest and the largest value that is tried.
     pub bounds: (f64, f64),
-    /// Whole numbers only.
+    /// Whether only whole numbers are tried.
     pub is_whole: bool,
-    /// The measurements that determine it.
+    /// The kinds of measurements that determine the value.
     shapes: &'static [Shape],
 }
 
@@ -60,14 +60,14 @@ pub(super) const FIRMWARE: &str = "device.firmware_ns";
 pub(super) const SUSPEND: &str = "flash.suspend_us";
 pub(super) const PULSE: &str = "flash.suspend_pulse_us";
 pub(super) const TAIL: &str = "flash.suspend_tail_us";
-/// Prefix of the names of the numbers of suspension.
+/// The prefix of the names of all parameters of suspension.
 pub(super) const SUSPENSION: &str = "flash.suspend_";
-/// How much room a burst of collection gains.
+/// The parameter that says how much room a burst of garbage collection gains.
 pub(super) const BURST: &str = "ftl.gc_burst_units";
 pub(super) const BUFFER: &str = "buffer.capacity_bytes";
 pub(super) const PROGRAM: &str = "flash.program_us";
 
-/// All numbers: no drive has more than these.
+/// All parameters that a fit may change. A fit uses only those that its measurements determine.
 const KNOBS: [Knob; 15] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
     knob(
@@ -111,13 +111,14 @@ const KNOBS: [Knob; 15] = [
     )),
 ];
 
-/// Bytes of the buffer from which the search begins where its size shows.
+/// The buffer size, in bytes, at which the search begins if measurements show the size.
 const START_BUFFER: u32 = 8_000_000;
-/// Number of firmware cores at which a firmware time is a constant delay without queueing.
+/// The number of firmware cores at which the firmware time is a constant delay without queueing.
 const DELAY_CORES: &str = "256";
 
-/// Parameters that no figure tells, and with which response times under writes come out right: no page waits for a channel, and the buffer passes each
-/// page on at once. They replace those of the profile from which a fit begins, but not what its user sets.
+/// Parameters that no measurement determines, and the values with which response times under writes are right: no
+/// page waits for a channel, and the buffer passes each page on at once. They replace values of the profile from
+/// which a fit begins, but not settings of the user.
 const UNTOLD: [(&str, &str); 5] = [
     ("flash.channels", "auto"),
     ("flash.transfer_ns_per_byte", "0"),
@@ -126,7 +127,7 @@ const UNTOLD: [(&str, &str); 5] = [
     ("buffer.bg_destage", "false"),
 ];
 
-/// The numbers that are fitted, in a profile.
+/// The fitted parameters of a profile.
 #[derive(Clone)]
 pub(super) struct Knobs {
     start: Settings,
@@ -136,8 +137,9 @@ pub(super) struct Knobs {
 }
 
 impl Knobs {
-    /// The numbers that measurements of `shapes` determine, in the profile `start`. `used_gib` are used at most in a fill. On a drive that `stalls`
-    /// writes long before it is saturated, garbage is collected in bursts.
+    /// The parameters of the profile `start` that measurements of `shapes` determine. `used_gib` is the largest
+    /// capacity that a fill uses, in GiB. If the drive `stalls` writes long before it is saturated, garbage
+    /// collection runs in bursts.
     pub fn new(start: &Settings, shapes: &[Shape], used_gib: Option<f64>, stalls: bool) -> Self {
         let all = KNOBS.into_iter();
         let told = |knob: &Knob| knob.shapes.iter().any(|shape| shapes.contains(shape));
@@ -154,13 +156,14 @@ impl Knobs {
         }
         if stalls {
             set(&mut start, "ftl.gc_pace", "burst");
-            // Beyond this size, no observed stall could come from the buffer's size.
+            // The search for the buffer size begins here: with a larger buffer, the observed stalls would not
+            // depend on its size.
             set(&mut start, BUFFER, &START_BUFFER.to_string());
         }
         let is_delay = shapes.contains(&Shape::Latency);
         let has_types = is_delay || shapes.contains(&Shape::Depth);
         Self {
-            // A number is fitted in one place only.
+            // Each property is fitted by a single parameter, also where several parameters could describe it.
             all: all
                 .filter(told)
                 .filter(|knob| !(is_delay && knob.key == "device.firmware_cores"))
@@ -176,22 +179,22 @@ impl Knobs {
         &self.all
     }
 
-    /// The place of the number of `key`, if it is fitted.
+    /// The index of the parameter `key` among the fitted ones; `None` if it is not fitted.
     pub fn find(&self, key: &str) -> Option<usize> {
         self.all.iter().position(|knob| knob.key == key)
     }
 
-    /// The place of the time of a type of page, if it is fitted.
+    /// The index of the read time of a type of page among the fitted parameters; `None` if it is not fitted.
     pub fn read_time(&self, type_of_page: usize) -> Option<usize> {
         self.all
             .iter()
             .position(|knob| knob.key == READ_TIMES && knob.place == Some(type_of_page))
     }
 
-    /// The numbers of the profile as it is.
+    /// The values of the fitted parameters in the profile as it is.
     ///
     /// # Errors
-    /// If its settings contradict each other.
+    /// If the settings of the profile contradict each other.
     pub fn begin(&self) -> Result<Vec<f64>, Error> {
         let parameters = self.start.resolve()?.parameters();
         let text = |key: &str| parameters.get(key).map(ToString::to_string);
@@ -199,7 +202,7 @@ impl Knobs {
             let own = text(knob.key).unwrap_or_default();
             let mut parts = own.split('/').filter_map(|part| part.parse::<f64>().ok());
             let number = match knob.place {
-                // One time is that of all types.
+                // A profile without a time for each type of page has the time `flash.read_us` for all types.
                 Some(place) => parts
                     .nth(place)
                     .or_else(|| text("flash.read_us")?.parse().ok()),
@@ -211,7 +214,7 @@ impl Knobs {
         Ok(self.all.iter().map(begin).collect())
     }
 
-    /// The profile with `numbers`.
+    /// The settings of the profile with the values `numbers`.
     pub fn settings(&self, numbers: &[f64]) -> Settings {
         let mut settings = self.start.clone();
         let mut times = Vec::new();
@@ -225,7 +228,8 @@ impl Knobs {
             set(&mut settings, READ_TIMES, &times.join("/"));
         }
         if let Some(dies) = self.find(DIES) {
-            // As many channels as before, or as there are dies.
+            // The number of channels has to divide the number of dies: the largest such number that is not above
+            // the profile's.
             let own = settings.text("flash.channels");
             let own = own.and_then(|text| text.parse::<u32>().ok());
             let dies = numbers[dies] as u32;
@@ -245,7 +249,7 @@ impl Knobs {
             let own = settings.text("ftl.own_percent");
             let own = own.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
             let blocks = f64::from(geometry.blocks_per_plane);
-            // A thousandth more, because of rounding.
+            // A thousandth more, to allow for rounding.
             let offered = used * 1.001 / (row as f64 * (1.0 - own / 100.0));
             let reserved = (blocks - offered.ceil()).max(0.0);
             let percent = 100.0 * (reserved + 0.5) / blocks;

@@ -1,6 +1,7 @@
 //! The inverse of a small matrix.
 
-/// `scale` times the inverse of the symmetric, positive `matrix`, by Gauss and Jordan with the largest pivot first.
+/// `scale` times the inverse of the symmetric, positive definite `matrix`, by Gauss-Jordan elimination with
+/// partial pivoting.
 pub(super) fn inverse(matrix: &[Vec<f64>], scale: f64) -> Vec<Vec<f64>> {
     let count = matrix.len();
     let mut left = matrix.to_vec();

@@ -1,24 +1,24 @@
-//! Measurements of a drive: files with one row a line, recognised by their columns.
+//! Measurements of a drive: CSV files with one measurement in each row, recognised by their columns.
 
 use std::path::Path;
 
 use super::fio;
 use crate::error::Error;
 
-/// The experiment that a file of measurements comes from. Each has columns of its own.
+/// The experiment that a file of measurements comes from. Each experiment has its own columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// Response times of 4 KiB reads and writes over the load, in steady state (`latency.csv`).
     Latency,
-    /// Write amplification and the host's rate as a drive is written (`waf.csv`).
+    /// Write amplification and the host's write rate while a drive is written (`waf.csv`).
     Fill,
-    /// Requests a second and response times over the queue depth (`queue-depth.csv`).
+    /// Requests per second and response times over the queue depth (`queue-depth.csv`).
     Depth,
     /// Six saturated rates (`rates.csv`).
     Rates,
 }
 
-/// The columns of each shape, and its name in errors.
+/// For each shape: its name in error messages, and the columns that a file must have.
 const SHAPES: [(Shape, &str, &[&str]); 4] = [
     (
         Shape::Latency,
@@ -82,7 +82,7 @@ const SHAPES: [(Shape, &str, &[&str]); 4] = [
 ];
 
 impl Shape {
-    /// The experiment, in words.
+    /// The experiment in words, as error messages name it.
     #[must_use]
     pub fn words(self) -> &'static str {
         let row = SHAPES.iter().find(|(shape, ..)| *shape == self);
@@ -93,33 +93,35 @@ impl Shape {
 /// A line of a file of measurements.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Its number in the file, from 1.
+    /// The number of the line in the file, from 1.
     pub line: u64,
-    /// A text for each of [`Measurements::columns`].
+    /// The text of each of [`Measurements::columns`] in this line.
     pub fields: Vec<String>,
 }
 
 /// A file of measurements.
 #[derive(Clone, Debug)]
 pub struct Measurements {
-    /// The file, as given.
+    /// The path of the file, as given.
     pub file: String,
     /// The experiment that the file comes from.
     pub shape: Shape,
-    /// The names in its first line.
+    /// The column names, from the first line of the file.
     pub columns: Vec<String>,
-    /// Its other lines; all are of one drive.
+    /// All further lines; they describe a single drive.
     pub rows: Vec<Row>,
 }
 
 impl Measurements {
-    /// Reads the file at `path`: CSV, or JSON as fio writes it with `--output-format=json`, each job of which is a row of
-    /// [`Shape::Depth`] of the drive that the file's name says. If the file has several drives, `drive` selects one: the whole text of the column
-    /// `drive`, or a part that fits only one of them.
+    /// Reads the file at `path`: CSV, or the JSON that `fio --output-format=json` writes. In the JSON each job is
+    /// a row of [`Shape::Depth`], and the file's name is the name of the drive. If the file describes several
+    /// drives, `drive` selects one: it is the whole text of the column `drive`, or a part that occurs in only one
+    /// of the names.
     ///
     /// # Errors
-    /// The file cannot be read, its columns are of no [`Shape`], a line has another number of fields, or `drive` does not select one of its drives:
-    /// the error has the file, the line and what was expected.
+    /// If the file cannot be read, its columns fit no [`Shape`], a line has a wrong number of fields, or `drive`
+    /// does not select exactly one drive. The error names the file, the place in it if there is one, and what was
+    /// expected.
     pub fn read(path: &Path, drive: Option<&str>) -> Result<Self, Error> {
         let file = path.display().to_string();
         let wrong = |what: String| Error::Input(format!("{file}: {what}"));
@@ -206,23 +208,23 @@ impl Measurements {
         Ok(())
     }
 
-    /// The drive that all rows are of.
+    /// The name of the drive that all rows describe; empty without rows.
     #[must_use]
     pub fn drive(&self) -> &str {
         self.rows.first().map_or("", |row| self.text(row, "drive"))
     }
 
-    /// The text of `row` in `column`; `None` if there is no such column.
+    /// The text of `row` in `column`; empty if there is no such column.
     #[must_use]
     pub fn text<'r>(&self, row: &'r Row, column: &str) -> &'r str {
         let place = self.columns.iter().position(|name| name == column);
         place.map_or("", |place| &row.fields[place])
     }
 
-    /// The number of `row` in `column`, which must not be negative.
+    /// The number of `row` in `column`, which has to be finite and not negative.
     ///
     /// # Errors
-    /// If it is none: with file, line, column and text.
+    /// If the cell holds no such number. The error has the file, the line, the column and the text.
     pub fn number(&self, row: &Row, column: &str) -> Result<f64, Error> {
         let text = self.text(row, column);
         let number = text.parse::<f64>().ok();
@@ -236,10 +238,10 @@ impl Measurements {
             })
     }
 
-    /// As [`Measurements::number`], and more than zero.
+    /// The number of `row` in `column`, which has to be above 0.
     ///
     /// # Errors
-    /// As there.
+    /// If the cell holds no such number. The error has the file, the line, the column and the text.
     pub fn positive(&self, row: &Row, column: &str) -> Result<f64, Error> {
         let number = self.number(row, column)?;
         if number > 0.0 {
@@ -254,7 +256,7 @@ impl Measurements {
     }
 }
 
-/// The shape whose columns are among `columns`.
+/// The shape whose columns all occur among `columns`.
 fn shape_of(columns: &[String]) -> Result<Shape, String> {
     let missing = |needed: &[&'static str]| -> Vec<&'static str> {
         let absent = |name: &&&str| !columns.iter().any(|column| column == **name);

@@ -1,8 +1,9 @@
-//! Measured drives: a profile compared with the measurements of a real drive.
+//! Measured drives: comparison of a profile with the measurements of a real drive, and fitting of a profile to
+//! them.
 //!
-//! A file of [`Measurements`] is a table, known by its columns, of an experiment on one or more drives. [`check`] repeats that experiment on a
-//! smaller simulated drive of the profile, and gives measured and modelled values, row by row. [`measure`](measure()) does the experiments on a
-//! drive, and leaves such files.
+//! A file of [`Measurements`] is a table of one experiment on one or more drives; its columns identify the
+//! experiment. [`check`] repeats the experiment on a scaled-down simulated drive of a profile, and gives measured
+//! and modelled values row by row. [`measure`](measure()) does the experiments on a drive and writes such files.
 //! `docs/DRIVES.md` describes the columns and the experiments.
 
 mod check;

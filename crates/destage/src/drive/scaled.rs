@@ -1,9 +1,11 @@
-//! A drive made small enough to be simulated in seconds, with the same steady state.
+//! A scaled-down drive, which is simulated in seconds and has the same steady state as the full drive.
 //!
-//! Dies, planes, channels, program units and times stay. Blocks have fewer pages, and a plane has fewer blocks: at least
-//! [`Scale::superblocks`] rows of blocks over all planes, of [`Scale::units`] program units each. The ratio of flash to used capacity, without the
-//! blocks that garbage collection keeps free and those that are open, stays the same, and so does the share of time that erases take: a block with
-//! fewer pages is erased more often and for a shorter time. The write buffer is at most 0.5 % of the capacity that the host uses.
+//! Dies, planes, channels, program units and times are those of the full drive. Blocks have fewer pages,
+//! [`Scale::units`] program units each, and a plane has fewer blocks, at least [`Scale::superblocks`]. The ratio
+//! of the flash to the used capacity stays the same, where flash means all blocks except those that garbage
+//! collection keeps free and those that are open. The share of time that erases take also stays the same: blocks
+//! with fewer pages are erased more often, and each erase takes less time. The write buffer is at most 0.5 % of
+//! the capacity that the host uses.
 
 use destage_base::parameter::Value;
 use destage_nand::Geometry;
@@ -16,12 +18,12 @@ use crate::state::Prepared;
 /// The largest size of the write buffer, as a share of the capacity that the host uses.
 const BUFFER_SHARE: f64 = 0.005;
 
-/// How small a drive is made.
+/// The size of a scaled-down drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scale {
-    /// Blocks of a plane, at least; each is one of a superblock over all planes. A drive with fewer blocks keeps them.
+    /// The smallest number of blocks in a plane. A drive with fewer blocks keeps its own number.
     pub superblocks: u32,
-    /// Program units of a block. A drive whose blocks have fewer pages keeps them.
+    /// Program units in a block. A drive with smaller blocks keeps its own block size.
     pub units: u32,
 }
 
@@ -34,17 +36,17 @@ impl Default for Scale {
     }
 }
 
-/// A drive made small.
+/// A scaled-down drive.
 pub struct Scaled {
-    /// All parameters that are set.
+    /// The settings of the scaled-down drive.
     pub settings: Settings,
-    /// Pages that the host uses, from the first on; a page is a unit of the mapping.
+    /// The number of pages that the host uses, beginning with the first one; a page is a unit of the mapping.
     pub used_pages: u64,
-    /// Bytes of a page.
+    /// Bytes of a page of the mapping.
     pub page_bytes: u64,
 }
 
-/// A device of some size: its blocks, those kept free, those in use.
+/// The geometry of a device.
 struct Shape {
     dies: u64,
     planes: u64,
@@ -62,31 +64,32 @@ impl Shape {
         }
     }
 
-    /// Pages of a row of blocks over all planes.
+    /// Pages in one block of each plane of each die.
     fn row(&self) -> f64 {
         (self.dies * self.planes * self.data_pages) as f64
     }
 
-    /// Pages that hold data when nothing is being written: all pages except those of blocks that are kept free or are open.
+    /// Pages that hold data when no write is in progress: the pages of all blocks except free and open ones.
     fn filled(&self, kept: &Kept) -> f64 {
         self.row() * (self.blocks as f64 - kept.blocks(self))
     }
 }
 
-/// Blocks that garbage collection keeps free, and open blocks.
+/// The blocks that garbage collection keeps free, and the open blocks.
 struct Kept {
     low: u64,
     min_free_percent: f64,
     pools: u64,
     separate: bool,
-    /// For a layer that collects superblocks over all dies: the number of superblocks, open ones included.
+    /// For a layer that collects superblocks over all dies: the number of superblocks that are free or open.
     superblocks: Option<u64>,
-    /// Share of the flash that the layer keeps for itself.
+    /// The share of the flash that the layer uses for its own data.
     own: f64,
 }
 
 impl Kept {
-    /// By the parameters of the layer that `config` has; a layer without them keeps a block of each die.
+    /// From the parameters of the layer of `config`. A layer without such parameters keeps one block of each die
+    /// free.
     fn of(config: &Config) -> Self {
         let parameters = config.parameters();
         let whole = |name: &str| match parameters.get(name) {
@@ -118,7 +121,7 @@ impl Kept {
         }
     }
 
-    /// Blocks of a plane, on average over planes.
+    /// The average number of blocks of a plane that are free or open.
     fn blocks(&self, shape: &Shape) -> f64 {
         if let Some(superblocks) = self.superblocks {
             return superblocks as f64;
@@ -129,16 +132,17 @@ impl Kept {
             low => low as f64,
         };
         let open = if self.separate { 2.0 } else { 1.0 };
-        // An open block is half written on average.
+        // On average, half of an open block is written.
         (low * self.pools as f64 + open / 2.0) / shape.planes as f64
     }
 }
 
 impl Scaled {
-    /// The drive of `settings` with `scale`, of which the host uses `used_bytes`; all that the host sees if that is not given.
+    /// The drive of `settings`, scaled down by `scale`. The host uses `used_bytes` of the full drive; `None` for
+    /// all bytes that it offers.
     ///
     /// # Errors
-    /// If the settings contradict each other or name no size, or the host sees fewer bytes than are to be used.
+    /// If the settings contradict each other or give no size, or if the drive offers fewer than `used_bytes`.
     pub fn new(settings: &Settings, scale: Scale, used_bytes: Option<f64>) -> Result<Self, Error> {
         let (config, offered) = Self::own(settings)?;
         let page_bytes = config.geometry().page_bytes;
@@ -157,7 +161,7 @@ impl Scaled {
         made_small(settings, &config, scale, used)
     }
 
-    /// The drive of `settings` in its own size, and the pages that it offers.
+    /// The full-size configuration of `settings`, and the number of pages that it offers.
     fn own(settings: &Settings) -> Result<(Config, u64), Error> {
         let config = settings.resolve()?;
         let config = match config.capacity_bytes {
@@ -173,33 +177,34 @@ impl Scaled {
         Ok((config, offered))
     }
 
-    /// Bytes that the drive of `settings` offers in its own size.
+    /// Bytes that the full-size drive of `settings` offers.
     ///
     /// # Errors
-    /// If the settings contradict each other or name no size.
+    /// If the settings contradict each other, or give no size.
     pub fn offered_bytes(settings: &Settings) -> Result<u64, Error> {
         let (config, pages) = Self::own(settings)?;
         Ok(pages * config.geometry().page_bytes)
     }
 
-    /// The used capacity, in units of `bytes`.
+    /// The used capacity, in units of `bytes` bytes.
     #[must_use]
     pub fn used(&self, bytes: u64) -> u64 {
         self.used_pages * self.page_bytes / bytes
     }
 }
 
-/// Bytes of a GiB.
+/// Bytes in a GiB.
 pub(super) const GIB: f64 = (1_u64 << 30) as f64;
 
-/// This drive before its first write.
+/// The configuration of this drive without a fill before the first request.
 fn without_fill(config: &Config) -> Config {
     let mut config = config.clone();
     config.set("sim.precondition", Value::Text("none".to_owned()));
     config
 }
 
-/// The settings of the small device, and the pages of it that the host uses.
+/// The settings of the scaled-down drive, and the number of its pages that the host uses. `used` is the number of
+/// pages that the host uses of the full drive.
 fn made_small(
     settings: &Settings,
     config: &Config,
@@ -209,7 +214,7 @@ fn made_small(
     let geometry = config.geometry();
     let own = Shape::of(&geometry);
     let kept = Kept::of(config);
-    // Flash that may hold data, over the capacity that the host uses.
+    // Flash that may hold data, divided by the capacity that the host uses.
     let over = own.filled(&kept) * (1.0 - kept.own) / used;
     let flash = &config.typed.flash;
     let per_page = match config.parameters().get("flash.page_bytes") {
@@ -228,7 +233,8 @@ fn made_small(
         data_pages,
         ..Shape::of(&geometry)
     };
-    // Whole blocks are reserved: among the possible sizes, the one whose ratio of flash to used capacity comes nearest.
+    // Only whole blocks can be reserved. Of all allowed numbers of blocks, the one is chosen whose ratio of flash
+    // to used capacity is nearest to that of the full drive.
     let fitting = (least..=most).map(|blocks| {
         let shape = small(blocks);
         let rows = shape.filled(&kept) / over / shape.row();
@@ -271,5 +277,5 @@ fn made_small(
     })
 }
 
-/// Pages that are programmed one by one count as units of this many.
+/// The smallest number of pages that counts as a program unit when the pages of a block are scaled down.
 const MIN_UNIT: u64 = 8;

@@ -1,32 +1,33 @@
-//! Which rows of a file of measurements a profile is fitted on, and which it is judged by.
+//! The division of a file of measurements into rows that a profile is fitted on and rows that it is judged by.
 //!
-//! The rule looks at nothing but the experiment, so that it is the same for every drive:
+//! The rule depends only on the experiment, so it is the same for every drive:
 //!
-//! | shape | fitted on | judged by |
-//! | --- | --- | --- |
-//! | latency over load | of the loads below saturation the lowest, the one nearest to half of it and the one nearest to 90 % of it; and the saturated
-//! rate | all other loads below saturation |
-//! | write amplification | the uniform overwrite with the most in use, and the fill before it | everything else |
-//! | queue depth | one job, depths 1, 8 and 32 | one job, all other depths but 2 |
-//! | saturated rates | reads, and writes in order | random writes |
+//! * Latency over load: the fit uses three loads below saturation (the lowest, the one nearest to half of the
+//!   highest write rate, and the one nearest to 90 % of it), and the load that first reaches the highest rate.
+//!   All other loads below saturation judge the profile.
+//! * Write amplification: the fit uses the uniform overwrite with the largest used capacity, and the fill before
+//!   it. All other rows judge the profile.
+//! * Queue depth: the fit uses depths 1, 8 and 32 with one job. All other depths with one job, except 2, judge
+//!   the profile.
+//! * Saturated rates: the fit uses reads and sequential writes. Random writes judge the profile.
 
 use super::check::{RANDOM_WRITES, SATURATED};
 use super::measured::{Measurements, Row, Shape};
 use crate::error::Error;
 
-/// The use of a value in a fit.
+/// How a fit uses a measured value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Use {
-    /// The profile is fitted to it.
+    /// The profile is fitted to the value.
     Fit,
-    /// The profile is judged by it.
+    /// The value judges the fitted profile.
     Judge,
-    /// It is only shown.
+    /// The value is only shown.
     Show,
 }
 
 impl Use {
-    /// Its word in results.
+    /// The word for this use in results.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -37,13 +38,13 @@ impl Use {
     }
 }
 
-/// The most in use is the same for fills that differ by no more than this share.
+/// Used capacities that differ by no more than this share count as equal.
 const SAME_USE: f64 = 0.001;
 
-/// The use of each row of `measurements`. For saturated rates, which stand in one row, see [`of_value`].
+/// The use of each row of `measurements`. A row of saturated rates has several values: see [`of_value`].
 ///
 /// # Errors
-/// An error in a number.
+/// If a cell that has to be a number is none.
 pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
     match measurements.shape {
         Shape::Latency => of_loads(measurements),
@@ -56,7 +57,7 @@ pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
     }
 }
 
-/// The use of the value `what` of a row whose own use is `row`.
+/// The use of the value `what` in a row whose own use is `row`.
 pub(super) fn of_value(what: &str, row: Use) -> Use {
     match what {
         RANDOM_WRITES => Use::Judge,
@@ -115,7 +116,7 @@ fn of_fills(measurements: &Measurements) -> Result<Vec<Use>, Error> {
     let Some(first) = fitted else {
         return Ok(vec![Use::Judge; rows.len()]);
     };
-    // The phase before it, if that is a fill of the same run.
+    // The phase before the overwrite, if it is a sequential fill of the same run and capacity.
     let before = first.checked_sub(1).filter(|before| {
         let (one, other) = (&rows[*before], &rows[first]);
         one.0 == other.0 && one.2 == other.2 && one.3.starts_with("sequential")
@@ -137,7 +138,8 @@ fn of_depth(measurements: &Measurements, row: &Row) -> Result<Use, Error> {
     let jobs = measurements.positive(row, "jobs")? as u64;
     Ok(match (jobs, depth) {
         (1, 1 | 8 | 32) => Use::Fit,
-        // The host sleeps between two requests, so the measured time is that of waking up.
+        // With two outstanding requests the host sleeps between requests, and the measured time is that of waking
+        // up.
         (1, 2) => Use::Show,
         (1, _) => Use::Judge,
         _ => Use::Show,
@@ -171,7 +173,8 @@ mod tests {
         rows.map(|(row, _)| row.fields[0].clone()).collect()
     }
 
-    /// Loads of three drives as they were measured, in thousands.
+    /// Measured loads of two drives, in thousands of writes per second. The chosen loads must be the lowest, and
+    /// those nearest to a half and to 90 % of the highest measured rate.
     #[test]
     fn of_loads_the_lowest_half_and_nine_tenths_are_fitted_on() {
         let columns = ["offered_writes_per_s", "writes_per_s"];

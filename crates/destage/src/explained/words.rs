@@ -1,4 +1,4 @@
-//! Why the slow requests were slow, in a few short sentences.
+//! Short sentences on why the slow requests were slow.
 
 use destage_base::Ticks;
 use destage_base::time::to_ms;
@@ -6,7 +6,8 @@ use destage_sim::explain::{Bucket, Explained, OPERATIONS, Responses, Series, Slo
 
 use super::{TAIL, mean_ms, name};
 
-/// The causes that a request may wait for, with and without garbage collection: places of parts, and words.
+/// What a request may wait for: the index of the part of its time, the index of the same part under garbage
+/// collection, and the words.
 const WAITS: [(usize, Option<usize>, &str); 10] = [
     (0, None, "in the queue"),
     (1, None, "on the host bus"),
@@ -19,16 +20,16 @@ const WAITS: [(usize, Option<usize>, &str); 10] = [
     (10, None, "waiting for a channel"),
     (11, None, "on a channel"),
 ];
-/// Shares below this are not worth a word, in percent.
+/// Shares below this, in percent, are not mentioned.
 const WORTH: f64 = 10.0;
 
-/// The sentences, most telling first. None of a run without a clock.
+/// The sentences, the most informative first. A run without a clock has none.
 #[must_use]
 pub fn words(explained: &Explained) -> Vec<String> {
     let Some(timed) = &explained.timed else {
         return Vec::new();
     };
-    // Writes first: a buffer is for writes.
+    // Writes come first, because the buffer is mainly for writes.
     let of = |place: usize, what: &str| slowest(&timed.responses[place], what);
     let mut sentences: Vec<String> = [of(1, "writes"), of(0, "reads")]
         .into_iter()
@@ -39,20 +40,21 @@ pub fn words(explained: &Explained) -> Vec<String> {
     sentences
 }
 
-/// The mean response of some requests, and its parts.
+/// The mean response time of a set of requests, and its parts.
 #[derive(Clone, PartialEq, Debug)]
 pub struct PartMeans {
-    /// Which requests.
+    /// The set of requests.
     pub name: String,
-    /// How many.
+    /// The number of requests.
     pub requests: u64,
-    /// Their mean response, in ms.
+    /// The mean response time in milliseconds.
     pub response_ms: f64,
-    /// The mean time in each part, in ms.
+    /// The mean time in each part, in milliseconds.
     pub parts: Vec<(&'static str, f64)>,
 }
 
-/// For each operation with completed requests, the means of all requests and of the slowest.
+/// For each operation with completed requests: the means of all its requests, and the means of its slowest
+/// requests.
 #[must_use]
 pub fn means(explained: &Explained) -> Vec<PartMeans> {
     let timed = explained.timed.iter();
@@ -112,7 +114,8 @@ fn slowest(responses: &Responses, what: &str) -> Option<String> {
     Some(format!("{begin}: {}.", parts(&tail)))
 }
 
-/// The largest parts of the time of `bucket`. A long queue consists of other requests' time in the device, so that time is described too.
+/// The largest parts of the time of `bucket`, in words. The time in the queue is caused by earlier requests in
+/// the device, so if the queue is the largest part, the rest of the time is described too.
 fn parts(bucket: &Bucket) -> String {
     let mut shares = shares(bucket, &WAITS);
     shares.sort_by(|one, other| other.share.total_cmp(&one.share));
@@ -139,10 +142,10 @@ fn parts(bucket: &Bucket) -> String {
     }
 }
 
-/// The shares of a time that were spent in each part, in percent.
+/// The share of a time that was spent in one part, in percent.
 struct Share {
     share: f64,
-    /// Of it, the share in which garbage collection was in the way.
+    /// The percentage of that part during which garbage collection held the die.
     in_gc: f64,
     words: &'static str,
 }
@@ -160,7 +163,7 @@ impl Share {
     }
 }
 
-/// The shares of `waits` in all requests together.
+/// The shares of `waits` in the time of all requests of `bucket`.
 fn shares(bucket: &Bucket, waits: &[(usize, Option<usize>, &'static str)]) -> Vec<Share> {
     let times = waits.iter().map(|(plain, gc, words)| {
         let in_gc = gc.map_or(0, |gc| bucket.sums[gc]);
@@ -177,7 +180,7 @@ fn shares(bucket: &Bucket, waits: &[(usize, Option<usize>, &'static str)]) -> Ve
     shares.collect()
 }
 
-/// Whether the slowest requests came together.
+/// A sentence on whether the slowest requests came together; `None` if there are too few.
 fn burst(timed: &Timed) -> Option<String> {
     let worst = &timed.worst;
     let end = end(&timed.series);
@@ -220,7 +223,8 @@ fn end(series: &Series) -> Ticks {
     series.start + before * series.length + series.last_length
 }
 
-/// The shares of time that the dies were busy, and with which work.
+/// A sentence on the share of time in which the dies were busy, and on the part of it that was garbage
+/// collection.
 fn dies(series: &Series) -> Option<String> {
     let span = end(series) - series.start;
     let dies = series.intervals.first()?.busy.len();
@@ -256,7 +260,7 @@ fn dies(series: &Series) -> Option<String> {
     })
 }
 
-/// A share in percent with as many digits as it is worth.
+/// A percentage with as many digits as are significant.
 fn percent(share: f64) -> String {
     match share {
         share if share >= 9.95 => format!("{share:.0}"),
@@ -265,7 +269,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// A time in ms, us or s.
+/// A time in milliseconds as text, in s, ms or us.
 fn time(ms: f64) -> String {
     let (value, unit) = match ms {
         ms if ms >= 1e3 => (ms / 1e3, "s"),
@@ -283,7 +287,7 @@ fn time(ms: f64) -> String {
 mod tests {
     use super::*;
 
-    /// For a run whose commands do not wait in queues.
+    /// A bucket with times in the first seven parts, as in a run whose commands do not wait in queues of dies.
     fn bucket(of: [u128; 7]) -> Bucket {
         let mut bucket = Bucket {
             requests: 1,

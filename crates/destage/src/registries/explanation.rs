@@ -1,5 +1,5 @@
-//! The meaning of a word, whatever it names: a parameter, a metric, a scheme, a layer, a profile, a workload, a format, an experiment, or a message
-//! of the program.
+//! The meaning of a name: of a parameter, a metric, a scheme, a translation layer, a profile, a workload, a trace
+//! format, an experiment, or a message of the program.
 
 use std::collections::BTreeSet;
 
@@ -20,16 +20,17 @@ use super::problems::PROBLEMS;
 use super::{Registry, Row, buffer, ftl, profile, rows, workload};
 use crate::error::Error;
 
-/// One meaning of a word.
+/// One meaning of a name.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The name.
+    /// The name that is explained.
     pub name: String,
-    /// The kind of thing that the word names: `parameter`, `metric`, `buffer`, `ftl`, `profile`, `workload`, `format`, `experiment`, `message`.
+    /// What the name denotes: `parameter`, `metric`, `buffer`, `ftl`, `profile`, `workload`, `format`,
+    /// `experiment` or `message`.
     pub kind: &'static str,
-    /// Its description, in one or more sentences.
+    /// The description, in one or more sentences.
     pub about: String,
-    /// Further facts, each under a short heading.
+    /// Further facts: a short heading and a text for each.
     pub facts: Vec<(&'static str, String)>,
 }
 
@@ -43,7 +44,7 @@ impl Explanation {
         }
     }
 
-    /// Adds a fact with this name, unless its text is empty.
+    /// Adds the fact `text` under `heading`, unless the text is empty.
     fn with(mut self, heading: &'static str, text: impl Into<String>) -> Self {
         let text = text.into();
         if !text.is_empty() {
@@ -65,7 +66,8 @@ impl Explanation {
     }
 }
 
-/// A parameter, with the schemes, layers or workloads that have it; none if all runs have it.
+/// A parameter with its full name and the schemes, layers or workloads that have it; `owners` is empty for a
+/// parameter of all runs.
 struct Owned {
     key: String,
     row: &'static Parameter,
@@ -73,7 +75,8 @@ struct Owned {
     has_example: bool,
 }
 
-/// All parameters, those of schemes, layers and workloads included. Equal rows of several owners are one.
+/// All parameters, including those of schemes, layers and workloads. Owners whose rows for a parameter are equal
+/// share one entry.
 fn all_parameters() -> Vec<Owned> {
     let mut all: Vec<Owned> = Vec::new();
     let mut add = |prefix: &str, row: &'static Parameter, owner: Option<&'static str>| {
@@ -144,11 +147,11 @@ impl Owned {
     }
 }
 
-/// The parameters that `key` names: one by its whole name, or all of a section such as `flash`. A parameter that several schemes have with different
-/// defaults has one entry for each.
+/// The parameters that `key` names: one parameter by its full name, or all parameters of a section such as
+/// `flash`. A parameter that several schemes have with different defaults has one entry for each default.
 ///
 /// # Errors
-/// If there is none; near names are suggested.
+/// If no parameter or section has this name; the error suggests a similar name.
 pub fn parameters_named(key: &str) -> Result<Vec<Entry>, Error> {
     let all = all_parameters();
     let section = key.trim_end_matches(['*', '.']);
@@ -177,10 +180,11 @@ pub fn parameters_named(key: &str) -> Result<Vec<Entry>, Error> {
     )))
 }
 
-/// Every meaning of `text`: a name, or a message of the program, in which names and known phrases are looked for.
+/// Every meaning of `text`, which is a name or a message of the program. In a message, known phrases and names
+/// are looked for.
 ///
 /// # Errors
-/// If nothing in it is known; near names are suggested.
+/// If nothing in the text is known; the error suggests a similar name.
 pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Error> {
     let text = text.trim();
     let mut found = named(text, experiments);
@@ -191,7 +195,7 @@ pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Erro
                 .filter(|problem| text.contains(problem.phrase))
                 .map(of_problem),
         );
-        // The subject of a message is named in it.
+        // A message usually contains the dotted name of what it is about.
         let mut seen = BTreeSet::new();
         for word in
             text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "._-/".contains(letter)))
@@ -222,7 +226,7 @@ fn named(name: &str, experiments: &[Row]) -> Vec<Explanation> {
     let of_key = parameters.iter().filter(|one| one.key == key);
     found.extend(of_key.map(Owned::explanation));
     let metric = renamed::metric(name).unwrap_or(name);
-    // A row such as `ftl.*` takes every name of its section, including parameters and misspelt names.
+    // A row such as `ftl.*` matches every name of its section, even parameters and misspelt names.
     let is_whole = |row: &&MetricRow| {
         row.name == metric || !row.name.ends_with('*') || metric.starts_with("scheme.")
     };
@@ -313,7 +317,7 @@ fn names_of(parts: &[(&'static str, Vec<Entry>)]) -> String {
     names.join(", ")
 }
 
-/// The error that nothing is called `name`.
+/// The error that nothing has the name `name`.
 fn unknown(name: &str) -> Error {
     let parameters = all_parameters();
     let keys = parameters.iter().map(|one| one.key.as_str());
@@ -354,7 +358,7 @@ mod tests {
             [("parameter", "flash.dies".to_owned())]
         );
         assert_eq!(kinds("waf.host"), [("metric", "waf.host".to_owned())]);
-        // One of several that share a row.
+        // One metric of several that share a row of the registry.
         let shared = "response.write.p99_ms";
         assert_eq!(kinds(shared), [("metric", shared.to_owned())]);
         assert_eq!(kinds("lru"), [("buffer", "lru".to_owned())]);
@@ -362,12 +366,12 @@ mod tests {
         let experiment = Row::new("bplru/w4", "A figure.");
         let found = explain("bplru/w4", &[experiment]).unwrap();
         assert_eq!((found.len(), found[0].kind), (1, "experiment"));
-        // An earlier name is that of today.
+        // An earlier name of a parameter gives the parameter of today.
         assert_eq!(
             kinds("flash.elements"),
             [("parameter", "flash.dies".to_owned())]
         );
-        // A profile and a metric may share a beginning with others, and are found whole.
+        // Short names must be matched as a whole, although other names may begin with them.
         assert_eq!(kinds("tlc"), [("profile", "tlc".to_owned())]);
     }
 
@@ -384,7 +388,7 @@ mod tests {
         ] {
             names.extend(rows(registry).into_iter().map(|row| row.name));
         }
-        // A star stands for several names.
+        // A name with a star stands for several names, and is not explained itself.
         for name in names.iter().filter(|name| !name.contains('*')) {
             assert!(explain(name, &[]).is_ok(), "{name}");
         }

@@ -1,9 +1,9 @@
-//! The registries as values: a row for each scheme, layer, profile, format, workload and metric.
+//! The registries as values: one row for each scheme, layer, profile, format, workload and metric.
 //!
-//! | module | holds |
+//! | module | content |
 //! | --- | --- |
-//! | `page` | one row with its parameters |
-//! | `explanation` | the meaning of a word, whatever it names |
+//! | `page` | one row of a registry with its parameters |
+//! | `explanation` | the meaning of a name, whatever it denotes |
 //! | `problems` | messages that users meet, each with its cause and a remedy |
 
 mod explanation;
@@ -22,36 +22,36 @@ use serde_json::{Map, Value};
 pub use explanation::{Explanation, explain, parameters_named};
 pub use page::{Entry, Page, buffer, ftl, parameters, profile, workload};
 
-/// The kinds of lists.
+/// The registries that can be listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Registry {
-    /// Schemes.
+    /// Buffer schemes.
     Buffers,
     /// Translation layers.
     Ftls,
     /// Device profiles.
     Profiles,
-    /// Formats of traces.
+    /// Trace formats.
     Formats,
     /// Synthetic workloads.
     Workloads,
-    /// Metrics of runs and of inputs.
+    /// Metrics, both of runs and of inputs.
     Metrics,
 }
 
-/// A row.
+/// A row of a registry.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// Its name.
+    /// The name that users type.
     pub name: String,
-    /// One sentence.
+    /// The description, in one sentence.
     pub about: String,
-    /// Further facts.
+    /// Further facts, by name.
     pub fields: Vec<(&'static str, Value)>,
 }
 
 impl Row {
-    /// A row of which no more is known yet.
+    /// A row without further facts.
     #[must_use]
     pub fn new(name: impl Into<String>, about: impl Into<String>) -> Self {
         Self {
@@ -61,14 +61,14 @@ impl Row {
         }
     }
 
-    /// The row with `value` for what is called `name`.
+    /// The row with the fact `value` added under `name`.
     #[must_use]
     pub fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
         self.fields.push((name, value.into()));
         self
     }
 
-    /// As an object: `name`, further facts, `about`.
+    /// The row as a JSON object: `name`, the further facts, `about`.
     #[must_use]
     pub fn to_json(self) -> Value {
         let mut map = Map::new();
@@ -83,7 +83,7 @@ impl Row {
     }
 }
 
-/// The rows of `registry`, in its order.
+/// The rows of `registry`, in the order of the registry.
 #[must_use]
 pub fn rows(registry: Registry) -> Vec<Row> {
     match registry {
@@ -124,7 +124,7 @@ pub fn rows(registry: Registry) -> Vec<Row> {
         Registry::Metrics => METRICS
             .iter()
             .map(|row| Row::new(row.name, row.about).with("unit", row.unit))
-            // Metrics of an input stand beside the metrics of a run.
+            // The metrics of inputs follow the metrics of runs.
             .chain(
                 StatisticRow::all()
                     .map(|row| Row::new(row.metric(), row.about).with("unit", row.unit)),

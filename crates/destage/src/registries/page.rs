@@ -1,4 +1,4 @@
-//! One row of a registry with its parameters: default, unit, range and source.
+//! Pages of the registries: one row with its parameters, each with default, unit, range and source.
 
 use destage_base::parameter::{Condition, Parameter, Value as Setting};
 use destage_buffer::{COMMON, SCHEMES, SchemeRow};
@@ -15,29 +15,30 @@ use serde_json::{Map, Value, json};
 use crate::error::Error;
 use crate::json;
 
-/// A row, or all that belongs to none, with its parameters in parts.
+/// A row of a registry with its parameters under headings; or all parameters that belong to no row.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// Its name.
+    /// The name of the row.
     pub name: String,
-    /// What it is.
+    /// The description of the row.
     pub about: String,
-    /// Where it comes from; empty if nothing is to be said.
+    /// The origin of the row, such as a paper; may be empty.
     pub source: String,
-    /// Parameters below headings.
+    /// Headings, each with its parameters.
     pub parts: Vec<(&'static str, Vec<Entry>)>,
 }
 
-/// One parameter under its full name.
+/// A parameter under its full name.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The dotted name.
     pub name: String,
-    /// The known facts about it.
+    /// The row of the parameter in its registry.
     pub row: &'static Parameter,
-    /// The value, and where it comes from, where something sets it.
+    /// The value and its origin, if the row of the page sets the parameter.
     pub set: Option<(Setting, String)>,
-    /// The default in its row is an example: the parameter is not set unless the user sets it.
+    /// Whether the default of the parameter's row is only an example: the parameter has no value unless the user
+    /// sets it.
     pub has_example: bool,
 }
 
@@ -54,7 +55,8 @@ fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
     rows.iter().map(entry).collect()
 }
 
-/// The rows of all parameters by their full names; a parameter that several schemes or layers share occurs once for each of them.
+/// All parameters by their full names. A parameter that several schemes or layers have occurs once for each of
+/// them.
 fn every_row() -> impl Iterator<Item = (String, &'static Parameter)> {
     let of = |prefix: &'static str, rows: &'static [Parameter]| {
         rows.iter()
@@ -77,12 +79,12 @@ fn stand_ins() -> Vec<Entry> {
     all
 }
 
-/// Parameters of device, host, trace and run, and those that all buffers have.
+/// The page of the parameters of device, host, trace and run, and of the parameters that all buffers have.
 #[must_use]
 pub fn parameters() -> Page {
     let mut all = entries("", PARAMETERS);
     all.extend(entries("", TRACE_PARAMETERS));
-    // The entries of a section stand together, in the order in which sections first appear.
+    // Parameters of one section are adjacent; sections are in the order in which they first appear.
     let section = |entry: &Entry| entry.name.split('.').next().map(str::to_owned);
     let order: Vec<_> = all.iter().map(section).collect();
     all.sort_by_key(|entry| order.iter().position(|other| *other == section(entry)));
@@ -101,10 +103,10 @@ pub fn parameters() -> Page {
     }
 }
 
-/// The scheme called `name`.
+/// The page of the scheme `name`.
 ///
 /// # Errors
-/// If there is no such scheme.
+/// If no scheme has this name.
 pub fn buffer(name: &str) -> Result<Page, Error> {
     let row = find_row(name, "buffer", SCHEMES, |row| row.name)?;
     let reconstructed = if row.reconstructed {
@@ -126,10 +128,10 @@ pub fn buffer(name: &str) -> Result<Page, Error> {
     })
 }
 
-/// The translation layer called `name`.
+/// The page of the translation layer `name`.
 ///
 /// # Errors
-/// If there is no such layer.
+/// If no layer has this name.
 pub fn ftl(name: &str) -> Result<Page, Error> {
     let row = find_row(name, "ftl", FTLS, |row| row.name)?;
     Ok(Page {
@@ -140,10 +142,10 @@ pub fn ftl(name: &str) -> Result<Page, Error> {
     })
 }
 
-/// The workload called `name`.
+/// The page of the workload `name`.
 ///
 /// # Errors
-/// If there is no such workload.
+/// If no workload has this name.
 pub fn workload(name: &str) -> Result<Page, Error> {
     let row = find_row(name, "workload", WORKLOADS, |row| row.name)?;
     Ok(Page {
@@ -154,10 +156,11 @@ pub fn workload(name: &str) -> Result<Page, Error> {
     })
 }
 
-/// The profile called `name`, or in a file of that name ending in `.toml`, with its own settings and those of the profiles that it builds on.
+/// The page of the profile `name`, which may be the path of a `.toml` file. It has the settings of the profile
+/// and of the profiles that it builds on.
 ///
 /// # Errors
-/// If there is no such profile, or a run would refuse it.
+/// If no profile has this name, or if its settings cannot be used in a run.
 pub fn profile(name: &str) -> Result<Page, Error> {
     let chain = profiles::chain(name)?;
     let describe = |key: &str| {
@@ -223,7 +226,7 @@ fn find_row<R>(
     })
 }
 
-/// The row of `key`, where `scheme` and `ftl` are chosen.
+/// The registry row of the parameter `key`, if `scheme` and `ftl` are chosen.
 fn row_of(key: &str, scheme: &SchemeRow, ftl: &FtlRow) -> Option<&'static Parameter> {
     let named = |rows: &'static [Parameter], name: &str| rows.iter().find(|row| row.name == name);
     if let Some(row) = named(PARAMETERS, key).or_else(|| named(TRACE_PARAMETERS, key)) {
@@ -256,20 +259,21 @@ impl Page {
 }
 
 impl Entry {
-    /// The origin of the value; for a value that is not set, the default.
+    /// The origin of the value; if the value is not set, the origin of the default.
     #[must_use]
     pub fn source(&self) -> &str {
         let set = self.set.as_ref();
         set.map_or(self.row.source, |(_, source)| source)
     }
 
-    /// The conditions, in words, that all have to hold for the parameter to have an effect.
+    /// The conditions, in words, that must all hold for the parameter to have an effect.
     #[must_use]
     pub fn needs(&self) -> Vec<String> {
         self.row.needs.iter().map(|text| in_words(text)).collect()
     }
 
-    /// The exclusions: the other setting in words, and the reason. The exclusions of its own row, and those of other rows that name it.
+    /// The settings that this parameter excludes: the other setting in words, and the reason. Exclusions in the
+    /// row of the other parameter count as well.
     #[must_use]
     pub fn excludes(&self) -> Vec<(String, &'static str)> {
         let own = self.row.excludes.iter().map(|exclusion| {
@@ -298,8 +302,8 @@ impl Entry {
         all
     }
 
-    /// `{"name", "key", "value", "default", "unit", "expected", "about", "source", "needs", "excludes"}`: its needs as sentences without a subject,
-    /// its exclusions as `{"with", "because"}`.
+    /// `{"name", "key", "value", "default", "unit", "expected", "about", "source", "needs", "excludes"}`.
+    /// `"needs"` has the conditions in words, `"excludes"` objects `{"with", "because"}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = self.row;
@@ -309,7 +313,7 @@ impl Entry {
         if let Some((value, _)) = &self.set {
             map.insert("value".into(), json::setting(value));
         }
-        // The row's own check of the default is the one that types it.
+        // Reading the default as a value gives it the type of the parameter.
         let default = row
             .read(row.default)
             .map_or(json!(row.default), |value| json::setting(&value));

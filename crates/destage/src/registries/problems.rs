@@ -1,18 +1,19 @@
-//! Errors and warnings that users meet, each with its cause and a remedy, found by words of the message.
+//! Errors and warnings that users meet, each with its cause and a remedy, and the words by which a message is
+//! recognised.
 
-/// One kind of message.
+/// A kind of message.
 pub struct Problem {
-    /// The name.
+    /// The name of the kind.
     pub name: &'static str,
-    /// Words that every such message has.
+    /// Words that every such message contains.
     pub phrase: &'static str,
-    /// Its meaning and its cause.
+    /// The meaning and the cause of the message.
     pub about: &'static str,
-    /// What to do.
+    /// What the user can do.
     pub remedy: &'static str,
 }
 
-/// All of them. The phrases are those of the messages: a test finds each in the sources.
+/// All kinds of messages. A test checks that each phrase occurs in the sources.
 pub const PROBLEMS: &[Problem] = &[
     Problem {
         name: "unknown-parameter",

@@ -1,4 +1,4 @@
-//! How curves were sampled, in words and as JSON.
+//! A description of how curves were sampled, in words and as JSON.
 
 use serde_json::{Map, json};
 
@@ -7,16 +7,16 @@ use crate::numbers;
 /// How curves were sampled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledHow {
-    /// The share of the blocks, or pages, in each sample.
+    /// The share of the blocks, or of the pages, that each sample has.
     pub rate: f64,
-    /// How many samples.
+    /// The number of samples.
     pub salts: u32,
-    /// If an error was asked for: that error, the error that was reached, both in percent, and the metric.
+    /// If an error limit was requested: the requested and the reached error, both in percent, and the metric.
     pub error: Option<(f64, Option<f64>, String)>,
 }
 
 impl SampledHow {
-    /// `{"rate", "salts"}`, and `"error"` if one was asked for.
+    /// `{"rate", "salts"}`, and `"error"` if an error limit was requested.
     pub(crate) fn to_json(&self) -> serde_json::Value {
         let mut map = Map::new();
         map.insert("rate".to_owned(), json!(self.rate));
@@ -29,7 +29,7 @@ impl SampledHow {
         map.into()
     }
 
-    /// Whether the error that was asked for, if one was, is reached.
+    /// Whether the reached error is within the requested limit; true if no limit was requested.
     #[must_use]
     pub fn is_met(&self) -> bool {
         let met = |(asked, reached, _): &(f64, Option<f64>, String)| {
@@ -40,7 +40,7 @@ impl SampledHow {
 }
 
 impl std::fmt::Display for SampledHow {
-    /// A line each, for people.
+    /// Sentences on separate lines.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let samples = match self.salts {
             1 => "one sample".to_owned(),

@@ -1,4 +1,5 @@
-//! Curves from samples: miniatures of every scheme at every size, fed by one reading.
+//! Curves from samples: each scheme runs at each size on miniatures of the device. One reading of the input feeds
+//! all miniatures if they fit in memory together.
 
 mod how;
 mod points;
@@ -16,34 +17,36 @@ pub(crate) use self::rate::for_error;
 use crate::error::Error;
 use crate::record::Record;
 
-/// How many samples there are by default.
+/// The default number of samples.
 pub const SALTS: u32 = 8;
 
-/// The blocks that stand for all blocks.
+/// How blocks are sampled to represent all blocks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
-    /// How much.
+    /// The share of the blocks in each sample, or a limit on the error.
     pub rate: Rate,
-    /// Samples, from 1 to 64; one has no interval.
+    /// The number of samples, from 1 to 64. A single sample gives no interval.
     pub salts: u32,
 }
 
-/// How much is sampled.
+/// How large each sample is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rate {
-    /// This share of the erase blocks in each sample, above 0 and at most 1; for page-level LRU without flash, of the pages.
+    /// The share of the erase blocks in each sample, above 0 and at most 1. For page-level LRU without flash it
+    /// is a share of the pages.
     Share(f64),
-    /// As little as gives every point of `metric` an interval of which the half is at most `percent` of the curve's largest value.
+    /// The smallest share at which no interval of `metric` is wider, to each side, than `percent` of the largest
+    /// value of its curve.
     Error {
-        /// Above 0.
+        /// The limit in percent, above 0.
         percent: f64,
-        /// One of [`is_estimated`](destage_sim::sample::is_estimated).
+        /// A metric for which [`is_estimated`](destage_sim::sample::is_estimated) holds.
         metric: String,
     },
 }
 
 impl Sampling {
-    /// The arguments that make no sense.
+    /// Returns an error if an argument cannot be used.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if !(1..=64).contains(&self.salts) {
             let what = format!(" {}: expected a number from 1 to 64", self.salts);
@@ -76,10 +79,10 @@ impl Sampling {
     }
 }
 
-/// An error if samples cannot give `metric`.
+/// Returns an error if samples cannot estimate `metric`.
 ///
 /// # Errors
-/// If they cannot; the error names the kind of metrics that samples give.
+/// If `metric` cannot be estimated; the error names the kinds of metrics that can.
 pub fn check_metric(metric: &str) -> Result<(), Error> {
     match is_estimated(metric) {
         true => Ok(()),
@@ -93,7 +96,7 @@ pub fn check_metric(metric: &str) -> Result<(), Error> {
 }
 
 impl Rate {
-    /// Reads a share as it is typed: `0.01`, or `1%`.
+    /// Reads a share as users type it: `0.01`, or `1%`.
     #[must_use]
     pub fn read_share(text: &str) -> Option<f64> {
         let share = match text.strip_suffix('%') {
@@ -107,9 +110,9 @@ impl Rate {
 /// A point of a sampled curve.
 #[derive(Clone, Debug)]
 pub struct SampledPoint {
-    /// The estimated values, and those of the host, which are exact.
+    /// The estimated metrics, and the metrics of the host, which are exact.
     pub record: Record,
-    /// By metric, the 95 % interval. None with one sample.
+    /// The 95 % interval of each estimated metric, by name; empty with a single sample.
     pub ranges: BTreeMap<String, [Number; 2]>,
 }
 

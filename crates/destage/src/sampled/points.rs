@@ -30,49 +30,50 @@ use crate::record::Record;
 use crate::survey::Survey;
 
 const CAPACITY: &str = "buffer.capacity_bytes";
-/// Requests that are divided at a time.
+/// The number of requests that are split into samples at a time.
 const BATCH: usize = 1 << 16;
-/// Fewest pages of a miniature's buffer: a page more or less is then a small part of it.
+/// The smallest number of pages in the buffer of a miniature, so that rounding to whole pages changes little.
 const LEAST_PAGES: u64 = 16;
-/// Fewest blocks of a miniature's buffer, for schemes that work with blocks.
+/// The smallest number of blocks in the buffer of a miniature, for schemes that work with blocks.
 const LEAST_BLOCKS: u64 = 8;
 
-/// The request.
+/// The request for sampled curves.
 pub(crate) struct Asked<'a> {
     pub(crate) input: &'a Input,
-    /// The schemes, each at any size.
+    /// The schemes, each at an arbitrary size.
     pub(crate) schemes: &'a [Combination],
-    /// The sizes in bytes, ascending; `None`: the caller derives them from the number of written pages.
+    /// The sizes in bytes, in ascending order. If `None`, `sizes_of` derives them from the number of written
+    /// pages.
     pub(crate) sizes: Option<&'a [u64]>,
     pub(crate) sizes_of: fn(u64, &Config) -> Vec<u64>,
-    /// The share that each sample has, and how many there are.
+    /// The share of the blocks in each sample; `salts` is the number of samples.
     pub(crate) rate: f64,
     pub(crate) salts: u32,
 }
 
-/// The outcome of it.
+/// The sampled curves.
 pub(crate) struct Found {
     pub(crate) sizes: Vec<u64>,
-    /// For each scheme, ascending by size.
+    /// The points of each scheme, in ascending order of size.
     pub(crate) points: Vec<Vec<SampledPoint>>,
     pub(crate) facts: Facts,
 }
 
-/// One scheme, with the full device.
+/// One scheme, with the configuration of the full-size device.
 struct Scheme<'a> {
     of: &'a Combination,
     config: Config,
-    /// Which splitter feeds it.
+    /// The index of the splitter that feeds the miniatures of this scheme.
     splitter: usize,
-    /// Pages of the blocks that are sampled; pages themselves for page-level LRU.
+    /// Pages in each sampled block; 1 for page-level LRU, which is sampled by pages.
     block_pages: u64,
-    /// Erase blocks that the device has; 0 without flash.
+    /// The number of erase blocks of the full-size device; 0 without flash.
     flash_blocks: u64,
     keeps_pages: bool,
     is_one_pass: bool,
 }
 
-/// The settings that distinguish splitters.
+/// How requests are divided into samples. Schemes with equal divisions share a splitter.
 #[derive(Clone, PartialEq)]
 struct Division {
     config: usize,
@@ -81,10 +82,10 @@ struct Division {
     samples: u64,
 }
 
-/// The curves that `asked` describes.
+/// Computes the curves that `asked` describes.
 ///
 /// # Errors
-/// An error in the input or a scheme, or an interrupt of the run.
+/// An error in the input or in a scheme, or an interrupt of the run.
 pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Error> {
     let counter = Counter::new(effort.progress, None);
     for scheme in asked.schemes {
@@ -165,13 +166,13 @@ fn is_known_size(asked: &Asked<'_>, is_known: bool) -> bool {
     asked.sizes.is_some() || !is_known
 }
 
-/// A miniature to be made. All samples of a size stand together.
+/// A miniature that is to be simulated. All samples of one size are adjacent.
 struct Run {
     scheme: usize,
     sample: u32,
-    /// Pages of the full buffer; `None` where one pass gives all.
+    /// The pages of the buffer of the full-size device; `None` if one pass gives all sizes.
     pages: Option<u64>,
-    /// None if one pass gives all.
+    /// The configuration of the miniature; its buffer size is not used if one pass gives all sizes.
     config: Config,
 }
 
@@ -233,7 +234,7 @@ fn schemes<'a>(
     Ok(schemes)
 }
 
-/// About how many pages are written.
+/// An estimate of the number of different pages that the input writes.
 fn footprint(asked: &Asked<'_>, config: &Config, counter: &Counter<'_>) -> Result<u64, Error> {
     let samples = Samples::new(UNBOUNDED, asked.rate, asked.salts, config.typed.sim.seed);
     let mut source = asked.input.open_first(config)?;
@@ -254,7 +255,8 @@ fn footprint(asked: &Asked<'_>, config: &Config, counter: &Counter<'_>) -> Resul
     Ok((written.len() as f64 / share).ceil() as u64)
 }
 
-/// Pages of the miniature's buffer for a buffer of `pages`; `None` if that is too small to stand for it.
+/// The pages of the miniature's buffer that represents a buffer of `pages` pages; `None` if it would be too small
+/// to represent it.
 fn small(scheme: &Scheme<'_>, rate: f64, pages: u64) -> Option<u64> {
     let small = (pages as f64 * rate).round() as u64;
     let least = match scheme.is_one_pass {
@@ -313,7 +315,7 @@ fn runs(
     Ok(runs)
 }
 
-/// No size is large enough to be sampled.
+/// The error that no size is large enough to be sampled at `rate`.
 fn too_small(rate: f64) -> Error {
     let what = format!(
         " {rate}: the largest buffer has fewer than {LEAST_BLOCKS} blocks in a sample (or, for page-level LRU, fewer than {LEAST_PAGES} pages); expected a larger rate, or no sample"
@@ -327,7 +329,8 @@ impl Division {
     }
 }
 
-/// The parts of `runs` whose models fit in memory together; all of them if the input can be read only once.
+/// Divides `runs` into parts whose models fit in memory together. All runs are one part if the input can be read
+/// only once.
 fn shares(asked: &Asked<'_>, runs: &[Run], effort: &Effort<'_>) -> Vec<Range<usize>> {
     let (mut shares, mut start, mut sum) = (Vec::new(), 0, 0_u64);
     let step = asked.salts as usize;
@@ -355,7 +358,7 @@ struct Done {
     facts: Facts,
 }
 
-/// Feeds `runs` with all of the input.
+/// Reads the input once, and feeds all of `runs`.
 fn read(
     asked: &Asked<'_>,
     schemes: &[Scheme<'_>],
@@ -406,7 +409,8 @@ fn read(
     let of = &schemes[0].config;
     let options = asked.input.options(of)?;
     destage_memory::doing(format!("reading {name}"));
-    // One pass reads only sampled pages and has no virtual time, so that most requests are skipped without being decoded.
+    // If all schemes need only one pass, requests without sampled pages are skipped without being decoded: one
+    // pass uses only sampled pages, and has no virtual time.
     let sieve = match &splitters[..] {
         [only] if schemes.iter().all(|scheme| scheme.is_one_pass) => only.sieve(),
         _ => None,
@@ -456,21 +460,21 @@ fn read(
     })
 }
 
-/// The data of points.
+/// The data from which the points are computed.
 struct Gathered<'a> {
     asked: &'a Asked<'a>,
     sizes: &'a [u64],
     page_bytes: u64,
     splitters: &'a [Splitter],
-    /// By splitter: the requested pages of reads and of writes.
+    /// For each splitter, the pages requested by reads and by writes in each sample.
     of_samples: Vec<[sample::Asked; 2]>,
 }
 
-/// A size of a scheme: pages of the full buffer, 0 without one, and its values.
+/// One size of a scheme: the pages of the full-size buffer (0 without a buffer), and the estimated metrics.
 type Point = (u64, Result<Estimates, Error>);
 
 impl Gathered<'_> {
-    /// The points of one size; or of every size, where one pass gave it.
+    /// The point of one size; or the points of all sizes, if one pass gave them.
     fn points(
         &self,
         scheme: &Scheme<'_>,
@@ -516,7 +520,7 @@ impl Gathered<'_> {
         })
     }
 
-    /// All points of a scheme.
+    /// All points of the curve of a scheme, with their intervals.
     fn curve(&self, scheme: &Scheme<'_>, points: Vec<Point>) -> Vec<SampledPoint> {
         let splitter = &self.splitters[scheme.splitter];
         let (mut sizes, mut along, mut failed) = (Vec::new(), Vec::new(), Vec::new());
@@ -574,7 +578,7 @@ impl Gathered<'_> {
     }
 }
 
-/// Exact values, for which no sample was needed.
+/// The metrics of the host. They are exact, because they are counted on all requests.
 fn of_host(host: &HostCounts) -> Vec<(String, Number)> {
     let rows = [
         (rows::HOST_REQUESTS, host.requests),

@@ -1,4 +1,4 @@
-//! The rate for a stated error.
+//! The search for the sampling rate that keeps a given limit on the error.
 
 use super::SampledPoint;
 use super::points::{Asked, Found, points};
@@ -7,20 +7,23 @@ use crate::error::Error;
 
 /// The first rate that is tried.
 const FIRST: f64 = 0.01;
-/// The largest: a run of everything takes as long as eight samples of an eighth, so beyond it nothing is saved.
+/// The largest rate: eight samples of an eighth take as long as a run of everything, so a larger rate saves
+/// nothing.
 const MOST: f64 = 0.125;
-/// The chosen rate is larger by this factor, since it is based on an estimate.
+/// The next rate is larger than the estimate by this factor, because the estimate is uncertain.
 const MARGIN: f64 = 1.25;
 
-/// What [`for_error`] chose.
+/// The result of [`for_error`].
 pub(crate) struct Chosen {
     pub(crate) found: Found,
     pub(crate) rate: f64,
-    /// Half the widest interval, in percent of its curve's largest value; `None` if no point has one.
+    /// The largest error of any curve: half the width of an interval, in percent of the largest value of its
+    /// curve. `None` if no point has an interval.
     pub(crate) percent: Option<f64>,
 }
 
-/// Samples at the smallest rate that gives every point of `metric` an error of at most `percent`; if none does, at the largest.
+/// Samples with rising rates until every point of `metric` has an error of at most `percent`, or the largest rate
+/// is reached.
 pub(crate) fn for_error(
     asked: &Asked<'_>,
     percent: f64,
@@ -40,7 +43,7 @@ pub(crate) fn for_error(
         let asked = Asked { rate, ..*asked };
         let found = match points(&asked, effort) {
             Ok(found) => found,
-            // The miniatures are too small at this rate.
+            // At this rate the miniatures are too small.
             Err(Error::Input(_) | Error::Argument(_) | Error::Config(_)) if !is_last => {
                 rate = (2.0 * rate).min(MOST);
                 continue;
@@ -59,13 +62,13 @@ pub(crate) fn for_error(
                 percent: worst,
             });
         }
-        // An error falls with the square root of the sample.
+        // The error falls with the square root of the sample size.
         let wanted = worst.map_or(2.0, |worst| MARGIN * (worst / percent).powi(2));
         rate = (rate * wanted.max(2.0)).min(MOST);
     }
 }
 
-/// Half the intervals of `metric` along a curve, in percent of its largest value.
+/// Half the widths of the intervals of `metric` along `curve`, in percent of the largest value of the curve.
 fn errors(curve: &[SampledPoint], metric: &str) -> Vec<f64> {
     let values = curve.iter().filter_map(|point| point.record.number(metric));
     let largest = values.fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Miniatures that advance as requests arrive, on all threads.
+//! Simulation of miniatures on several threads, while requests are read.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -11,36 +11,36 @@ use destage_sim::sample::Part;
 
 use crate::error::Error;
 
-/// Batches that wait for a worker, at most.
+/// The largest number of batches that wait for a worker.
 const WAITING: usize = 2;
 
-/// The part of a batch of requests that each miniature gets: by splitter, then sample.
+/// The part of a batch of requests for each miniature, by splitter and then by sample.
 pub(super) type Parts = Vec<Vec<Part>>;
 
-/// A miniature.
+/// A miniature: a scaled-down simulation of one sample.
 pub(super) struct Miniature<'a> {
     pub(super) splitter: usize,
     pub(super) sample: usize,
     pub(super) model: Model<'a>,
 }
 
-/// What it is.
+/// The model of a miniature.
 pub(super) enum Model<'a> {
-    /// A run of one size.
+    /// A run at one size.
     Run(Box<Simulation<'a>>),
-    /// Every size of page-level LRU.
+    /// One pass for every size of page-level LRU.
     OnePass(Box<OnePass>),
-    /// It wants no more.
+    /// A run that accepts no more requests.
     Ended(Box<Simulation<'a>>),
-    /// It ended too soon.
+    /// A run that failed.
     Failed(Error),
 }
 
-/// The outcome of it.
+/// The result of a miniature.
 pub(super) enum Measured {
-    /// The metrics of one size.
+    /// The metrics at one size.
     Run(Result<Metrics, Error>),
-    /// Every size.
+    /// The metrics at every size.
     OnePass(Box<destage_sim::curve::Curve>),
 }
 
@@ -80,7 +80,7 @@ impl Miniature<'_> {
     }
 }
 
-/// Goes on with `part`, in the virtual time of all the input. Whether `run` wants more.
+/// Feeds `part` to `run`, in the virtual time of the whole input. Returns whether `run` accepts more requests.
 fn feed(run: &mut Simulation<'_>, part: &Part) -> Result<bool, SimError> {
     for (request, passed) in part.requests.iter().zip(&part.passed) {
         run.pass_writes(*passed);
@@ -91,7 +91,8 @@ fn feed(run: &mut Simulation<'_>, part: &Part) -> Result<bool, SimError> {
     Ok(true)
 }
 
-/// Advances `miniatures` with the batches of `next` until there are none left, with this many `threads`; returns their results, in their order.
+/// Advances `miniatures` with the batches that `next` returns until there are no more, on `threads` threads.
+/// Returns their results, in their order.
 pub(super) fn carry_out(
     miniatures: Vec<Miniature<'_>>,
     threads: usize,
@@ -125,7 +126,7 @@ pub(super) fn carry_out(
                     break;
                 }
             };
-            // A worker that has ended is detected below.
+            // Sending fails if a worker has ended; its panic is reported below.
             senders
                 .iter()
                 .for_each(|sender| drop(sender.send(Arc::clone(&parts))));

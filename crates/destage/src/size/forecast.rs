@@ -1,8 +1,10 @@
-//! Forecasts of full runs, by shorter runs.
+//! Forecasts of the results of full runs from cheaper runs.
 //!
-//! The counts of a buffer depend neither on a clock nor on flash: a run of the buffer alone has nearly the same. Flash programs at least the pages
-//! that the buffer destages and pads, and exactly these until it collects garbage. How much that adds depends on the scheme: then, and for other
-//! counts, runs need the flash, but no clock. Times need both, and are tried on an excerpt of the input.
+//! The counts of a buffer depend neither on a clock nor on flash, so a run of the buffer alone has nearly the
+//! same counts. The flash programs at least the pages that the buffer destages and pads, and exactly these pages
+//! until garbage collection begins. How much garbage collection adds depends on the scheme. Once it begins, and
+//! for all other counts, runs need the flash, but no clock. Times need both, and are forecast from an excerpt of
+//! the input.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +23,7 @@ use crate::grid::{Combination, Grid};
 use crate::input::Input;
 use crate::record::Record;
 
-/// Metrics of the buffer on which flash has no influence.
+/// Metrics of the buffer that do not depend on flash.
 const OF_BUFFER: [&MetricRow; 8] = [
     rows::BUFFER_WRITE_HITS,
     rows::BUFFER_WRITE_HITS_PERCENT,
@@ -32,47 +34,50 @@ const OF_BUFFER: [&MetricRow; 8] = [
     rows::BUFFER_ON_DEMAND_UPDATES,
     rows::BUFFER_DIRTY_AT_END,
 ];
-/// Metrics of flash that follow from the destages of the buffer.
+/// Metrics of the flash that follow from the destages of the buffer.
 const OF_PROGRAMS: [&MetricRow; 3] = [rows::WAF_BYTES, rows::WAF_HOST, rows::FLASH_PROGRAMS];
 
 const CAPACITY: &str = "buffer.capacity_bytes";
 
-/// The share of the free pages that may be written before the flash collects garbage: its dies are not used evenly, and none waits until it is full.
+/// Garbage collection may begin once this share of the free pages is written: dies fill unevenly, and collection
+/// does not wait until a die is full.
 const WRITTEN_OF_FREE: f64 = 0.5;
 
-/// By which runs a metric is foreseen.
+/// The kind of runs from which a metric is forecast.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// Of the buffer alone.
+    /// A run of the buffer alone, without flash and without a clock.
     Buffer,
-    /// A run with flash and without a clock.
+    /// A run with flash, but without a clock.
     Counts,
-    /// A run with a clock, on an excerpt of the input.
+    /// A run with flash and a clock, on an excerpt of the input.
     Excerpt,
 }
 
 impl Goal {
-    /// Whether its metric follows from the number of programs.
+    /// Whether the metric follows from the number of programs.
     fn is_of_programs(&self) -> bool {
         OF_PROGRAMS.iter().any(|row| row.name == self.metric)
     }
 
-    /// Whether its metric comes only from runs with a clock.
+    /// Whether the metric is available only from runs with a clock.
     pub(super) fn is_of_times(&self) -> bool {
         Kind::of(&self.metric, false, false) == Kind::Excerpt
     }
 }
 
-/// Whether the programs of flash depend on more than the destages of the buffer, in a run of `whole` under `config`.
+/// Whether garbage collection may add programs to those that the buffer causes, in a full run of `whole` under
+/// `config`.
 fn flash_matters(whole: &Whole, config: &Config) -> bool {
-    // Runs say why there can be no such device.
+    // If no such device is possible, the runs report the reason.
     let free = config.free_pages().unwrap_or(0);
     whole.demand.page_writes as f64 > free as f64 * WRITTEN_OF_FREE
 }
 
 impl Kind {
-    /// By which runs `metric` is foreseen; `garbage` says whether flash collects some, and `units` whether pages wait in the buffer
-    /// for the rest of their program units, which only a layer that fills blocks page after page has.
+    /// The kind of runs from which `metric` is forecast. `garbage` says whether garbage collection may run.
+    /// `units` says whether pages wait in the buffer for the rest of their program unit, as in layers that fill
+    /// blocks page by page.
     fn of(metric: &str, garbage: bool, units: bool) -> Self {
         let is = |row: &&MetricRow| row.name == metric;
         match () {
@@ -83,7 +88,7 @@ impl Kind {
         }
     }
 
-    /// The settings to change if runs of this kind fail and full runs do not.
+    /// The kind to use instead if runs of this kind fail although full runs succeed.
     fn next(self) -> Self {
         match self {
             Self::Buffer => Self::Counts,
@@ -92,22 +97,22 @@ impl Kind {
     }
 }
 
-/// Runs of one kind.
+/// Forecasts from runs of one kind.
 pub(super) struct Forecast {
     kind: Kind,
-    /// Which of the goals they are about.
+    /// The indices of the goals that are forecast.
     goals: Vec<usize>,
     input: Input,
     demand: Demand,
     page_bytes: u64,
-    /// The settings of all runs of its kind; scheme and size come from the candidates.
+    /// The settings of all runs of this kind. The scheme and the size come from the candidates.
     settings: Settings,
-    /// The runs that were made, by size.
+    /// The finished runs of each scheme, by place.
     known: Vec<BTreeMap<usize, Record>>,
 }
 
 impl Forecast {
-    /// As many kinds as `goals` need, for the full runs of `candidates`.
+    /// A forecast for each kind of runs that `goals` need, for the full runs of `candidates`.
     pub(super) fn all(
         whole: &Whole,
         settings: &Settings,
@@ -134,7 +139,7 @@ impl Forecast {
                 settings: kind.settings(settings)?,
                 known: vec![BTreeMap::new(); candidates.len()],
             };
-            // Settings that do not go with runs of a kind are asked for in runs of the next one.
+            // If the settings do not allow runs of a kind, runs of the next kind are used.
             let first: Vec<At> = (0..candidates.len()).map(|scheme| (scheme, 0)).collect();
             while forecast.is_of_counts() && forecast.combinations(candidates, &first).is_err() {
                 forecast.take_next_kind(whole, settings)?;
@@ -144,7 +149,8 @@ impl Forecast {
         Ok(all)
     }
 
-    /// Replaces it by an empty one of the next kind: runs of its kind fail, and full runs do not.
+    /// Changes to the next kind and drops all finished runs, because runs of this kind fail although full runs
+    /// succeed.
     pub(super) fn take_next_kind(
         &mut self,
         whole: &Whole,
@@ -160,28 +166,29 @@ impl Forecast {
         Ok(())
     }
 
-    /// Whether its run for a place of a scheme failed.
+    /// Whether the run of a scheme at a place failed.
     pub(super) fn has_failed(&self, (scheme, place): At) -> bool {
         let known = self.known[scheme].get(&place);
         known.is_some_and(|record| record.error.is_some())
     }
 
-    /// Forgets all runs of `scheme`; later schemes move up.
+    /// Drops all runs of `scheme`; the numbers of later schemes decrease by one.
     pub(super) fn remove(&mut self, scheme: usize) {
         self.known.remove(scheme);
     }
 
-    /// Whether it is of the whole input.
+    /// Whether the runs use the whole input, and not an excerpt.
     pub(super) fn is_of_counts(&self) -> bool {
         self.kind != Kind::Excerpt
     }
 
-    /// How many runs were made.
+    /// The number of finished runs.
     pub(super) fn runs(&self) -> usize {
         self.known.iter().map(BTreeMap::len).sum()
     }
 
-    /// The schemes at the size after one of this many `parts` of their sizes, the one that looks best on an excerpt of the input first.
+    /// Runs every scheme on an excerpt of the input, at the place `sizes / parts` in its list of sizes. Returns
+    /// the schemes with these places, the best one by the first forecast goal first.
     pub(super) fn glimpse(
         &self,
         whole: &Whole,
@@ -200,7 +207,7 @@ impl Forecast {
         Ok(all)
     }
 
-    /// Makes those of `wanted` that are not known.
+    /// Makes the runs of `wanted` that are not yet finished.
     pub(super) fn look(
         &mut self,
         candidates: &[Vec<Combination>],
@@ -220,7 +227,7 @@ impl Forecast {
         Ok(())
     }
 
-    /// The runs that forecast `candidates` at `wanted`.
+    /// The combinations whose runs forecast `candidates` at `wanted`.
     fn combinations(
         &self,
         candidates: &[Vec<Combination>],
@@ -236,13 +243,14 @@ impl Forecast {
             let Some(mut combination) = own.pop() else {
                 return Err(Error::Internal("a grid has no combination".to_owned()));
             };
-            // Without a clock no page waits for its program unit, and the slots for such pages are no room.
+            // Without a clock no page waits for its program unit, so the slots that are reserved for such pages
+            // are no room for other pages.
             let held = u64::from(full.config.pages_in_units()) * self.page_bytes;
             if held > 0 && full.config.keeps_pages() {
                 let room = Value::Integer(full.capacity() - held);
                 combination.config.set(CAPACITY, room);
             }
-            // The device is known, and is not looked for again.
+            // The number of blocks is taken from the full run, so it is not determined again.
             if let CountOrAuto::Count(blocks) = full.config.typed.flash.blocks_per_plane {
                 combination.config = combination.config.with_blocks(blocks);
             }
@@ -251,7 +259,8 @@ impl Forecast {
         wanted.iter().map(of).collect()
     }
 
-    /// Its value of the metric of goal `index`, if it has one.
+    /// The forecast value of the metric of goal `index`; `None` if this forecast has no such run or does not
+    /// forecast that goal.
     pub(super) fn value(
         &self,
         goals: &[Goal],
@@ -284,7 +293,8 @@ impl Forecast {
         }
     }
 
-    /// The known facts about `scheme` at `place`, with a `factor` for each of the goals, if that is of all the input.
+    /// The known metrics of `scheme` at `place`, with the forecast metrics of the goals, each multiplied by its
+    /// `factor`. `None` if the run is missing or failed, used only an excerpt, or does not forecast all goals.
     pub(super) fn record(
         &self,
         candidates: &[Vec<Combination>],
@@ -316,17 +326,17 @@ impl Forecast {
 }
 
 impl Kind {
-    /// The input of such runs; `enters` says whether a page that is read may enter a buffer.
+    /// The input of runs of this kind. `enters` says whether pages that are only read may enter the buffer.
     fn input(self, whole: &Whole, enters: bool) -> Input {
         match self {
             Self::Excerpt => whole.excerpt(),
-            // Reads of pages that are never written matter only to a buffer that keeps read pages.
+            // Reads of pages that are never written affect only a buffer that keeps read pages.
             Self::Buffer if !enters => whole.of_written_pages(),
             Self::Buffer | Self::Counts => whole.input.clone(),
         }
     }
 
-    /// The settings of such runs, for full runs with `settings`.
+    /// The settings of runs of this kind, derived from the settings of full runs.
     fn settings(self, settings: &Settings) -> Result<Settings, Error> {
         let mut cheap = settings.clone();
         if self == Self::Excerpt {

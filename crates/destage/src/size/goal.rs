@@ -1,26 +1,26 @@
-//! The goal of a search.
+//! A goal that a buffer has to reach.
 
 use destage_sim::metrics;
 
 use crate::error::Error;
 use crate::record::Record;
 
-/// `METRIC<VALUE` or `METRIC>VALUE`.
+/// A limit on a metric: `METRIC<VALUE` or `METRIC>VALUE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Goal {
-    /// The metric's name.
+    /// The name of the metric.
     pub metric: String,
-    /// Whether it has to be below the value; above, if not.
+    /// Whether the metric has to be below the value; otherwise it has to be above.
     pub below: bool,
-    /// In the metric's unit.
+    /// The value, in the unit of the metric.
     pub value: f64,
 }
 
 impl Goal {
-    /// Reads one, as it is typed.
+    /// Reads a goal as users type it.
     ///
     /// # Errors
-    /// The error in the text.
+    /// If the text is no goal, or the metric does not exist.
     pub fn read(text: &str) -> Result<Self, Error> {
         let wrong = |why: String| Error::argument("goal", format!(" {text:?}: {why}"));
         let (metric, sign, value) = text
@@ -52,18 +52,19 @@ impl Goal {
         })
     }
 
-    /// The metric and the value that it has to stay below, if it has to.
+    /// The metric and its upper limit; `None` if the metric has to be above the value.
     pub(super) fn limit(&self) -> Option<(&str, f64)> {
         self.below.then_some((&*self.metric, self.value))
     }
 
-    /// How far `record` is, less being better; infinite without such a metric.
+    /// A number by which records are ordered: the smaller, the better for the goal. Infinite if the record lacks
+    /// the metric.
     #[must_use]
     pub fn rank(&self, record: &Record) -> f64 {
         self.rank_of(record.number(&self.metric).unwrap_or(f64::NAN))
     }
 
-    /// How far `value` is.
+    /// The rank of a record whose metric is `value`.
     pub(super) fn rank_of(&self, value: f64) -> f64 {
         match self.below {
             _ if value.is_nan() => f64::INFINITY,
@@ -72,7 +73,7 @@ impl Goal {
         }
     }
 
-    /// Whether `value` reaches it.
+    /// Whether `value` reaches the goal.
     pub(super) fn is_met(&self, value: f64) -> bool {
         match self.below {
             true => value < self.value,
@@ -80,7 +81,7 @@ impl Goal {
         }
     }
 
-    /// Whether `record` has reached it. A record without the metric misses the goal.
+    /// Whether `record` reaches the goal. A record without the metric misses it.
     #[must_use]
     pub fn is_met_by(&self, record: &Record) -> bool {
         let value = record.number(&self.metric);

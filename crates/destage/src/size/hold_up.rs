@@ -1,39 +1,40 @@
-//! The cost of saving the buffer when the power fails.
+//! The energy and time that saving the buffer takes after a power loss.
 
 use destage_sim::settings::Config;
 use serde_json::{Map, Value, json};
 
-/// A capacitor is charged to this, in volts.
+/// The voltage to which the capacitor is charged.
 const FROM_V: f64 = 5.0;
-/// The device runs down to this, in volts.
+/// The voltage down to which the device works.
 const TO_V: f64 = 3.0;
-/// The energy of a program is that of flash with the same program time, in milliseconds, unless another energy is given.
+/// The program time, in milliseconds, of the flash for which the default of `flash.program_uj` holds.
 const DEFAULT_PROGRAM_MS: f64 = 0.2;
 
-/// Programming all pages of a full buffer. Garbage collection that is needed first comes on top.
+/// The cost of programming all pages of a full buffer. Garbage collection that is needed before comes on top.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HoldUp {
-    /// How long it takes, in milliseconds, with the channels, planes and program units of the device.
+    /// The duration in milliseconds, with the channels, planes and program units of the device.
     pub dump_ms: f64,
-    /// Whether it may take longer: planes that program together are full only if the layer spreads pages evenly over them.
+    /// Whether the duration is only a lower bound: planes program together at full rate only if the layer spreads
+    /// pages evenly over them.
     pub is_least: bool,
-    /// How long one program takes, in milliseconds.
+    /// The duration of one program in milliseconds.
     pub program_ms: f64,
-    /// Its energy; `None` if the energy of a program is the default, which is that of flash with other times.
+    /// The energy; `None` if `flash.program_uj` is its default, which holds for flash with another program time.
     pub energy: Option<DumpEnergy>,
 }
 
-/// The energy that a dump uses.
+/// The energy of saving the buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DumpEnergy {
-    /// `flash.program_uj` for each program and `flash.transfer_uj_per_byte` for each byte, in joules.
+    /// The energy in joules: `flash.program_uj` for each program, and `flash.transfer_uj_per_byte` for each byte.
     pub joules: f64,
-    /// The capacitor that holds this energy between 5 V and 3 V, in farads.
+    /// The capacitance, in farads, that delivers this energy while it discharges from 5 V to 3 V.
     pub capacitance_f: f64,
 }
 
 impl HoldUp {
-    /// For a buffer of `bytes` on the device of `config`; `None` without flash.
+    /// The cost for a buffer of `bytes` on the device of `config`; `None` without flash.
     pub(super) fn of(config: &Config, bytes: u64) -> Option<Self> {
         if !config.has_flash() {
             return None;

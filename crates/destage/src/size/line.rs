@@ -1,21 +1,22 @@
-//! Where the values of a scheme at two sizes point.
+//! Extrapolation from the values of a scheme at two sizes.
 
 use super::search::Range;
 
-/// How often the place of a scheme is looked for where its values point, before sizes are halved.
+/// The number of trials for which the search follows such a line, before it halves the range of sizes instead.
 pub(super) const POINTED: usize = 3;
 
-/// The distance of a scheme from the goals, as a line over the places of its sizes.
+/// The excess of a scheme over the goals, as a linear function of the place in its list of sizes.
 pub(super) struct Line {
-    /// A size that was run, and by which part of the goals the scheme is off them there.
+    /// A place at which the scheme was run, and its excess there, as a share of the goals.
     place: usize,
     excess: f64,
-    /// The change for each further size.
+    /// The change of the excess from one place to the next.
     slope: f64,
 }
 
 impl Line {
-    /// Through the two values of `excess` that are known nearest to where a scheme of this many `sizes` begins to reach the goals.
+    /// The line through the two known values of `excess` that are nearest to the place where a scheme with
+    /// `sizes` sizes begins to reach the goals.
     pub(super) fn around(
         range: Range,
         sizes: usize,
@@ -34,7 +35,7 @@ impl Line {
         })
     }
 
-    /// As steep, through `excess` at `place`.
+    /// The parallel line through `excess` at `place`.
     pub(super) fn moved_to(self, place: usize, excess: f64) -> Self {
         Self {
             place,
@@ -43,7 +44,7 @@ impl Line {
         }
     }
 
-    /// The first place where it reaches the goals; `None` if it comes no nearer to them.
+    /// The first place where the line reaches the goals; `None` if larger places come no nearer to them.
     pub(super) fn crossing(&self) -> Option<usize> {
         let crossing = self.place as f64 - self.excess / self.slope;
         (self.slope < 0.0).then(|| crossing.ceil().max(0.0) as usize)

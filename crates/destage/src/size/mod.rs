@@ -1,4 +1,4 @@
-//! The smallest buffer, and the scheme, that reach a goal.
+//! The search for the smallest buffer, and its scheme, that reach given goals.
 
 mod forecast;
 mod goal;
@@ -30,7 +30,7 @@ use crate::manifest::Manifest;
 use crate::record::Record;
 use crate::results::add_warnings;
 
-/// The schemes that are tried if none are named: those of the papers, and the usual baseline.
+/// The schemes that are searched by default: those of the papers, and the usual baselines.
 pub const SIZED_SCHEMES: [&str; 8] = [
     "lru",
     "block-lru",
@@ -42,73 +42,80 @@ pub const SIZED_SCHEMES: [&str; 8] = [
     "apu-lru",
 ];
 
-/// The request.
+/// The request for a search.
 #[derive(Clone)]
 pub struct SizePlan {
-    /// Everything but scheme and size.
+    /// All settings except the scheme and the size.
     pub settings: Settings,
-    /// Schemes as in [`Grid::buffers`].
+    /// The schemes, as in [`Grid::buffers`].
     pub buffers: Vec<String>,
-    /// Sizes as in [`Grid::sizes`]; none: as of [`CurvePlan::sizes`](crate::CurvePlan::sizes).
+    /// The sizes, as in [`Grid::sizes`]; `None` for the default sizes of
+    /// [`CurvePlan::sizes`](crate::CurvePlan::sizes).
     pub sizes: Option<Vec<String>>,
-    /// All have to be reached. At least one.
+    /// The goals, at least one; an answer has to reach all of them.
     pub goals: Vec<Goal>,
 }
 
-/// A scheme at the smallest size that reaches the goals.
+/// A scheme, with the smallest size at which it reaches the goals.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// Its run.
+    /// The run at this size.
     pub record: Record,
-    /// Its size in bytes; 0 without a buffer.
+    /// The size in bytes; 0 if the scheme keeps no pages.
     pub bytes: u64,
-    /// A full run says so. If not, a run without a clock does.
+    /// Whether a full run reached the goals. Otherwise only a run without a clock did.
     pub confirmed: bool,
 }
 
-/// What came out.
+/// The result of a search.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    /// How it came to be.
+    /// How the result was computed.
     pub manifest: Manifest,
-    /// As they were asked for.
+    /// The goals, in the order of the request.
     pub goals: Vec<Goal>,
-    /// Schemes that reach the goals, the smallest buffer first; among equal sizes the one that reaches the first goal best. The sizes of the first
-    /// two are their smallest; later schemes reach the goals at a size that was tried, or seem to.
+    /// The schemes that reach the goals, the smallest buffer first; among equal sizes, the one that is best by
+    /// the first goal. The first two have the smallest size at which they reach the goals. Later ones have a size
+    /// that was tried or forecast.
     pub answers: Vec<Answer>,
-    /// Bounds that reach the goals, the smallest first: no device can have them.
+    /// The bounds that reach the goals, the smallest size first. No device can implement a bound.
     pub bounds: Vec<Answer>,
-    /// For goals about response times, if it is not known which scheme is the second best: the one that came nearest to the goals at the best one's
-    /// size. If it is among the answers it is the second one.
+    /// For goals about response times: the scheme that came nearest to the goals at the size of the best answer,
+    /// if it is not known which scheme is second best. If this scheme is among the answers, it is the second one.
     pub nearest: Option<String>,
-    /// Schemes that do not, at the largest size that was tried.
+    /// The schemes that do not reach the goals, at the largest size that was tried.
     pub missed: Vec<Record>,
-    /// Schemes with a failed run, with that run and its error: it is not known whether they reach the goals.
+    /// The schemes with a failed run, with that run and its error. It is not known whether they reach the goals.
     pub failed: Vec<Record>,
-    /// The best answer at twice the load, if the input's times play a part. Its run may have failed.
+    /// The best answer at twice the load, if the run depends on the arrival times of the input. This run may have
+    /// failed.
     pub twice_the_load: Option<Record>,
-    /// The best answer on the second half of the input, if its length is known. Its run may have failed.
+    /// The best answer on the second half of the input; `None` if the input is too short. This run may have
+    /// failed.
     pub second_half: Option<Record>,
-    /// By scheme, the sizes in bytes that are smaller than the best answer and were not tried, on the assumption that a larger buffer does better.
+    /// For each scheme, the sizes in bytes that are smaller than the best answer and were not tried. The search
+    /// assumes that a larger buffer does better.
     pub untried: Vec<(String, Vec<u64>)>,
-    /// The cost of saving the best answer's buffer; `None` without flash.
+    /// The cost of saving the buffer of the best answer after a power loss; `None` without flash or without an
+    /// answer.
     pub hold_up: Option<HoldUp>,
-    /// Sizes that could be answered, in bytes.
+    /// All sizes that were searched, in bytes.
     pub sizes: Vec<u64>,
-    /// How many full runs were made to find them.
+    /// The number of full runs that the search made.
     pub runs: usize,
-    /// How many of these ended before the input did, because the goals were out of reach.
+    /// The number of these runs that ended early, because the goals were out of reach.
     pub ended: usize,
-    /// How many runs without a clock, or on the beginning of the input, said where to look.
+    /// The number of cheaper runs, without a clock or on an excerpt of the input, that chose the full runs.
     pub trials: usize,
-    /// How many runs a grid of the schemes and sizes that were compared would have been.
+    /// The number of runs that a grid of all compared schemes and sizes has.
     pub grid: usize,
 }
 
-/// The smallest buffers that reach the goals of `plan` on `input`.
+/// Searches for the smallest buffers that reach the goals of `plan` on `input`.
 ///
 /// # Errors
-/// An error in the plan or the input, an input that can be read only once, or an interrupt because `effort.progress` asked to stop.
+/// An error in the plan or the input; an input that can be read only once; or an interrupt, because
+/// `effort.progress` asked to stop.
 pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answers, Error> {
     let started = Instant::now();
     input.check_exists()?;
@@ -137,7 +144,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let mut candidates = by_scheme(every);
     whole.fit(&mut candidates, effort)?;
     let grid = candidates.iter().map(Vec::len).sum();
-    // Bounds, which no device can have, are searched separately, and are no answers.
+    // No device can implement a bound. Bounds are therefore searched separately, and are no answers.
     let is_bound = |sizes: &Vec<Combination>| sizes[0].config.scheme.is_bound();
     let (of_bounds, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_bound);
     if candidates.is_empty() {
@@ -239,7 +246,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     })
 }
 
-/// How many runs a search made; see [`Answers`].
+/// The numbers of runs that a search made; see [`Answers`].
 #[derive(Clone, Copy)]
 struct Spent {
     runs: usize,
@@ -257,7 +264,7 @@ impl Spent {
     }
 }
 
-/// The result of a search.
+/// The result of a search among some of the schemes.
 struct Searched {
     found: Found,
     nearest: Option<String>,
@@ -265,7 +272,7 @@ struct Searched {
     spent: Spent,
 }
 
-/// Searches among `candidates`.
+/// Searches among `candidates`, which have the sizes of each scheme.
 fn searched(
     whole: &Whole,
     plan: &SizePlan,
@@ -310,7 +317,7 @@ fn searched(
     })
 }
 
-/// The sizes of each scheme in ascending order; one, if it keeps no pages.
+/// The combinations of each scheme, in ascending order of size; a scheme that keeps no pages has one.
 fn by_scheme(every: Vec<Combination>) -> Vec<Vec<Combination>> {
     let mut schemes: Vec<Vec<Combination>> = Vec::new();
     for combination in every {
@@ -330,7 +337,7 @@ fn by_scheme(every: Vec<Combination>) -> Vec<Vec<Combination>> {
     schemes
 }
 
-/// The smallest first, no buffer at all before any; among equal sizes the one that is best by the first goal.
+/// Sorts by size, with schemes that keep no pages first, and then by the first goal.
 fn sort(answers: &mut [(usize, Record)], goals: &[Goal]) {
     let first = &goals[0];
     answers.sort_by(|(_, one), (_, other)| {
@@ -339,7 +346,7 @@ fn sort(answers: &mut [(usize, Record)], goals: &[Goal]) {
     });
 }
 
-/// The run of the first of `combinations`, if there is one.
+/// The result of the first of `combinations`; `None` if there is none.
 fn one(
     input: &Input,
     combinations: &[Combination],
@@ -353,21 +360,21 @@ fn one(
 }
 
 impl Answers {
-    /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "bounds", "nearest", "missed", "failed",
-    /// "untried", "sensitivity", "hold_up", "runs", "ended", "trials", "grid"}`: the output of `destage size --json`.
+    /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "bounds",
+    /// "nearest", "missed", "failed", "untried", "sensitivity", "hold_up", "runs", "ended", "trials", "grid"}`: the output of `destage size --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Keys are text and numbers finite, so nothing can go wrong.
+        // All keys are strings and all numbers are finite, so serialisation cannot fail.
         json::text(&serde_json::to_value(self).unwrap_or(Value::Null))
     }
 
-    /// The answer in sentences.
+    /// The result in sentences.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         words::conclusions(self)
     }
 
-    /// Whether the goals hold where `record` was made, another way than asked for.
+    /// Whether `record` reaches the goals; it is a run of the best answer under changed conditions.
     #[must_use]
     pub fn hold_in(&self, record: &Record) -> bool {
         self.goals.iter().all(|goal| goal.is_met_by(record))

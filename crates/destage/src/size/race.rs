@@ -1,12 +1,14 @@
-//! The search where goals are about times that show during a run.
+//! The search for goals about times, if a run shows early that such a goal is out of reach.
 //!
-//! No cheap run gives the time of a request: an excerpt has less load, and a large buffer may answer later than a smaller one. But a run that is far
-//! from its goals shows that after a small part of the input, and is ended there ([`destage_sim::limits`]). So the scheme that looks best is run at
-//! one size after the other, from the smallest on, until it reaches the goals; where its values come near them, sizes are skipped, and the values say
-//! where to continue. All that may reach the goals at its size are
-//! run there. Among the schemes that reach the goals there, the best is tried at smaller sizes, and becomes the first if one of them suffices; if
-//! not, the others are run at the next smaller size. If only the best scheme reaches the goals at its size, the one that came nearest is run at
-//! larger sizes, and no other.
+//! No cheap run predicts response times: an excerpt has less load, and a large buffer may answer later than a
+//! smaller one. But a run that is far from its goals shows this after a small part of the input, and is ended
+//! there ([`destage_sim::limits`]). The scheme that looks best on an excerpt is run at increasing sizes until it
+//! reaches the goals. Far from the goals it is run at every size; near them sizes are skipped, and a line through
+//! the measured values gives the next size. All other schemes that may reach the goals at the smallest size of
+//! the first one are run there. The best of those that reach them is tried at smaller sizes, and becomes the
+//! first one if it reaches the goals there. Otherwise the remaining ones are run at the next smaller size. If no
+//! other scheme reaches the goals at the size of the first one, the scheme that came nearest is run at larger
+//! sizes.
 
 use std::cmp::Reverse;
 
@@ -18,13 +20,14 @@ use super::search::{At, Range, Search, Stop};
 use crate::compare::compare_within;
 use crate::error::Error;
 
-/// A run that misses its goals by less than this part of them is near.
+/// A run is near its goals if it misses them by less than this share of the goals.
 const NEAR: f64 = 0.33;
-/// Schemes are compared on an excerpt with the size after one of this many parts of all sizes: with the smallest they hardly differ.
+/// On the excerpt, schemes are compared at the place that is the number of sizes divided by this: with the
+/// smallest sizes they hardly differ.
 const FIRST_LOOK: usize = 4;
 
 impl Search<'_> {
-    /// Whether it shows during a run that a goal about times is out of reach.
+    /// Whether runs of all candidates show early that a goal about times is out of reach.
     pub(super) fn shows_early(&self) -> bool {
         let all = || self.candidates.iter().flatten();
         let shows = |goal: &Goal| {
@@ -35,7 +38,7 @@ impl Search<'_> {
         of_times.clone().next().is_some() && of_times.into_iter().all(shows)
     }
 
-    /// Tries until the best scheme is known, and the one that comes next to it.
+    /// Searches until the best scheme and the second best are known.
     pub(super) fn race(&mut self) -> Result<(), Stop> {
         let Some((mut best, order)) = self.first_to_reach()? else {
             return Ok(());
@@ -43,7 +46,8 @@ impl Search<'_> {
         let mut challengers = order.into_iter();
         let place = loop {
             let place = self.find(best)?;
-            // A scheme that looks good begins: if it does better, the others are run only at its place.
+            // The scheme that looked second best is run alone first: if it does better than `best`, the other
+            // schemes are run only at its smaller size.
             if let Some(rival) = challengers.find(|rival| *rival != best) {
                 self.attempt(&self.open_at(&[rival], place), place)?;
                 if self.known[rival].high <= place && self.does_better(rival, best, place)? {
@@ -54,7 +58,7 @@ impl Search<'_> {
             let all = 0..self.candidates.len();
             let others: Vec<usize> = all.filter(|scheme| *scheme != best).collect();
             self.attempt(&self.open_at(&others, place), place)?;
-            // Rivals are as good as the best so far, or better.
+            // The schemes that reach the goals at `place`, as `best` does.
             let mut rivals: Vec<At> = others
                 .into_iter()
                 .filter(|scheme| self.known[*scheme].high <= place)
@@ -82,20 +86,21 @@ impl Search<'_> {
         self.come_next(best, place)
     }
 
-    /// Whether `rival`, which reaches the goals at `place` as `best` does, does so at a smaller one.
+    /// Whether `rival`, which reaches the goals at `place` as `best` does, also reaches them at a smaller place.
     fn does_better(&mut self, rival: usize, best: usize, place: usize) -> Result<bool, Stop> {
         let Some(smaller) = place.checked_sub(1) else {
             return Ok(false);
         };
-        // Its place is searched where it would begin to reach the goals, not one size below.
+        // The first trial is where the rival would begin to reach the goals, and not only one size below.
         let pointed = self.pointed_from(best, rival, place).unwrap_or(smaller);
         let pointed = pointed.clamp(smaller / 2, smaller);
         self.attempt(&self.open_at(&[rival], pointed), pointed)?;
         Ok(self.find(rival)? <= smaller)
     }
 
-    /// Among the schemes that reach the goals, the one that looks best with a small buffer, at some place, and those that look less good, the best
-    /// first; `None` if no scheme reaches the goals.
+    /// Runs the schemes at increasing sizes, in the order in which they look good on an excerpt, until one
+    /// reaches the goals. Returns that scheme and the schemes after it in that order; `None` if no scheme reaches
+    /// the goals.
     fn first_to_reach(&mut self) -> Result<Option<(usize, Vec<usize>)>, Stop> {
         let Some(forecast) = self.forecasts.first() else {
             return Ok(None);
@@ -130,7 +135,8 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// The smallest place where `scheme` reaches the goals, as it is known to do at some.
+    /// The smallest place at which `scheme` reaches the goals. It has to be known that it reaches them at some
+    /// place.
     fn find(&mut self, scheme: usize) -> Result<usize, Stop> {
         let mut tried = 0;
         loop {
@@ -151,7 +157,8 @@ impl Search<'_> {
         }
     }
 
-    /// A line through the last two values of `scheme` around the place where it begins to reach the goals.
+    /// The line through the two values of `scheme` that are nearest to the place where it begins to reach the
+    /// goals.
     fn line(&self, scheme: usize) -> Option<Line> {
         let sizes = self.candidates[scheme].len();
         Line::around(self.known[scheme], sizes, |place| {
@@ -159,18 +166,21 @@ impl Search<'_> {
         })
     }
 
-    /// Where `rival`, which reaches the goals at `place`, would begin to if larger buffers helped it as they help `scheme`.
+    /// The place at which `rival` would begin to reach the goals, if larger buffers helped it as they help
+    /// `scheme`. `place` is a place at which `rival` was run.
     fn pointed_from(&self, scheme: usize, rival: usize, place: usize) -> Option<usize> {
         let like = self.line(scheme)?;
         like.moved_to(place, self.excess(rival, place)?).crossing()
     }
 
-    /// Searches the place of the scheme that came nearest to the goals where `best`, at `place`, was the only one to reach them.
+    /// Called if `best`, at `place`, is the only scheme that reaches the goals there. Searches the smallest place
+    /// of the scheme that came nearest to the goals.
     fn come_next(&mut self, best: usize, place: usize) -> Result<(), Stop> {
         let is_out = |scheme: usize| self.known[scheme].low >= self.candidates[scheme].len();
         let others =
             (0..self.candidates.len()).filter(|scheme| *scheme != best && !is_out(*scheme));
-        // Schemes that are known to reach the goals come before the others, the smaller place first; then those that miss by less.
+        // Schemes that are known to reach the goals come first, in ascending order of place; then all others, in
+        // ascending order of the excess.
         let nearness = |scheme: &usize| {
             let Range { low, high, .. } = self.known[*scheme];
             let reached = (high < self.candidates[*scheme].len()).then_some(Reverse(low));
@@ -197,7 +207,7 @@ impl Search<'_> {
                 false => low,
             };
             self.attempt(&[scheme], next)?;
-            // A scheme that comes no nearer is tried at the largest size.
+            // If the scheme misses the goals there, it is next tried at its largest size.
             is_far = true;
         }
         if self.known[scheme].high < sizes {
@@ -208,7 +218,8 @@ impl Search<'_> {
         let rest: Vec<usize> = rest
             .filter(|other| ![best, scheme].contains(other))
             .collect();
-        // If no other scheme can reach the goals below this place, all that is left to learn is which of them reach them here, so these are run here.
+        // If no other scheme can reach the goals below this place, the only open question is which of them reach
+        // the goals at this place. They are run there.
         let cannot_do_with_less = |other: &usize| {
             let known = self.known[*other];
             known.low >= next.min(self.candidates[*other].len())
@@ -227,7 +238,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The schemes of `schemes` of which it is not known whether they reach the goals at `place`.
+    /// Those of `schemes` for which it is not known whether they reach the goals at `place`.
     fn open_at(&self, schemes: &[usize], place: usize) -> Vec<usize> {
         let is_open = |scheme: &&usize| {
             let place = place.min(self.candidates[**scheme].len() - 1);
@@ -236,13 +247,15 @@ impl Search<'_> {
         schemes.iter().filter(is_open).copied().collect()
     }
 
-    /// The approximate distance of `scheme` from the goals at `place`, as a part of the goals; negative if it reaches them, `None` if it was not run.
+    /// The approximate excess of `scheme` over the goals at `place`, as a share of the goals; negative if it
+    /// reaches them, `None` if it was not run.
     fn excess(&self, scheme: usize, place: usize) -> Option<f64> {
         let run = self.full[scheme].get(&place)?;
         if let Some(Error::OutOfReach { requests, answered }) = run.error.as_deref() {
             let part = |count: u64| count as f64 / self.whole.requests.max(1) as f64;
             let (come, waiting) = (part(*requests), part(requests - answered));
-            // The work of the check grows with the coming requests, and with the square of the waiting ones.
+            // A run that was ended after more requests came nearer to the goals; one with many unanswered
+            // requests came less near.
             return Some(1.0 / (come * (1.0 - waiting * waiting)).max(1e-6) - 1.0);
         }
         let goals = self.goals.iter();
@@ -250,15 +263,15 @@ impl Search<'_> {
         goals.filter_map(of).max_by(f64::total_cmp)
     }
 
-    /// Runs `schemes` at `place`, or at their last one, in parallel, and ends those that cannot reach the goals any more. Returns which of them reach
-    /// the goals.
+    /// Runs `schemes` at `place`, or at their largest size if they have fewer sizes. All run in parallel, and a
+    /// run that can no longer reach the goals is ended. Returns for each scheme whether it reaches the goals.
     fn attempt(&mut self, schemes: &[usize], place: usize) -> Result<Vec<bool>, Stop> {
         let at = |scheme: &usize| (*scheme, place.min(self.candidates[*scheme].len() - 1));
         let all: Vec<At> = schemes.iter().map(at).collect();
         let is_new = |(scheme, place): &At| !self.full[*scheme].contains_key(place);
         let new: Vec<At> = all.iter().copied().filter(is_new).collect();
         self.look_at_counts(&new)?;
-        // A scheme whose forecast count is too large is not run.
+        // A scheme whose forecast count misses a goal is not run.
         let may_reach = |(scheme, place): &At| {
             let mut goals = self.goals.iter().enumerate();
             goals.all(|(index, goal)| {
@@ -285,7 +298,8 @@ impl Search<'_> {
         Ok(reached)
     }
 
-    /// Runs those of `wanted` in full; with `ends_early`, until they cannot reach the goals any more. The search stops where one fails.
+    /// Makes the full runs of `wanted`. With `ends_early`, a run ends as soon as it can no longer reach the
+    /// goals. Returns `Stop::Failed` if a run fails.
     pub(super) fn run_all(&mut self, wanted: &[At], ends_early: bool) -> Result<(), Stop> {
         if wanted.is_empty() {
             return Ok(());

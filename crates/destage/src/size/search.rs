@@ -1,12 +1,14 @@
-//! The smallest size of each scheme that reaches the goals, with few full runs.
+//! The search for the smallest size of each scheme that reaches the goals, with few full runs.
 //!
-//! A scheme that misses at a size is assumed to miss at smaller ones, and one that reaches the goals is assumed to reach them at larger ones.
-//! Forecasts find that place (`forecast.rs`): first for the scheme that looks best, whose place leaves the others one run each, or none. Full runs
-//! then confirm the two best. A full run gives the factor by which a forecast is off, and so corrects all forecasts.
+//! A scheme that misses the goals at one size is assumed to miss them at all smaller sizes. A scheme that reaches
+//! them at one size is assumed to reach them at all larger sizes. Forecasts (`forecast.rs`) find the smallest
+//! size: first for the scheme that looks best. Each other scheme then needs only one forecast at that size, or
+//! none. Full runs confirm the two best schemes. The ratio of a full run to its forecast corrects all further
+//! forecasts.
 //!
-//! A run that fails says nothing about the goals. If a shorter run fails, a full run replaces it; if that succeeds, forecasts come from another kind
-//! of runs from then on. A scheme of which a full run fails leaves the search, which
-//! begins again without it; runs that were made are not made again.
+//! A run that fails says nothing about the goals. If a cheaper run fails, a full run replaces it. If the full run
+//! succeeds, further forecasts come from another kind of runs. If the full run fails, its scheme leaves the
+//! search, and the search begins again without it; finished runs are not repeated.
 
 use std::collections::BTreeMap;
 
@@ -21,15 +23,16 @@ use crate::error::Error;
 use crate::grid::Combination;
 use crate::record::Record;
 
-/// A forecast for a size next to one with a full run is off by no more than this part.
+/// The assumed error of a corrected forecast for a size next to one with a full run, as a share of the forecast.
 const NEXT_TO_A_RUN: f64 = 0.02;
-/// A forecast with an error below this counts as right; the next forecast is then right, too.
+/// If the correction factor of a forecast differs from 1 by no more than this, the forecasts of the scheme count
+/// as exact.
 const RIGHT: f64 = 1e-3;
 
-/// A scheme, by its number, at a place in the list of sizes.
+/// A scheme, by its number, and a place in its list of sizes.
 pub(super) type At = (usize, usize);
 
-/// Why a search ends before its answer is known.
+/// The reason why a search ends before its answer is known.
 pub(super) enum Stop {
     Error(Error),
     /// A full run of this scheme failed.
@@ -42,58 +45,61 @@ impl From<Error> for Stop {
     }
 }
 
-/// The search. See the [module](self).
+/// The state of the search; see the [module](self).
 pub(super) struct Search<'a> {
     pub(super) goals: &'a [Goal],
     pub(super) whole: &'a Whole,
-    /// The settings of full runs; scheme and size come from the candidates.
+    /// The settings of full runs. The scheme and the size come from the candidates.
     pub(super) settings: &'a Settings,
-    /// The combinations of each scheme, by size.
+    /// The combinations of each scheme, in ascending order of size.
     pub(super) candidates: Vec<Vec<Combination>>,
-    /// Whether each scheme keeps pages. It is kept here because asking a scheme means building it.
+    /// Whether each scheme keeps pages. It is stored here because asking a scheme requires building it.
     pub(super) keeps_pages: Vec<bool>,
     pub(super) forecasts: Vec<Forecast>,
-    /// The values that forecasts begin with, and the number of runs that they come from.
+    /// The scheme and place at which forecasts begin. `glimpses` is the number of excerpt runs that the search
+    /// made.
     pub(super) first: At,
     pub(super) glimpses: usize,
-    /// Full runs of each scheme, by place.
+    /// The full runs of each scheme, by place.
     pub(super) full: Vec<BTreeMap<usize, Record>>,
-    /// Of goals that show during a run: where each scheme begins to reach them, as far as runs say.
+    /// For goals that show early in a run: the range in which each scheme begins to reach the goals, according to
+    /// full runs.
     pub(super) known: Vec<Range>,
-    /// Then, the scheme that is next to the best by its distance, if it is not known whether another comes before it.
+    /// For such goals: the scheme that came nearest to the goals, if it is not known whether another scheme is
+    /// second best.
     pub(super) nearest: Option<usize>,
-    /// Full runs of each scheme that left the search because one of them failed, by place.
+    /// The full runs, by place, of each scheme that left the search because one of them failed.
     pub(super) failed: Vec<BTreeMap<usize, Record>>,
     pub(super) effort: &'a Effort<'a>,
 }
 
-/// The knowledge of the search at its end. A place is one in the list of sizes.
+/// The result of a search. A place is an index in the list of sizes.
 pub(super) struct Found {
-    /// By full runs, of each scheme the smallest place that reaches the goals.
+    /// For each scheme, the smallest place at which a full run reaches the goals.
     pub(super) answers: Vec<(usize, Record)>,
-    /// By forecasts alone.
+    /// For each scheme without such a run, the smallest place at which a forecast reaches the goals.
     pub(super) seeming: Vec<(usize, Record)>,
-    /// At the largest size, by a full run or as foreseen.
+    /// For each other scheme, the run or the forecast at the largest place.
     pub(super) missed: Vec<Record>,
-    /// The failed run of each scheme that left the search because of it.
+    /// The failed run of each scheme that left the search.
     pub(super) failed: Vec<Record>,
 }
 
-/// The place of a scheme that is not known to reach the goals: after those of all others, as it may have fewer sizes.
+/// The place of a scheme that is not known to reach the goals. It sorts after the places of all other schemes.
 const NOWHERE: usize = usize::MAX;
 
-/// Where a scheme begins to reach the goals, as far as is known: from `low` on at the earliest, and at `high` at the latest, which is
-/// [`NOWHERE`] if it is not known to.
+/// The range that contains the smallest place at which a scheme reaches the goals. It is at least `low` and at
+/// most `high`; `high` is [`NOWHERE`] if the scheme is not known to reach the goals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Range {
     pub(super) low: usize,
     pub(super) high: usize,
-    /// How many sizes it has.
+    /// The number of sizes that the scheme has.
     sizes: usize,
 }
 
 impl Range {
-    /// Nothing is known of a scheme with this many sizes.
+    /// The range of a scheme with this many sizes, of which nothing is known.
     pub(super) fn of(sizes: usize) -> Self {
         Self {
             low: 0,
@@ -102,14 +108,14 @@ impl Range {
         }
     }
 
-    /// Places of which nothing is known.
+    /// The places for which it is not known whether the scheme reaches the goals.
     pub(super) fn open(self) -> std::ops::Range<usize> {
         self.low..self.high.min(self.sizes)
     }
 }
 
 impl Search<'_> {
-    /// Tries until the two best are known.
+    /// Searches until the two best schemes are known.
     pub(super) fn carry_out(&mut self) -> Result<(), Error> {
         while !self.candidates.is_empty() {
             match self.find_best().and_then(|()| self.try_smaller()) {
@@ -121,7 +127,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Removes `scheme`, whose full run failed; later schemes move up.
+    /// Removes `scheme` after its full run failed; the numbers of later schemes decrease by one.
     fn remove(&mut self, scheme: usize) {
         let runs = self.full.remove(scheme);
         self.failed.push(runs);
@@ -135,7 +141,7 @@ impl Search<'_> {
         self.nearest = None;
     }
 
-    /// The scheme and place of the best answer, if there is one.
+    /// The scheme and the place of the best answer; `None` if no full run reaches the goals.
     fn best(&self) -> Option<At> {
         let smallest = |scheme: usize| {
             let mut runs = self.full[scheme].iter();
@@ -147,8 +153,8 @@ impl Search<'_> {
         all.first().copied()
     }
 
-    /// Tries the sizes of the best scheme that are below its answer: a metric need not be monotone in size. Goals that only full runs can measure are
-    /// left unchanged.
+    /// Tries the sizes of the best scheme below its answer, because a metric need not be monotonic in the size.
+    /// It does nothing if a goal can be measured only by full runs.
     fn try_smaller(&mut self) -> Result<(), Stop> {
         let Some((scheme, place)) = self.best() else {
             return Ok(());
@@ -169,14 +175,15 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Places of `scheme` below `place` of which no run says anything.
+    /// The places of `scheme` below `place` that have neither a full run nor a forecast.
     fn unseen_below(&self, scheme: usize, place: usize) -> impl Iterator<Item = At> {
         let places = 0..place.min(self.candidates[scheme].len());
         let unseen = places.filter(move |place| self.meets(scheme, *place).is_none());
         unseen.map(move |place| (scheme, place))
     }
 
-    /// For each scheme the sizes in bytes that are smaller than the best answer and that no run has tried.
+    /// For each scheme, the sizes in bytes that are smaller than the best answer and have neither a full run nor
+    /// a forecast.
     pub(super) fn untried(&self) -> Vec<(String, Vec<u64>)> {
         let Some(best) = self.best() else {
             return Vec::new();
@@ -214,7 +221,7 @@ impl Search<'_> {
         }
     }
 
-    /// What was found.
+    /// The result of the search.
     pub(super) fn found(self) -> Found {
         let mut found = Found {
             answers: Vec::new(),
@@ -253,12 +260,12 @@ impl Search<'_> {
         found
     }
 
-    /// How many runs were made that cost less.
+    /// The number of cheaper runs.
     pub(super) fn trials(&self) -> usize {
         self.glimpses + self.forecasts.iter().map(Forecast::runs).sum::<usize>()
     }
 
-    /// How many full runs were ended early.
+    /// The number of full runs that were ended early.
     pub(super) fn ended(&self) -> usize {
         let errors = self.all_runs().filter_map(|run| run.error.as_deref());
         errors.filter(|error| !error.is_failure()).count()
@@ -270,12 +277,12 @@ impl Search<'_> {
         schemes.flat_map(BTreeMap::values)
     }
 
-    /// How many full runs were made.
+    /// The number of full runs.
     pub(super) fn runs(&self) -> usize {
         self.all_runs().count()
     }
 
-    /// The two best, by forecasts and full runs.
+    /// The two best schemes, by full runs and forecasts.
     fn locate(&mut self) -> Result<Vec<At>, Stop> {
         loop {
             let ranges: Vec<Range> = (0..self.candidates.len())
@@ -296,12 +303,12 @@ impl Search<'_> {
         }
     }
 
-    /// Makes forecasts for `wanted`.
+    /// Makes all forecasts for `wanted`.
     pub(super) fn look(&mut self, wanted: &[At]) -> Result<(), Stop> {
         (0..self.forecasts.len()).try_for_each(|forecast| self.look_by(forecast, wanted))
     }
 
-    /// Makes forecasts for `wanted` of goals about counts.
+    /// Makes the forecasts of goals about counts for `wanted`.
     pub(super) fn look_at_counts(&mut self, wanted: &[At]) -> Result<(), Stop> {
         let of_counts = |forecast: &usize| self.forecasts[*forecast].is_of_counts();
         let counts: Vec<usize> = (0..self.forecasts.len()).filter(of_counts).collect();
@@ -310,7 +317,7 @@ impl Search<'_> {
             .try_for_each(|forecast| self.look_by(forecast, wanted))
     }
 
-    /// Makes the runs of forecast `forecast` for the places `wanted`. Where one fails, a full run is made.
+    /// Makes the runs of forecast `forecast` for `wanted`. If one fails, a full run replaces it.
     fn look_by(&mut self, forecast: usize, wanted: &[At]) -> Result<(), Stop> {
         self.forecasts[forecast].look(&self.candidates, wanted, self.effort)?;
         let is_open = |at: &At| !self.full[at.0].contains_key(&at.1);
@@ -320,7 +327,7 @@ impl Search<'_> {
                 continue;
             }
             self.run_all(&[at], false)?;
-            // The run that costs less was of a kind that does not go with this device.
+            // The full run succeeded, so this device does not allow the cheaper kind of runs.
             let known = &mut self.forecasts[forecast];
             known.take_next_kind(self.whole, self.settings)?;
             known.look(&self.candidates, wanted, self.effort)?;
@@ -328,8 +335,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The best first: by place, no buffer at all before the smallest, then by how well the first goal is reached there, or at the
-    /// largest size for a scheme that reaches the goals at none.
+    /// Sorts the best first: by place, with schemes that keep no pages first, and then by the first goal. A
+    /// scheme that reaches the goals nowhere is ranked at its largest size.
     pub(super) fn sort(&self, all: &mut [At]) {
         let rank = |(scheme, place): At| {
             let place = place.min(self.candidates[scheme].len() - 1);
@@ -344,10 +351,10 @@ impl Search<'_> {
         });
     }
 
-    /// The next forecasts to make.
+    /// The next forecasts to make; none if the two best schemes are known.
     fn to_look_at(&self, ranges: &[Range]) -> Vec<At> {
         let all = || ranges.iter().copied().enumerate();
-        // Nothing is known yet: the scheme that looks best on an excerpt begins.
+        // Without any forecast, the search begins with the scheme that looks best on an excerpt.
         if self.forecasts.iter().all(|forecast| forecast.runs() == 0) {
             return vec![self.first];
         }
@@ -356,7 +363,8 @@ impl Search<'_> {
             .map(|(scheme, range)| (scheme, range.high))
             .collect();
         self.sort(&mut found);
-        // Only a range that may hold a size below the second best of those that are known, or equal to the best, is of interest.
+        // An open scheme matters only if it may reach the goals at a smaller place than the second best known
+        // scheme, or at a place that is no larger than that of the best one.
         let bound = |range: &Range| match found[..] {
             [] => true,
             [(_, best)] => range.low <= best,
@@ -370,7 +378,8 @@ impl Search<'_> {
                 .filter(|(_, range)| !range.open().is_empty())
                 .collect();
         }
-        // Each of them once at the place of the last known one: most are out then.
+        // Each such scheme is first looked at once, at the place that decides whether it can be among the two
+        // best: most schemes drop out there.
         if let Some((_, place)) = found.get(found.len().min(2).wrapping_sub(1)) {
             let cut = |(scheme, range): &(usize, Range)| {
                 let place = match found.len() {
@@ -387,7 +396,7 @@ impl Search<'_> {
                 return wanted;
             }
         }
-        // The scheme that looks best, until its place is known.
+        // Otherwise the scheme that looks best is looked at until its place is known.
         let is_seen = |(scheme, _): &&(usize, Range)| !self.seen(*scheme).is_empty();
         let mut looks: Vec<At> = open
             .iter()
@@ -403,8 +412,9 @@ impl Search<'_> {
             .collect()
     }
 
-    /// The next place to try for `scheme`: where its values point, or where it would be if larger buffers helped it as they help `like`; in the
-    /// middle if that is not known, or did not help.
+    /// The next place to try for `scheme`: where a line through its own values reaches the goals, or where they
+    /// would be reached if larger buffers helped it as they help `like`. It is the middle of the open range if
+    /// there is no such line, or if the line has not led to the place after several trials.
     fn next_place(&self, scheme: usize, like: Option<usize>, ranges: &[Range]) -> usize {
         let line = |scheme: usize| {
             let sizes = self.candidates[scheme].len();
@@ -427,7 +437,8 @@ impl Search<'_> {
         place.clamp(open.start, open.end - 1)
     }
 
-    /// The distance of `scheme` from the goals at `place`, as a part of the goals, by a full run or a forecast; negative if it reaches them.
+    /// The excess of `scheme` over the goals at `place`, as a share of the goals, from full runs or forecasts;
+    /// negative if it reaches them.
     fn excess_of_forecast(&self, scheme: usize, place: usize) -> Option<f64> {
         let mut most = f64::NEG_INFINITY;
         for (index, goal) in self.goals.iter().enumerate() {
@@ -437,7 +448,7 @@ impl Search<'_> {
         Some(most)
     }
 
-    /// Places of which something is foreseen.
+    /// The places of `scheme` with a full run or a forecast.
     fn seen(&self, scheme: usize) -> Vec<usize> {
         let places = 0..self.candidates[scheme].len();
         places
@@ -447,7 +458,7 @@ impl Search<'_> {
 
     fn range(&self, scheme: usize) -> Range {
         let mut range = Range::of(self.candidates[scheme].len());
-        // Results of full runs win over forecasts.
+        // Full runs override forecasts.
         for (place, record) in &self.full[scheme] {
             match self.reaches(record) {
                 true => range.high = range.high.min(*place),
@@ -474,7 +485,7 @@ impl Search<'_> {
         self.goals.iter().all(|goal| goal.is_met_by(record))
     }
 
-    /// Whether `scheme` reaches the goals at `place`, by a full run or as foreseen, if that is known.
+    /// Whether `scheme` reaches the goals at `place`, by a full run or a forecast; `None` if there is neither.
     fn meets(&self, scheme: usize, place: usize) -> Option<bool> {
         if let Some(record) = self.full[scheme].get(&place) {
             return Some(self.reaches(record));
@@ -486,7 +497,7 @@ impl Search<'_> {
         Some(all)
     }
 
-    /// The metric of goal `index`, by a full run or as foreseen.
+    /// The value of the metric of goal `index`, from a full run, or from a forecast with its correction factor.
     pub(super) fn value(&self, index: usize, scheme: usize, place: usize) -> Option<f64> {
         let run = self.full[scheme].get(&place);
         if let Some(value) = run.and_then(|run| run.number(&self.goals[index].metric)) {
@@ -500,7 +511,8 @@ impl Search<'_> {
         all.find_map(|forecast| forecast.value(self.goals, index, scheme, place))
     }
 
-    /// The factor for a forecast of goal `index`: that of the nearest full run of the scheme, or else of all.
+    /// The correction factor for a forecast of goal `index`: the ratio of full run to forecast at the nearest
+    /// place of the scheme; without one, the geometric mean of these ratios of all schemes.
     pub(super) fn factor(&self, index: usize, scheme: usize, place: usize) -> f64 {
         let of = |scheme: usize| {
             self.full[scheme].iter().filter_map(move |(at, run)| {
@@ -524,7 +536,7 @@ impl Search<'_> {
         }
     }
 
-    /// The next full run that is needed to be sure of `best`; `None` if none is.
+    /// The next full run that is needed to confirm `best`; `None` if all are confirmed.
     fn to_confirm(&self, best: &[At]) -> Option<At> {
         for (scheme, place) in best {
             let last = self.candidates[*scheme].len() - 1;
@@ -532,7 +544,7 @@ impl Search<'_> {
             if !self.full[*scheme].contains_key(&at) {
                 return Some((*scheme, at));
             }
-            // The next smaller size misses by far, or is run.
+            // The next smaller size also needs a full run, unless its forecast misses the goals clearly.
             if let Some(below) = at.checked_sub(1).filter(|_| *place <= last)
                 && !self.full[*scheme].contains_key(&below)
                 && !self.misses_clearly(*scheme, below)

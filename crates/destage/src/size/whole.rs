@@ -1,4 +1,4 @@
-//! The facts that one reading gives about an input; it stays in memory if there is room.
+//! The facts about an input that one reading gives. The decoded input is kept in memory if there is room.
 
 use destage_sim::limits::Demand;
 use destage_sim::paging::Addressing;
@@ -15,28 +15,29 @@ use crate::input::Input;
 use crate::progress::Counter;
 use crate::survey::Survey;
 
-/// Requests may take one part of this many of the memory for models, and written pages as much.
+/// The decoded requests may use the memory limit divided by this, and so may the written pages.
 const PART_OF_MEMORY: u64 = 4;
-/// Most memory of a page in a set: it may be the only one of its word, and while the set grows there are two of them.
+/// The largest memory of a page in the set of written pages, in bytes: it may be the only page in its word, and
+/// while the set grows it is stored twice.
 const BYTES_OF_PAGE: u64 = 96;
 
-/// An excerpt is one of this many parts of the input.
+/// The number of requests of the input, divided by the number of requests of an excerpt.
 const PART: u64 = 16;
-/// In this many windows, at even distances, at most.
+/// The largest number of windows of an excerpt; they are at even distances.
 const WINDOWS: u64 = 8;
-/// Requests of a window, at least: fewer say nothing.
+/// The smallest number of requests in a window, since fewer are not representative.
 const LEAST_REQUESTS: u64 = 64;
 
-/// The facts about an input.
+/// The facts about an input that one reading gives.
 pub(super) struct Whole {
-    /// The input; decoded, if it fits.
+    /// The input, decoded in memory if there is room.
     pub(super) input: Input,
     pub(super) requests: u64,
     pub(super) demand: Demand,
     pub(super) facts: Facts,
-    /// The sizes of a curve.
+    /// The default sizes of the buffer, in bytes.
     pub(super) sizes: Vec<u64>,
-    /// The pages that are written, unless there are too many.
+    /// The pages that the input writes; `None` if they need too much memory.
     written: Option<PageBits>,
     addressing: Addressing,
 }
@@ -100,7 +101,8 @@ impl Whole {
         })
     }
 
-    /// Gives `candidates` the device that the whole input needs, so that parts of it have the same device.
+    /// Sets the configuration of each candidate to the device that the whole input needs, so that runs on parts
+    /// of the input use the same device.
     ///
     /// # Errors
     /// An error in the input, or an interrupt of the run.
@@ -123,7 +125,8 @@ impl Whole {
         Ok(())
     }
 
-    /// The input without reads of pages that are never written; the whole input if these are not known.
+    /// The input without reads of pages that are never written; the whole input if the written pages are not
+    /// known.
     pub(super) fn of_written_pages(&self) -> Input {
         let Some(written) = &self.written else {
             return self.input.clone();
@@ -134,7 +137,7 @@ impl Whole {
         })
     }
 
-    /// A part of the input that stands for all of it.
+    /// A part of the input that represents all of it.
     pub(super) fn excerpt(&self) -> Input {
         let windows = (self.requests / LEAST_REQUESTS / PART).min(WINDOWS);
         match windows {
@@ -151,7 +154,7 @@ mod tests {
     use super::*;
     use crate::progress::Silent;
 
-    /// The known facts about writes of this many pages, and a read elsewhere, with little memory.
+    /// The facts about an input that writes this many pages and reads one other page, with little memory.
     fn whole(pages: u64) -> Whole {
         let request = |line: u64, operation, first: u64, pages: u64| Request {
             arrival: line,

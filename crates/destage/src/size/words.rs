@@ -1,4 +1,4 @@
-//! The answer in sentences.
+//! The result of a search in sentences.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use super::{Answers, Goal};
 use crate::numbers;
 use crate::record::Record;
 
-/// The values of the goals' metrics in `record`.
+/// The values of the goals' metrics in `record`, in words.
 fn values(answers: &Answers, record: &Record) -> String {
     let value = |goal: &Goal| match record.metrics.get(&goal.metric) {
         Some(number) => format!("{} = {}", goal.metric, numbers::metric(number)),
@@ -27,16 +27,17 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Whether the input has nothing that the goal's metric is of, such as reads. A run that was ended early has no metrics.
+/// Whether no run has the metric of `goal`, for example because the input has no reads. Runs that were ended
+/// early have no metrics, so nothing is known if there are any.
 fn has_none(answers: &Answers, goal: &Goal) -> bool {
     let knows = |record: &Record| record.metrics.get(&goal.metric).is_some();
     answers.ended == 0 && !answers.missed.iter().any(knows)
 }
 
-/// Schemes that a sentence names, at most.
+/// The largest number of schemes that a sentence names.
 const NAMED_SCHEMES: usize = 8;
 
-/// The schemes that were compared, by name if they are few.
+/// The schemes that were compared; their names are given if there are few.
 fn schemes(answers: &Answers) -> String {
     let all = answers.answers.iter().chain(&answers.bounds);
     let all = all.map(|answer| &answer.record);
@@ -51,7 +52,7 @@ fn schemes(answers: &Answers) -> String {
     }
 }
 
-/// The answer in words.
+/// The result of the search in sentences.
 pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let goals: Vec<_> = answers.goals.iter().map(Goal::to_string).collect();
     let goals = goals.join(" and ");
@@ -69,7 +70,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         answers.grid
     );
     if answers.trials > 0 {
-        // Writing to a text cannot fail.
+        // Writing to a string cannot fail.
         let _ = write!(
             tried,
             " {} without a clock, or on an excerpt of the input, chose which sizes to run in full.",

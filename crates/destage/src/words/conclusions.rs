@@ -1,4 +1,4 @@
-//! Conclusions from the numbers of several runs, in sentences.
+//! Conclusions from the metrics of several runs, in sentences.
 
 use destage_sim::metrics::rows;
 
@@ -6,9 +6,9 @@ use super::{short, warnings};
 use crate::numbers;
 use crate::record::Record;
 
-/// Conclusions from the numbers of `records`, in sentences: for each trace and layer separately, in their order. Failed runs give no conclusion, and
-/// a single run has nothing to be compared with. Bounds are no schemes to choose, and runs of which the program warns are
-/// left out, which a last sentence says.
+/// Conclusions from the metrics of `records`, in sentences, for each trace and translation layer separately. A
+/// single run gives no conclusion, since there is nothing to compare it with. Failed runs and bounds are left
+/// out. Runs with warnings are also left out, and a last sentence says how many.
 #[must_use]
 pub fn conclusions(records: &[Record]) -> Vec<String> {
     let finished = || records.iter().filter(|record| record.error.is_none());
@@ -24,7 +24,7 @@ pub fn conclusions(records: &[Record]) -> Vec<String> {
     sentences
 }
 
-/// Conclusions from the numbers of some runs.
+/// Conclusions from the metrics of `records`, without regard to warnings.
 fn of_groups<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<String> {
     let mut groups: Vec<((&str, &str), Vec<&Record>)> = Vec::new();
     for record in records.filter(|record| !record.is_of_bound()) {
@@ -66,7 +66,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
     let fastest = |size: u64| at(size).min_by(|a, b| response(a).total_cmp(&response(b)));
     let without = records.iter().find(|record| record.capacity().is_none());
     let best = fastest(largest);
-    // Without a clock there are no responses.
+    // Without a clock there are no response times.
     let is_timed = |record: &&Record| response(record) > 0.0 && response(record).is_finite();
     if let (Some(best), Some(without)) = (best.filter(is_timed), without) {
         sentences.push(format!(
@@ -115,7 +115,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
     sentences
 }
 
-/// `, and erases go from 9 to 3`, if both are known and differ.
+/// The text `, and erases go from 9 to 3` for `what` = `erases`; empty if a value is unknown or both are equal.
 fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
     match before.zip(after) {
         Some((before, after)) if before != after => {
@@ -129,7 +129,8 @@ fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
     }
 }
 
-/// Conclusions from the points of curves: which scheme absorbs most with the largest buffer, and beyond which size more memory brings little.
+/// Conclusions from the points of curves: which scheme absorbs most page writes with the largest buffer, and from
+/// which size on a larger buffer brings little.
 #[must_use]
 pub fn of_curves(records: &[Record]) -> Vec<String> {
     let hits = |record: &&Record| Some((record.capacity()?, record.write_hit_percent()?));
@@ -146,7 +147,7 @@ pub fn of_curves(records: &[Record]) -> Vec<String> {
             .filter(|record| record.capacity() == Some(largest))
     };
     let better = |a: &&&Record, b: &&&Record| share(a).total_cmp(&share(b));
-    // Among equals the first.
+    // Of several equally good schemes, the first one is named.
     let best = at().rev().max_by(better);
     let (Some(best), Some(worst)) = (best, at().min_by(better)) else {
         return Vec::new();
@@ -182,5 +183,5 @@ pub fn of_curves(records: &[Record]) -> Vec<String> {
     sentences
 }
 
-/// The share of the largest buffer's hits that counts as nearly all of them.
+/// A size reaches nearly the hits of the largest buffer if it reaches this share of them.
 const NEARLY: f64 = 0.9;

@@ -1,8 +1,8 @@
 //! Results in sentences.
 //!
-//! | module | holds |
+//! | module | content |
 //! | --- | --- |
-//! | `conclusions` | conclusions from the numbers of several runs |
+//! | `conclusions` | conclusions from the metrics of several runs |
 
 mod conclusions;
 
@@ -13,10 +13,11 @@ use crate::record::Record;
 
 pub use conclusions::{conclusions, of_curves};
 
-/// Longest name of a trace that is shown whole.
+/// The longest name of a trace, in letters, that is shown whole.
 const NAME: usize = 24;
 
-/// Properties that all runs share: the input on one line, the simulated device on the other.
+/// A heading for `records`: the properties that all runs share. The trace is on the first line, if it is shared;
+/// buffer size, translation layer and device are on the second.
 #[must_use]
 pub fn heading(records: &[Record]) -> String {
     let Some(first) = records.first() else {
@@ -42,8 +43,8 @@ pub fn heading(records: &[Record]) -> String {
     format!("{trace}{}", parts.join(", "))
 }
 
-/// The counts of the device on which all of `records` ran. Their numbers of blocks may differ where they follow from input or layer, and are unknown
-/// where only the buffer was simulated.
+/// The geometry of the device of all `records`. The number of blocks may differ between runs if it follows from
+/// the input or the layer, and is unknown if only the buffer was simulated.
 #[must_use]
 pub fn device(records: &[Record]) -> String {
     let counts = |name: &'static str| records.iter().filter_map(move |record| record.whole(name));
@@ -63,7 +64,7 @@ pub fn device(records: &[Record]) -> String {
     )
 }
 
-/// The labels in which a run differs from the others, in words.
+/// The labels that distinguish a run from others, in words.
 #[must_use]
 pub fn name(record: &Record) -> String {
     let size = record
@@ -78,7 +79,7 @@ pub fn name(record: &Record) -> String {
     )
 }
 
-/// `word` as it can be typed in a shell.
+/// `word` in the form in which a shell reads it as one word.
 #[must_use]
 pub fn for_shell(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-+=:,./%@".contains(letter);
@@ -88,7 +89,7 @@ pub fn for_shell(word: &str) -> String {
     }
 }
 
-/// Which runs failed, and why; one sentence each.
+/// The runs that failed, with their errors; one sentence each.
 #[must_use]
 pub fn failures(records: &[Record]) -> Vec<String> {
     let failed = records.iter().filter_map(|record| {
@@ -98,7 +99,7 @@ pub fn failures(records: &[Record]) -> Vec<String> {
     failed.collect()
 }
 
-/// Notes for a reader of the numbers: warnings, and which runs needed no garbage collection or failed; whole sentences.
+/// Notes on the metrics of `records`, in sentences: warnings, runs without garbage collection, and failed runs.
 #[must_use]
 pub fn notes(records: &[Record]) -> Vec<String> {
     let remark = remark(records);
@@ -110,7 +111,7 @@ pub fn notes(records: &[Record]) -> Vec<String> {
     all.map(|sentence| format!("{sentence}.")).collect()
 }
 
-/// One line that says what was run.
+/// A line that describes what was run.
 #[must_use]
 pub fn describe(record: &Record) -> String {
     let buffer = match record.capacity() {
@@ -125,8 +126,8 @@ pub fn describe(record: &Record) -> String {
     )
 }
 
-/// Warnings for a reader of the numbers, each with the name of its run. If many runs share a warning, it is that of the first of them with their
-/// number.
+/// Warnings about the metrics of `records`, each with the name of its run. If more than three runs share a kind
+/// of warning, only the first is given, with the number of the others.
 #[must_use]
 pub fn warnings(records: &[Record]) -> Vec<String> {
     let of_kind = |kind: &fn(&Record) -> Option<String>| {
@@ -136,13 +137,14 @@ pub fn warnings(records: &[Record]) -> Vec<String> {
     KINDS.iter().flat_map(of_kind).collect()
 }
 
-/// Warnings for a reader of the numbers of one run, without its name.
+/// Warnings about the metrics of one run, without its name.
 #[must_use]
 pub fn warnings_of(record: &Record) -> Vec<String> {
     KINDS.iter().filter_map(|kind| kind(record)).collect()
 }
 
-/// The kinds of warnings: a run did not see all of its requests, or had more of them than a device can serve.
+/// The kinds of warnings: the run ended before it had served all its requests, or the device got more requests
+/// than it can serve.
 const KINDS: [fn(&Record) -> Option<String>; 3] = [saturated, worn_out, overload];
 
 fn is_true(record: &Record, metric: &MetricRow) -> bool {
@@ -174,7 +176,7 @@ fn worn_out(record: &Record) -> Option<String> {
 fn overload(record: &Record) -> Option<String> {
     let all = record.number(&rows::RESPONSE.of("mean"))?;
     let within = record.number(&rows::DEVICE_RESPONSE.of("mean"))?;
-    // A workload of this program has no times in another unit.
+    // The requests of a generated workload have their times in a known unit.
     let why = match record.whole("workload.requests") {
         Some(_) => {
             "the device gets more requests than it can serve (a larger host.time_scale gives it time)"
@@ -192,7 +194,7 @@ fn overload(record: &Record) -> Option<String> {
     })
 }
 
-/// All warnings of one kind, or the first and the number of the others.
+/// All warnings of one kind; if there are many, only the first, with the number of the others.
 fn together(mut warnings: Vec<String>) -> Vec<String> {
     const MOST: usize = 3;
     let others = warnings.len().saturating_sub(1);
@@ -206,10 +208,10 @@ fn together(mut warnings: Vec<String>) -> Vec<String> {
     warnings
 }
 
-/// A mean response time of this many times the time within the device is called overload.
+/// A run is overloaded if the mean response time is more than this many times the mean time within the device.
 const OVERLOAD: f64 = 10.0;
 
-/// Which runs had nothing to clean.
+/// A sentence on the runs in which no block was erased; `None` if there are none.
 #[must_use]
 pub fn remark(records: &[Record]) -> Option<String> {
     let with_flash = || {
@@ -237,7 +239,7 @@ fn count(record: &Record, metric: &str) -> String {
     numbers::whole(record.number(metric).unwrap_or(0.0) as u64)
 }
 
-/// Blocks of the device.
+/// The number of blocks of the device.
 fn blocks(record: &Record) -> u64 {
     let keys = [
         "flash.dies",
@@ -249,7 +251,7 @@ fn blocks(record: &Record) -> u64 {
         .product()
 }
 
-/// The file's name without its folder, its end if it is long: that is where names differ.
+/// The name of the file without its folder. If it is long only its end is given, since names differ there.
 #[must_use]
 pub fn short(trace: &str) -> String {
     let is_path = !trace.contains(':');

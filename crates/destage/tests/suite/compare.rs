@@ -1,4 +1,5 @@
-//! A comparison gives what single runs give, for any number of threads, and what fails in it fails alone.
+//! Tests of comparisons: a comparison gives the results of single runs for any number of threads, and a run that
+//! fails does not affect the others.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -26,13 +27,13 @@ fn metrics(results: &Results) -> Vec<Metrics> {
     results.runs.iter().map(|run| run.metrics.clone()).collect()
 }
 
-/// More requests than a batch of the decoder has, so that runs stand still between batches.
+/// More requests than a batch of the decoder, so that runs pause between batches.
 const MANY: u64 = 50_000;
 
 #[test]
 fn results_are_those_of_single_runs_for_any_number_of_threads() {
-    // The simulation by events and by counting, closed and open loop, one that stops early, and two that have to know
-    // the requests beforehand.
+    // Simulation of events and of operation counts, closed and open loop, a run that stops early, and two kinds
+    // of runs that have to know the requests in advance.
     let grids = [
         settings(&[]),
         settings(&["sim.costing=op_count", "sim.drain=true"]),
@@ -109,7 +110,7 @@ fn inputs_are_kept_apart() {
     }
 }
 
-/// Devices of which the middle one is too small.
+/// Three devices, of which the second is too small for the requests.
 fn three_devices() -> Vec<Combination> {
     ["64", "8", "32"]
         .map(|blocks| {
@@ -159,7 +160,7 @@ fn where_every_run_fails_nobody_reads_on() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.disksim");
     let beyond = "0.0 0 999999999 8 0\n";
-    // The end is a line that would be an error.
+    // The last line would be an error if it were read.
     let text = beyond.to_owned() + &"1.0 0 0 8 0\n".repeat(200_000) + "no line of a trace\n";
     std::fs::write(&path, text).unwrap();
     let results = compare(&[Input::trace(&path)], &three_devices(), &threads(2)).unwrap();
@@ -184,7 +185,7 @@ fn a_bad_line_ends_the_comparison() {
     assert!(matches!(error, Error::Trace(_)), "{error}");
     assert!(error.to_string().contains("60001"), "{error}");
 
-    // Skipped, it is counted.
+    // If bad lines are skipped, this line is counted.
     let reading = Reading {
         skip_bad_lines: true,
         ..Reading::default()
@@ -215,7 +216,8 @@ fn runs_of_one_comparison_read_alike() {
     assert!(error.to_string().contains("trace.time_unit"), "{error}");
 }
 
-/// Stops once so many requests are simulated, and notes who worked.
+/// Stops after `stop_at` simulated requests, and records the threads, the fillings of devices and the expected
+/// number of requests.
 #[derive(Default)]
 struct Watching {
     stop_at: Option<u64>,
@@ -291,7 +293,7 @@ fn a_device_is_filled_at_random_once_and_copied() {
         ..Effort::default()
     };
     let results = compare(&inputs, &combinations, &effort).unwrap();
-    // One for each translation layer.
+    // Each translation layer needs one filling, which all its runs copy.
     assert_eq!(*watching.fillings.lock().unwrap(), 2);
     for (index, each) in combinations.iter().enumerate() {
         let alone = run(

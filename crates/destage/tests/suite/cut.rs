@@ -1,4 +1,5 @@
-//! Power that fails in a run: what is there after the mount is what was promised, again and again the same.
+//! Tests of power losses in runs: after the mount, every sector holds data that the answers before the loss
+//! allow, and equal cuts give equal results.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -12,7 +13,7 @@ use destage::ftl::FTLS;
 use destage::trace::{Operation, Request};
 use destage::{Combination, CutAt, CutOutcome, CutPlan, Error, Input, Silent, cut};
 
-/// Requests with flushes, trims and force unit access among them.
+/// Requests with flushes, trims, FUA writes and unaligned requests among them.
 fn requests(seed: u64, count: u64) -> Vec<Request> {
     let mut random = Random::new(seed);
     let mut requests = mixture(seed, count);
@@ -31,7 +32,7 @@ fn requests(seed: u64, count: u64) -> Vec<Request> {
     requests
 }
 
-/// A run over small devices whose power fails at `at`.
+/// Runs the requests on a small device with the settings `pairs` until the power fails at `at`.
 fn fail(pairs: &[&str], at: CutAt, seed: u64) -> Result<CutOutcome, Error> {
     let mut all = vec!["trace.addr_map=modulo", "trace.align=rmw"];
     all.extend(pairs);
@@ -63,7 +64,8 @@ fn every_layer_holds_what_was_promised_and_a_cut_is_repeated_exactly() {
     assert!(promised > 10_000, "{promised} sectors were promised");
 }
 
-/// How many runs `DESTAGE_CUTS` asks for: a run is a thousand times as long as a cut beside a device.
+/// The number of runs to cut: a twentieth of `DESTAGE_CUTS`, or 150 by default. Cutting a whole run takes much
+/// longer than the cuts of other tests for which the variable is meant.
 fn runs_asked() -> u64 {
     let asked = std::env::var("DESTAGE_CUTS").ok();
     asked.map_or(150, |text| text.parse::<u64>().expect("a number") / 20)
@@ -110,7 +112,8 @@ fn runs_of_all_kinds_hold_what_was_promised_wherever_they_are_cut() {
                 cuts += 1;
                 cut_off += u64::from(outcome.result.cut.programs + outcome.result.cut.erases);
             }
-            // Some runs end before, or need a device of another shape.
+            // Some runs end before the cut, and some settings need a device of another shape; these errors are
+            // allowed.
             Err(error) => assert!(!matches!(error, Error::Internal(_)), "{pairs:?}: {error}"),
         }
     }
@@ -256,7 +259,7 @@ fn what_reference_simulators_do_in_their_own_way_is_done_otherwise_and_says_so()
     }
 }
 
-/// Devices whose commands are timed one by one, in words of which each is one of several.
+/// Random settings of devices whose commands are timed one by one.
 fn timed_by_commands(random: &mut Random) -> Vec<String> {
     let mut draw = |words: &[&str]| words[random.below(words.len() as u64) as usize].to_owned();
     let layers = [
@@ -305,7 +308,7 @@ fn timed_by_commands(random: &mut Random) -> Vec<String> {
             pairs.push(format!("flash.suspend={suspend}"));
         }
         pairs.push(format!("flash.scheduling={order}"));
-        // A block has to hold some units.
+        // A block has to hold several program units.
         pairs.push("flash.pages_per_block=32".to_owned());
         pairs.push("flash.blocks_per_plane=32".to_owned());
         if !chooses_dies && !merges {
@@ -359,7 +362,8 @@ fn what_is_timed_by_commands_holds_what_was_promised_wherever_it_is_cut() {
                 cuts += 1;
                 cut_off += u64::from(outcome.result.cut.programs + outcome.result.cut.erases);
             }
-            // Some runs end before, or need a device of another shape.
+            // Some runs end before the cut, and some settings need a device of another shape; these errors are
+            // allowed.
             Err(error) => {
                 if std::env::var("SHOW").is_ok() {
                     eprintln!("{error}");
@@ -374,7 +378,7 @@ fn what_is_timed_by_commands_holds_what_was_promised_wherever_it_is_cut() {
     );
 }
 
-/// Devices of which the flash once refused what the layer wanted, or held what had been erased.
+/// Devices on which a defect made the flash refuse an operation of the layer, or keep data that had been erased.
 #[test]
 fn devices_that_were_found_wrong_hold_what_was_promised() {
     let shared = [
@@ -386,7 +390,7 @@ fn devices_that_were_found_wrong_hold_what_was_promised() {
         "buffer.capacity_bytes=1MiB",
     ];
     for (number, at, own) in [
-        // The journal was programmed in a block whose erase waited.
+        // The journal was programmed in a block whose erase had not begun.
         (
             421,
             CutAt::Program(987),
@@ -411,7 +415,8 @@ fn devices_that_were_found_wrong_hold_what_was_promised() {
                 "device.vwc=on",
             ][..],
         ),
-        // Fillers waited for their second pass when the power failed in the erase of their block, which the capacitor paid for.
+        // The power failed during the erase of a block while fillers in it waited for their second pass; the
+        // capacitor supplied the energy for that.
         (
             1828,
             CutAt::Program(1125),
@@ -437,7 +442,7 @@ fn devices_that_were_found_wrong_hold_what_was_promised() {
     }
 }
 
-/// A small device of profile `name`, with the rest as it is shipped.
+/// The settings of a small device of profile `name`, which is otherwise unchanged.
 fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
     let mut settings = destage::Settings::new();
     settings.load_profile(name).unwrap();
@@ -454,7 +459,7 @@ fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
     if shares_channels {
         all.push("flash.channels=2");
     }
-    // A block has to hold some units.
+    // A block has to hold several program units.
     all.extend(match profile.text.contains("\nprogram_unit = ") {
         true => ["flash.blocks_per_plane=64", "flash.pages_per_block=192"],
         false => ["flash.blocks_per_plane=256", "flash.pages_per_block=48"],
@@ -465,12 +470,13 @@ fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
     settings
 }
 
-/// Of each profile, so many cuts at random hold what was promised. How many operations were cut off, and how many sectors promised.
+/// Cuts runs on profile `name` at random `cuts` times, and checks that no promise is broken. Returns the number
+/// of operations that were cut off, and the number of promised sectors.
 fn cut_profile(name: &str, cuts: u64) -> (u64, u64) {
     let mut random = Random::new(3);
     let (mut cut_off, mut promised) = (0, 0);
     for number in 0..cuts.max(2) {
-        // A capacitor on which a drive relies pays for everything; every second one has none.
+        // Runs alternate between a capacitor with enough energy for everything and no capacitor.
         let plp = ["device.plp=100", "device.plp=none"][(number % 2) as usize];
         let combination = Combination::new(&of_profile(name, &[plp])).unwrap();
         let input = Input::requests("requests", requests(number, 3_000));

@@ -1,10 +1,10 @@
-//! The programs of the documentation are the examples, which are compiled and run by the tests.
+//! Tests that the programs shown in the documentation are the examples, which tests compile and run.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use std::path::Path;
 
-/// The example, which `page` shows.
+/// The text of `example`, after a check that `page` shows it.
 fn shown(example: &str, page: &str) -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let example = std::fs::read_to_string(here.join("examples").join(example)).unwrap();

@@ -1,4 +1,4 @@
-//! Files are replaced whole; what is no file of ours is written into or left alone.
+//! Tests that regular files are replaced as a whole, and that pipes, devices and open files are written into.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 #![cfg(unix)]
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use destage::files::{PendingFile, is_name, place, write};
 
-/// The names in `folder`, hidden ones too.
+/// The names in `folder`, including hidden ones, in ascending order.
 fn names(folder: &Path) -> Vec<String> {
     let entries = folder.read_dir().unwrap();
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
@@ -121,7 +121,7 @@ fn what_stands_for_an_open_file_is_written_into() {
         }
     }
     assert_eq!(place(Path::new("/dev/stdout")).unwrap(), None);
-    // A file of the user's is a file, wherever it is.
+    // Below /dev, too, a regular file is replaced as a whole.
     let memory = Path::new("/dev/shm");
     if let Ok(folder) = tempfile::tempdir_in(memory) {
         let path = folder.path().join("results.json");

@@ -1,4 +1,4 @@
-//! Drives in virtual time are measured, and what the tables say is what they are.
+//! Tests that measure simulated drives, and compare the tables with the drives.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use destage::drive::{
 };
 use destage::{Effort, Error, Grid, Input, Progress, Settings, Silent, Stage, compare};
 
-/// A drive of four dies that answers writes from its buffer.
+/// The settings of a drive with four dies that answers writes from its buffer.
 const DRIVE: [&str; 19] = [
     "flash.dies=4",
     "flash.planes_per_die=1",
@@ -45,7 +45,8 @@ fn measured(settings: &Settings, plan: &MeasurePlan, folder: &Path) -> destage::
     measure(&mut target, plan, folder, &Silent, &|_| {}).unwrap()
 }
 
-/// The tables of what was measured, compared with the drive itself: the median error of each figure.
+/// Compares the measured table `file` in `folder` with the drive itself. Returns the median error of each
+/// measured quantity.
 fn errors(folder: &Path, file: &str, drive: &Settings) -> Vec<(String, f64)> {
     let measurements = Measurements::read(&folder.join(file), None).unwrap();
     assert_eq!(measurements.drive(), "Hidden");
@@ -68,8 +69,10 @@ fn plan() -> MeasurePlan {
     }
 }
 
-/// What is measured on a drive in virtual time is what `check` says of the same drive, by other commands at other times. The drive collects
-/// garbage in steps: with whole blocks, four dies collect in gusts, and two requests of 20,000 (p99.99) scatter with the size of each gust.
+/// The values that are measured on a simulated drive agree with those of `check` for the same drive, which uses
+/// other commands at other times. Garbage collection proceeds in steps of a few pages: if it collected whole
+/// blocks at once, the four dies would collect in bursts, and the two slowest of 20,000 requests (p99.99) would
+/// vary with the size of each burst.
 #[test]
 fn a_drive_is_what_its_tables_say() {
     let folder = tempfile::tempdir().unwrap();
@@ -89,7 +92,7 @@ fn a_drive_is_what_its_tables_say() {
             assert!(error <= most, "{file}: {what}: {error}");
         }
     }
-    // Of a drive whose reads take twice as long it is not true.
+    // A drive whose reads take twice as long does not agree with the table.
     let mut other = drive;
     other.set_pair("flash.read_us=90").unwrap();
     let off = errors(folder.path(), "latency.csv", &other);
@@ -97,7 +100,7 @@ fn a_drive_is_what_its_tables_say() {
     assert!(off > 0.3, "{off}");
 }
 
-/// Tells progress until a number of commands are done, and then wants to stop.
+/// Asks to stop after this many commands.
 struct Until(u64);
 
 impl Progress for Until {
@@ -118,7 +121,7 @@ fn what_was_measured_is_not_measured_again() {
     let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     measured(&drive, &short, whole.path());
     let mut told = Vec::new();
-    // Each time goes on with the same drive for a while longer.
+    // Each call continues with the same drive until it is interrupted.
     let mut target = Modelled::new("Hidden", &drive, Scale::default()).unwrap();
     for times in 1.. {
         assert!(times < 20, "it comes to no end");
@@ -136,7 +139,7 @@ fn what_was_measured_is_not_measured_again() {
             Err(error) => panic!("{error}"),
         }
     }
-    // What was interrupted is done again, everything else once.
+    // Only interrupted steps are done again; every other step is done once.
     let loads = told.iter().filter(|step| step.starts_with("depth"));
     let mut loads: Vec<_> = loads.collect();
     let all = loads.len();
@@ -150,7 +153,7 @@ fn what_was_measured_is_not_measured_again() {
         };
         assert_eq!(lines(whole.path()), lines(parts.path()));
     }
-    // With other options it is another measurement.
+    // With other options it is another measurement, which is refused.
     let other = MeasurePlan {
         requests: 4_000,
         ..short
@@ -163,7 +166,8 @@ fn what_was_measured_is_not_measured_again() {
     );
 }
 
-/// What was written last is read from the buffer, or, where there is none, from flash, and then the page cannot be told from the command.
+/// The block written last is read from the buffer. Without a buffer it is read from flash, and then the time of
+/// the page cannot be told from the time of the command.
 #[test]
 fn the_page_is_told_from_the_command_by_reads_of_the_buffer() {
     for (buffer, is_told) in [("lru", true), ("nocache", false)] {
@@ -202,7 +206,7 @@ fn equal_drives_are_measured_to_the_byte_alike() {
     assert_eq!(tables[0], tables[1]);
 }
 
-/// A drive of four dies whose programs are not interrupted in their last part.
+/// The settings of a drive with four dies that does not suspend programs in their last part.
 const STRIPED: [&str; 20] = [
     "flash.dies=4",
     "flash.channels=4",
@@ -225,16 +229,17 @@ const STRIPED: [&str; 20] = [
     "buffer.flush_mode=ignore",
     "buffer.bg_destage=true",
 ];
-/// What is hidden of it.
+/// The hidden parameters that the fit has to find, and their values.
 const TRUE: [(&str, f64); 3] = [
     ("flash.program_us", 500.0),
     ("flash.read_times_us/1", 60.0),
     ("device.firmware_ns", 8_000.0),
 ];
-/// The last part of a program, which is let alone.
+/// The length of the last part of a program, in which it is not suspended, in microseconds.
 const TAIL_US: f64 = 200.0;
 
-/// The figures that `drive` itself gives under loads of so many writes a second, as if they had been measured.
+/// The values that `drive` itself gives under several loads, in writes per second, in the form of a file of
+/// measurements.
 fn own_latencies(drive: &Settings, plan: &CheckPlan) -> Measurements {
     let columns = [
         "drive",
@@ -290,7 +295,7 @@ fn own_latencies(drive: &Settings, plan: &CheckPlan) -> Measurements {
         settings: drive.clone(),
         ..plan.clone()
     };
-    // What it sustains is seen first.
+    // The saturated rate of the drive has to be found first.
     let guess = table(&|load, _| match load {
         5 => (1.0, 12_500.0),
         load => (1.0, f64::from(loads[load])),
@@ -364,13 +369,13 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
         let off = fitted(key) / hidden - 1.0;
         assert!(off.abs() < 0.08, "{key}: {:?}", found.parameters);
     }
-    // Of the tail what shows is how long before its end a program is let alone: the whole pulses that reach beyond it. Few of so few
-    // reads say so.
+    // The measurements show only how long before its end a program is not suspended, which is the smallest number
+    // of whole pulses beyond the tail. Few of these reads meet the tail, so the value is found less accurately.
     let pulse = fitted("flash.suspend_pulse_us");
     let alone = ((fitted("flash.suspend_tail_us") / pulse).floor() + 1.0) * pulse;
     let off = alone / TAIL_US - 1.0;
     assert!(off.abs() < 0.2, "{alone}: {:?}", found.parameters);
-    // It is judged by loads that it was not fitted on, and they are met as far as the tail is known.
+    // The profile is judged by loads that it was not fitted on. They agree as far as the tail is known.
     let judged = found.uses[0].iter().filter(|of| **of == Use::Judge);
     assert_eq!(judged.count(), 2 * 6);
     for of in found.summary() {
@@ -378,7 +383,7 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
         let most = if of.what == "read p99" { 0.15 } else { 0.1 };
         assert!(of.median < most, "{of:?}");
     }
-    // The profile is one: it gives what the fit says, to the digit.
+    // The text of the profile can be loaded, and gives exactly the values of the fit.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("found.toml");
     std::fs::write(&path, &found.profile).unwrap();
@@ -400,7 +405,8 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
     assert_eq!(modelled(&again), modelled(&found.checks[0]));
 }
 
-/// A die may not erase before the programs elsewhere that replace what it erases have ended. It reads meanwhile.
+/// A die must not erase a block before the programs on other dies that replace its pages have ended. Meanwhile it
+/// has to serve reads.
 #[test]
 fn no_read_waits_with_its_die_for_a_program_elsewhere() {
     let mut drive = settings(&STRIPED);
@@ -422,7 +428,7 @@ fn no_read_waits_with_its_die_for_a_program_elsewhere() {
     assert!(most < 1.0, "{most} ms");
 }
 
-/// A drive with hidden parameters.
+/// A drive whose parameters `measure` has to find.
 struct Hidden {
     settings: Settings,
     page_read_us: f64,
@@ -432,7 +438,7 @@ struct Hidden {
     spare_percent: f64,
 }
 
-/// A drive whose parameters follow from `seed`.
+/// A drive whose parameters are chosen at random by `seed`.
 fn hidden(seed: u64) -> Hidden {
     let mut random = Random::new(seed);
     let mut between = |least: u64, most: u64| least + random.below(most - least + 1);
@@ -451,7 +457,8 @@ fn hidden(seed: u64) -> Hidden {
         transfer as f64 / 2.0,
     );
     let pairs: Vec<_> = text.split_whitespace().collect();
-    // What collection keeps free, and half of each of the two blocks that are open, hold nothing.
+    // Blocks that hold no data: those that garbage collection keeps free, and half of each of the two open
+    // blocks.
     let (blocks, reserve) = (blocks as f64, reserve as f64 / 100.0);
     let kept = (0.01 * blocks).floor() + 2.0;
     let used = blocks - (reserve * blocks).floor();
@@ -465,7 +472,8 @@ fn hidden(seed: u64) -> Hidden {
     }
 }
 
-/// How many drives of `DESTAGE_DRIVES`, or of few, are what `measure` says of them.
+/// Measures as many random drives as `DESTAGE_DRIVES` says, or four, and compares the findings with the hidden
+/// parameters.
 #[test]
 fn hidden_parameters_come_back() {
     let wanted = std::env::var("DESTAGE_DRIVES").ok();
@@ -477,7 +485,7 @@ fn hidden_parameters_come_back() {
         "buffer_bytes",
         "spare_percent",
     ];
-    // By name: right, wrong, not identified.
+    // For each parameter, the number of drives on which it was found correctly, found wrongly, or not identified.
     let mut tally = names.map(|_| [0_u64; 3]);
     for seed in 1..=drives {
         let drive = hidden(seed);
@@ -522,7 +530,8 @@ fn hidden_parameters_come_back() {
     for (name, [right, wrong, unknown]) in names.into_iter().zip(tally) {
         println!("{name}: right {right}, wrong {wrong}, not identified {unknown}");
         assert!(10 * right >= 9 * (right + wrong), "{name}");
-        // Writes have to be taken faster than they leave, for a buffer to show; half of these drives have the firmware for that.
+        // The size of a buffer shows only if writes are accepted faster than they are written to flash. The
+        // firmware of about half of these drives is fast enough for that.
         let most = if name == "buffer_bytes" { 3 } else { 1 };
         assert!(4 * unknown <= most * drives, "{name}");
     }

@@ -1,4 +1,5 @@
-//! The version of the model is held to the golden results: results kept under an older one are not taken for today's.
+//! Tests that the version of the model changes when results or defaults change, so that stored results of an
+//! older version are not used.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -44,7 +45,7 @@ fn the_version_grows_when_results_change() {
     );
 }
 
-/// Who has the parameters, and each with its default.
+/// A line for each parameter: its owner, its name and its default.
 fn defaults() -> BTreeSet<String> {
     let of = |owner: &str, rows: &[Parameter]| -> Vec<String> {
         let lines = rows.iter();
@@ -63,8 +64,9 @@ fn defaults() -> BTreeSet<String> {
         .collect()
 }
 
-/// The key of a kept result does not name what is at its default, so a default means the same as long as `MODEL` does.
-/// `DESTAGE_DEFAULTS=renew` adds new parameters to the file, and writes all of it anew if `MODEL` has grown.
+/// The key of a stored result does not contain parameters at their defaults, so a default must not change while
+/// `MODEL` stays the same. `DESTAGE_DEFAULTS=renew` adds new parameters to the file, and writes the whole file
+/// anew if `MODEL` has grown.
 #[test]
 fn the_version_grows_when_a_default_changes() {
     let path = golden("defaults.txt");

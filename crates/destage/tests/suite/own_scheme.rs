@@ -1,4 +1,4 @@
-//! A scheme from outside the project runs like one of its own: nothing but the library is needed to write it.
+//! Tests that a scheme from outside the project runs like a built-in one, and needs only the library.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -19,7 +19,7 @@ fn a_scheme_of_ones_own_is_chosen_by_its_name() {
     let combinations = Grid::new(base)
         .buffers(["newest", "lru", "newest:touch_order=page"])
         .combinations();
-    // Its parameters are checked as those of any other.
+    // The parameters of an outside scheme are checked like those of any other scheme.
     let refusal = combinations.err().unwrap().to_string();
     assert!(refusal.contains("touch_order"), "{refusal}");
 
@@ -46,7 +46,7 @@ fn a_scheme_of_ones_own_is_chosen_by_its_name() {
     );
 }
 
-/// A scheme that forgets what it was told to keep, in one of these ways.
+/// A scheme that breaks its contract at eviction, in one of these ways.
 #[derive(Clone, Copy)]
 enum Broken {
     NamesNothing,
@@ -142,7 +142,7 @@ fn a_metric_that_no_run_has_is_an_error() {
     let results = compare(&input, &combinations.unwrap(), &Effort::default()).unwrap();
     let run = &results.runs[0];
     assert!(run.metric("buffer.write_hits").unwrap().is_some());
-    // Of another layer, or only of another scheme: there is one, and not in this run.
+    // These metrics exist for another layer or another scheme, so their absence in this run is no error.
     assert_eq!(run.metric("ftl.merges.full").unwrap(), None);
     assert_eq!(run.metric("scheme.threshold").unwrap(), None);
     let error = run.metric("response.p99ms").unwrap_err().to_string();

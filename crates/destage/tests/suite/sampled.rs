@@ -1,4 +1,5 @@
-//! Sampled curves: what runs give lies inside the intervals, and what cannot be sampled is refused.
+//! Tests of sampled curves: the values of runs lie inside the intervals, and metrics and schemes that cannot be
+//! sampled are refused.
 
 #![allow(
     clippy::print_stdout,
@@ -49,7 +50,8 @@ fn refusal(plan: &CurvePlan) -> String {
     }
 }
 
-/// Of direct runs of `metrics`, how many lie inside, and how many there are.
+/// The number of values of direct runs, over all `metrics`, that lie inside the intervals of the sampled curves,
+/// and the number of all values.
 fn covered(plan: &CurvePlan, input: &Input, metrics: &[&str]) -> (u32, u32) {
     let curves = sampled(input, plan);
     let grid = Grid::new(plan.settings.clone()).buffers(plan.buffers.clone().unwrap());
@@ -129,8 +131,8 @@ fn write_amplification_and_erases_lie_inside_the_intervals() {
     }
 }
 
-/// Of skewed writes, whether the hottest page is in one of few samples hardly changes what misses. Of writes with few hits, a sample
-/// with more pages than its share misses as much more.
+/// With skewed writes, misses hardly depend on which samples contain the hottest page. With writes that seldom
+/// hit, a sample with more pages than its share has correspondingly more misses.
 #[test]
 fn few_samples_tell_hits_of_skewed_writes_and_of_writes_that_hardly_hit() {
     few_samples_tell(
@@ -147,15 +149,16 @@ fn few_samples_tell_hits_of_skewed_writes_and_of_writes_that_hardly_hit() {
     );
 }
 
-/// Holds page-level LRU of ten sizes, each `step` pages larger, against one to eight samples of twelve seeds: they are off by at most
-/// `error` of all `writes`, and nine of ten intervals have what is exact.
+/// Compares ten sizes of page-level LRU, each `step` pages larger than the one before, with one to eight samples
+/// for each of twelve seeds. Estimates may be off by less than `error` of all `writes`, and nine of ten intervals
+/// have to contain the exact value.
 fn few_samples_tell(workload: &str, writes: f64, step: u64, error: f64) {
     let input = Input::workload(workload, &[]).unwrap();
     let sizes: Vec<String> = (1..=10)
         .map(|size| (size * step * 4096).to_string())
         .collect();
     let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
-    // The seed chooses the writes as well as the samples.
+    // The seed determines the writes as well as the samples.
     let seeds = (1..=12).map(|seed| format!("sim.seed={seed}"));
     let exact = seeds.map(|seed| {
         let mut plan = plan(&["lru"], Some(&sizes), &[&seed], Rate::Share(1.0));
@@ -200,8 +203,8 @@ fn few_samples_tell(workload: &str, writes: f64, step: u64, error: f64) {
     }
 }
 
-/// Distances in virtual time are those of the whole input: pages of a block that are written one after the other are as near each other
-/// in a sample, and blocks as far apart.
+/// Distances in virtual time are those of the whole input: pages of one block that are written in succession are
+/// as close to each other in a sample as in the input, and blocks are as far apart.
 #[test]
 fn schemes_on_samples_live_in_the_virtual_time_of_the_input() {
     let input = workload();
@@ -227,7 +230,8 @@ fn schemes_on_samples_live_in_the_virtual_time_of_the_input() {
     }
 }
 
-/// A buffer of as many pages as are written evicts nothing, and about half of the samples hold a little more than their share.
+/// A buffer that holds all written pages evicts nothing. About half of the samples have a few more pages than
+/// their share, and must not evict because of that.
 #[test]
 fn what_holds_everything_lies_inside_the_intervals() {
     let input = workload();
@@ -260,7 +264,7 @@ fn what_holds_everything_lies_inside_the_intervals() {
     assert!(zero >= 6, "{zero} of 12");
 }
 
-/// One sample of all blocks is the whole thing.
+/// One sample of all blocks is the whole input, so it gives exact values and no intervals.
 #[test]
 fn a_sample_of_everything_is_exact() {
     let buffers = ["lru", "fab", "bplru", "nocache"];
@@ -408,14 +412,14 @@ fn what_cannot_be_sampled_is_refused() {
     assert!(check_metric("waf.bytes").is_ok());
 }
 
-/// Records that become no request are counted all the same.
+/// Records that give no request to the samples are still counted as requests of the host.
 #[test]
 fn a_file_that_is_sifted_gives_what_its_requests_give() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut requests = Vec::new();
     for number in 0..50_000_u64 {
         let page = number * number % 7919;
-        // Some are longer than a page.
+        // Some requests are longer than a page.
         let bytes = if number % 50 == 0 { 9000 } else { 4096 };
         let time = (1000 + number / 100) as u32;
         file.write_all(&time.to_le_bytes()).unwrap();
@@ -449,7 +453,7 @@ fn a_file_that_is_sifted_gives_what_its_requests_give() {
     });
     assert_eq!(one, other);
     assert_eq!(one[0]["host"]["host.requests"], 50_000);
-    // An error far behind what is sifted is found.
+    // An error far behind the part that was sifted last is still found.
     file.write_all(&[0; 24]).unwrap();
     file.flush().unwrap();
     let error = match curve(&from_file, &plan, &Effort::default()) {

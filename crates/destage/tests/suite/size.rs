@@ -1,4 +1,4 @@
-//! Devices as large as their input, and what becomes of them in results.
+//! Tests of devices whose size follows from their input, and of the results that they give.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -10,7 +10,7 @@ use destage::{
     Combination, Effort, Grid, Input, Progress, Record, Settings, Silent, Stage, compare, run,
 };
 
-/// Writes of a page each, the last of them at the end of `pages`.
+/// Writes of one page each; the last written page is the last of `pages`.
 fn writes(pages: u64) -> Input {
     let request = |line: u32| Request {
         arrival: u64::from(line) * 10_000_000,
@@ -26,7 +26,7 @@ fn writes(pages: u64) -> Input {
     Input::requests("writes", requests)
 }
 
-/// Two dies of two planes with blocks of 8 pages, and `pairs`.
+/// The settings of a device with two dies of two planes and blocks of 8 pages, and of `pairs`.
 fn settings(pairs: &[&str]) -> Settings {
     let mut settings = Settings::new();
     let shape = [
@@ -79,7 +79,8 @@ fn a_trace_is_not_folded_by_a_device_that_holds_it() {
 
 #[test]
 fn combinations_on_one_input_have_one_size() {
-    // Page mapping sets 15 % aside; 128 blocks of a die are 1024 pages, less the log blocks.
+    // Layers set different amounts of flash aside, so alone they get different numbers of blocks. In a
+    // comparison, all runs on one input get the largest of these numbers.
     let grid = Grid::new(settings(&[]))
         .buffers(["lru", "fifo", "belady"])
         .ftls(["page", "block", "fast"]);
@@ -132,7 +133,7 @@ fn a_prepared_device_has_the_size_of_its_input() {
     }
 }
 
-/// Requests read in first passes, by the reports that begin one anew.
+/// The number of requests read in each first pass. A report with a lower number than before begins a new pass.
 #[derive(Default)]
 struct Passes(Mutex<Vec<u64>>);
 
@@ -167,7 +168,7 @@ fn all_runs_of_an_input_share_one_first_pass() {
     )
     .unwrap();
     assert_eq!(*passes.0.lock().unwrap(), [3000, 3000]);
-    // Nobody has to know an input whose device has a size.
+    // If the device has a size, the input is not read in advance.
     let passes = Passes::default();
     let combination = Combination::new(&settings(&["device.capacity_bytes=64MiB"])).unwrap();
     let mut observer = destage::sim::observer::Silent;
@@ -182,7 +183,8 @@ fn each_layer_offers_the_capacity_that_was_asked_for() {
     let combinations = grid.combinations().unwrap();
     let results = compare(&[writes(1000)], &combinations, &Effort::default()).unwrap();
     assert_eq!(results.failed().count(), 0);
-    // 16384 pages in rows of 32: 512 blocks, and what each layer sets aside.
+    // 64 MiB are 16384 pages, and a row of one block in each plane holds 32, so without a layer 512 blocks of
+    // each plane are enough. Layers need more, for the flash that they set aside.
     let found: Vec<_> = results.runs.iter().map(blocks).collect();
     assert_eq!(found[3], 512);
     assert!(
@@ -203,7 +205,8 @@ fn each_layer_offers_the_capacity_that_was_asked_for() {
 
 #[test]
 fn an_input_that_can_be_read_once_gets_a_device_that_starts_at_once() {
-    // What a pipe brings is known to the program's own tests; here, that the pass before is not made.
+    // The tests of the command line cover pipes. This one shows that no first pass is needed, and how many blocks
+    // the device then has.
     let combination = Combination::new(&settings(&[])).unwrap();
     let config = &combination.config;
     assert!(config.fits_input() && !config.needs_prepass());

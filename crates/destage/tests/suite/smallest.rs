@@ -1,4 +1,4 @@
-//! The smallest buffer for a goal is the one that a grid of all schemes and sizes finds.
+//! Tests that the search for the smallest buffer finds the answer that a grid of all schemes and sizes gives.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -35,7 +35,7 @@ fn answers_on(settings: Settings, goals: &[&str]) -> Answers {
     size(&workload(), &plan, &Effort::default()).unwrap()
 }
 
-/// Of each scheme the smallest size that reaches all goals, in the order of answers.
+/// For each scheme, the smallest size at which a run of the grid reaches all goals, in the order of answers.
 fn of_grid(answers: &Answers) -> Vec<(String, u64)> {
     of_grid_on(settings(), answers)
 }
@@ -90,7 +90,8 @@ fn the_two_best_are_those_of_the_grid() {
     }
 }
 
-/// How many pages garbage collection moves depends on the scheme, and no run of the buffer alone says it.
+/// The number of pages that garbage collection moves depends on the scheme, and a run of the buffer alone cannot
+/// forecast it.
 #[test]
 fn the_two_best_are_those_of_the_grid_where_flash_collects_garbage() {
     for (ftl, blocks, limits) in [("page", 32, [1.4, 1.0, 0.6]), ("fast", 64, [2.5, 1.5, 0.5])] {
@@ -114,7 +115,7 @@ fn the_two_best_are_those_of_the_grid_where_flash_collects_garbage() {
     }
 }
 
-/// No buffer at all is smaller than the smallest, also where that does better.
+/// A scheme without a buffer counts as smaller than the smallest buffer, even where a buffer does better.
 #[test]
 fn nothing_is_smaller_than_no_buffer() {
     for goal in ["waf.host<5", "response.write.mean_ms<1e6"] {
@@ -144,10 +145,10 @@ fn of_times_the_next_is_that_of_the_grid() {
             .collect();
         let of_grid = of_grid(&answers);
         assert_eq!(found.first(), of_grid.first(), "{limit}");
-        // Whether another does with less is known here.
+        // Here it is known whether another scheme needs less.
         assert_eq!(answers.nearest, None, "{limit}");
         assert_eq!(found.get(1), of_grid.get(1), "{limit}");
-        // Where it is not, nothing is said to come next.
+        // If it is not known, no scheme may be called the next one.
         answers.nearest = Some("fab".to_owned());
         let words = answers.conclusions().join("\n");
         assert!(!words.contains("Next comes"), "{words}");
@@ -162,18 +163,18 @@ fn a_goal_that_nothing_reaches_has_no_answer() {
     let answers = answers(&["waf.host<0"]);
     assert!(answers.answers.is_empty() && answers.hold_up.is_none());
     assert_eq!(answers.missed.len(), SCHEMES.len());
-    // At the largest size: what is missing there is missing everywhere.
+    // Schemes that miss are reported at the largest size: a metric that is absent there is absent everywhere.
     let largest = answers.sizes.last().copied();
     let of_lru = answers.missed.iter().find(|record| record.buffer == "lru");
     assert_eq!(of_lru.unwrap().capacity(), largest);
-    // Two of them by full runs.
+    // Only two of them are confirmed by full runs.
     assert_eq!((answers.runs, answers.manifest.inputs.len()), (2, 1));
     let words = answers.conclusions().join("\n");
     assert!(words.contains("2 full runs"), "{words}");
     assert!(!words.contains("No run has"), "{words}");
 }
 
-/// Every profile has sizes of its own that are large enough for what its program units keep.
+/// The default sizes of every profile begin above the slots that its program units reserve.
 #[test]
 fn default_sizes_begin_at_what_the_device_needs() {
     let input = Input::workload("zipf:requests=600,footprint_pages=300", &[]).unwrap();
@@ -196,7 +197,7 @@ fn default_sizes_begin_at_what_the_device_needs() {
             points.iter().all(|point| point.error.is_none()),
             "{profile}"
         );
-        // The largest holds all that is written.
+        // The largest size holds all written pages.
         let last = points.last().unwrap();
         assert_eq!(
             last.metric("buffer.evictions").unwrap(),
@@ -219,7 +220,7 @@ fn what_is_not_known_is_said() {
         let answers = size(&input, &plan, &Effort::default()).unwrap();
         answers.conclusions().join("\n")
     };
-    // There are no reads.
+    // This input has no reads.
     let none = words("response.read.p99_ms<1");
     assert!(none.contains("No run has response.read.p99_ms"), "{none}");
     for (goal, is_first) in [
@@ -245,7 +246,8 @@ fn the_json_says_what_was_found_and_what_it_takes() {
     assert_eq!(best["confirmed"], true);
     assert!(best["metrics"]["waf.host"].as_f64().unwrap() < 0.5);
     let bytes = best["bytes"].as_u64().unwrap();
-    // Two dies with channels of their own program their halves of the pages side by side, 200 us and the transfer of a page each.
+    // Two dies with separate channels program half of the pages each, at the same time. A page takes 200 us and
+    // its transfer.
     let page_ms = 0.2 + 4096.0 * 25.0 / 1e6;
     let dump_ms = (bytes / 4096).div_ceil(2) as f64 * page_ms;
     let said = json["hold_up"]["dump_ms"].as_f64().unwrap();
@@ -253,7 +255,7 @@ fn the_json_says_what_was_found_and_what_it_takes() {
     assert_eq!(json["sensitivity"]["twice_the_load"]["goals_hold"], true);
 }
 
-/// Of a page that begins at `sector`.
+/// A request for one page that begins at `sector`; a flush has no sectors.
 fn request(arrival: u64, sector: u64, operation: Operation) -> Request {
     Request {
         arrival,
@@ -267,7 +269,7 @@ fn request(arrival: u64, sector: u64, operation: Operation) -> Request {
     }
 }
 
-/// Writes of a page each, one a millisecond.
+/// Writes of one page each, with one millisecond between them.
 fn writes(pages: impl IntoIterator<Item = u64>) -> Input {
     let all = pages.into_iter().enumerate();
     let write = |(at, page)| request(at as u64 * 10_000_000, 8 * page, Operation::Write);
@@ -289,8 +291,9 @@ fn plan(pairs: &[&str], buffers: &[&str], sizes: &[&str], goals: &[&str]) -> Siz
     }
 }
 
-/// Pages wait in the buffer for the rest of their program units, so that a run of the buffer alone does not foresee what a full run
-/// counts. The device is much larger than what is written, so nothing but that asks for flash.
+/// Pages wait in the buffer for the rest of their program units, so a run of the buffer alone does not forecast
+/// the counts of a full run. The device is much larger than the written data, so there is no other reason to
+/// simulate the flash.
 #[test]
 fn where_pages_wait_for_their_program_units_the_smallest_size_is_that_of_all_runs() {
     let units = [
@@ -324,7 +327,7 @@ fn where_pages_wait_for_their_program_units_the_smallest_size_is_that_of_all_run
     }
 }
 
-/// A scheme of which a run fails is neither an answer nor a miss.
+/// A scheme with a failed run is neither an answer nor a miss.
 #[test]
 fn a_scheme_whose_run_fails_is_said_to_have_failed() {
     let pairs = ["flash.copy_back=false"];
@@ -349,8 +352,8 @@ fn a_scheme_whose_run_fails_is_said_to_have_failed() {
     assert!(error.contains("flash.suspend"), "{error}");
 }
 
-/// With blocks of two pages `fab` evicts the fullest block: of these writes a buffer of two pages has a hit, one of three has none, and
-/// one of four has all pages (docs/CURVES.md).
+/// With blocks of two pages, `fab` evicts the fullest block. For these writes a buffer of two pages has a hit,
+/// one of three pages has none, and one of four pages holds all pages (docs/CURVES.md).
 #[test]
 fn a_smaller_size_that_reaches_the_goal_is_found_behind_larger_ones_that_miss() {
     let pairs = [
@@ -366,7 +369,8 @@ fn a_smaller_size_that_reaches_the_goal_is_found_behind_larger_ones_that_miss() 
     assert!(answers.untried.is_empty());
 }
 
-/// What only full runs tell is not looked for at every size, and the answer says at which ones it was not.
+/// A metric that only full runs measure is not measured at every size, and the answer names the sizes that were
+/// not tried.
 #[test]
 fn smaller_sizes_that_were_not_tried_are_named() {
     let pairs = ["flash.dies=2", "host.replay=closed", "host.queue_depth=4"];
@@ -393,7 +397,7 @@ fn smaller_sizes_that_were_not_tried_are_named() {
         buffer == "lru" && untried.iter().all(|size| *size < best),
         "{untried:?}"
     );
-    // Whatever reaches the goal with less was not tried.
+    // Every smaller size that reaches the goal is among the sizes that were not tried.
     let reaching = runs.iter().filter(|run| answers.hold_in(run));
     let mut smaller = reaching
         .map(|run| run.capacity().unwrap())
@@ -408,7 +412,8 @@ fn smaller_sizes_that_were_not_tried_are_named() {
     assert!(words.contains(&said), "{words}");
 }
 
-/// All pages of a full buffer at once, and a flush: what that takes in a run is what the answer says.
+/// Writes that fill the buffer, and a flush: the time of the flush in a run has to agree with the time that the
+/// answer states.
 #[test]
 fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
     let common = ["buffer.capacity_bytes=8MiB", "host.queue_depth=4096"];
@@ -465,14 +470,15 @@ fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
             .metric("response.max_ms")
             .unwrap()
             .unwrap();
-        // A flush gives units their pages one by one, of several dies in turn, so that they are full later.
+        // A flush passes pages to the units one by one, alternating between several dies, so the units fill later
+        // than the estimate assumes.
         let most = if pairs.contains(&"flash.program_unit=8") {
             1.2 * said
         } else if pairs.contains(&"ftl.allocation_pool=plane") {
-            // All pages of a block have one plane.
+            // All pages of a block are in one plane.
             4.0 * said
         } else if has_planes {
-            // A die begins with one page, and then takes up to 100 at a time.
+            // A die begins with one page, and then programs up to 100 pages at a time.
             1.02 * said
         } else {
             said
@@ -484,7 +490,7 @@ fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
     }
 }
 
-/// What no device can have reaches goals with less, and is no answer.
+/// A bound, which no device can implement, reaches the goals with a smaller buffer, and is not an answer.
 #[test]
 fn bounds_are_shown_and_never_chosen() {
     let plan = plan(

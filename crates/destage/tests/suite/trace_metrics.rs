@@ -1,4 +1,4 @@
-//! What an input is like, counted by hand, under the reading of a run.
+//! Tests of the statistics of an input against values counted by hand, under the reading of a run.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -23,7 +23,8 @@ fn request(arrival: u64, operation: Operation, sector: u64, sectors: u32) -> Req
     }
 }
 
-/// A write of half a page over a boundary, a read, that write again, and one page elsewhere.
+/// A write of half a page across a page boundary, a read, the same write again, and a write of one page
+/// elsewhere.
 fn requests() -> Vec<Request> {
     vec![
         request(0, Operation::Write, 6, 4),
@@ -68,7 +69,7 @@ fn pages_are_those_of_a_run() {
         cover.get("trace.pird.share_within_200"),
         Some(Number::Real(1.0))
     );
-    // Half a page is rounded up to one.
+    // Half a page is rounded up to one page.
     let nearest = metrics_of(&["trace.align=nearest"], Reading::default());
     assert_eq!(whole(&nearest, "trace.written_pages"), 3);
     let large = metrics_of(&["flash.page_bytes=8KiB"], Reading::default());

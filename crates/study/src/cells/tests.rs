@@ -1,4 +1,4 @@
-//! Which runs a study asks for.
+//! Tests of the runs of a study.
 
 use super::*;
 use crate::Key;
@@ -47,7 +47,7 @@ fn cells(text: &str, scale: Scale, extra: &Extra) -> Result<Cells, Error> {
 #[test]
 fn a_grid_is_a_cross_product() {
     let found = cells(STUDY, Scale::Reduced, &Extra::default()).unwrap();
-    // Two inputs that are there, three schemes, three sizes, two seeds, two variants, two times of an erase.
+    // Two inputs that exist, three schemes, three sizes, two seeds, two variants, and two erase times.
     assert_eq!(found.cells.len(), 2 * 3 * 3 * 2 * 2 * 2);
     assert_eq!(
         found.missing,
@@ -117,7 +117,7 @@ fn a_variant_may_have_a_profile_of_its_own() {
         let mut cells = found.cells.iter();
         let cell = cells.find(|cell| cell.labels["variant"] == variant);
         let flash = &cell.unwrap().combination.config.typed.flash;
-        // What the study itself sets stands above every profile.
+        // The study's own settings override those of every profile.
         assert_eq!(flash.pages_per_block, 4, "{variant}");
         flash.program_us
     };
@@ -232,7 +232,8 @@ fn what_is_wrong_is_said() {
     }
 }
 
-/// What is said of a relative alone is refused of another input: how it differs, and how much smaller its buffers are.
+/// Entries that apply only to a relative are refused for other inputs: its difference, and the factor of its
+/// buffers.
 #[test]
 fn what_is_of_a_relative_is_of_no_other_input() {
     let parsed = |lines: &str| {

@@ -1,5 +1,5 @@
-//! The curves that a fleet needs: one for each volume and scheme, and one for each scheme over all requests. Each is kept under its key once it is
-//! computed, and parts of the work may be done on any machine.
+//! The curves of a fleet: one for each volume and scheme, and one for each scheme over all requests. Each curve
+//! is kept under its key once it is computed, so several machines can compute parts of them.
 
 use std::path::PathBuf;
 
@@ -17,49 +17,51 @@ use destage::internal::{bytes_of, default_sizes};
 use destage::{CurvePlan, curve};
 use destage::{Input, Reading};
 
-/// A request for fleets.
+/// The request for the curves of a fleet.
 #[derive(Clone)]
 pub struct FleetPlan {
-    /// Everything but scheme and size. There is no flash: only buffers are looked at.
+    /// All settings except the scheme and the size. No flash is simulated, only buffers.
     pub settings: Settings,
-    /// Schemes as in [`Grid::buffers`]; none: that of the settings.
+    /// The schemes, as in [`Grid::buffers`]; `None` for the scheme of the settings.
     pub buffers: Option<Vec<String>>,
-    /// The sizes of each volume's buffer, as in [`Grid::sizes`]; the shared buffer has that size for each volume. `None`: at most 24 sizes, from 64
-    /// pages in alternating steps of a half and a third, up to the most that the largest volume can use.
+    /// The sizes of the buffer of each volume, as in [`Grid::sizes`]. The shared buffer has this size for each
+    /// volume. `None` gives at most 24 sizes, from 64 pages on, each alternately a half and a third larger than
+    /// the one before, up to an upper bound on the pages that any volume writes.
     pub sizes: Option<Vec<String>>,
 }
 
-/// A fleet whose curves are known by name.
+/// A fleet whose required curves are known.
 pub struct PreparedFleet {
     pub(super) name: String,
     pub(super) fleet: Fleet,
-    /// Schemes as given.
+    /// The schemes as given.
     pub(super) schemes: Vec<String>,
-    /// The size for each volume, in bytes, ascending.
+    /// The sizes of the buffer of each volume, in bytes, in ascending order.
     pub(super) sizes: Vec<u64>,
     pub(super) seed: u64,
     page_bytes: u64,
     own: Settings,
     shared: Settings,
-    /// Curves over all requests come first, then those of volumes with many requests.
+    /// The curves, those over the most requests first.
     units: Vec<Unit>,
 }
 
 /// One curve.
 pub(super) struct Unit {
-    /// The index of its volume; `None` for all volumes.
+    /// The index of the volume; `None` for the curve over all volumes.
     pub(super) volume: Option<usize>,
-    /// The place of its scheme.
+    /// The index of the scheme.
     pub(super) scheme: usize,
     pub(super) key: Key,
 }
 
 const VOLUMES: &str = "trace.volumes";
 const STRIDE: &str = "trace.volume_stride";
-/// The largest possible buffer, in pages and in bytes: the bound of `buffer.capacity_bytes`.
+/// The largest possible buffer, in pages and in bytes; `buffer.capacity_bytes` has the same bounds.
 const PAGES_MAX: u64 = 1 << 31;
 const BYTES_MAX: u64 = 1 << 44;
-/// Least distance in sectors between the beginnings of two volumes in the shared buffer: the default of `trace.volume_stride`.
+/// The smallest distance, in sectors, between the first addresses of two volumes in the shared buffer; it is the
+/// default of `trace.volume_stride`.
 const STRIDE_SECTORS: u64 = 1 << 32;
 
 impl Fleet {
@@ -138,7 +140,7 @@ impl Fleet {
                 });
             }
         }
-        // The longest work first, so that all workers end at about the same time.
+        // The longest curves come first, so that all workers finish at about the same time.
         units.sort_by_key(|unit| std::cmp::Reverse(self.file(unit.volume).requests));
         Ok(PreparedFleet {
             name: format!("fleet-{}", self.name()),
@@ -153,7 +155,7 @@ impl Fleet {
         })
     }
 
-    /// The sizes that `items` stand for, in whole pages.
+    /// The sizes that `items` describe, rounded down to whole pages; the default sizes without `items`.
     fn sizes(
         &self,
         grid: &Grid,
@@ -166,7 +168,8 @@ impl Fleet {
         let Some(items) = items else {
             let sectors = page_bytes.div_ceil(SECTOR_BYTES);
             let pages = |file: &FileFacts| {
-                // A write touches as many pages as its sectors fill, and one more if it is not aligned.
+                // An upper bound: a write touches as many pages as its sectors fill, and up to two more if it is
+                // not aligned.
                 let written = file.written_sectors / sectors + 2 * file.writes;
                 written.min(file.end_sector.div_ceil(sectors))
             };
@@ -197,7 +200,7 @@ impl Fleet {
         }
     }
 
-    /// The file of a volume, or of all.
+    /// The file of a volume; for `None` the file with all requests.
     fn file(&self, volume: Option<usize>) -> &FileFacts {
         match volume {
             Some(volume) => &self.contents.volumes[volume].file,
@@ -206,13 +209,13 @@ impl Fleet {
     }
 }
 
-/// The sizes of the shared buffer that correspond to `sizes` for each volume.
+/// The sizes of the shared buffer for `sizes` of each volume.
 pub(super) fn shared_sizes(sizes: &[u64], volumes: usize) -> Vec<u64> {
     sizes.iter().map(|size| size * volumes as u64).collect()
 }
 
 impl PreparedFleet {
-    /// Its plan, from which `destage study status` and `missing` find the remaining work.
+    /// The plan of the fleet, from which `destage study status` and `missing` find the remaining work.
     #[must_use]
     pub fn plan(&self) -> Plan {
         let planned = |unit: &Unit| {
@@ -243,24 +246,25 @@ impl PreparedFleet {
         )
     }
 
-    /// Keeps the plan in `store`.
+    /// Writes the plan to `store`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the plan cannot be written.
     pub fn keep_plan(&self, store: &Store) -> Result<(), Error> {
         store.write_plan(&self.plan())
     }
 
-    /// How many curves there are.
+    /// The number of curves.
     #[must_use]
     pub fn curves(&self) -> usize {
         self.units.len()
     }
 
-    /// Makes the curves of one part that are not yet in `store`. Parts take curves in turn, the longest first.
+    /// Computes the curves of one part that are not in `store` yet. Curves are dealt out to the parts in turn,
+    /// the longest first.
     ///
     /// # Errors
-    /// An error in a file or the store, or an interrupt because `effort.progress` asked to stop.
+    /// An error in a file or the store; or an interrupt, because `effort.progress` asked to stop.
     pub fn carry_out_part(
         &self,
         store: &Store,
@@ -288,12 +292,12 @@ impl PreparedFleet {
             runs: self.units.len(),
             own: own.len(),
             made: to_do.len(),
-            // A curve that fails ends the command.
+            // A curve that fails ends the command with an error.
             failures: Vec::new(),
         })
     }
 
-    /// The curve of `unit`: `{"points": [{"pages", "bytes", METRIC: VALUE}]}`.
+    /// The result to keep for the curve `unit`: `{"points": [{"pages", "bytes", METRIC: VALUE}]}`.
     fn make(&self, unit: &Unit, effort: &Effort<'_>) -> Result<Value, Error> {
         let file = self.fleet.file(unit.volume);
         let path: PathBuf = self.fleet.folder.join(&file.file);

@@ -1,4 +1,5 @@
-//! The content of a folder of volumes: a manifest, all requests in the order of their arrival, and a file for each volume.
+//! The folder of a fleet: a manifest, a file with all requests in the order of their arrival, and a file for each
+//! volume.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,72 +9,72 @@ use serde::{Deserialize, Serialize};
 
 use destage::Error;
 
-/// The manifest.
+/// The name of the manifest.
 pub(super) const MANIFEST: &str = "fleet.json";
-/// The kind of file, and its version.
+/// The kind and the version of the manifest.
 pub(super) const SCHEMA: &str = "fleet 1";
 
 /// The manifest of a folder of volumes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Contents {
     pub(super) schema: String,
-    /// Version and commit of the program that made it.
+    /// The version and the commit of the program that wrote the folder.
     pub made_by: BTreeMap<String, String>,
-    /// The traces that it was made of.
+    /// The traces from which the folder was made.
     pub inputs: Vec<InputFacts>,
-    /// The requests of all volumes, in the order of their arrival.
+    /// The file with the requests of all volumes, in the order of their arrival.
     pub all: FileFacts,
-    /// In ascending number.
+    /// The volumes, in ascending order of their numbers.
     pub volumes: Vec<VolumeFacts>,
 }
 
-/// A trace that was taken apart.
+/// A trace that was split into volumes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InputFacts {
-    /// Its path as given.
+    /// The path of the trace, as given.
     pub trace: String,
-    /// SHA-256 of the uncompressed trace, if it was read to its end.
+    /// The SHA-256 of the uncompressed trace, in hexadecimal digits; `None` if the trace was not read to its end.
     pub digest: Option<String>,
-    /// Its format.
+    /// The format of the trace.
     pub format: Option<String>,
 }
 
 /// A file of the folder.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FileFacts {
-    /// Where it is, from the folder on.
+    /// The path of the file, relative to the folder.
     pub file: String,
-    /// How many requests it has.
+    /// The number of requests in the file.
     pub requests: u64,
-    /// How many of them are writes.
+    /// The number of writes among them.
     pub writes: u64,
-    /// Sectors that these write, each time.
+    /// The sum of the sectors of all writes.
     pub written_sectors: u64,
-    /// The sector after the last one that any of the requests touches.
+    /// The sector after the last one that any request touches.
     pub end_sector: u64,
-    /// SHA-256 of the unpacked file.
+    /// The SHA-256 of the uncompressed file, in hexadecimal digits.
     pub digest: String,
 }
 
 /// A volume.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VolumeFacts {
-    /// Its number.
+    /// The number of the volume in this folder.
     pub volume: u32,
-    /// Where it comes from, if it was given a number of its own.
+    /// The origin of the volume, if it has another number here than in its trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// Its file.
+    /// The file with the volume's requests.
     #[serde(flatten)]
     pub file: FileFacts,
 }
 
-/// A volume of one of several traces.
+/// The origin of a volume that comes from one of several traces.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Origin {
     /// The trace, as given.
     pub trace: String,
-    /// The volume's number in it.
+    /// The number of the volume in that trace.
     pub volume: u32,
 }
 
@@ -90,12 +91,12 @@ impl From<Part> for FileFacts {
     }
 }
 
-/// Volumes that were taken apart, in their folder.
+/// A trace that was split into volumes, in a folder.
 #[derive(Clone, Debug)]
 pub struct Fleet {
-    /// Where it is.
+    /// The path of the folder.
     pub folder: PathBuf,
-    /// What it holds.
+    /// The manifest of the folder.
     pub contents: Contents,
 }
 
@@ -103,7 +104,7 @@ impl Fleet {
     /// Reads the manifest of `folder`.
     ///
     /// # Errors
-    /// If there is none, or it is damaged.
+    /// If there is no manifest, or it cannot be used.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(MANIFEST);
         let expected = "expected a folder that `destage trace partition TRACE -o FOLDER` made";
@@ -124,7 +125,7 @@ impl Fleet {
         })
     }
 
-    /// The name in results: that of its folder.
+    /// The name of the fleet in results: the name of its folder.
     #[must_use]
     pub fn name(&self) -> String {
         let whole = self.folder.canonicalize();

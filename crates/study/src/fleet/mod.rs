@@ -1,14 +1,15 @@
-//! Fleets: a trace split once into its volumes, and a buffer for each volume compared with one buffer for all.
+//! Fleets: a trace is split once into its volumes, and a buffer for each volume is compared with one buffer for
+//! all volumes.
 //!
-//! | module | holds |
+//! | module | content |
 //! | --- | --- |
-//! | `folder` | the content of a folder of volumes |
-//! | `partition` | such a folder being made |
-//! | `curves` | the curves that a fleet needs, each kept once it is known, and made in parts |
-//! | `split` | the best sizes of volumes for a number of bytes in all |
+//! | `folder` | the folder of a fleet, with its manifest |
+//! | `partition` | writes such a folder |
+//! | `curves` | the curves of a fleet, which can be computed in parts |
+//! | `split` | the best sizes of the volumes' buffers for a total number of bytes |
 //! | `report` | sums over volumes, as values and JSON |
 //!
-//! docs/FLEETS.md gives the definitions and the limits.
+//! docs/FLEETS.md has the definitions and the limits.
 
 mod curves;
 mod folder;

@@ -1,4 +1,5 @@
-//! A folder of volumes being made: written beside its place, and renamed when it is whole.
+//! Writes a folder of volumes: it is written under a temporary name next to its final place, and renamed when it
+//! is complete.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -11,23 +12,24 @@ use super::folder::{Contents, Fleet, InputFacts, MANIFEST, Origin, SCHEMA, Volum
 use destage::Error;
 use destage::Facts;
 
-/// Behind the name of a folder while it is being made.
+/// The suffix of the name of a folder that is not complete.
 const PARTIAL: &str = ".partial";
-/// The process that makes the folder holds this file in it. A folder without this file was made by another program, and is left alone.
+/// A file in such a folder that the writing process keeps locked. A folder without this file was made by another
+/// program, and is left unchanged.
 const LOCK: &str = ".destage-partition";
 
-/// A folder of volumes being made. Without a commit the folder is removed; a folder that a killed process left is removed by the next process that
-/// makes a folder of this name.
+/// A folder of volumes that is being written. If it is not committed, it is removed. A folder that a killed
+/// process left is removed by the next process that writes a folder of the same name.
 pub struct Partition {
     place: PathBuf,
     beside: Beside,
     writer: PartitionWriter,
 }
 
-/// The folder beside its place.
+/// The temporary folder.
 struct Beside {
     path: PathBuf,
-    /// Held until the end.
+    /// The lock file, which stays open until the end.
     _lock: File,
     is_kept: bool,
 }
@@ -35,17 +37,17 @@ struct Beside {
 impl Drop for Beside {
     fn drop(&mut self) {
         if !self.is_kept {
-            // A file that cannot be removed now is removed by the next process.
+            // A folder that cannot be removed now is removed by the next process.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }
 }
 
 impl Partition {
-    /// Begins what will be `place`.
+    /// Begins to write the folder that will be at `place`.
     ///
     /// # Errors
-    /// If there is something already, or nothing can be written there.
+    /// If `place` exists and is not empty, or if nothing can be written there.
     pub fn create(place: &Path) -> Result<Self, Error> {
         let Some(name) = place.file_name() else {
             return Err(Error::Input(format!(
@@ -74,19 +76,20 @@ impl Partition {
         })
     }
 
-    /// Adds `requests`, in the order of their arrival, each of the volume that it names.
+    /// Adds `requests` in the order of their arrival. Each goes to the volume whose number it has.
     ///
     /// # Errors
-    /// If they cannot be written.
+    /// If the requests cannot be written.
     pub fn add(&mut self, requests: &[Request]) -> Result<(), Error> {
         self.writer.write(requests).map_err(unwritten)
     }
 
-    /// Ends all files and puts the folder in its place. It was made of `inputs`; `renumbered` says of volumes that were given
-    /// a number of their own: which input, the number there, the number here.
+    /// Completes all files and renames the folder to its final name. The folder was made from `inputs`.
+    /// `renumbered` has an entry for each volume that has another number here than in its trace: the index of the
+    /// input, the number there, and the number here.
     ///
     /// # Errors
-    /// If something cannot be written.
+    /// If a file or the folder cannot be written.
     pub fn commit(
         self,
         inputs: &[Facts],
@@ -171,7 +174,7 @@ impl Beside {
         }
         std::fs::create_dir(&path).map_err(|error| unusable(&path, &error))?;
         let lock = File::create(lock).map_err(|error| unusable(&path, &error))?;
-        // Where the file system has no locks, two processes may get in each other's way.
+        // On a file system without locks, two processes may disturb each other.
         let _ = lock.try_lock();
         Ok(Self {
             path,

@@ -1,4 +1,5 @@
-//! Sums over volumes: a buffer for each, one that all share, and the best split, with equal memory in total.
+//! Sums over volumes for three ways to use the same total memory: a buffer for each volume, one shared buffer,
+//! and the best split.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -17,7 +18,7 @@ use destage::Manifest;
 use destage::Record;
 use destage::numbers;
 
-/// Metrics that can be added up over volumes with buffers of their own: counts, and no maximum or mean.
+/// The metrics that can be summed over volumes with separate buffers: counts, but no maxima and no means.
 const ADDED: [&MetricRow; 13] = [
     rows::HOST_REQUESTS,
     rows::HOST_COMPLETED,
@@ -34,52 +35,52 @@ const ADDED: [&MetricRow; 13] = [
     rows::BUFFER_DIRTY_AT_END,
 ];
 
-/// The conclusions from a fleet's curves.
+/// The results of the curves of a fleet.
 pub struct FleetReport {
-    /// How they came to be.
+    /// How the results were computed.
     pub manifest: Manifest,
     /// The volumes.
     pub volumes: Vec<VolumeFacts>,
     /// A curve for each scheme.
     pub fleet: Vec<FleetCurve>,
-    /// By scheme, then volume: the points as they are kept.
+    /// The kept points of each volume's curve, by scheme and then by volume.
     own: Vec<Vec<Vec<Value>>>,
 }
 
-/// One scheme over the bytes in all.
+/// The results of one scheme over the total memory.
 #[derive(Clone, Debug)]
 pub struct FleetCurve {
     /// The scheme as given.
     pub buffer: String,
-    /// By size, ascending.
+    /// The points, in ascending order of size.
     pub points: Vec<FleetPoint>,
 }
 
-/// The ways to give one number of bytes to all volumes.
+/// The three ways to use the same total memory.
 #[derive(Clone, Debug)]
 pub struct FleetPoint {
-    /// The size for each volume if all have the same.
+    /// The size of each volume's buffer, in bytes, if all have the same size.
     pub each_bytes: u64,
-    /// The total size, and the size of the shared buffer.
+    /// The total memory in bytes, which is the size of the shared buffer.
     pub bytes: u64,
-    /// Counts of all volumes where each has a buffer of its own of [`Self::each_bytes`].
+    /// The sums over volumes if each has a buffer of [`Self::each_bytes`].
     pub own: Metrics,
-    /// Metrics of one buffer for all volumes.
+    /// The metrics of one buffer that all volumes share.
     pub shared: Metrics,
-    /// The counts if each volume has a buffer of its own, and the memory is where it absorbs most writes.
+    /// The sums over volumes if each has its own buffer, with the sizes that together absorb the most writes.
     pub split: Metrics,
-    /// The size for each volume then, in the order of the volumes.
+    /// The sizes of the buffers in that split, in bytes, in the order of the volumes.
     pub split_bytes: Vec<u64>,
 }
 
-/// Counts by the place in [`ADDED`].
+/// Counts, by the index in [`ADDED`].
 type Counts = [Option<u64>; ADDED.len()];
 
 impl PreparedFleet {
-    /// The outcome of all curves.
+    /// The report on all curves.
     ///
     /// # Errors
-    /// If one is not in `store`.
+    /// If a curve is not in `store`.
     pub fn report(&self, store: &Store) -> Result<FleetReport, Error> {
         let started = Instant::now();
         let volumes = &self.fleet.contents.volumes;
@@ -128,9 +129,9 @@ impl PreparedFleet {
     }
 }
 
-/// The points of a scheme, of which `own` and `shared` are kept.
+/// The points of a scheme, computed from the kept curves `own` of its volumes and the kept curve `shared`.
 fn points(sizes: &[u64], own: &[Vec<Value>], shared: &[Value]) -> Vec<FleetPoint> {
-    // A scheme that keeps no pages has one point for all sizes.
+    // A scheme that keeps no pages has a single point for all sizes.
     let at = |points: &[Value], size: usize| counts(&points[size.min(points.len() - 1)]);
     let counted: Vec<Vec<Counts>> = own
         .iter()
@@ -187,19 +188,20 @@ fn named(counts: &Counts) -> Metrics {
         .collect()
 }
 
-/// Three ways to share the same amount of RAM out among volumes.
+/// The names of the three ways to use the same total memory.
 const WAYS: [&str; 3] = ["own", "shared", "split"];
 
 impl FleetPoint {
-    /// The counts of each way, by its name.
+    /// The metrics of each way, with its name.
     pub fn ways(&self) -> impl Iterator<Item = (&'static str, &Metrics)> {
         WAYS.into_iter().zip([&self.own, &self.shared, &self.split])
     }
 }
 
 impl FleetReport {
-    /// `{"manifest", "conclusions", "fleet": [{"buffer", "points": [{"each_bytes", "bytes", "own", "shared", "split"}]}], "volumes":
-    /// [{"volume", "requests", ..., "curves": [{"buffer", "split_bytes", "points"}]}]}`: the output of `destage fleet --json`.
+    /// `{"manifest", "conclusions", "fleet": [{"buffer", "points": [{"each_bytes", "bytes", "own", "shared",
+    /// "split"}]}], "volumes": [{"volume", "requests", ..., "curves": [{"buffer", "split_bytes", "points"}]}]}`:
+    /// the output of `destage fleet --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let point = |point: &FleetPoint| {
@@ -237,7 +239,8 @@ impl FleetReport {
         }))
     }
 
-    /// The conclusions, in sentences: at which size it matters most whether volumes share a buffer.
+    /// The conclusions, one sentence for each scheme: at which size it matters most whether volumes share a
+    /// buffer.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         self.fleet
@@ -289,8 +292,9 @@ impl FleetReport {
         Some(text)
     }
 
-    /// A row for each scheme, size and way, where `trace` is the way (`own`, `shared`, `split`) and the size is the total; then a row for each
-    /// volume, scheme and size, where `trace` is the volume's file.
+    /// A record for each scheme, size and way: its `trace` is the name of the way (`own`, `shared`, `split`), and
+    /// its size is the total memory. Then a record for each volume, scheme and size: its `trace` is the file of
+    /// the volume.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         let record = |trace: &str, buffer: &str, bytes: u64, metrics: Metrics| Record {
@@ -326,7 +330,7 @@ impl FleetReport {
     }
 }
 
-/// The metrics of a point as it is kept.
+/// The metrics of a kept point.
 fn metrics(point: &Value) -> Metrics {
     let fields = point.as_object().into_iter().flatten();
     let number = |(name, value): (&String, &Value)| {

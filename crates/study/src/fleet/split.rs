@@ -1,8 +1,10 @@
-//! The best sizes of volumes for a total number of bytes: bytes go where the next step absorbs most writes for them.
+//! The best buffer sizes of volumes for a total number of bytes: memory goes to the volume where it absorbs the
+//! most writes for each byte.
 //!
-//! The curve of a volume need not be concave. Steps along its upper hull are monotone, so the best step of all volumes is always the next one of its
-//! volume, and the order of steps does not depend on the total. Memory that is left when a step does not fit goes to later steps that
-//! do. The result is the best split of hulls up to one step, and never worse than equal sizes.
+//! The curve of a volume need not be concave. Along its upper hull, the gain for each byte falls from step to
+//! step. So the best step of all volumes is always the next step of its volume, and the order of the steps does
+//! not depend on the total. If a step does not fit into the remaining memory, later steps that fit are taken. The
+//! result is the best split along the hulls up to one step, and it is never worse than equal sizes.
 
 use std::cmp::Ordering;
 
@@ -17,7 +19,7 @@ struct Step {
 }
 
 impl Step {
-    /// The step that gains most for its bytes comes first.
+    /// Orders steps by their gain for each byte, the largest first.
     fn order(&self, other: &Self) -> Ordering {
         let product = |one: u64, two: u64| u128::from(one) * u128::from(two);
         product(other.gain, self.bytes)
@@ -26,8 +28,9 @@ impl Step {
     }
 }
 
-/// The best splits of a shared total: for each of `sizes` (ascending), the total is that size times the number of volumes, and the
-/// split is an index into `sizes` for each volume. `absorbed` has, by volume and then by size, the writes that a buffer of that size absorbs.
+/// The best splits. There is one for each of `sizes`, which are in ascending order: its total is that size times
+/// the number of volumes. A split has an index into `sizes` for each volume. `absorbed` has, by volume and then
+/// by size, the number of writes that a buffer of that size absorbs.
 pub(super) fn best(sizes: &[u64], absorbed: &[Vec<u64>]) -> Vec<Vec<usize>> {
     let of_volume = |(volume, absorbed): (usize, &Vec<u64>)| steps(volume, sizes, absorbed);
     let mut all: Vec<Step> = absorbed.iter().enumerate().flat_map(of_volume).collect();
@@ -38,7 +41,7 @@ pub(super) fn best(sizes: &[u64], absorbed: &[Vec<u64>]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// The sizes for as many bytes as all volumes with `sizes[equal]` have.
+/// The split of as many bytes as all volumes have together if each has `sizes[equal]`.
 fn within(equal: usize, sizes: &[u64], absorbed: &[Vec<u64>], steps: &[Step]) -> Vec<usize> {
     let mut chosen = vec![0; absorbed.len()];
     let volumes = absorbed.len() as u64;
@@ -59,7 +62,7 @@ fn within(equal: usize, sizes: &[u64], absorbed: &[Vec<u64>], steps: &[Step]) ->
     }
 }
 
-/// The steps along the upper hull of one curve, from its first size on, as long as they gain something.
+/// The steps along the upper hull of one curve, from its first size on, as long as they absorb more writes.
 fn steps(volume: usize, sizes: &[u64], absorbed: &[u64]) -> Vec<Step> {
     let mut hull: Vec<Step> = Vec::new();
     for to in 1..sizes.len() {
@@ -79,7 +82,8 @@ fn steps(volume: usize, sizes: &[u64], absorbed: &[u64]) -> Vec<Step> {
             continue;
         };
         while let Some(last) = hull.pop_if(|last| next.order(last) == Ordering::Less) {
-            // If the next step gains more for each byte than the last one, it also gains more from where the last one began.
+            // If the next step gains more for each byte than the last one, then the combined step from the
+            // beginning of the last one also gains more for each byte than the last one.
             next = step(last.from).unwrap_or(next);
         }
         hull.push(next);
@@ -99,7 +103,7 @@ mod tests {
 
     #[test]
     fn steps_follow_the_hull() {
-        // From 10 on nothing is gained until 40 are there.
+        // Between 10 and 20 nothing is gained, so the hull has a single step from 10 to 40.
         let found = steps(3, &[10, 20, 40, 80], &[5, 5, 95, 100]);
         let ends: Vec<_> = found
             .iter()
@@ -120,7 +124,8 @@ mod tests {
             vec![0, 1, 2, 3],
         ];
         let best = best(&[1, 2, 4, 8], &absorbed);
-        // With three bytes more, steps along hulls would raise the size to 110 at once; equal sizes absorb one more.
+        // With 3 bytes beyond the smallest sizes, steps along the hulls absorb 110 writes, but equal sizes absorb
+        // 111.
         assert_eq!(best[..3], [[0, 0, 0], [1, 1, 1], [2, 2, 2]]);
         assert_eq!(total(&best[3], &absorbed), 209);
         let uneven = vec![vec![0, 100, 200, 400], vec![0, 1, 2, 3]];

@@ -1,11 +1,11 @@
-//! Every function of formulas, and why one has no value.
+//! Tests of every function of formulas, and of every reason why a formula has no value.
 
 use serde_json::json;
 
 use super::*;
 use crate::Role;
 
-/// Two schemes at two sizes, one of which failed, and an input whose trace is missing.
+/// Two schemes at two sizes, where one run failed, and an input whose trace is missing.
 fn rows() -> Arc<Rows> {
     let row = |buffer: &str, size: &str, result: Json| Row {
         labels: [("input", "random"), ("buffer", buffer), ("size", size)]

@@ -1,4 +1,4 @@
-//! What a paper claims, and how that is checked.
+//! The claims of a paper, and how they are checked.
 
 use std::collections::BTreeMap;
 
@@ -7,78 +7,81 @@ use serde_json::Value;
 
 use super::decide::Kind;
 
-/// A claim as written in `claims.toml`.
+/// A claim as it is written in `claims.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// Its row in the table of claims, with the part behind a point: `A8.iozone`.
+    /// The id: the row of the table of claims, and a part after a point: `A8.iozone`.
     pub(crate) id: String,
-    /// Where the paper says it.
+    /// The place in the paper that makes the claim.
     pub(crate) place: String,
-    /// What the paper says.
+    /// The statement of the paper.
     pub(crate) statement: String,
-    /// What sort of statement it is; `own` in a paper of the project's own, `arithmetic` of arithmetic.
+    /// The kind of statement. The default is `own` in a paper of the project's own, and `measured` in other
+    /// papers; a claim that is checked by `arithmetic` is always `consistency`.
     pub(crate) kind: Option<Kind>,
-    /// How it is checked: a check, with the tolerance of `within`, `between` and `arithmetic` behind it by its name.
+    /// The check. The checks `within`, `between` and `arithmetic` are followed by the name of a tolerance:
+    /// `within` always, the other two if needed.
     pub(crate) check: Checked,
-    /// The experiment over whose results the formulas go.
+    /// The experiment over whose results the formulas are evaluated.
     pub(crate) experiment: Option<String>,
     /// The published value or values.
     pub(crate) published: Option<toml::Value>,
-    /// The formula of what is measured.
+    /// The formula of the measured value.
     pub(crate) measured: Option<String>,
-    /// In place of comparing with the published value: a formula over `measured` and `published`.
+    /// A formula over `measured` and `published` that has to be true, instead of a comparison with the published
+    /// value.
     pub(crate) holds: Option<String>,
-    /// Axes over which the formulas go, all of whose values must hold.
+    /// The values of labels over which the formulas are evaluated; the claim has to hold for each combination.
     #[serde(default)]
     pub(crate) each: BTreeMap<String, Vec<toml::Value>>,
-    /// Parameters that were chosen so that it holds.
+    /// Parameters that were chosen so that the claim holds.
     #[serde(default)]
     pub(crate) fitted: Vec<String>,
-    /// What has to be assumed, and the paper does not say, in a sentence.
+    /// Other conditions that are tried if the claim holds in no case.
     #[serde(default)]
     pub(crate) assumes: String,
-    /// Conditions that are tried if the claim holds nowhere.
+    /// Other conditions that are tried if the claim fails.
     #[serde(default)]
     pub(crate) cause: Vec<Cause>,
-    /// What a reader should know of the check, the cause of a deviation, or the slip in the paper.
+    /// A remark about the check, the cause of a deviation, or an error in the paper.
     #[serde(default)]
     pub(crate) note: String,
 }
 
-/// Another condition or definition under which a claim is tried, to find what turns it.
+/// Another condition or definition under which a claim is tried, to find out why it fails.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cause {
-    /// What is different, in a few words.
+    /// The condition, in a few words.
     pub(crate) about: String,
-    /// The formula in place of the claim's.
+    /// The formula that is used instead of the claim's.
     pub(crate) measured: String,
 }
 
 /// How a claim is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
-    /// The measured value is the published one.
+    /// The measured value equals the published one.
     Equal,
-    /// It is within a tolerance of it.
+    /// The measured value is within a tolerance of the published one.
     Within,
-    /// It is neither below the first nor above the second of two published values.
+    /// The measured value lies between two published values, both included.
     Between,
     /// The measured values ascend.
     Order,
     /// The measured values have the signs of the published ones.
     Sign,
-    /// A formula is true.
+    /// The formula is true.
     Property,
     /// Published numbers agree with each other.
     Arithmetic,
-    /// It cannot be checked; the note says why.
+    /// The claim cannot be checked; its note gives the reason.
     Not,
 }
 
 impl Check {
-    /// All of them.
+    /// All checks.
     pub const ALL: [Self; 8] = [
         Self::Equal,
         Self::Within,
@@ -90,7 +93,7 @@ impl Check {
         Self::Not,
     ];
 
-    /// The word for it in results.
+    /// The name of the check in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -106,12 +109,12 @@ impl Check {
     }
 }
 
-/// A check as written: `sign`, `within times`.
+/// A check as it is written: `sign`, `within times`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Checked {
     pub(crate) check: Check,
-    /// A name of `thresholds.toml`.
+    /// The name of a tolerance in `thresholds.toml`.
     pub(crate) tolerance: Option<String>,
 }
 
@@ -141,13 +144,13 @@ impl TryFrom<String> for Checked {
     }
 }
 
-/// How far a value may be off.
+/// The allowed deviation of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Tolerance {
-    /// Per cent of the published value.
+    /// A percentage of the published value.
     Percent(f64),
-    /// Units of the value itself.
+    /// An amount in the unit of the value.
     Points(f64),
 }
 
@@ -178,7 +181,7 @@ impl std::fmt::Display for Tolerance {
 }
 
 impl Tolerance {
-    /// The smallest and the largest value that it allows beside `published`.
+    /// The smallest and the largest value that the tolerance allows for `published`.
     pub(super) fn around(self, published: f64) -> [f64; 2] {
         let off = match self {
             Self::Percent(percent) => percent / 100.0 * published.abs(),
@@ -196,7 +199,7 @@ impl Tolerance {
     }
 }
 
-/// Whether `measured` bears out `published`; why it cannot be told otherwise.
+/// Whether `measured` confirms `published` under `check`; otherwise the reason why this cannot be decided.
 pub(super) fn bears_out(
     check: Check,
     tolerance: Option<Tolerance>,
@@ -250,7 +253,7 @@ pub(super) fn bears_out(
     }
 }
 
-/// Whether a truth, or each of a list of truths, is one.
+/// Whether `value` is true, or a list in which every value is true.
 pub(super) fn truth(value: &Value) -> Result<bool, String> {
     match value {
         Value::Bool(flag) => Ok(*flag),
@@ -262,7 +265,7 @@ pub(super) fn truth(value: &Value) -> Result<bool, String> {
     }
 }
 
-/// Equality of values, where 12 and 12.0 are one.
+/// Whether two values are equal; 12 and 12.0 are equal.
 fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Array(ones), Value::Array(others)) => {
@@ -273,7 +276,8 @@ fn equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Measured over published, of each number by itself; none if they are no numbers or do not go together.
+/// The ratio of measured to published value, for each number; `None` if the values are no numbers or their lists
+/// do not match.
 pub(super) fn ratios(measured: &Value, published: &Value) -> Option<Value> {
     match (measured, published) {
         (Value::Array(ones), Value::Array(others))
@@ -297,7 +301,8 @@ pub(super) fn ratios(measured: &Value, published: &Value) -> Option<Value> {
     }
 }
 
-/// `value` once for each of its numbers but zeros, with that one `times` as large, but none below `least`.
+/// Copies of `value`, one for each of its non-zero numbers: that number is multiplied by `times`, but not made
+/// smaller than `least`.
 pub(super) fn altered(value: &toml::Value, times: i32, least: f64) -> Vec<toml::Value> {
     match value {
         toml::Value::Integer(0) => Vec::new(),
@@ -327,7 +332,7 @@ pub(super) fn altered(value: &toml::Value, times: i32, least: f64) -> Vec<toml::
     }
 }
 
-/// `value` with each of its numbers `times` as large; none if it has anything else.
+/// `value` with each of its numbers multiplied by `times`; `None` if it has anything but numbers.
 pub(super) fn scaled(value: &Value, times: f64) -> Option<Value> {
     match value {
         Value::Array(items) => items.iter().map(|item| scaled(item, times)).collect(),
@@ -335,7 +340,7 @@ pub(super) fn scaled(value: &Value, times: f64) -> Option<Value> {
     }
 }
 
-/// The smallest number in `value`, whatever lists it stands in.
+/// The smallest number in `value`, at any depth of lists.
 pub(super) fn smallest(value: &Value) -> Option<f64> {
     match value {
         Value::Array(items) => items.iter().filter_map(smallest).reduce(f64::min),
@@ -343,7 +348,8 @@ pub(super) fn smallest(value: &Value) -> Option<f64> {
     }
 }
 
-/// Whether `agree` holds of two numbers, or of each two of two lists; one number goes with each of a list.
+/// Whether `agree` is true for two numbers, or for each pair of two lists. A list and a number are compared
+/// element by element.
 fn pairwise(one: &Value, other: &Value, agree: &impl Fn(f64, f64) -> bool) -> Result<bool, String> {
     let all = |pairs: Vec<(&Value, &Value)>| {
         let mut each = pairs.into_iter().map(|(a, b)| pairwise(a, b, agree));

@@ -1,26 +1,28 @@
-//! What a verdict may say: it follows from the kind of the claim, what it was checked on, and declared thresholds.
+//! The rules for verdicts: a verdict follows from the kind of the claim, the inputs of its runs, and declared
+//! thresholds.
 
 use crate::Role;
 
-/// What sort of statement a claim is.
+/// The kinds of claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A result that the paper measured, on a trace.
+    /// A result that the paper measured on a trace.
     #[default]
     Measured,
     /// A worked example that the paper prints.
     Example,
-    /// A statement about whatever is written, which one counterexample refutes.
+    /// A statement about all writes, which one counterexample refutes.
     General,
-    /// Published numbers that have to agree with each other, or printed rules with what the paper says of them.
+    /// Published numbers that have to agree with each other, or published rules that have to agree with what the
+    /// paper says about them.
     Consistency,
-    /// A statement of this project, and of no paper.
+    /// A statement of this project, not of a paper.
     Own,
 }
 
 impl Kind {
-    /// The word for it in results.
+    /// The name of the kind in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -33,35 +35,37 @@ impl Kind {
     }
 }
 
-/// What became of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Measured on the paper's own trace as published, or a worked example of the paper.
+    /// The published result was measured on the paper's own trace, or a worked example of the paper gives the
+    /// printed result.
     Reproduced,
-    /// As published in direction, and in enough of the size, on a stand-in or a relative.
+    /// On a stand-in or a relative, the result has the published direction, and enough of the published size if
+    /// one was published.
     SignReproduced,
-    /// As published in direction, and in hardly any of the size.
+    /// The result has the published direction, but too little of the published size.
     SignOnly,
-    /// A general statement that is true in all that was tried.
+    /// A general statement, or one of this project, is true in everything that was tried.
     Holds,
     /// Published numbers agree with each other.
     Consistent,
-    /// Published numbers contradict each other, or the paper's rules its own words.
+    /// Published numbers contradict each other, or the paper's rules contradict what the paper says about them.
     Inconsistent,
-    /// What was not published decides.
+    /// The result depends on something that the paper does not say.
     UnderDetermined,
-    /// It does not hold on a stand-in.
+    /// The claim does not hold on a stand-in, a made-up stream or an unrelated recording.
     NotSeen,
-    /// It does not hold where it would have to.
+    /// The claim does not hold although it would have to.
     Contradicted,
-    /// It needs a trace that was not found.
+    /// The claim needs a trace that was not found.
     TraceMissing,
-    /// Nothing can check it.
+    /// The claim cannot be checked.
     NotCheckable,
 }
 
 impl Verdict {
-    /// All of them, in the order of tables.
+    /// All verdicts, in the order of tables.
     pub const ALL: [Self; 11] = [
         Self::Reproduced,
         Self::SignReproduced,
@@ -76,7 +80,7 @@ impl Verdict {
         Self::NotCheckable,
     ];
 
-    /// The word for it in results.
+    /// The name of the verdict in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -94,7 +98,7 @@ impl Verdict {
         }
     }
 
-    /// The words for it in tables.
+    /// The words for the verdict in tables.
     #[must_use]
     pub const fn spoken(self) -> &'static str {
         match self {
@@ -112,7 +116,7 @@ impl Verdict {
         }
     }
 
-    /// What it says of a claim, in a sentence.
+    /// The meaning of the verdict, in one or more sentences.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -146,7 +150,7 @@ impl Verdict {
         }
     }
 
-    /// Whether the claim was borne out.
+    /// Whether the verdict confirms the claim.
     #[must_use]
     pub const fn holds(self) -> bool {
         matches!(
@@ -160,7 +164,7 @@ impl Verdict {
     }
 }
 
-/// The verdicts that a statement of the project's own can have.
+/// The verdicts that a statement of this project can have.
 pub(super) const OF_OWN: [Verdict; 5] = [
     Verdict::Holds,
     Verdict::UnderDetermined,
@@ -169,12 +173,12 @@ pub(super) const OF_OWN: [Verdict; 5] = [
     Verdict::NotCheckable,
 ];
 
-/// How often a claim holds among what was tried.
+/// In how many of the cases that were tried a claim holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// How often it holds.
+    /// The number of cases in which it holds.
     pub held: usize,
-    /// How often it was tried.
+    /// The number of cases that were tried.
     pub tried: usize,
 }
 
@@ -184,30 +188,31 @@ impl Share {
     }
 }
 
-/// Everything that a verdict follows from.
+/// The evidence that determines a verdict.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
     pub(super) kind: Kind,
-    /// What the farthest of its inputs is to the paper.
+    /// The relation to the paper of the farthest input.
     pub(super) role: Role,
-    /// Seeds and settings that were not published; the paper's own are among them.
+    /// The cases of seeds and unpublished settings, including the base run.
     pub(super) share: Share,
-    /// Whether it holds under the paper's own settings, with the default of every open rule.
+    /// Whether the claim holds in the base run: under the paper's own settings, with the default of every open
+    /// rule.
     pub(super) holds: bool,
-    /// Combinations of open rules, if it depends on them.
+    /// The cases of combinations of open rules; `None` if the claim does not depend on them.
     pub(super) readings: Option<Share>,
-    /// The smallest measured over published, of a claim that is checked for its direction.
+    /// The smallest ratio of measured to published value, for a claim that is checked for its sign.
     pub(super) effect: Option<f64>,
-    /// Whether as much of a published size as has to be seen is measured with every seed, setting and combination of open rules; true of
-    /// a claim without a published size.
+    /// Whether the required share of the published size is measured with every seed, setting and combination of
+    /// open rules; true for a claim without a published size.
     pub(super) lasting: bool,
-    /// Whether it needs what the paper does not say.
+    /// Whether the claim needs an assumption that the paper does not state.
     pub(super) assumed: bool,
-    /// Whether a stand-in was chosen so that it holds.
+    /// Whether parameters were chosen so that the claim holds.
     pub(super) fitted: bool,
 }
 
-/// The verdict on a claim. `effect_share` is how much of a published effect has to be seen.
+/// The verdict on a claim. `effect_share` is the share of a published effect that has to be measured.
 pub(super) fn decide(evidence: &Evidence, effect_share: f64) -> Verdict {
     let Evidence {
         kind,
@@ -219,7 +224,8 @@ pub(super) fn decide(evidence: &Evidence, effect_share: f64) -> Verdict {
     if evidence.assumed {
         return Verdict::UnderDetermined;
     }
-    // A value of the paper's own that comes out under one reading identifies that reading.
+    // If the base run confirms a value of the paper's own trace or a worked example, the readings under which the
+    // claim holds are taken as the paper's.
     let is_identified = evidence.holds
         && (kind == Kind::Example || (kind, role) == (Kind::Measured, Role::Original));
     if share.held > 0 && !share.all() || readings.is_some_and(|each| !each.all()) && !is_identified

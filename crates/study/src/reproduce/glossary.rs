@@ -1,6 +1,6 @@
-//! The words of a report, for a reader who knows the papers and not the program.
+//! The glossary of a report, for those who know the papers and not the program.
 
-/// Words and what they mean, in the order in which a reader meets them.
+/// Words and their meanings, in the order in which they occur in a report.
 pub(super) const GLOSSARY: [(&str, &str); 36] = [
     (
         "claim",

@@ -1,21 +1,22 @@
-//! The papers, reproduced: experiments as data, claims with formulas, verdicts that follow from runs.
+//! The reproduction of papers: experiments as study files, claims with formulas, and verdicts that follow from
+//! runs.
 //!
-//! | module | holds |
+//! | module | content |
 //! | --- | --- |
-//! | `paper` | a paper's folder: experiments, claims, open rules |
-//! | `claim` | how a claim is checked |
-//! | [`thresholds`] | what counts as what, for all claims |
-//! | [`decide`] | the verdict, from what is known of a claim |
-//! | [`verdict`] | a claim over its results |
-//! | `glossary` | the words of a report |
-//! | [`ran`] | what a claim was measured on, and how that is run again |
-//! | [`readings`] | open rules, chosen by the paper's own claims |
-//! | `readme` | a paper's README |
-//! | `reason` | why a claim came out as it did, in sentences |
-//! | [`values`] | what was published and measured of a claim |
-//! | `words` | what a claim's values are called |
+//! | `paper` | the folder of a paper: experiments, claims, open rules |
+//! | `claim` | claims, and how they are checked |
+//! | [`thresholds`] | tolerances and limits for all claims |
+//! | [`decide`] | the verdict, from the evidence for a claim |
+//! | [`verdict`] | the evaluation of a claim over results |
+//! | `glossary` | the glossary of a report |
+//! | [`ran`] | the runs of a claim, and the commands that make them again |
+//! | [`readings`] | all combinations of open rules, tried on all claims |
+//! | `readme` | the README of a paper |
+//! | `reason` | the reasons for a verdict, in sentences |
+//! | [`values`] | the published and the measured values of a claim |
+//! | `words` | the names and units of a claim's values |
 //!
-//! docs/STUDIES.md says how the files are written.
+//! docs/STUDIES.md describes how to write the files.
 
 mod claim;
 pub mod decide;
@@ -55,101 +56,102 @@ pub use thresholds::Thresholds;
 pub use values::{Try, Values};
 pub use verdict::Judged;
 
-/// What is to be reproduced, and with what.
+/// What is to be reproduced.
 pub struct Plan {
-    /// The papers, with the experiments that are wanted.
+    /// The papers, each with the experiments to run.
     pub papers: Vec<Paper>,
-    /// How much of them.
+    /// The scale at which the experiments are run.
     pub scale: Scale,
-    /// Where traces are.
+    /// The known traces, and their files.
     pub traces: Traces,
-    /// What counts as what.
+    /// The tolerances and limits for all claims.
     pub thresholds: Thresholds,
-    /// What comes from outside the experiments.
+    /// Arguments from outside the experiments.
     pub extra: Extra,
-    /// Whether the combinations of open rules are tried.
+    /// Whether all combinations of open rules are tried.
     pub readings: bool,
 }
 
-/// What a paper takes.
+/// The number of runs that a paper needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cost {
-    /// What it is called here.
+    /// The name of the paper's folder.
     pub paper: String,
-    /// Different runs.
+    /// The number of different runs.
     pub runs: usize,
-    /// Runs whose results are not kept yet.
+    /// The number of runs whose results are not kept yet.
     pub missing: usize,
 }
 
-/// What came of it.
+/// The results of all papers.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// How it came to be.
+    /// How the results were computed.
     pub manifest: Manifest,
-    /// The day on which it did, in universal time: `2026-01-31`.
+    /// The day of the report in universal time: `2026-01-31`.
     pub date: String,
-    /// How much was run.
+    /// The scale of the runs.
     pub scale: Scale,
-    /// What counted as what.
+    /// The tolerances and limits.
     pub thresholds: Thresholds,
-    /// By paper.
+    /// The results of each paper.
     pub papers: Vec<PaperReport>,
 }
 
-/// What came of a paper.
+/// The results of a paper.
 #[derive(Clone, Debug)]
 pub struct PaperReport {
-    /// What it is called here.
+    /// The name of the paper's folder.
     pub name: String,
-    /// Authors, title, venue, year.
+    /// Authors, title, venue and year.
     pub source: String,
-    /// What it is about.
+    /// A description of the paper.
     pub about: String,
-    /// How much was run.
+    /// The scale of the runs.
     pub scale: Scale,
-    /// Whether its claims are statements of this project, and of no paper.
+    /// Whether the claims are statements of this project, not of a paper.
     pub own: bool,
-    /// Its experiments.
+    /// The results of the experiments.
     pub experiments: Vec<ExperimentReport>,
-    /// Its claims.
+    /// The claims with their verdicts.
     pub claims: Vec<Judged>,
-    /// What decides between the rules that it leaves open, if that was tried.
+    /// The claims under each combination of open rules; `None` if they were not tried, or if no rule is open.
     pub readings: Option<Readings>,
 }
 
-/// What came of an experiment.
+/// The results of an experiment.
 #[derive(Clone, Debug)]
 pub struct ExperimentReport {
-    /// The file's name without its ending.
+    /// The name of the experiment's file, without the ending.
     pub name: String,
-    /// What it is, in a few words.
+    /// The title, in a few words.
     pub title: String,
-    /// What it is for.
+    /// The purpose, in sentences.
     pub about: String,
-    /// How many runs it has.
+    /// The number of runs.
     pub runs: usize,
-    /// The settings that were not published and are tried, by name, and what each is.
+    /// The settings that were not published and are tried: the name and the description of each.
     pub unpublished: Vec<(String, String)>,
-    /// The inputs that its runs read.
+    /// The inputs of the runs.
     pub inputs: BTreeSet<InputFacts>,
-    /// What it shows.
+    /// The data of the figures.
     pub figures: Vec<Figure>,
-    /// Runs that failed, and inputs that were not found; a sentence each.
+    /// The runs that failed and the inputs that were not found; one sentence each.
     pub gaps: Vec<String>,
 }
 
-/// The place of a combination of open rules, with the results that a claim goes over under it.
+/// The index of a combination of open rules, with the results of the runs that a claim uses under it.
 type Under<'a> = (usize, Vec<&'a Arc<Value>>);
 
-/// Results of a paper's studies by name.
+/// The results of a paper's studies, by the name of the study.
 type ByStudy = BTreeMap<String, Arc<Rows>>;
 
 impl Plan {
-    /// The studies of `papers` that `name` means: all, one (`bplru`), or one experiment of one (`bplru/w4`).
+    /// The part of `papers` that `name` selects: all papers for `None`, one paper (`bplru`), or one experiment
+    /// (`bplru/w4`).
     ///
     /// # Errors
-    /// If there is no such paper or experiment.
+    /// If no paper or experiment has this name.
     pub fn choose(mut papers: Vec<Paper>, name: Option<&str>) -> Result<Vec<Paper>, Error> {
         let Some(name) = name else {
             return Ok(papers);
@@ -181,10 +183,11 @@ impl Plan {
         Ok(papers)
     }
 
-    /// Runs what is not yet in `store`, and judges every claim.
+    /// Makes the runs that are not in `store` yet, and judges every claim.
     ///
     /// # Errors
-    /// What is wrong with an experiment, an input or the store, or that `effort.progress` asked to stop.
+    /// An error in an experiment, an input or the store; or an interrupt, because `effort.progress` asked to
+    /// stop.
     pub fn carry_out(&self, store: &Store, effort: &Effort<'_>) -> Result<Report, Error> {
         let started = Instant::now();
         let all_sets: Vec<_> = self.papers.iter().map(|paper| self.sets(paper)).collect();
@@ -209,7 +212,7 @@ impl Plan {
         })
     }
 
-    /// The combinations of open rules that are tried of `paper`, the default first.
+    /// The combinations of open rules of `paper` that are tried, the default first.
     fn sets(&self, paper: &Paper) -> Vec<readings::Set> {
         let mut sets = readings::combinations(paper);
         if !self.readings {
@@ -218,10 +221,10 @@ impl Plan {
         sets
     }
 
-    /// How many runs each paper takes, and how many of these `store` does not have yet.
+    /// For each paper: the number of runs, and the number of runs without a result in `store`.
     ///
     /// # Errors
-    /// What is wrong with an experiment, an input or the store.
+    /// An error in an experiment, an input or the store.
     pub fn cost(&self, store: &Store) -> Result<Vec<Cost>, Error> {
         let of = |paper: &Paper| {
             let asked = self.asked(std::slice::from_ref(paper))?;
@@ -235,7 +238,7 @@ impl Plan {
         self.papers.iter().map(of).collect()
     }
 
-    /// The runs of each study of `papers`, for each combination of open rules.
+    /// The runs of each study of `papers` under each combination of open rules.
     fn asked(&self, papers: &[Paper]) -> Result<Vec<Cells>, Error> {
         let mut asked = Vec::new();
         for paper in papers {
@@ -244,8 +247,9 @@ impl Plan {
                     let mut extra = self.extra.clone();
                     extra.readings.extend(set.iter().cloned());
                     let mut cells = study.cells(self.scale, &self.traces, &extra)?;
-                    // What was not published is varied one thing at a time: other combinations than the default are tried
-                    // under the paper's own settings, with the first seed.
+                    // Only one thing that the paper does not publish is varied at a time. Combinations other than
+                    // the default are therefore tried only under the paper's own settings and with the first
+                    // seed.
                     if index > 0 {
                         let seed = cells.cells.first();
                         let seed = seed.and_then(|cell| cell.labels.get("seed")).cloned();
@@ -303,7 +307,8 @@ impl Plan {
         })
     }
 
-    /// Under which combinations of open rules each claim holds, if there is more than one.
+    /// For each combination of open rules, the claims that hold under it; `None` if there is a single
+    /// combination.
     fn readings_of(
         &self,
         paper: &Paper,
@@ -314,7 +319,7 @@ impl Plan {
             return Ok(None);
         }
         let mut combinations = Vec::new();
-        // Of each claim, the results that it goes over under each combination so far.
+        // For each claim, the results that it used under each combination so far.
         let mut before: BTreeMap<&str, Vec<Under<'_>>> = BTreeMap::new();
         for (place, (set, rows)) in sets.iter().zip(of_sets).enumerate() {
             let (mut claims, mut measured) = (BTreeMap::new(), BTreeMap::new());
@@ -328,7 +333,7 @@ impl Plan {
                 let all = case.over.map_or(&[][..], |(_, rows)| &rows.all);
                 let own = all.iter().filter(|row| tried.runs.contains(&row.labels));
                 let own: Vec<_> = own.map(|row| &row.result).collect();
-                // Runs with equal settings have one result.
+                // Runs with equal settings share one result.
                 let is_own = |(_, other): &&Under<'_>| {
                     let mut pairs = own.iter().zip(other);
                     own.len() == other.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
@@ -352,7 +357,7 @@ impl Plan {
         }))
     }
 
-    /// `claim` with the study that it goes over, its results, and what `readings` make of it.
+    /// `claim` with its study, the results of that study, and the `readings`.
     fn case<'a>(
         &'a self,
         paper: &'a Paper,
@@ -377,12 +382,13 @@ impl Plan {
     }
 }
 
-/// The day of `time` in universal time and the calendar of Gregory: `2026-01-31`.
+/// The day of `time` in universal time and the Gregorian calendar: `2026-01-31`.
 fn day(time: SystemTime) -> String {
     let seconds = time
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
-    // Years begin in March, so that the day that is sometimes there is the last; 1 March 0000 is 719 468 days before 1970.
+    // Years begin in March, so that the leap day is the last day of a year. 1 March of year 0 is 719 468 days
+    // before 1970.
     let days = seconds / 86_400 + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -397,7 +403,8 @@ fn day(time: SystemTime) -> String {
     format!("{:04}-{month:02}-{day:02}", era * 400 + year + later)
 }
 
-/// The variants of `study` in each of which a claim is tried, by name, and what each is.
+/// The unpublished settings of `study`, in each of which its claims are tried: the name and the description of
+/// each.
 fn unpublished(study: &Study) -> Vec<(String, String)> {
     let all = study.variants();
     all.filter(|variant| variant.kind == VariantKind::Unpublished)
@@ -405,7 +412,7 @@ fn unpublished(study: &Study) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Runs that failed, and inputs that were not found.
+/// The runs that failed and the inputs that were not found; one sentence each.
 fn gaps(rows: &Rows) -> Vec<String> {
     let missing = rows
         .missing
@@ -423,14 +430,14 @@ fn gaps(rows: &Rows) -> Vec<String> {
 }
 
 impl PaperReport {
-    /// How many of its claims have `verdict`.
+    /// The number of claims with `verdict`.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         let all = self.claims.iter();
         all.filter(|claim| claim.verdict == verdict).count()
     }
 
-    /// What it is, without its claims and figures.
+    /// The description of the paper, without claims and figures.
     fn to_json(&self) -> Value {
         let experiments = self.experiments.iter().map(|experiment| {
             json!({
@@ -460,12 +467,12 @@ impl PaperReport {
 }
 
 impl Report {
-    /// Writes the report into `folder`: `README.md`, `report.html` and `verdicts.json`, and in a folder for each paper its `README.md`
-    /// and the data of each figure as `EXPERIMENT-FIGURE.csv`. `page` makes the page of the report's JSON, as the crate `destage-report`
-    /// does.
+    /// Writes the report into `folder`: `README.md`, `report.html` and `verdicts.json`, and in a folder for each
+    /// paper its `README.md` and the data of each figure as `EXPERIMENT-FIGURE.csv`. `page` makes the HTML page
+    /// from the report's JSON, as the crate `destage-report` does.
     ///
     /// # Errors
-    /// If a file cannot be written, and that of `page`.
+    /// If a file cannot be written, or if `page` fails.
     pub fn write(
         &self,
         folder: &Path,
@@ -485,7 +492,8 @@ impl Report {
         files::write_into(folder, "verdicts.json", &document)
     }
 
-    /// How many claims there are of papers and of the project's own, and how many of each verdict.
+    /// A sentence for the claims of papers and one for the statements of this project: how many there are, and
+    /// how many have each verdict.
     #[must_use]
     pub fn counts(&self) -> Vec<String> {
         let of = |own: bool, what: &str| {
@@ -515,7 +523,8 @@ impl Report {
         both.into_iter().flatten().collect()
     }
 
-    /// `{"manifest", "date", "scale", "conclusions", "verdicts", "thresholds", "glossary", "claims", "papers", "readings", "figures"}`.
+    /// The report as JSON: `{"manifest", "date", "scale", "conclusions", "verdicts", "thresholds", "glossary",
+    /// "claims", "papers", "readings", "figures"}`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut readings = serde_json::Map::new();

@@ -1,4 +1,4 @@
-//! A paper: its experiments, its claims, and the rules it leaves open.
+//! Papers: their experiments, their claims, and the rules that they leave open.
 
 use std::path::{Path, PathBuf};
 
@@ -11,34 +11,34 @@ use super::words::ByRow;
 use crate::{BASE, Cell, Study, Traces, VariantKind, from_toml};
 use destage::Error;
 
-/// The experiments that come with the library.
+/// The experiments that are part of the library.
 static SHIPPED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/experiments");
 
 /// A paper with its experiments and claims.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// What it is called here.
+    /// The name of the paper's folder.
     pub name: String,
     pub(super) head: Head,
-    /// Its experiments by name.
+    /// The experiments, in the order of their names.
     pub studies: Vec<Study>,
     pub(super) claims: Vec<Claim>,
-    /// What the values of its claims are called.
+    /// The names and units of the values of the claims.
     pub(super) words: ByRow,
 }
 
-/// What stands in `paper.toml`.
+/// The content of `paper.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Head {
-    /// Authors, title, venue, year.
+    /// Authors, title, venue and year.
     pub(super) source: String,
-    /// What its scheme does and what it was measured on, in sentences.
+    /// What the paper's scheme does and how it was measured, in sentences.
     pub(super) about: String,
-    /// Whether its claims are statements of this project, and of no paper.
+    /// Whether the claims are statements of this project, not of a paper.
     #[serde(default)]
     pub(super) own: bool,
-    /// Rules that it leaves open.
+    /// The rules that the paper leaves open.
     #[serde(default)]
     pub(super) reading: Vec<Reading>,
 }
@@ -47,20 +47,21 @@ pub(super) struct Head {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reading {
-    /// The scheme or layer.
+    /// The scheme or the translation layer.
     pub(super) of: String,
-    /// The parameter that decides, by dotted name.
+    /// The dotted name of the parameter that chooses the rule.
     pub(super) parameter: String,
-    /// What it may be; the first is the default.
+    /// The values of the parameter; the first one is the default.
     pub(super) values: Vec<toml::Value>,
-    /// What the values mean.
+    /// The meaning of the values.
     pub(super) about: String,
-    /// What each value says, as a part of a sentence, in the order of the values; none where the values speak for themselves.
+    /// The rule that each value chooses, as a part of a sentence, in the order of the values; empty if the values
+    /// explain themselves.
     #[serde(default)]
     pub(super) says: Vec<String>,
 }
 
-/// What stands in `claims.toml`.
+/// The content of `claims.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Claims {
@@ -68,7 +69,7 @@ struct Claims {
 }
 
 impl Paper {
-    /// The papers that come with the library, in the order of their names.
+    /// The papers that are part of the library, in the order of their names.
     ///
     /// # Errors
     /// If one of their files is wrong.
@@ -87,10 +88,10 @@ impl Paper {
             .collect()
     }
 
-    /// The papers in `folder`, a folder each, in the order of their names.
+    /// The papers in `folder`, one in each folder with a `paper.toml`, in the order of their names.
     ///
     /// # Errors
-    /// If the folder or a file in it cannot be read, or a file is wrong.
+    /// If a folder or a file cannot be read, or a file is wrong.
     pub fn read_all(folder: &Path) -> Result<Vec<Self>, Error> {
         let mut papers = Vec::new();
         for path in entries(folder)? {
@@ -110,11 +111,11 @@ impl Paper {
         Ok(papers)
     }
 
-    /// A paper called `name` out of the files of its folder: `paper.toml`, `claims.toml`, `words.toml`, and an experiment in
-    /// each other `.toml`.
+    /// The paper `name`, from the files of its folder: `paper.toml`, `claims.toml`, `words.toml`, and an
+    /// experiment in each other `.toml` file.
     ///
     /// # Errors
-    /// If a file is wrong, a claim names an experiment that is not there, or words are for a claim that is not there.
+    /// If a file is wrong, or if a claim names an experiment, or `words.toml` a claim, that does not exist.
     pub fn parse(name: &str, mut files: Vec<(String, String)>) -> Result<Self, Error> {
         files.sort();
         let origin = |file: &str| format!("experiments/{name}/{file}");
@@ -190,25 +191,25 @@ impl Paper {
         Ok(paper)
     }
 
-    /// Authors, title, venue, year.
+    /// Authors, title, venue and year.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.head.source
     }
 
-    /// What its scheme does and what it was measured on.
+    /// What the paper's scheme does and how it was measured.
     #[must_use]
     pub fn about(&self) -> &str {
         self.head.about.trim()
     }
 
-    /// Whether its claims are statements of this project, and of no paper.
+    /// Whether the claims are statements of this project, not of a paper.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.head.own
     }
 
-    /// What sort of statement `claim` is.
+    /// The kind of `claim`.
     pub(super) fn kind_of(&self, claim: &Claim) -> Kind {
         match (claim.check.check, claim.kind) {
             (Check::Arithmetic, _) => Kind::Consistency,
@@ -218,14 +219,14 @@ impl Paper {
         }
     }
 
-    /// How many of its claims go over the results of `experiment`.
+    /// The number of claims that use the results of `experiment`.
     #[must_use]
     pub fn claims_of(&self, experiment: &str) -> usize {
         let over = |claim: &&Claim| claim.experiment.as_deref() == Some(experiment);
         self.claims.iter().filter(over).count()
     }
 
-    /// Whether a claim can ask for `cell`: it has the study's own settings, is compared with them, or a formula names its variant.
+    /// Whether a claim can use the run `cell`: its variant is the base or a compared one, or a formula names it.
     pub(super) fn needs_variant(&self, study: &Study, cell: &Cell) -> bool {
         let name = cell.labels.get("variant").map_or(BASE, String::as_str);
         let variant = study.variants().find(|variant| variant.name == name);
@@ -243,7 +244,7 @@ impl Paper {
     }
 }
 
-/// What is in `folder`, in the order of the names.
+/// The paths in `folder`, in the order of their names.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let wrong = |error| unreadable(folder, &error);
     let mut paths = Vec::new();
@@ -269,15 +270,16 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     Error::argument("experiments", what)
 }
 
-/// The traces that shipped experiments name; none is found yet.
+/// The traces that the experiments of the library name. None of them is found yet.
 ///
 /// # Errors
-/// If their list is wrong.
+/// If the list is wrong.
 pub fn shipped_traces() -> Result<Traces, Error> {
     Traces::parse(shipped_text("traces.toml"), "experiments/traces.toml")
 }
 
-/// The text of a file that stands beside the shipped papers.
+/// The text of a file that is part of the library, by its path in the folder of experiments; empty if there is no
+/// such file.
 pub(super) fn shipped_text(name: &str) -> &'static str {
     let file = SHIPPED.get_file(name);
     file.and_then(|file| file.contents_utf8())

@@ -1,4 +1,4 @@
-//! What a claim was measured on, and how that is run again.
+//! The runs on which a claim was measured, and the commands that make them again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,55 +8,57 @@ use crate::shown::short;
 use crate::{BASE, InputFacts, Scale, Study};
 use destage_base::parameter::read_bytes;
 
-/// The runs that a claim goes over, under the paper's own settings and with the first seed.
+/// The runs that a claim uses in the base run: under the paper's own settings and with the first seed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ran {
-    /// The experiment whose runs they are, if it goes over any.
+    /// The experiment of the runs; `None` if the claim uses no runs.
     pub experiment: Option<String>,
-    /// What they read, and what that is to the paper, in words.
+    /// The inputs and their relations to the paper, in words.
     pub on: String,
-    /// What they read, and what the experiment calls it.
+    /// The inputs, each with its name in the experiment.
     pub inputs: BTreeMap<InputFacts, String>,
-    /// How many they are, and the values of each axis: `2 runs: input uniform; buffer lru, fab; seed 1`. Empty without any.
+    /// The number of runs and the values of each axis: `2 runs: input uniform; buffer lru, fab; seed 1`. Empty
+    /// without runs.
     pub runs: String,
-    /// At which scale they were made, and what makes them at the other one, in sentences. Empty without any.
+    /// The scale of the runs, and how to make them at the other scale, in sentences. Empty without runs.
     pub scale: String,
-    /// What makes them again, and what each command does; DIR and FILE stand for where traces are.
+    /// Commands that make the runs again. DIR and FILE are placeholders for the paths of traces.
     pub commands: Vec<Command>,
 }
 
-/// A command with what it does.
+/// A command with its description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// As it is typed.
+    /// The command as users type it.
     pub command: String,
-    /// What it does, in the third person.
+    /// What the command does, in the third person.
     pub does: String,
 }
 
-/// Axes in the order in which a reader asks for them; what a study varies besides comes behind them, and the seed last.
+/// The first axes in a list of runs; further axes of a study follow, and the seed is last.
 const FIRST: [&str; 5] = ["input", "variant", "buffer", "size", "ftl"];
 const LAST: &str = "seed";
 
-/// Axes that play no part in what is counted over a trace alone.
+/// Axes that have no effect on statistics of a trace.
 const UNUSED: [&str; 3] = ["buffer", "size", "ftl"];
 
-/// Parameters that a reader has to know of a scheme or layer that has them, by axis, each with what its value is called.
+/// Parameters that are shown with a scheme or layer that has them: the axis, the parameter, and the words before
+/// and after its value.
 const TOLD: [(&str, &str, [&str; 2]); 3] = [
     ("buffer", "buffer.alpha", ["alpha ", ""]),
     ("buffer", "buffer.ways", ["ways ", ""]),
     ("ftl", "ftl.log_blocks", ["", " log blocks"]),
 ];
 
-/// An open rule of a paper: the scheme or layer that it is of, and its parameter by dotted name.
+/// An open rule of a paper: the scheme or layer, and the dotted name of the parameter.
 pub(super) type OpenRule = (String, String);
 
-/// The scheme that is none, whose buffer has no size.
+/// The scheme without a buffer, which has no size.
 const NONE: &str = "nocache";
 
-/// How many `runs` of `rows` of `study` there are, and the values of each axis in the order of the study; sizes by number, with
-/// those of the paper where these are others. Where not every value of one axis goes with every value of the others, the runs are
-/// listed in groups of which that is so. A scheme or layer has its readings of the open `rules` beside it.
+/// The number of `runs` of `study`, and the values of each axis in the order of the study. Sizes are in ascending
+/// order, with those of the paper if these are different. If the runs are no full cross product of their axes,
+/// they are described in groups that are. Each scheme or layer is shown with the values of its open `rules`.
 pub(super) fn listed(
     study: &Study,
     rows: &Rows,
@@ -70,11 +72,11 @@ pub(super) fn listed(
         let place = FIRST.iter().position(|name| *name == axis.as_str());
         (*axis == LAST, place.unwrap_or(FIRST.len()))
     };
-    // A scheme has parameters that others have not.
+    // Runs may have different axes, because a scheme may have parameters that others do not have.
     let axes: BTreeSet<_> = runs.iter().flat_map(BTreeMap::keys).collect();
     let mut axes: Vec<_> = axes.into_iter().collect();
     axes.sort_by_key(place);
-    // The study's own settings are named beside others alone.
+    // The base variant is named only if other variants occur, too.
     let is_own = |run: &Context| run.get("variant").is_some_and(|name| name == BASE);
     if runs.iter().all(is_own) {
         axes.retain(|axis| *axis != "variant");
@@ -95,7 +97,7 @@ pub(super) fn listed(
         }
         false => load(rows, runs),
     };
-    // What all groups have in common is said once.
+    // What all groups have in common is said only once.
     let is_common = |said: &&String| groups.iter().all(|group| group.contains(said));
     let (common, own): (Vec<_>, Vec<_>) = groups
         .first()
@@ -124,7 +126,7 @@ pub(super) fn listed(
     )
 }
 
-/// What some runs have and others have, as a part of a sentence: `a, others b, and others c`.
+/// The differences between groups, as a part of a sentence: `a, others b, and others c`.
 fn several(groups: &[String]) -> String {
     match groups {
         [front @ .., last] if !front.is_empty() => {
@@ -134,7 +136,7 @@ fn several(groups: &[String]) -> String {
     }
 }
 
-/// Whether `runs` are nothing but counts over a trace, without a buffer or flash.
+/// Whether `runs` are only statistics of a trace, without a buffer or flash.
 fn is_of_trace(rows: &Rows, runs: &BTreeSet<Context>) -> bool {
     let mut of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
     of_runs.all(|row| {
@@ -146,11 +148,12 @@ fn is_of_trace(rows: &Rows, runs: &BTreeSet<Context>) -> bool {
     })
 }
 
-/// Whether requests of `runs` come at their times or as others end, behind a semicolon; nothing of runs that do not tell.
+/// The dies, the page size and the arrivals of `runs`, each after a semicolon; empty if the runs do not record
+/// them.
 fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
     let of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
     let (without, with): (Vec<_>, Vec<_>) = of_runs.partition(|row| row.is("ftl", "none"));
-    // Without flash no request takes time.
+    // Without flash, no request takes time.
     if with.is_empty() && !without.is_empty() {
         return "; no flash below the buffer, so times play no part".to_owned();
     }
@@ -191,7 +194,7 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
     }
 }
 
-/// The value of `parameter` in all of `rows`, if it is one, and no axis.
+/// The value of `parameter`, if all `rows` have the same and it is not an axis.
 fn only(rows: &[&Row], parameter: &str) -> Option<String> {
     if rows.iter().any(|row| row.labels.contains_key(parameter)) {
         return None;
@@ -213,8 +216,8 @@ pub(super) fn without_section(parameter: &str) -> &str {
         .map_or(parameter, |(_, name)| name)
 }
 
-/// `value` of `axis`, with what a reader has to know of its settings in brackets: what is declared above, and its readings of open
-/// `rules`. Left out is what the value itself or another axis says, and what is not one value in all of `runs`.
+/// `value` of `axis`, followed in brackets by the values of its parameters in [`TOLD`] and of its open `rules`. A
+/// parameter is left out if `value` itself sets it, if it is an axis, or if it differs between `runs`.
 fn told(
     (rows, rules): (&Rows, &[OpenRule]),
     runs: &BTreeSet<Context>,
@@ -252,11 +255,11 @@ fn is_none(run: &Context) -> bool {
     run.get("buffer").is_some_and(|scheme| scheme == NONE)
 }
 
-/// `runs` in the fewest groups, by one of `axes`, in each of which every value of one axis goes with every value of the others; all
-/// of them in one if there are no such groups.
+/// Divides `runs`, by the values of one of `axes`, into the fewest groups that are full cross products of their
+/// axes. All runs are one group if there is no such division.
 fn groups(axes: &[&String], runs: &BTreeSet<Context>) -> Vec<BTreeSet<Context>> {
     let is_whole = |group: &BTreeSet<Context>| {
-        // What has no buffer has no size.
+        // Runs without a buffer have no size, so they are counted separately.
         let (none, some): (Vec<_>, Vec<_>) = group.iter().partition(|run| is_none(run));
         [none, some].iter().all(|part| {
             let counts = axes.iter().map(|axis| {
@@ -270,7 +273,7 @@ fn groups(axes: &[&String], runs: &BTreeSet<Context>) -> Vec<BTreeSet<Context>> 
         return vec![runs.clone()];
     }
     let by = |axis: &&String| {
-        // Values that go with the same of all others stand in one group.
+        // Values that occur with the same values of all other axes are one group.
         let mut rest: BTreeMap<BTreeSet<Context>, BTreeSet<Context>> = BTreeMap::new();
         let values: BTreeSet<_> = runs.iter().map(|run| run.get(*axis)).collect();
         for value in values {
@@ -292,7 +295,7 @@ fn groups(axes: &[&String], runs: &BTreeSet<Context>) -> Vec<BTreeSet<Context>> 
     fewest.unwrap_or_else(|| vec![runs.clone()])
 }
 
-/// The values that each of `axes` has in `runs`.
+/// A text for each of `axes`, with its values in `runs`.
 fn axes_of(
     study: &Study,
     (rows, rules): (&Rows, &[OpenRule]),
@@ -344,7 +347,7 @@ fn axes_of(
     axes.iter().filter_map(values).collect()
 }
 
-/// At which scale `runs` of `study` were made, and how they are made at the other one.
+/// The scale at which `runs` of `study` were made, and how to make them at the other scale.
 pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> String {
     let inputs: BTreeSet<_> = runs.iter().filter_map(|run| run.get("input")).collect();
     let cut = inputs
@@ -370,7 +373,8 @@ pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> S
     }
 }
 
-/// How many times as large the paper's buffers are, if that is so of what all `runs` of `study` read.
+/// The factor by which the paper's buffers are larger; `None` if it is not declared, or not the same, for all
+/// inputs of `runs`.
 pub(super) fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<u64> {
     let mut all = runs
         .iter()
@@ -379,8 +383,9 @@ pub(super) fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<u64> {
     all.all(|times| times == Some(first)).then_some(first)
 }
 
-/// What makes the runs of `experiment` of `paper` again at the `scale`, which read `inputs`, or would read the trace `missing`;
-/// `has_rules` if the paper leaves rules open, which are tried on all of its claims together.
+/// The commands that make the runs of `experiment` of `paper` again at `scale`. The runs read `inputs`, or need
+/// the trace `missing`. If the paper has open rules (`has_rules`), a second command tries all their combinations,
+/// for all claims of the paper.
 pub(super) fn commands(
     paper: &str,
     experiment: &str,
@@ -481,7 +486,7 @@ mod tests {
             let runs = of.iter().map(|index| all[*index].clone()).collect();
             listed(&study(shrunk), &rows, &[], &runs)
         };
-        // Sizes ascend, whatever their order among the runs; a buffer that is none has no size.
+        // Sizes are in ascending order, whatever the order of the runs; the scheme without a buffer has no size.
         for (of, said) in [
             (
                 &[0, 1][..],
@@ -503,7 +508,7 @@ mod tests {
         ] {
             assert_eq!(listed(of, ""), said);
         }
-        // Not every value of one axis goes with every value of the others.
+        // These two runs are no full cross product, so they are described in two groups.
         assert_eq!(
             listed(&[0, 2], ""),
             "2 runs: input made; buffer lru; seed 1; open loop (requests come at their own times); some runs have variant base with size 128 MiB, and others variant slow with size 8 MiB"
@@ -514,7 +519,7 @@ mod tests {
         );
     }
 
-    /// What a run line says of settings, and of the time that requests take.
+    /// The description of runs has the parameters that matter for a scheme or layer, and how requests arrive.
     #[test]
     fn settings_that_matter_stand_beside_a_scheme() {
         let study = Study::parse(

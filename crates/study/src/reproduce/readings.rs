@@ -1,4 +1,4 @@
-//! Rules that a paper leaves open, chosen by its own claims: every combination is tried on all of them.
+//! Rules that a paper leaves open: every combination of their readings is tried on all claims of the paper.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,30 +10,31 @@ use super::ran::OpenRule;
 use super::reason::turned_to;
 use crate::product;
 
-/// How many of a paper's claims hold under each combination of readings.
+/// The claims of a paper under each combination of readings of the open rules.
 #[derive(Clone, Debug)]
 pub struct Readings {
     /// The rules that are left open.
     pub rules: Vec<Rule>,
-    /// The combinations; the first is the default.
+    /// The combinations; the first one is the default.
     pub combinations: Vec<Combination>,
 }
 
 /// A rule that the paper leaves open.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// The parameter that decides, by dotted name.
+    /// The dotted name of the parameter that chooses the rule.
     pub parameter: String,
-    /// The scheme or layer that it is a rule of.
+    /// The scheme or layer that has the rule.
     pub(super) of: String,
-    /// What its values mean, in a sentence.
+    /// The meaning of the values, in a sentence.
     pub about: String,
-    /// By value, what it says, as a part of a sentence: `every write to a block is a use of it`. Empty for a value without.
+    /// The rule that each value chooses, as a part of a sentence: `every write to a block is a use of it`. Values
+    /// without a text are absent.
     says: BTreeMap<String, String>,
 }
 
 impl Rule {
-    /// What it says with `value`, and how that is set.
+    /// The rule that `value` chooses, and the setting in brackets.
     fn with(&self, value: &str) -> String {
         let set = format!("{} = {value}", self.parameter);
         match self.says.get(value) {
@@ -42,7 +43,7 @@ impl Rule {
         }
     }
 
-    /// As [`Rule::with`], with the `default` of the base run beside `value`.
+    /// The same as [`Rule::with`], with the `default` value of the base run in the brackets.
     fn in_place_of(&self, default: &str, value: &str) -> String {
         let set = format!("{} = {value}", self.parameter);
         match self.says.get(value) {
@@ -52,21 +53,22 @@ impl Rule {
     }
 }
 
-/// One combination.
+/// One combination of readings.
 #[derive(Clone, Debug)]
 pub struct Combination {
-    /// A value for each parameter.
+    /// The value of each parameter.
     pub values: Vec<String>,
-    /// By claim, whether it holds.
+    /// For each claim, whether it holds.
     pub claims: BTreeMap<String, bool>,
-    /// By claim, what is measured.
+    /// For each claim, the measured value.
     pub measured: BTreeMap<String, Value>,
-    /// By claim, the place of the first combination under which it goes over the very same runs; this one's own if there is none before.
+    /// For each claim, the index of the first combination under which it uses exactly the same runs; the index of
+    /// this combination if there is none before.
     pub(super) alike: BTreeMap<String, usize>,
 }
 
 impl Combination {
-    /// How many claims hold.
+    /// The number of claims that hold.
     #[must_use]
     pub fn held(&self) -> usize {
         self.claims.values().filter(|holds| **holds).count()
@@ -74,7 +76,7 @@ impl Combination {
 }
 
 impl Readings {
-    /// Claims that hold under some combinations and not under others.
+    /// The claims that hold under some combinations only.
     #[must_use]
     pub fn decided(&self) -> Vec<&str> {
         let Some(first) = self.combinations.first() else {
@@ -92,7 +94,7 @@ impl Readings {
             .collect()
     }
 
-    /// Under how many combinations the claim called `id` holds, if it depends on them.
+    /// In how many of the tested combinations claim `id` holds; `None` if it does not depend on them.
     pub(super) fn share_of(&self, id: &str) -> Option<Share> {
         if !self.decided().contains(&id) {
             return None;
@@ -105,7 +107,7 @@ impl Readings {
         })
     }
 
-    /// Each rule by the scheme or layer that it is of, and its parameter.
+    /// The scheme or layer and the parameter of each rule.
     pub(super) fn named_rules(&self) -> Vec<OpenRule> {
         let rules = self.rules.iter();
         rules
@@ -113,28 +115,29 @@ impl Readings {
             .collect()
     }
 
-    /// What is measured of the claim called `id` under each combination.
+    /// The measured value of claim `id` under each combination.
     pub(super) fn measured(&self, id: &str) -> impl Iterator<Item = &Value> {
         let id = id.to_owned();
         let all = self.combinations.iter();
         all.filter_map(move |each| each.measured.get(&id))
     }
 
-    /// The place of the first combination under which the claim called `id` goes over the runs that it has under that at `place`.
+    /// The index of the first combination under which claim `id` uses the same runs as under combination `place`.
     fn alike(&self, id: &str, place: usize) -> usize {
         let each = self.combinations.get(place);
         let first = each.and_then(|each| each.alike.get(id));
         first.copied().unwrap_or(place)
     }
 
-    /// The combinations that are a test of the claim called `id`, the default first: each goes over runs that none before it has.
+    /// The combinations that test claim `id`, the default first: each uses runs that no combination before it
+    /// uses.
     fn tests(&self, id: &str) -> Vec<&Combination> {
         let all = self.combinations.iter().enumerate();
         let tests = all.filter(|(place, _)| self.alike(id, *place) == *place);
         tests.map(|(_, each)| each).collect()
     }
 
-    /// How many rules change a run of the claim called `id`.
+    /// The number of rules that change a run of claim `id`.
     fn bearing(&self, id: &str) -> usize {
         let bears = |rule: &usize| {
             let all = || self.combinations.iter().enumerate();
@@ -152,8 +155,8 @@ impl Readings {
         (0..self.rules.len()).filter(bears).count()
     }
 
-    /// How many combinations beside the default were tried on the claim called `id`, and of which rules, as a part of a sentence:
-    /// `the 15 other combinations of the 4 rules that the paper leaves open`. None without any.
+    /// The tested combinations of claim `id` other than the default, and their rules, as a part of a sentence:
+    /// `each of the 15 other combinations of the 4 rules that the paper leaves open`. `None` if there are none.
     pub(super) fn others(&self, id: &str) -> Option<String> {
         self.combinations.first()?.claims.get(id)?;
         let rules = self.of_rules(id);
@@ -164,7 +167,7 @@ impl Readings {
         }
     }
 
-    /// The rules that change a run of the claim called `id`, with how many there are in all.
+    /// The rules that change a run of claim `id`, in words, with the number of all rules.
     fn of_rules(&self, id: &str) -> String {
         let (bearing, all) = (self.bearing(id), self.rules.len());
         match bearing == all {
@@ -173,7 +176,8 @@ impl Readings {
         }
     }
 
-    /// Says that `count` of the rules cannot turn a claim, since they change none of its runs.
+    /// A sentence that `count` of the rules cannot change the verdict on a claim, because they change none of its
+    /// runs.
     fn without(&self, count: usize) -> String {
         let of: BTreeSet<_> = self.rules.iter().map(|rule| rule.of.as_str()).collect();
         let of: Vec<_> = of.into_iter().collect();
@@ -192,8 +196,8 @@ impl Readings {
         }
     }
 
-    /// Which rules turn the claim called `id`: with which it comes out otherwise than with the default of each, alone and
-    /// together. None if they were not tried on it.
+    /// The rules that change whether claim `id` holds, compared with the default: those that do so alone, and
+    /// those that do so only together. `None` if the rules were not tried on the claim.
     pub(super) fn turned(&self, id: &str) -> Option<String> {
         let first = self.combinations.first()?;
         let by_default = *first.claims.get(id)?;
@@ -243,8 +247,8 @@ impl Readings {
         Some(text)
     }
 
-    /// The smallest sets of rules that turn the claim called `id`, the smallest first: how many rules each has, and with which reading of
-    /// each.
+    /// The smallest sets of rules that change whether claim `id` holds, the smallest first: the number of rules
+    /// in each, and their readings in words.
     pub(super) fn ways(&self, id: &str) -> Vec<(usize, String)> {
         let mut turning = self.turning(id);
         turning.sort_by_key(Vec::len);
@@ -252,7 +256,8 @@ impl Readings {
         ways.map(|set| (set.len(), self.named(set))).collect()
     }
 
-    /// What comes out where the fewest rules turn the claim called `id`: for each such set how it is set, and what is measured.
+    /// For each of the smallest sets of rules that change whether claim `id` holds: the settings, and the
+    /// measured value.
     pub(super) fn tried(&self, id: &str) -> Vec<(String, Value)> {
         let of = |set: &Vec<(usize, &str)>| {
             let is_set = |each: &&Combination| {
@@ -270,7 +275,7 @@ impl Readings {
         self.turning(id).iter().filter_map(of).collect()
     }
 
-    /// The rules of `set`, each by its place, with their values and those of the base run.
+    /// The rules of `set`, given by index, with their values and those of the base run, in words.
     fn named(&self, set: &[(usize, &str)]) -> String {
         let first = self.combinations.first();
         let with = |(index, value): &(usize, &str)| {
@@ -282,7 +287,8 @@ impl Readings {
         all.join(", and ")
     }
 
-    /// The rules that turn the claim called `id`, alone or with others, with the default of each.
+    /// The rules that are part of any set that changes whether claim `id` holds, with the default of each, in
+    /// words.
     pub(super) fn defaults(&self, id: &str) -> String {
         let turning = self.turning(id);
         let decisive: BTreeSet<_> = turning.iter().flatten().map(|(index, _)| *index).collect();
@@ -292,7 +298,7 @@ impl Readings {
         all.join(", and ")
     }
 
-    /// Which rules of `each` have another value than by default, by their places.
+    /// The indices of the rules for which `each` has another value than the default.
     fn changed(&self, each: &Combination) -> Vec<usize> {
         let Some(first) = self.combinations.first() else {
             return Vec::new();
@@ -302,7 +308,8 @@ impl Readings {
         others.map(|(index, _)| index).collect()
     }
 
-    /// The smallest sets of rules, each by its place and with its value, with which the claim called `id` comes out otherwise than by default.
+    /// The smallest sets of rules that change whether claim `id` holds. Each rule is given by its index and its
+    /// value.
     fn turning(&self, id: &str) -> Vec<Vec<(usize, &str)>> {
         let of = |each: &Combination| each.claims.get(id).copied();
         let default = self.combinations.first().and_then(of);
@@ -326,7 +333,7 @@ impl Readings {
             .collect()
     }
 
-    /// As in the results of `reproduce`.
+    /// The combinations as JSON, as in the results of `reproduce`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let combinations = self.combinations.iter().map(|each| {
@@ -338,10 +345,10 @@ impl Readings {
     }
 }
 
-/// A combination as settings for the runs they concern: kind, parameter, value.
+/// A combination as settings for the runs that it concerns: kind, parameter, value.
 pub(super) type Set = Vec<(String, String, String)>;
 
-/// All combinations of what `paper` leaves open, the default first; one of nothing if it leaves nothing open.
+/// All combinations of the open rules of `paper`, the default first; a single empty one if no rule is open.
 pub(super) fn combinations(paper: &Paper) -> Vec<Set> {
     let readings = &paper.head.reading;
     let axes = readings
@@ -435,7 +442,8 @@ mod tests {
         );
     }
 
-    /// A combination under which a claim goes over the runs that it has under another is no test of it.
+    /// A combination under which a claim uses the same runs as under an earlier one does not test the claim, and
+    /// is not counted.
     #[test]
     fn rules_that_change_no_run_are_no_test() {
         let rule = |name: &str| Rule {
@@ -444,7 +452,7 @@ mod tests {
             about: String::new(),
             says: BTreeMap::new(),
         };
-        // X goes over no run that a rule changes, and Y over runs that the second alone changes.
+        // No rule changes a run of X, and only the second rule changes runs of Y.
         let combination = |place: usize, values: [&str; 2], of_y: bool| Combination {
             values: values.map(str::to_owned).to_vec(),
             claims: BTreeMap::from([("X".to_owned(), true), ("Y".to_owned(), of_y)]),

@@ -1,4 +1,4 @@
-//! What came of a paper, as the README of its folder: nothing in it depends on machine, time or commit.
+//! The results of a paper as the README of its folder. Its content does not depend on machine, time or commit.
 
 use super::decide::OF_OWN;
 use super::glossary::GLOSSARY;
@@ -7,11 +7,12 @@ use super::reason::Why;
 use super::{ExperimentReport, Judged, PaperReport, Readings, Report, Verdict};
 use crate::figure::Figure;
 
-/// The table of all papers stands between these lines, which `make reproduce` looks for.
+/// The lines around the table of all papers, by which `make reproduce` finds it.
 const MARKS: [&str; 2] = ["<!-- verdicts -->", "<!-- /verdicts -->"];
 
 impl Report {
-    /// The README of all papers: how many claims of each have which verdict, what the verdicts mean, and what counted as what.
+    /// The README of all papers: the number of claims with each verdict, the meanings of the verdicts, the
+    /// thresholds and the glossary.
     #[must_use]
     pub fn to_markdown(&self) -> String {
         let [begin, end] = MARKS;
@@ -51,7 +52,8 @@ impl Report {
         text
     }
 
-    /// How many claims of each paper, or of each folder of the project's own, have which of `verdicts`; none without any.
+    /// The table of the number of claims with each of `verdicts`: for papers, or for the folders of this project.
+    /// Empty if there are none.
     fn overview(&self, own: bool, names: [&str; 2], verdicts: &[Verdict]) -> Vec<String> {
         let head = names
             .into_iter()
@@ -76,7 +78,7 @@ impl Report {
 }
 
 impl PaperReport {
-    /// Verdicts, open rules, figures, and what was run.
+    /// The README of the paper: verdicts, claims, open rules, and what was run, with the figures.
     #[must_use]
     pub fn to_markdown(&self) -> String {
         let mut text = format!(
@@ -115,7 +117,7 @@ impl PaperReport {
         text
     }
 
-    /// The scale, the inputs, and how it is run again.
+    /// The scale, the inputs, and the command that makes the runs again.
     fn inputs(&self) -> String {
         let mut text = format!(
             "The {} scale. `destage reproduce {}` does it again, with `--traces DIR` on the traces that are there.\n\n",
@@ -161,7 +163,7 @@ fn claims(all: &[Judged]) -> String {
         "because",
     ];
     let rows = all.iter().map(|claim| {
-        // The names fit, or the claim would have been refused.
+        // The names fit the values; otherwise judging the claim would have failed.
         let [published, measured, ratio] = claim
             .values
             .shown()
@@ -185,7 +187,7 @@ fn claims(all: &[Judged]) -> String {
     table(&head.map(str::to_owned), rows)
 }
 
-/// Why a claim came out so, what it was asked, and what turns it.
+/// The reasons for a verdict, what was asked, and what changes it.
 fn because(claim: &Judged) -> String {
     let Why {
         because,
@@ -194,7 +196,7 @@ fn because(claim: &Judged) -> String {
     } = &claim.why;
     let mut all: Vec<_> = because.iter().chain(folded).map(String::as_str).collect();
     let asked = (!claim.asked.is_empty()).then(|| format!("Asked: {}", claim.asked));
-    // Behind the reason, before what a reader should know.
+    // What was asked follows the main reason and precedes all remarks.
     if let Some(asked) = &asked {
         all.insert(all.len().min(1), asked);
     }
@@ -203,7 +205,7 @@ fn because(claim: &Judged) -> String {
     all.join(" ")
 }
 
-/// Every combination with the claims that hold under it.
+/// Every combination of readings, with the claims that hold under it.
 fn open_rules(readings: &Readings) -> String {
     let mut text = String::from("What the paper leaves open:\n\n");
     for Rule {
@@ -267,7 +269,7 @@ fn of_experiment(experiment: &ExperimentReport) -> String {
     text
 }
 
-/// A figure's values: measured, the range over seeds in brackets, and what the paper has there.
+/// The values of a figure as a table: the measured mean, the range over seeds in brackets, and the paper's value.
 fn data(figure: &Figure) -> String {
     let mut head = vec![plain(&figure.x_title)];
     head.extend(figure.series.iter().map(|series| plain(&series.name)));
@@ -293,7 +295,7 @@ fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
     text
 }
 
-/// `text` in one line, with nothing that Markdown reads as its own.
+/// `text` in one line, with the characters escaped that Markdown would interpret.
 fn plain(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     let mut line = String::new();

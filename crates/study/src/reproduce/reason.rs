@@ -1,5 +1,5 @@
-//! Why a claim came out as it did, in sentences: one thing that decided first, then what a reader should know, and the rest folded; what it
-//! was asked; and what turns it.
+//! The reasons for a verdict, in sentences: the main reason and remarks first, then further details, what was
+//! asked, and what changes whether the claim holds.
 
 use std::collections::BTreeSet;
 
@@ -14,47 +14,49 @@ use crate::Role;
 use crate::shown::short;
 use destage::Error;
 
-/// A value stands in a sentence if it has no more letters than this.
+/// A value is given in a sentence only if its text has at most this many bytes.
 const SHORT: usize = 120;
 
-/// What fails is said with its values if these have no more letters than this, since they alone tell why.
+/// For a claim that fails, values are given up to this length, because they alone explain why.
 const LONG: usize = 160;
 
-/// At most this many settings are explained where they are listed.
+/// The descriptions of settings are given in a list of at most this many.
 const EXPLAINED: usize = 3;
 
-/// A quantity stands before its value in a bracket if it has no more letters than this.
+/// The name of a quantity precedes its value in brackets only up to this length, in bytes.
 const NOUN: usize = 80;
 
-/// At most this many pairs that are in opposite order are named.
+/// At most this many pairs in opposite order are given with their values.
 const PAIRS: usize = 2;
 
-/// The range over seeds is said of no more numbers than this, and only if one of them has so large a range over its mean.
+/// The range over seeds is given for at most this many numbers, and only if the range of one of them, divided by
+/// its mean, is at least `WIDE`.
 const FEW: usize = 8;
 const WIDE: f64 = 0.05;
 
-/// Why a claim came out so, in paragraphs.
+/// The reasons for a verdict, in paragraphs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Why {
-    /// What decided, in a sentence or two, and what a reader should know.
+    /// The main reason in a sentence or two, and remarks.
     pub because: Vec<String>,
-    /// What says more than who reads it for the first time needs: what else would have decided so, in how many cases the claim holds, how
-    /// far apart these lie, and whether another number would have been judged alike.
+    /// Further details: what else would have decided the verdict, in how many cases the claim holds, the range
+    /// over seeds, and whether another published number would have had the same verdict.
     pub folded: Vec<String>,
-    /// What turns it: with what it comes out otherwise than in the base run, of all that was varied; a sentence for each kind.
+    /// What changes whether the claim holds, compared with the base run, of everything that was varied; a
+    /// sentence for each kind.
     pub turned: Vec<String>,
 }
 
-/// What decides, of a claim that the paper's own words leave open.
+/// What decides the verdict on an under-determined claim.
 enum Decisive<'o> {
-    /// A seed or a setting.
+    /// Another seed or setting.
     Beside(&'o Other),
-    /// A number of rules at once, with each choice of as many that does it, in words.
+    /// Rules: how many change the claim together, and each choice of that many rules that does so, in words.
     Rules(usize, Vec<String>),
 }
 
 impl Case<'_> {
-    /// Why it came out so: one thing that decided first, and the rest folded.
+    /// The reasons for the verdict: the main reason first, and details in `folded`.
     pub(super) fn reason(&self, outcome: &Outcome) -> Why {
         let mut because = vec![self.why(outcome)];
         let mut folded = Vec::new();
@@ -86,7 +88,7 @@ impl Case<'_> {
         }
     }
 
-    /// What decided the verdict.
+    /// The main reason for the verdict.
     fn why(&self, outcome: &Outcome) -> String {
         let Outcome {
             first,
@@ -162,7 +164,8 @@ impl Case<'_> {
         }
     }
 
-    /// What follows from numbers that the paper prints, and what it prints for that, in brackets.
+    /// In brackets: the number that follows from other printed numbers, and the number that the paper prints for
+    /// it.
     fn followed(&self, figures: Option<String>) -> String {
         let printed = self.printed();
         figures.map_or(String::new(), |value| match printed {
@@ -173,19 +176,21 @@ impl Case<'_> {
         })
     }
 
-    /// What was published, with the names and the unit of its parts, if that is numbers alone and short enough for a sentence.
+    /// The published value, with the names and the unit of its parts; `None` if it has anything but numbers, or
+    /// is too long for a sentence.
     fn printed(&self) -> Option<String> {
         let published = self.published();
         let text = in_commas(&self.named(&published)?);
         (has_numbers_alone(&published) && (1..=SHORT).contains(&text.len())).then_some(text)
     }
 
-    /// What the base run read, as the evidence that it is: `on a real relative of the paper's trace, financial1-asu9`.
+    /// The relation of the base run's input to the paper, and its name:
+    /// `on a real relative of the paper's trace, financial1-asu9`.
     fn evidence_on(&self, outcome: &Outcome) -> String {
         let role = outcome.evidence.role;
         let inputs = outcome.first.inputs.iter();
         let of_role = inputs.filter(|input| input.role == role);
-        // Without the parameters of a workload, which stand where it is said what it was measured on.
+        // The parameters of a workload are left out here; they are given with the inputs.
         let plain = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
         let names: BTreeSet<_> = of_role.map(|input| plain(&input.name)).collect();
         let names: Vec<_> = names.into_iter().collect();
@@ -208,7 +213,8 @@ impl Case<'_> {
         }
     }
 
-    /// Says that what is measured in `tried` has the published direction, and `effect`, the smallest of measured over published.
+    /// A sentence that what is measured in `tried` has the published direction. `effect` is the smallest ratio of
+    /// measured to published value.
     fn sized(&self, tried: &Tried, effect: f64, and: &str, on: &str) -> String {
         let least = self.thresholds.effect_share;
         let effect = short(&json!(effect));
@@ -228,8 +234,8 @@ impl Case<'_> {
         )
     }
 
-    /// Whether it holds in `tried`, behind a single number that was measured, or with the traces, sizes or settings for which it does:
-    /// `Measured is 12 %: it holds`, `It fails for 1 of the 5 sizes of the buffer (32 MiB: 12 %)`.
+    /// Whether the claim holds in `tried`, with the measured number, or with the traces, sizes or settings for
+    /// which it does: `Measured is 12 %: it holds`, `It fails for 1 of the 5 sizes of the buffer (32 MiB: 12 %)`.
     fn state(&self, tried: &Tried) -> String {
         let does = spoken(tried.holds);
         let is_one =
@@ -239,7 +245,8 @@ impl Case<'_> {
             (None, Some(value)) if is_one && !value.contains(", ") => {
                 format!("Measured is {value}: it {does}")
             }
-            // Where it fails, the row's values alone do not say why; where it holds, they are as asked.
+            // If the claim fails, the measured values in the table do not show why, so they are given here. If it
+            // holds, they are as asked.
             (None, figures) if !tried.holds => {
                 format!(
                     "It {does}{}",
@@ -250,7 +257,8 @@ impl Case<'_> {
         }
     }
 
-    /// What was asked, behind whether the claim holds in `tried`, if that is short enough for a sentence: `, since each is below 0`.
+    /// The condition that was asked, as the rest of a sentence: `, since each is below 0`. Empty if it is too
+    /// long.
     fn since(&self, tried: &Tried) -> String {
         let asks = self.said(|words| &words.asks).unwrap_or_default();
         let is_one = tried.measured.is_number() && self.claim.holds.is_none();
@@ -265,7 +273,7 @@ impl Case<'_> {
         }
     }
 
-    /// Which of its parts are at fault in `tried`, in brackets, if that can be told.
+    /// The parts that make the claim fail in `tried`, in brackets; `None` if they cannot be determined.
     fn fault(&self, tried: &Tried) -> Option<String> {
         let (index, pairs) = tried.failed.first_key_value()?;
         let value = match self.claim.each.is_empty() {
@@ -276,7 +284,8 @@ impl Case<'_> {
         Some(format!(" ({said})"))
     }
 
-    /// The `pairs` of parts of `value` that are in opposite order, each with its values: `FAB against CLC: evictions 3 and 2, pages 5 and 4`.
+    /// The `pairs` of parts of `value` that are in opposite order, each with its values:
+    /// `FAB against CLC: evictions 3 and 2, pages 5 and 4`.
     fn opposed(&self, value: &Value, pairs: &[[usize; 2]]) -> Option<String> {
         let [lists, names] = self.words?.labels.as_slice() else {
             return None;
@@ -300,7 +309,7 @@ impl Case<'_> {
         (!named.is_empty()).then(|| format!("{named}{rest}"))
     }
 
-    /// The `pairs` of parts by their names: `FAB against CLC`. None if there are none.
+    /// The names of the `pairs` of parts: `FAB against CLC`. `None` if there are none.
     fn pairs(&self, pairs: &[[usize; 2]]) -> Option<String> {
         let [_, names] = self.words?.labels.as_slice() else {
             return None;
@@ -310,7 +319,7 @@ impl Case<'_> {
         (!named.is_empty()).then(|| listed(&named))
     }
 
-    /// The parts of `value` that are not what was published, of a check that compares part by part.
+    /// The parts of `value` that differ from the published ones, for a check that compares part by part.
     fn apart(&self, value: &Value) -> Option<String> {
         let words = self.words?;
         let [names] = words.labels.as_slice() else {
@@ -336,7 +345,8 @@ impl Case<'_> {
         (!apart.is_empty()).then(|| format!("measured {}", apart.join("; ")))
     }
 
-    /// Whether it holds in `tried`, and in brackets what was measured there, or for what it does.
+    /// Whether the claim holds in `tried`, followed in brackets by the measured value, or by the cases in which
+    /// it does.
     fn outcome_in(&self, tried: &Tried) -> String {
         let does = spoken(tried.holds);
         match self.of_each(tried) {
@@ -349,7 +359,8 @@ impl Case<'_> {
         }
     }
 
-    /// What is measured in `tried`, with what was published beside it of a claim that is asked for its sign, or to lie between two values.
+    /// The measured value in `tried`. If the claim is checked for its sign or between two values, the published
+    /// value follows.
     fn beside_printed(&self, tried: &Tried) -> Option<String> {
         let measured = self.measured(tried)?;
         let is_compared = matches!(self.claim.check.check, Check::Sign | Check::Between);
@@ -360,11 +371,12 @@ impl Case<'_> {
         })
     }
 
-    /// For which of its traces, sizes or settings it holds or fails in `tried`, of a claim that is asked of several.
+    /// For which of its traces, sizes or settings the claim holds or fails in `tried`; `None` if there is only
+    /// one.
     fn of_each(&self, tried: &Tried) -> Option<String> {
         let names = self.names(tried).filter(|names| names.len() > 1)?;
         let things = match self.words {
-            // What has names of its own is no longer what its axes are.
+            // Cases with their own names are not called by the names of their axes.
             Some(words) if !words.each.is_empty() => format!("{} cases", names.len()),
             _ => each_things(self.claim),
         };
@@ -376,7 +388,7 @@ impl Case<'_> {
         let of = |(index, pairs): (&usize, &Vec<[usize; 2]>)| {
             let name = names.get(*index).cloned().unwrap_or_default();
             let value = tried.measured.get(*index);
-            // The values of the first stand for those of all.
+            // If all cases fail, the values are given only for the first one.
             let opposed = match Some(index) == tried.failed.keys().next() {
                 true => value.and_then(|value| self.opposed(value, pairs)),
                 false => self.pairs(pairs),
@@ -384,7 +396,7 @@ impl Case<'_> {
             if let Some(opposed) = opposed {
                 return format!("{name}: {opposed}");
             }
-            // The names fit, or the claim would have been refused.
+            // The names fit the values; otherwise judging the claim would have failed.
             let value = value
                 .map(|value| labelled(&ranged(value, words.range), &words.labels, &words.unit));
             match in_commas(&value.and_then(Result::ok).unwrap_or_default()) {
@@ -398,25 +410,26 @@ impl Case<'_> {
             false => failed.to_string(),
         };
         let listed = listed.join("; ");
-        // Where all fail, the names alone have to do if the values are too long for a sentence.
+        // If all cases fail and their values are too long for a sentence, only their names are given.
         Some(match failed == names.len() && listed.len() > 2 * LONG {
             true => format!("for {of_all} of the {things}{}", bracketed(&names)),
             false => format!("for {of_all} of the {things} ({listed})"),
         })
     }
 
-    /// What is measured in `tried`, with the names and the unit of its parts, if it is no mere truth and short enough for a sentence.
+    /// The measured value in `tried`, with the names and the unit of its parts; `None` if it has anything but
+    /// numbers, or is too long for a sentence.
     pub(super) fn measured(&self, tried: &Tried) -> Option<String> {
         let text = self.in_full(tried)?;
         let most = if tried.holds { SHORT } else { LONG };
         (has_numbers_alone(&tried.measured) && (1..=most).contains(&text.len())).then_some(text)
     }
 
-    /// What is measured in `tried`, with the names and the unit of its parts, however long that is.
+    /// The measured value in `tried`, with the names and the unit of its parts, whatever its length.
     pub(super) fn in_full(&self, tried: &Tried) -> Option<String> {
         let words = self.words.cloned().unwrap_or_default();
         let (value, each) = match self.names(tried) {
-            // What is asked of one thing alone needs no name.
+            // A single case needs no name.
             Some(names) if names.len() == 1 => (tried.measured.get(0)?, None),
             names => (&tried.measured, names),
         };
@@ -425,7 +438,8 @@ impl Case<'_> {
         Some(in_commas(&text))
     }
 
-    /// Range and mean of what is measured over seeds, if the numbers are few and one of them differs much.
+    /// The range and the mean over seeds of the measured value; `None` if it has many numbers, or if none of them
+    /// varies much.
     fn over_seeds(&self, outcome: &Outcome) -> Option<String> {
         let seeds = outcome.others.iter().filter(|other| other.is_seed);
         let mut all = vec![&outcome.first.measured];
@@ -441,7 +455,8 @@ impl Case<'_> {
         Some(format!("Over the {} seeds: {text}.", all.len()))
     }
 
-    /// With what a claim comes out the same, behind what it does; none if nothing was varied.
+    /// Everything that was varied without changing whether the claim holds, as a part of a sentence; `None` if
+    /// nothing was varied.
     fn everything(&self, others: &[Other]) -> Option<String> {
         let mut all = Vec::new();
         if !others.is_empty() {
@@ -456,7 +471,8 @@ impl Case<'_> {
         (!all.is_empty()).then(|| all.join(", and "))
     }
 
-    /// What decides, of a claim that the paper's own words leave open: one thing, and what the claim does without and with it.
+    /// The main reason for the verdict on an under-determined claim: the one thing that decides, and what the
+    /// claim does without and with it.
     fn open(&self, outcome: &Outcome) -> String {
         let base = spoken(outcome.first.holds);
         let does = spoken(!outcome.first.holds);
@@ -509,7 +525,8 @@ impl Case<'_> {
         }
     }
 
-    /// The seeds and settings with which a published size is seen otherwise than in the base run: enough of it or not.
+    /// The seeds and settings for which the required share of the published size is measured although the base
+    /// run has less, or is not measured although the base run has it.
     fn sized_otherwise<'o>(&self, outcome: &'o Outcome) -> Vec<&'o Other> {
         let least = self.thresholds.effect_share;
         let is_enough = |tried: &Tried| self.effect(&tried.measured).is_some_and(|it| it >= least);
@@ -519,7 +536,7 @@ impl Case<'_> {
             .collect()
     }
 
-    /// Says that the size, and not the direction, depends on what the paper does not say.
+    /// A sentence that the size, but not the direction, depends on what the paper does not say.
     fn unlasting(&self, outcome: &Outcome) -> String {
         let with = match self.sized_otherwise(outcome).as_slice() {
             [] => "with another reading of the rules that it leaves open".to_owned(),
@@ -531,7 +548,8 @@ impl Case<'_> {
         )
     }
 
-    /// With what enough of a published size is seen, of a claim of which the base run has less.
+    /// If the base run has too little of the published size: the seeds and settings with which enough of it is
+    /// measured.
     fn large_enough(&self, outcome: &Outcome) -> Option<String> {
         let others = self.sized_otherwise(outcome);
         (!others.is_empty()).then(|| {
@@ -542,7 +560,7 @@ impl Case<'_> {
         })
     }
 
-    /// What comes first of that which decides, of a claim that the paper's own words leave open.
+    /// The first thing that decides an under-determined claim: a seed or setting before rules.
     fn decisive<'o>(&self, outcome: &'o Outcome) -> Option<Decisive<'o>> {
         let turns = |other: &&Other| other.tried.holds != outcome.first.holds;
         let of_share = is_split(&outcome.evidence.share);
@@ -556,7 +574,7 @@ impl Case<'_> {
         })
     }
 
-    /// Whether the setting called `name` makes another input of the stand-in, and changes nothing else.
+    /// Whether the setting `name` changes only the workload, which makes another stand-in.
     fn is_input(&self, name: &str) -> bool {
         let variant = self
             .over
@@ -568,7 +586,7 @@ impl Case<'_> {
         })
     }
 
-    /// What that is which decides, what comes out with it, and what in the base run; and what was fitted besides.
+    /// The description of what decides, the result with it, the result in the base run, and what was fitted.
     fn there(&self, outcome: &Outcome) -> Vec<String> {
         let told = |tried: &Tried| {
             let asked = match tried.holds {
@@ -579,7 +597,7 @@ impl Case<'_> {
         };
         let first = told(&outcome.first);
         let in_base = match &first {
-            // That is said already.
+            // A text without values would only repeat the first sentence.
             bare if bare.len() <= "it holds".len() => String::new(),
             told => format!(" In the base run {told}."),
         };
@@ -621,7 +639,7 @@ impl Case<'_> {
             }
             None => return all,
         }
-        // What is measured is named once.
+        // The name of the quantity is given only once.
         if let (Some(noun), Some(text)) = (self.noun(), all.first_mut()) {
             *text = text.replacen("(measured ", &format!("({noun}: "), 1);
         }
@@ -634,7 +652,7 @@ impl Case<'_> {
         all
     }
 
-    /// `asks`; if it has no noun of its own, the name of the measured quantity follows in brackets.
+    /// `asks`, followed in brackets by the name of the measured quantity if `asks` itself does not name it.
     fn with_noun(&self, asks: &str) -> String {
         let has_none = ["each ", "it ", "both "]
             .iter()
@@ -645,14 +663,14 @@ impl Case<'_> {
         }
     }
 
-    /// What is measured, without what explains it, if that is short enough for a bracket.
+    /// The name of the measured quantity, without its explanation; `None` if it is too long for a bracket.
     fn noun(&self) -> Option<String> {
         let quantity = self.said(|words| &words.quantity).ok()?;
         let head = quantity.split([':', ';']).next().unwrap_or_default();
         (1..=NOUN).contains(&head.len()).then(|| head.to_owned())
     }
 
-    /// What turns the claim besides what is said to decide.
+    /// Everything else that changes whether the claim holds, besides the thing that decides.
     fn besides(&self, outcome: &Outcome) -> Option<String> {
         let does = spoken(!outcome.first.holds);
         let fewest = match self.decisive(outcome)? {
@@ -660,7 +678,7 @@ impl Case<'_> {
             Decisive::Rules(count, _) => count,
         };
         let turns = |other: &&Other| other.tried.holds != outcome.first.holds;
-        // The first of them is said to decide.
+        // The first one is already given as the thing that decides.
         let more: Vec<_> = outcome.others.iter().filter(turns).skip(1).collect();
         let mut all = Vec::new();
         if fewest == 0 && !more.is_empty() {
@@ -681,7 +699,8 @@ impl Case<'_> {
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// What was chosen so that the claim holds, as the subject of a sentence: `the rate was`, `the rate and the pauses were`.
+    /// The parameters that were chosen so that the claim holds, as the subject of a sentence: `the rate was`,
+    /// `the rate and the pauses were`.
     fn fitted(&self) -> String {
         let were = match self.claim.fitted.len() {
             1 => "was",
@@ -690,7 +709,7 @@ impl Case<'_> {
         format!("{} {were}", listed(&self.claim.fitted))
     }
 
-    /// In how many cases a claim holds that the paper's own words leave open.
+    /// In how many cases an under-determined claim holds; `None` for another claim.
     fn cases(&self, outcome: &Outcome) -> Option<String> {
         let Outcome {
             evidence, others, ..
@@ -714,21 +733,21 @@ impl Case<'_> {
         (!cases.is_empty()).then(|| cases.join(" "))
     }
 
-    /// What stands in `words.toml` of the claim, with the limits that it names.
+    /// A text of `words.toml` for the claim, with the values of the limits that it names.
     fn said(&self, which: impl Fn(&Words) -> &String) -> Result<String, Error> {
         let text = self.words.map_or("", |words| which(words));
         filled(text, &self.thresholds.limits()).map_err(|text| self.wrong(&text))
     }
 
-    /// What is asked of `quantity`, as a sentence; nothing of what cannot be checked.
+    /// A sentence with what was asked of `quantity`; empty for a claim that cannot be checked.
     ///
     /// # Errors
-    /// If its tolerance or a limit is not declared.
+    /// If the tolerance or a limit of the claim is not declared.
     pub(super) fn asked(&self, quantity: &str) -> Result<String, Error> {
         if self.claim.check.check == Check::Not {
             return Ok(String::new());
         }
-        // What explains the quantity stands with the values.
+        // The explanation of the quantity is given with the values, and is left out here.
         let ends = [": ", "; "].map(|end| quantity.find(end).unwrap_or(quantity.len()));
         let of = match &quantity[..ends[0].min(ends[1])] {
             "" => String::new(),
@@ -737,7 +756,7 @@ impl Case<'_> {
         Ok(capital(&format!("{of}{}.", self.demand()?)))
     }
 
-    /// What the check asks, as the end of a sentence.
+    /// What the check demands, as the end of a sentence.
     fn demand(&self) -> Result<String, Error> {
         let words = self.said(|words| &words.asks)?;
         if !words.is_empty() {
@@ -775,7 +794,8 @@ impl Case<'_> {
         })
     }
 
-    /// With what the claim comes out otherwise than in the base run, of seeds, unpublished settings and open rules.
+    /// The seeds, unpublished settings and open rules that change whether the claim holds, compared with the base
+    /// run.
     pub(super) fn turned(&self, outcome: &Outcome) -> Vec<String> {
         let seeds = self.beside(outcome);
         let rules = self
@@ -784,7 +804,7 @@ impl Case<'_> {
         seeds.into_iter().chain(rules).collect()
     }
 
-    /// Which seeds and unpublished settings turn it, if any were tried beside the base run.
+    /// A sentence on the seeds and unpublished settings that change whether the claim holds.
     fn beside(&self, outcome: &Outcome) -> Option<String> {
         let (turning, others): (Vec<_>, Vec<_>) = outcome
             .others
@@ -850,7 +870,7 @@ impl Case<'_> {
         }
     }
 
-    /// What `others` are called, and what the settings are if these are few.
+    /// The names of `others`, with the descriptions of the settings if there are few.
     fn explained(&self, others: &[&Other]) -> String {
         let settings = others.iter().filter(|other| !other.is_seed);
         let about: Vec<_> = settings
@@ -863,11 +883,11 @@ impl Case<'_> {
         }
     }
 
-    /// Between which values what is measured may lie, if it may be `by` off what was published.
+    /// The interval in which the measured value may lie if it may differ `by` this much from the published value.
     fn interval(&self, by: Tolerance) -> Option<String> {
         let published = self.published();
         let numbers = match (&published, self.claim.check.check) {
-            // Two bounds, with what may be off on either side.
+            // For two published bounds, the tolerance extends the interval at both ends.
             (Value::Array(bounds), Check::Between) => match bounds.as_slice() {
                 [low, high] => json!([by.around(low.as_f64()?)[0], by.around(high.as_f64()?)[1]]),
                 _ => return None,
@@ -884,7 +904,7 @@ impl Case<'_> {
         self.named(&between(&numbers, unit))
     }
 
-    /// `value`, which has the form of what was published, with the names of its parts.
+    /// `value`, which has the form of the published value, with the names of its parts.
     fn named(&self, value: &Value) -> Option<String> {
         let words = self.words.cloned().unwrap_or_default();
         let labels = if value.is_array() {
@@ -896,7 +916,7 @@ impl Case<'_> {
     }
 }
 
-/// What that which turns a claim does, of one thing and of several.
+/// The words for a change that makes a claim hold or fail, in the singular and in the plural.
 pub(super) const fn turned_to(holds: bool) -> [&'static str; 2] {
     match holds {
         true => ["makes it hold", "make it hold"],
@@ -904,7 +924,7 @@ pub(super) const fn turned_to(holds: bool) -> [&'static str; 2] {
     }
 }
 
-/// What a claim does.
+/// The words for a claim that holds or fails.
 const fn spoken(holds: bool) -> &'static str {
     match holds {
         true => "holds",
@@ -912,27 +932,27 @@ const fn spoken(holds: bool) -> &'static str {
     }
 }
 
-/// `text` with its parts kept apart by commas, since semicolons keep apart what turns a claim.
+/// `text` with commas between its parts, because semicolons separate the cases that change a claim.
 fn in_commas(text: &str) -> String {
     text.replace("; ", ", ")
 }
 
-/// The two parts of a pair by their `names`: `FAB against CLC`.
+/// The names of the two parts of a pair: `FAB against CLC`.
 fn against(names: &[String], [one, other]: [usize; 2]) -> Option<String> {
     Some(format!("{} against {}", names.get(one)?, names.get(other)?))
 }
 
-/// `figures` as what was measured, in brackets.
+/// `figures`, introduced as measured values, in brackets.
 fn in_brackets(figures: Option<String>) -> String {
     figures.map_or(String::new(), |value| format!(" (measured {value})"))
 }
 
-/// How many seeds and how many settings `others` are: `2 other seeds`, `1 unpublished setting`.
+/// The numbers of seeds and of settings among `others`: `2 other seeds`, `1 unpublished setting`.
 fn counted(others: &[Other]) -> Vec<String> {
     kinds(others.iter(), ["other seed", "unpublished setting"])
 }
 
-/// How many of `others` are seeds and how many are settings, which are called by the two words.
+/// The numbers of seeds and of settings among `others`, with these two words for them.
 fn kinds<'a>(others: impl Iterator<Item = &'a Other>, [seed, setting]: [&str; 2]) -> Vec<String> {
     let (seeds, settings): (Vec<_>, Vec<_>) = others.partition(|other| other.is_seed);
     let of = |count: usize, what: &str| {
@@ -943,7 +963,7 @@ fn kinds<'a>(others: impl Iterator<Item = &'a Other>, [seed, setting]: [&str; 2]
     both.into_iter().flatten().collect()
 }
 
-/// What `others` are called: `seeds 2 and 3; the settings drained and empty`.
+/// The names of `others`: `seeds 2 and 3; the settings drained and empty`.
 fn names(others: &[&Other]) -> String {
     let (seeds, settings): (Vec<&Other>, Vec<&Other>) =
         others.iter().partition(|other| other.is_seed);
@@ -963,7 +983,7 @@ fn names(others: &[&Other]) -> String {
     both.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// `all` as a part of a sentence: `a, b and c`.
+/// The items of `all` as a part of a sentence: `a, b and c`.
 fn listed<T: AsRef<str>>(all: &[T]) -> String {
     let all: Vec<_> = all.iter().map(AsRef::as_ref).collect();
     match all.as_slice() {
@@ -973,7 +993,7 @@ fn listed<T: AsRef<str>>(all: &[T]) -> String {
     }
 }
 
-/// `names` in brackets, behind a space; nothing if they are too long for a sentence.
+/// `names` in brackets, with a space before; empty if they are too long for a sentence.
 fn bracketed(names: &[String]) -> String {
     match names.join(", ") {
         names if (1..=SHORT).contains(&names.len()) => format!(" ({names})"),
@@ -981,12 +1001,12 @@ fn bracketed(names: &[String]) -> String {
     }
 }
 
-/// Whether a claim holds in some of what was tried, and not in all.
+/// Whether a claim holds in some cases, but not in all.
 fn is_split(share: &Share) -> bool {
     (1..share.tried).contains(&share.held)
 }
 
-/// Whether `value` is a number, or a list of such.
+/// Whether `value` is a number, or consists of lists of numbers.
 fn has_numbers_alone(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(has_numbers_alone),
@@ -994,18 +1014,19 @@ fn has_numbers_alone(value: &Value) -> bool {
     }
 }
 
-/// What several values of one form come to.
+/// The ranges of several values of the same form.
 struct Ranges {
-    /// In place of each number its range and mean, with the unit: `0.9 to 1.1 s with mean 1`.
+    /// The value with a text instead of each number: its range and mean, with the unit:
+    /// `0.9 to 1.1 s with mean 1`.
     said: Value,
-    /// How many numbers each value has.
+    /// The number of numbers in each value.
     numbers: usize,
-    /// The largest range over its mean.
+    /// The largest range of a number, divided by its mean.
     widest: f64,
 }
 
 impl Ranges {
-    /// Over `all`; none if they have anything but numbers.
+    /// The ranges over `all`; `None` if they have anything but numbers.
     fn over(all: &[&Value], unit: &str) -> Option<Self> {
         let Value::Array(items) = *all.first()? else {
             let numbers = all.iter().map(|value| value.as_f64());
@@ -1050,7 +1071,7 @@ impl Ranges {
     }
 }
 
-/// In place of each two numbers `between` them, with `unit`.
+/// `value` with a text instead of each pair of numbers: `between` the two, with `unit`.
 fn between(value: &Value, unit: &str) -> Value {
     match value.as_array().map(Vec::as_slice) {
         Some([low, high]) if low.is_number() && high.is_number() => {
@@ -1066,14 +1087,14 @@ fn between(value: &Value, unit: &str) -> Value {
     }
 }
 
-/// `text` with its first letter small.
+/// `text` with its first letter in lower case.
 fn small(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_lowercase());
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// `text` with its first letter large.
+/// `text` with its first letter in upper case.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase());

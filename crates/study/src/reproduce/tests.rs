@@ -1,4 +1,5 @@
-//! Every published number moves its verdict, or the row says why it does not; a day is that of the calendar.
+//! Tests that every published number affects its verdict, or that the row says why it does not; that figures show
+//! the runs of claims; and that days are those of the calendar.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -14,8 +15,8 @@ struct Claims {
     claim: Vec<claim::Claim>,
 }
 
-/// `claims` with the number at `index` among the published values of each claim that has that many, `times` as large, and the
-/// ids of these claims.
+/// Multiplies the published number with index `index` of every claim that has so many numbers by `times`. Returns
+/// all claims, and the ids of the changed ones.
 fn with_one_changed(claims: &str, index: usize, times: i32) -> (Vec<claim::Claim>, Vec<String>) {
     let mut all: toml::Table = claims.parse().unwrap();
     let mut ids = Vec::new();
@@ -32,7 +33,8 @@ fn with_one_changed(claims: &str, index: usize, times: i32) -> (Vec<claim::Claim
     (claim, ids)
 }
 
-/// Whether there is a number after `left` others in `value`; it is then `times` as large.
+/// Multiplies the number in `value` that `left` other numbers precede by `times`. Returns whether there is such a
+/// number.
 fn change(value: &mut toml::Value, left: &mut usize, times: i32) -> bool {
     match value {
         toml::Value::Array(items) => items.iter_mut().any(|item| change(item, left, times)),
@@ -69,17 +71,17 @@ fn a_day_is_that_of_the_calendar() {
     }
 }
 
-/// Experiments that are small enough for every run of the tests.
+/// The experiments that are small enough to run with all tests.
 const SMALL: [&str; 2] = ["examples", "streams"];
 
-/// The papers' own claims that need no runs, or small ones.
+/// The claims of papers that need no runs, or only runs of small experiments.
 #[test]
 fn every_published_number_moves_its_verdict_or_the_row_says_why_not() {
     let place = tempfile::tempdir().unwrap();
     change_every_number(place.path(), shipped_traces().unwrap(), true);
 }
 
-/// All of them, over the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
+/// All claims of papers, with the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
 #[test]
 #[ignore = "needs recorded traces and the results of make reproduce: make verdicts"]
 fn every_published_number_moves_its_verdict_in_long_verdicts() {
@@ -87,14 +89,14 @@ fn every_published_number_moves_its_verdict_in_long_verdicts() {
     change_every_number(&results, known, false);
 }
 
-/// Every run that a claim of a small experiment goes over is in one of the figures to which its row links.
+/// Each run that a claim of a small experiment uses occurs in one of the figures that its row names.
 #[test]
 fn a_figure_shows_what_a_claim_goes_over() {
     let place = tempfile::tempdir().unwrap();
     find_every_run(place.path(), shipped_traces().unwrap(), true);
 }
 
-/// All of them, over the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
+/// All claims, with the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
 #[test]
 #[ignore = "needs recorded traces and the results of make reproduce: make verdicts"]
 fn a_figure_shows_what_a_claim_goes_over_in_long_verdicts() {
@@ -102,8 +104,8 @@ fn a_figure_shows_what_a_claim_goes_over_in_long_verdicts() {
     find_every_run(&results, known, false);
 }
 
-/// Finds each run that a claim goes over in a figure to which its row links, unless its row links to none: what a run destaged, page
-/// by page, is drawn nowhere, and stands in the row alone.
+/// Checks that each run that a claim uses occurs in a figure that its row names. A row without figures is not
+/// checked: the destaged pages of a run, for example, are only in the row.
 fn find_every_run(folder: &Path, known: Traces, small: bool) {
     let mut found = 0;
     let mut lost = Vec::new();
@@ -152,7 +154,8 @@ fn long() -> (PathBuf, Traces) {
     (results.into(), known)
 }
 
-/// Calls `with` with each paper, those of the project too if `own`, whose `small` experiments or all have their results in `folder`.
+/// Calls `with` for each paper, and with `own` for the statements of this project, too. With `small` only small
+/// experiments are used. `folder` holds the results.
 fn for_each_paper(
     folder: &Path,
     known: &Traces,
@@ -200,8 +203,8 @@ fn for_each_paper(
     }
 }
 
-/// Changes each published number of the papers, of `small` experiments or of all over the results in `folder`: its verdict moves, or
-/// the row says why it does not.
+/// Changes each published number of the papers, for small experiments or for all. The verdict must change, or the
+/// row must say why it does not.
 fn change_every_number(folder: &Path, known: Traces, small: bool) {
     let (mut asked, mut moved, mut told) = (0, 0, 0);
     for_each_paper(folder, &known, small, false, |plan, of_sets, readings| {
@@ -222,7 +225,7 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                     }
                     let case = |claim| plan.case(paper, claim, &of_sets[0], readings);
                     let now = case(claim).judge().unwrap();
-                    // A formula that takes the number for a parameter finds no run with another.
+                    // A formula that uses the number as a parameter finds no run after the change.
                     let other = case(other).judge();
                     asked += 1;
                     let is_moved = match other {

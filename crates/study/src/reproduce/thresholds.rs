@@ -1,4 +1,4 @@
-//! What counts as what: declared once for the claims of all papers.
+//! Thresholds: tolerances and limits that are declared once for the claims of all papers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,21 +10,21 @@ use super::claim::Tolerance;
 use crate::from_toml;
 use destage::Error;
 
-/// Tolerances and limits by name, which claims use in place of numbers of their own.
+/// Tolerances and limits by name. Claims refer to them instead of having their own numbers.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
-    /// How much of a published effect has to be seen, between 0 and 1.
+    /// The share of a published effect that has to be measured; above 0 and at most 1.
     pub effect_share: f64,
-    /// By name, how far a measured value may be off.
+    /// The allowed deviations of measured values, by name.
     #[serde(default)]
     tolerances: BTreeMap<String, Threshold<Tolerance>>,
-    /// By name, what formulas know as `limit.NAME`.
+    /// The values that formulas use as `limit.NAME`, by name.
     #[serde(default)]
     limits: BTreeMap<String, Threshold<f64>>,
 }
 
-/// A value with what it is for.
+/// A value with its description.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Threshold<T> {
@@ -33,7 +33,7 @@ struct Threshold<T> {
 }
 
 impl Thresholds {
-    /// The thresholds in the text of a `thresholds.toml`.
+    /// Reads the thresholds from the text of a `thresholds.toml`; `origin` names it in errors.
     ///
     /// # Errors
     /// If the text is no such file.
@@ -48,10 +48,10 @@ impl Thresholds {
         Ok(all)
     }
 
-    /// The thresholds of the file at `path`; the thresholds that come with the library if there is no such file.
+    /// Reads the thresholds in the file at `path`. If it does not exist, these are the thresholds of the library.
     ///
     /// # Errors
-    /// If it cannot be read, or is no such file.
+    /// If the file cannot be read, or is no such file.
     pub fn read(path: &Path) -> Result<Self, Error> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, &path.display().to_string()),
@@ -63,10 +63,10 @@ impl Thresholds {
         }
     }
 
-    /// The thresholds that come with the library.
+    /// The thresholds that are part of the library.
     ///
     /// # Errors
-    /// If their list is wrong.
+    /// If their file is wrong.
     pub fn shipped() -> Result<Self, Error> {
         Self::parse(
             super::paper::shipped_text("thresholds.toml"),
@@ -74,7 +74,7 @@ impl Thresholds {
         )
     }
 
-    /// The tolerance called `name`; a sentence if there is none.
+    /// The tolerance `name`; an error in words if it does not exist.
     pub(super) fn tolerance(&self, name: &str) -> Result<Tolerance, String> {
         let found = self.tolerances.get(name).map(|each| each.is);
         found.ok_or_else(|| {
@@ -86,7 +86,7 @@ impl Thresholds {
         })
     }
 
-    /// What formulas know as `limit`.
+    /// The values of all limits, which formulas use as `limit`.
     pub(super) fn limits(&self) -> Value {
         let pairs = self.limits.iter();
         let map: Map<_, _> = pairs
@@ -95,7 +95,7 @@ impl Thresholds {
         Value::Object(map)
     }
 
-    /// Name, value, and what it is for, in the order of tables.
+    /// The name, the value and the description of each threshold, in the order of tables.
     #[must_use]
     pub fn listed(&self) -> Vec<[String; 3]> {
         let share = [

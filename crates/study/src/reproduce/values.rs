@@ -1,4 +1,4 @@
-//! What was published and measured of a claim, side by side in one quantity and unit.
+//! The published and the measured values of a claim, in the same quantity and unit.
 
 use destage_base::parameter::read_bytes;
 use serde_json::{Value, json};
@@ -9,45 +9,48 @@ use super::words::{Words, filled, labelled, ranged};
 use crate::rows::spoken;
 use crate::{BASE, product};
 
-/// The values of a claim, with what they are.
+/// The values of a claim, with their names and units.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
-    /// What was published.
+    /// The published value.
     pub published: Value,
-    /// What was measured, under the paper's own settings and the first seed.
+    /// The measured value in the base run: under the paper's own settings and with the first seed.
     pub measured: Value,
-    /// Measured over published, if both are numbers that are compared.
+    /// The ratio of measured to published value; null if they are not compared as numbers.
     pub ratio: Value,
-    /// What both are: `evictions over those of CLC`.
+    /// The quantity of both values, in words.
     pub quantity: String,
     /// The unit of their numbers.
     pub unit: String,
-    /// What the parts of `measured` are, a list of names for each depth.
+    /// The names of the parts of `measured`: a list of names for each depth of its lists.
     pub labels: Vec<Vec<String>>,
-    /// How many of these depths are of the values that a formula goes over, and so not of what is published.
+    /// The number of these depths that come from the claim's `each`; the published value does not have these
+    /// depths.
     pub each: usize,
-    /// Whether two measured numbers together are the ends of a range.
+    /// Whether a pair of measured numbers is a range.
     pub range: bool,
-    /// What came out in the base run, with each other seed and unpublished setting, and with the readings that turn the claim.
+    /// The results in the base run, with each other seed and unpublished setting, and with the readings that
+    /// change whether the claim holds.
     pub tries: Vec<Try>,
 }
 
-/// What came out with one seed and setting.
+/// The result with one seed, setting or combination of readings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Try {
-    /// `base run`, `seed 2`, the setting, or the rules as they are set: `buffer.pad = false`.
+    /// `base run`, `seed 2`, the name of the setting, or the values of the rules: `buffer.pad = false`.
     pub name: String,
-    /// As `measured` of the claim's values.
+    /// The measured value, in the form of [`Values::measured`].
     pub measured: Value,
-    /// Whether the claim holds there.
+    /// Whether the claim holds in this case.
     pub holds: bool,
 }
 
 impl Values {
-    /// Of `claim`, for which `measured` came out, of things that are called `each`.
+    /// The values of `claim`. `measured` is the measured value, and `each` has the names of the cases in the
+    /// claim's `each`.
     ///
     /// # Errors
-    /// If the words do not fit.
+    /// If the names do not fit the values, or if a limit in `words` is not declared.
     pub(super) fn of(
         claim: &Claim,
         words: Option<&Words>,
@@ -74,13 +77,14 @@ impl Values {
         values.shown().map(|_| values)
     }
 
-    /// Published, measured and measured over published, as a table has them.
+    /// The published value, the measured value and their ratio, as texts for a table.
     ///
     /// # Errors
     /// If the names do not fit the parts.
     pub fn shown(&self) -> Result<[String; 3], String> {
         let own = self.labels.get(self.each..).unwrap_or_default();
-        // What is published once goes with each of what is measured, and so does the ratio to it.
+        // A single published value applies to each measured value, and the ratios have the form of the measured
+        // values.
         let has_own = self.published.is_array();
         let of_ratio = match self.ratio.is_array() {
             true if self.each > 0 || !has_own => self.labels.as_slice(),
@@ -98,11 +102,11 @@ impl Values {
     }
 }
 
-/// What the values of a claim's `each` are called, in their order; an axis of one value is named where no other has more. Sizes have
-/// those of the paper beside them where these are `shrunk` times as large.
+/// The names of the cases in a claim's `each`, in their order; `None` without cases. Axes with a single value are
+/// named only if all have. Sizes are followed by the paper's sizes, which are `shrunk` times as large.
 pub(super) fn each_names(claim: &Claim, shrunk: Option<u64>) -> Option<Vec<String>> {
     let each = &claim.each;
-    // 8MiB is typed, 8 MiB is read.
+    // Users type 8MiB; tables show 8 MiB.
     let spaced = |value: &str| {
         let digits = value.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
         let own = format!("{digits} {}", &value[digits.len()..]);
@@ -134,7 +138,8 @@ pub(super) fn each_names(claim: &Claim, shrunk: Option<u64>) -> Option<Vec<Strin
     })
 }
 
-/// What the values of a claim's `each` are, with how many there are: `5 sizes`, `6 combinations of 3 layers and 2 inputs`.
+/// What the cases in a claim's `each` are, and how many there are: `5 sizes of the buffer`,
+/// `6 combinations of 3 layers and 2 inputs`.
 pub(super) fn each_things(claim: &Claim) -> String {
     let kind = |axis: &str| match axis {
         "input" => "inputs".to_owned(),

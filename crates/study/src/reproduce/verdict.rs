@@ -1,4 +1,4 @@
-//! What becomes of a claim: the verdict is decided from results, and is never typed.
+//! The evaluation of claims. Verdicts are computed from results, and never written by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,36 +22,37 @@ use destage::Error;
 /// A claim with its verdict.
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// Its row in the table of claims.
+    /// The id of the claim.
     pub id: String,
-    /// The paper.
+    /// The name of the paper's folder.
     pub paper: String,
-    /// Where the paper says it.
+    /// The place in the paper that makes the claim.
     pub place: String,
-    /// What the paper says.
+    /// The statement of the paper.
     pub statement: String,
-    /// What sort of statement it is.
+    /// The kind of the claim.
     pub kind: Kind,
-    /// How it was checked, with the tolerance, or the formula that has to be true.
+    /// The check, with the tolerance, or with the formula that has to be true.
     pub check: String,
-    /// What that asks, as a sentence.
+    /// What the check asks, as a sentence.
     pub asked: String,
-    /// What was published and measured.
+    /// The published and the measured values.
     pub values: Values,
-    /// What became of it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// In how many of what was tried it holds: seeds, and settings that were not published. None if one thing was tried.
+    /// In how many of the seeds and unpublished settings the claim holds; `None` if only the base run was made,
+    /// or if the number would say nothing.
     pub share: Option<Share>,
-    /// What it was measured on, and how that is run again.
+    /// The runs on which the claim was measured, and the commands that make them again.
     pub ran: Ran,
-    /// The ids of the figures of its experiment that show it.
+    /// The ids of the experiment's figures that show the claim.
     pub figures: Vec<String>,
-    /// Why.
+    /// The reasons for the verdict.
     pub why: Why,
 }
 
 impl Judged {
-    /// The verdict, and in how many of what was tried it holds.
+    /// The verdict in words, with the number of cases in which the claim holds.
     #[must_use]
     pub fn spoken(&self) -> String {
         match self.share {
@@ -60,7 +61,7 @@ impl Judged {
         }
     }
 
-    /// As in the results of `reproduce`.
+    /// The claim as JSON, as in the results of `reproduce`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let inputs = self.ran.inputs.iter().map(
@@ -109,19 +110,19 @@ impl Judged {
     }
 }
 
-/// What one context says of a claim.
+/// The evaluation of a claim in one context.
 pub(super) struct Tried {
     pub(super) measured: Value,
     pub(super) holds: bool,
-    /// Which of the values that the formulas go over fail, by their places, and which parts of these are in opposite order.
+    /// The indices of the claim's cases that fail, each with the pairs of its parts that are in opposite order.
     pub(super) failed: BTreeMap<usize, Vec<[usize; 2]>>,
     pub(super) inputs: BTreeSet<InputFacts>,
-    /// The labels of the runs that were looked at.
+    /// The labels of the runs that were used.
     pub(super) runs: BTreeSet<Context>,
 }
 
 impl Tried {
-    /// A run that it needs gave no result.
+    /// The evaluation if a required run failed.
     const FAILED: Self = Self {
         measured: Value::Null,
         holds: false,
@@ -131,45 +132,45 @@ impl Tried {
     };
 }
 
-/// What comes out beside the base run.
+/// The evaluation with another seed or an unpublished setting.
 pub(super) struct Other {
-    /// The seed, as `seed 2`, or the unpublished setting.
+    /// The name: for a seed `seed 2`, otherwise that of the setting.
     pub(super) name: String,
     pub(super) is_seed: bool,
     pub(super) tried: Tried,
 }
 
-/// What everything that was tried says of a claim.
+/// The evaluation of a claim in all contexts.
 pub(super) struct Outcome {
-    /// Under the paper's own settings, with the first seed.
+    /// The base run: the paper's own settings and the first seed.
     pub(super) first: Tried,
-    /// The other seeds and settings, and what comes out with them.
+    /// The evaluations with other seeds and unpublished settings.
     pub(super) others: Vec<Other>,
     pub(super) evidence: Evidence,
     pub(super) verdict: Verdict,
 }
 
-/// A claim with the study and the results it goes over, if it needs any.
+/// A claim, with the study and the results that it uses if it needs any.
 #[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
     pub(super) paper: &'a str,
     pub(super) claim: &'a Claim,
-    /// What its values are called.
+    /// The names and units of the claim's values.
     pub(super) words: Option<&'a Words>,
     pub(super) kind: Kind,
     pub(super) thresholds: &'a Thresholds,
     pub(super) over: Option<(&'a Study, &'a Arc<Rows>)>,
-    /// How much of it was run.
+    /// The scale of the runs.
     pub(super) scale: Scale,
-    /// What the combinations of the rules that the paper leaves open make of its claims, if they were tried.
+    /// The claims under each combination of open rules; `None` if they were not tried.
     pub(super) readings: Option<&'a Readings>,
 }
 
 impl Case<'_> {
-    /// What becomes of the claim.
+    /// Judges the claim.
     ///
     /// # Errors
-    /// If one of its formulas is wrong, or its tolerance is not declared.
+    /// If a formula of the claim is wrong, or its tolerance is not declared.
     pub(super) fn judge(&self) -> Result<Judged, Error> {
         if self.claim.check.check == Check::Not {
             return self.judged(Verdict::NotCheckable, None, None, self.only(None));
@@ -205,7 +206,7 @@ impl Case<'_> {
             why.turned.extend(self.caused()?);
         }
         why.folded.extend(self.unmoved((verdict, share))?);
-        // Of seeds and settings that all do the same, the share says nothing of a claim that something else decides.
+        // If something else decides a claim and all seeds and settings agree, their number would say nothing.
         let is_silent =
             verdict == Verdict::UnderDetermined && (share.held == 0 || share.held == share.tried);
         let shown = (share.tried > 1 && !is_silent).then_some(share);
@@ -214,8 +215,8 @@ impl Case<'_> {
         Ok(judged)
     }
 
-    /// What came out in the base run, with each other seed and unpublished setting, and with the readings that turn the claim; nothing
-    /// of a claim that goes over no run.
+    /// The results in the base run, with each other seed and unpublished setting, and with the readings that
+    /// change whether the claim holds. Empty for a claim that uses no runs.
     fn tries(&self, outcome: &Outcome) -> Vec<Try> {
         if self.over.is_none() {
             return Vec::new();
@@ -239,7 +240,7 @@ impl Case<'_> {
         all
     }
 
-    /// Says that nothing was measured, because of `text`, and what a reader should know.
+    /// The reasons for a claim that was not measured: `text`, and the claim's note.
     fn only(&self, text: Option<String>) -> Why {
         let all = text.into_iter().chain([self.note()]);
         Why {
@@ -248,7 +249,8 @@ impl Case<'_> {
         }
     }
 
-    /// The claim in everything that is tried, and the verdict on that; why there is none otherwise.
+    /// Evaluates the claim in all contexts and decides the verdict; or the reason why the base run gives no
+    /// value.
     pub(super) fn outcome(&self) -> Result<Result<Outcome, NoValue>, Error> {
         let claim = self.claim;
         let readings = self.readings.and_then(|each| each.share_of(&claim.id));
@@ -269,7 +271,8 @@ impl Case<'_> {
         let mut tries = Vec::new();
         for (name, is_seed, context) in seeds.iter().skip(1).map(seed).chain(settings.map(setting))
         {
-            // A formula that names its runs goes over the same ones again: that is no other try.
+            // If a formula selects its runs itself, the context selects the same runs again, and that is not
+            // another case.
             let tried = self.try_beside(&context)?;
             let tried = tried.filter(|tried| tried.runs.is_empty() || tried.runs != first.runs);
             tries.extend(tried.map(|tried| Other {
@@ -313,15 +316,17 @@ impl Case<'_> {
         }))
     }
 
-    /// The smallest of `measured` over what was published, of a claim that is checked for its direction and has a published size.
+    /// The smallest ratio of measured to published value, for a claim that is checked for its sign and has a
+    /// published size.
     pub(super) fn effect(&self, measured: &Value) -> Option<f64> {
         let is_of_size = self.claim.check.check == Check::Sign && self.claim.holds.is_none();
         let ratio = ratios(measured, &self.published()).filter(|_| is_of_size);
         ratio.as_ref().and_then(smallest)
     }
 
-    /// What a reader should know if the paper might have printed another number: that the verdict would be the same with
-    /// one of its numbers three times as large, or of the other sign. Where it is open what decides, that is named already.
+    /// A sentence that the verdict would be the same if the paper had printed another number: one of its numbers
+    /// three times as large, or negated. `None` if neither is so. It is also `None` for an under-determined
+    /// claim, whose reason already says what decides.
     fn unmoved(&self, now: (Verdict, Share)) -> Result<Option<String>, Error> {
         let (verdict, _) = now;
         let Some(published) = &self.claim.published else {
@@ -330,7 +335,7 @@ impl Case<'_> {
         if verdict == Verdict::UnderDetermined {
             return Ok(None);
         }
-        // A change in per cent is no reduction by more than all.
+        // A change in percent cannot be a reduction by more than 100 %.
         let is_change = self.words.is_some_and(|words| words.unit == "%");
         let least = if is_change { -100.0 } else { f64::NEG_INFINITY };
         let is_cut = altered(published, 3, f64::NEG_INFINITY) != altered(published, 3, least);
@@ -388,13 +393,14 @@ impl Case<'_> {
         }))
     }
 
-    /// Whether the formula that has to be true names the published value.
+    /// Whether the formula that has to be true uses the published value.
     fn asks_published(&self) -> bool {
         let holds = self.claim.holds.as_ref();
         holds.is_some_and(|formula| formula.contains("published"))
     }
 
-    /// How it is checked, with the tolerance, and the formula that has to be true or that published numbers are put into.
+    /// The check as text: its name, the tolerance, and the formula that has to be true or that combines published
+    /// numbers.
     fn checked(&self) -> Result<String, Error> {
         let claim = self.claim;
         let name = claim.check.check.name();
@@ -416,10 +422,10 @@ impl Case<'_> {
         found.transpose().map_err(|text| self.wrong(&text))
     }
 
-    /// What comes out under the paper's own settings with the first seed, if that can be told.
+    /// The evaluation in the base run; `None` if there is none, or if the claim needs no runs.
     ///
     /// # Errors
-    /// If one of its formulas is wrong.
+    /// If a formula of the claim is wrong.
     pub(super) fn base(&self) -> Result<Option<Tried>, Error> {
         if matches!(self.claim.check.check, Check::Not | Check::Arithmetic) {
             return Ok(None);
@@ -432,7 +438,7 @@ impl Case<'_> {
         }
     }
 
-    /// What a reader should know.
+    /// The claim's note.
     pub(super) fn note(&self) -> String {
         self.claim.note.trim().to_owned()
     }
@@ -441,8 +447,8 @@ impl Case<'_> {
         Error::Input(format!("{}: claim {}: {text}", self.paper, self.claim.id))
     }
 
-    /// Whether conditions that are not the paper's make the claim hold, which fails: the study's variants and the claim's own causes.
-    /// None without any.
+    /// For a claim that fails, a sentence on whether conditions other than the paper's make it hold: the study's
+    /// variants and the claim's own causes. `None` if there are none.
     fn caused(&self) -> Result<Option<String>, Error> {
         let seeds = self.seeds();
         let seed = seeds.first();
@@ -488,7 +494,7 @@ impl Case<'_> {
         })
     }
 
-    /// A context beside the first; none if the study has no such runs.
+    /// The evaluation in a context other than the base run; `None` if the study has no such runs.
     fn try_beside(&self, context: &Context) -> Result<Option<Tried>, Error> {
         match self.attempt(context) {
             Ok(tried) => Ok(Some(tried)),
@@ -511,14 +517,14 @@ impl Case<'_> {
         of_kind.map(|variant| variant.name.clone()).collect()
     }
 
-    /// What the variant called `name` is, if that is said.
+    /// The description of the variant `name`; `None` if it has none.
     pub(super) fn about(&self, name: &str) -> Option<&str> {
         let (study, _) = self.over?;
         let variant = study.variants().find(|variant| variant.name == name)?;
         (!variant.about.is_empty()).then_some(variant.about.as_str())
     }
 
-    /// A variant's name with what it is.
+    /// The name of a variant, with its description in brackets.
     pub(super) fn described(&self, name: &str) -> String {
         match self.about(name) {
             Some(about) => format!("{name} ({about})"),
@@ -537,7 +543,7 @@ impl Case<'_> {
         published.map_or(Value::Null, |value| json!(value))
     }
 
-    /// The claim in one context.
+    /// Evaluates the claim in one context.
     fn attempt(&self, context: &Context) -> Result<Tried, NoValue> {
         let claim = self.claim;
         let none = Arc::default();
@@ -594,16 +600,16 @@ impl Case<'_> {
         })
     }
 
-    /// What the experiment calls `input`, if it is among its runs.
+    /// The name of `input` in the experiment; `None` if none of its runs reads it.
     fn label(&self, input: &InputFacts) -> Option<&str> {
         let (_, rows) = self.over?;
         let row = rows.all.iter().find(|row| row.input == *input)?;
         row.labels.get("input").map(String::as_str)
     }
 
-    /// What the claim is measured on, and what that is to the paper.
+    /// The inputs on which the claim is measured, and their relations to the paper, in words.
     fn on(&self, inputs: &BTreeSet<InputFacts>) -> String {
-        // A printed rule brings its own streams, as a worked example does.
+        // A printed rule, like a worked example, has its own requests.
         let is_own = self.kind == Kind::Consistency;
         let each = |input: &InputFacts| {
             let label = self.label(input).unwrap_or(&input.name);
@@ -614,7 +620,7 @@ impl Case<'_> {
                 Role::Original => "the paper's own",
                 role => role.spoken(),
             };
-            // The parameters of a workload stand among its inputs.
+            // The parameters of a workload are shown with the inputs.
             let name = input.name.split(':').next().unwrap_or_default();
             match label == name {
                 true => format!("{label} ({role})"),
@@ -628,19 +634,19 @@ impl Case<'_> {
         }
     }
 
-    /// What the traces, sizes or settings of which it is asked are called, with the paper's sizes beside those of the runs of `tried`.
+    /// The names of the cases in the claim's `each`; sizes are followed by the paper's if those are larger.
     pub(super) fn names(&self, tried: &Tried) -> Option<Vec<String>> {
         let shrunk = self.over.and_then(|(study, _)| shrunk(study, &tried.runs));
         let names = each_names(self.claim, shrunk)?;
         let own = self.words.map(|words| &words.each);
-        // How many they are is held against the values.
+        // Whether there are as many names as values is checked elsewhere.
         Some(own.filter(|own| !own.is_empty()).cloned().unwrap_or(names))
     }
 
-    /// The ids of the figures that show the claim, which is measured on `inputs`.
+    /// The ids of the figures that show the claim, which was measured on `inputs`.
     ///
     /// # Errors
-    /// If its experiment has no such figure.
+    /// If the experiment has no figure with such an id.
     fn figures(&self, inputs: &BTreeSet<InputFacts>) -> Result<Vec<String>, Error> {
         let (Some(words), Some((study, _))) = (self.words, self.over) else {
             return Ok(Vec::new());
@@ -661,7 +667,7 @@ impl Case<'_> {
         }
     }
 
-    /// What makes the claim's runs again, if it goes over any.
+    /// The commands that make the runs of the claim again; empty if it uses no runs.
     fn commands(&self, inputs: &BTreeSet<InputFacts>, missing: Option<&str>) -> Vec<Command> {
         let how = (self.scale, self.readings.is_some());
         let of = |(study, _): (&Study, _)| commands(self.paper, &study.name, inputs, missing, how);

@@ -1,4 +1,4 @@
-//! The words for a claim's values: which quantity they are, in which unit, and what each of them is.
+//! The words for the values of claims: the quantity, the unit, and the names of the parts.
 
 use std::collections::BTreeMap;
 
@@ -7,44 +7,46 @@ use serde_json::Value;
 
 use crate::shown::short;
 
-/// What stands in `words.toml` of one claim, or of all claims of a row: `P6` is of `P6.financial1`, too.
+/// The entry of `words.toml` for one claim, or for all claims of a row: `P6` applies to `P6.financial1`, too.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Words {
-    /// What is published and measured, with limits by name: `evictions over those of CLC`.
+    /// The quantity that is published and measured, with the names of limits in braces:
+    /// `evictions over those of CLC`.
     #[serde(default)]
     pub(crate) quantity: String,
-    /// Its unit, which stands behind each number: `%`.
+    /// The unit, which follows each number: `%`.
     #[serde(default)]
     pub(crate) unit: String,
-    /// What the parts of a list are, a list of names for each depth; below the values of `each`.
+    /// The names of the parts of a list: a list of names for each depth, below the depth of the claim's `each`.
     #[serde(default)]
     pub(crate) labels: Vec<Vec<String>>,
-    /// Whether two numbers together are the ends of a range.
+    /// Whether a pair of numbers is a range.
     #[serde(default)]
     pub(crate) range: bool,
-    /// What the values of the claim's `each` are called, in place of what their axes are called.
+    /// The names of the cases in the claim's `each`, instead of the values of their axes.
     #[serde(default)]
     pub(crate) each: Vec<String>,
-    /// What the check asks, as the end of a sentence, with limits by name: `each is below {stable}`.
+    /// What the check asks, as the end of a sentence, with the names of limits in braces:
+    /// `each is below {stable}`.
     #[serde(default)]
     pub(crate) asks: String,
-    /// The figures of the claim's experiment that show it, by id; `{input}` stands for each of its inputs.
+    /// The ids of the experiment's figures that show the claim; `{input}` is replaced by each of its inputs.
     #[serde(default)]
     pub(crate) figures: Vec<String>,
 }
 
-/// The words for a paper's claims by row.
+/// The words for the claims of a paper, by claim or row.
 pub(crate) type ByRow = BTreeMap<String, Words>;
 
-/// The words for the claim called `id`: its own, or those of its row.
+/// The words for claim `id`: its own, or those of its row.
 pub(super) fn of_claim<'a>(all: &'a ByRow, id: &str) -> Option<&'a Words> {
     let row = id.split_once('.').map_or(id, |(row, _)| row);
     all.get(id).or_else(|| all.get(row))
 }
 
 impl Words {
-    /// The ids of its figures, where what is measured on is called `inputs`.
+    /// The ids of the figures that show a claim that was measured on `inputs`.
     pub(super) fn figures_on<'a>(&self, inputs: impl Iterator<Item = &'a str>) -> Vec<String> {
         let inputs: Vec<_> = inputs.collect();
         let each = |id: &String| -> Vec<String> {
@@ -60,7 +62,8 @@ impl Words {
     }
 }
 
-/// `text` with the value of each limit that it names in braces; why it cannot be said otherwise.
+/// `text` with the value of each limit instead of its name in braces; an error in words if a limit is not
+/// declared.
 pub(super) fn filled(text: &str, limits: &Value) -> Result<String, String> {
     let mut pieces = text.split('{');
     let mut filled = pieces.next().unwrap_or_default().to_owned();
@@ -75,7 +78,8 @@ pub(super) fn filled(text: &str, limits: &Value) -> Result<String, String> {
     Ok(filled)
 }
 
-/// `value` with its pairs of numbers in words if each `is_range`: `0.1 to 0.3`, or `0.1` where both ends are that.
+/// `value` with a text instead of each pair of numbers if `is_range`: `0.1 to 0.3`, or the number itself if both
+/// are equal.
 pub(super) fn ranged(value: &Value, is_range: bool) -> Value {
     match value.as_array().map(Vec::as_slice) {
         Some([low, high]) if is_range && low.is_number() && high.is_number() => match low == high {
@@ -87,7 +91,7 @@ pub(super) fn ranged(value: &Value, is_range: bool) -> Value {
     }
 }
 
-/// `value` with a name for each of its parts, and with the unit of its numbers.
+/// `value` as text, with a name for each of its parts and the unit after its numbers.
 ///
 /// # Errors
 /// If the names do not fit the parts.

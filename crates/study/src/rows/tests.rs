@@ -1,4 +1,4 @@
-//! Values of axes in several ways of writing.
+//! Tests of values of axes that are written in several ways.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ fn equal_values_may_be_written_in_several_ways() {
     assert!(same("size", "1048576", "1MiB") && same("size", "1 MiB", "1024KiB"));
     assert!(same("flash.erase_us", "1500", "1500.0") && same("buffer", "lru", "lru"));
     assert!(!same("size", "1MiB", "2MiB") && !same("buffer", "lru", "fab"));
-    // Only sizes have units.
+    // Only sizes may have units.
     assert!(!same("buffer", "1MiB", "1048576"));
 }
 

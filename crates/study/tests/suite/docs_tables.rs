@@ -1,9 +1,10 @@
-//! Tables of results in docs/ are put there by `make reproduce`, and stand nowhere else: READMEs of experiments link to them.
+//! Tests that each table of results in docs/ is placed there by `make reproduce`, and occurs only once: READMEs
+//! of experiments link to it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What stands below `### heading` in `text`, up to the next heading.
+/// The text below `### heading` in `text`, up to the next heading.
 fn below(text: &str, heading: &str) -> String {
     let title = format!("### {heading}");
     let lines = text.lines().skip_while(|line| *line != title).skip(1);

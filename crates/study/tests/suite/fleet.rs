@@ -1,4 +1,4 @@
-//! Fleets: what a folder of volumes holds, and that its curves are those of runs.
+//! Tests of fleets: the content of a folder of volumes, and curves that agree with runs.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -16,7 +16,7 @@ const WORKLOAD: &str =
     "fleet:requests=30000,volumes=20,footprint_pages=2048,max_pages=3,mean_interarrival_ms=0.001";
 const WHOLE: Shard = Shard { index: 1, of: 1 };
 
-/// The requests of the workload, some of which arrive together.
+/// The requests of the workload. Their arrivals are rounded down, so that some arrive at the same time.
 fn requests() -> Vec<Request> {
     let input = Input::workload(WORKLOAD, &[]).unwrap();
     let config = Settings::new().resolve().unwrap();
@@ -63,7 +63,7 @@ fn count(metrics: &Metrics, name: &str) -> u64 {
     }
 }
 
-/// Counts of a run of `buffer` with each of `sizes` over `input`.
+/// The metrics of runs of `buffer` with each of `sizes` on `input`.
 fn runs(input: &Input, buffer: &str, sizes: &[u64], pairs: &[&str]) -> Vec<Metrics> {
     let mut settings = Settings::new();
     for pair in ["ftl.kind=none"].iter().chain(pairs) {
@@ -110,7 +110,7 @@ fn every_point_is_what_runs_give() {
         by_volume.entry(request.volume).or_default().push(*request);
     }
     assert_eq!(report.volumes.len(), by_volume.len());
-    // The whole trace as a file, in which volumes lie apart.
+    // The whole trace as a file; the runs read its volumes with separate addresses.
     let whole = folder.path().join("whole.csv");
     let mut text = format!("{}\n", writers::csv::HEADER).into_bytes();
     for request in &requests {
@@ -136,7 +136,7 @@ fn every_point_is_what_runs_give() {
             .collect();
         for (place, point) in curve.points.iter().enumerate() {
             let at = |runs: &[Metrics], size: usize, name: &str| {
-                // Without a buffer there is one run for all sizes.
+                // A scheme without a buffer has a single run for all sizes.
                 let run = &runs[size.min(runs.len() - 1)];
                 run.get(name).map_or(0, |number| number.as_f64() as u64)
             };
@@ -205,7 +205,7 @@ fn parts_in_any_order_give_the_bytes_of_one_process() {
             .unwrap();
         assert_eq!((share.runs, share.made), (42, share.own));
         made += share.made;
-        // What is there is not made again.
+        // Curves that are there are not made again.
         let again = prepared()
             .carry_out_part(&store("parts"), shard, &Effort::default())
             .unwrap();
@@ -225,7 +225,7 @@ fn parts_in_any_order_give_the_bytes_of_one_process() {
         entries.map(file).collect::<BTreeMap<_, _>>()
     };
     assert_eq!(names("alone"), names("parts"));
-    // A result that a full disk cut off is not one.
+    // A result file that was truncated does not count as a result.
     let (first, _) = names("parts").pop_first().unwrap();
     std::fs::write(folder.path().join("parts/runs").join(first), "{").unwrap();
     let share = prepared()
@@ -269,7 +269,7 @@ fn a_folder_appears_whole_or_not_at_all() {
     assert!(refused(&place).contains("another process is writing to it"));
     drop(first);
     assert!(!place.exists() && !beside.exists());
-    // What a killed process leaves does not stand in the way.
+    // A folder that a killed process left does not prevent another partition.
     std::mem::forget(Partition::create(&place).unwrap());
     let copied = folder.path().join("copied.partial");
     std::fs::create_dir_all(copied.join("volumes")).unwrap();
@@ -315,7 +315,8 @@ fn what_is_beside_the_place_and_not_ours_stays() {
         );
         assert!(!place.exists());
     };
-    // A folder of the user's, even with a file called as a lock might be; a file; a link to such a folder.
+    // The temporary name may belong to the user: a folder, even one with a file named `lock`; a file; or a link
+    // to such a folder.
     std::fs::create_dir(&beside).unwrap();
     std::fs::write(beside.join("thesis.txt"), "precious").unwrap();
     std::fs::write(beside.join("lock"), "").unwrap();
@@ -337,7 +338,7 @@ fn what_is_beside_the_place_and_not_ours_stays() {
     assert!(elsewhere.join("thesis.txt").exists());
 }
 
-/// A scheme of the user's own may be changed between two runs; its results are found by the version that the user gives.
+/// A user's scheme may change between two runs, so its results are stored under the version that the user gives.
 #[test]
 fn curves_of_a_scheme_of_ones_own_are_kept_by_its_version() {
     use crate::common::own_scheme::NEWEST;

@@ -1,4 +1,5 @@
-//! Verdicts follow from runs: what a reader is shown is what comes out, and what is broken is found out.
+//! Tests that verdicts follow from runs: the published reports agree with the runs, and a broken scheme or number
+//! changes a verdict.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -12,7 +13,7 @@ use destage::Effort;
 use destage_study::reproduce::{Paper, Plan, Report, Thresholds, Verdict, shipped_traces};
 use destage_study::{Extra, Scale, Store, Traces};
 
-/// Claims of our own that need every part of a scheme: the victim, padding, compensation.
+/// Claims of this test that need every part of a scheme: the victim, padding, and compensation.
 const CLAIMS: &str = r#"
 [[claim]]
 id = "victim"
@@ -108,7 +109,7 @@ fn verdicts(report: &Report) -> BTreeMap<&str, Verdict> {
         .collect()
 }
 
-/// The claims that are no longer borne out when `kind` is replaced by `other`.
+/// The ids of the claims that hold, and no longer hold when `kind` is replaced by `other`.
 fn turned(papers: &[Paper], kind: &str, other: &str) -> Vec<String> {
     let whole = carry_out(papers.to_vec(), Extra::default());
     let broken = carry_out(
@@ -145,7 +146,8 @@ fn what_holds_is_reproduced() {
 #[test]
 fn a_broken_scheme_is_found_out() {
     let own = [paper(CLAIMS)];
-    // The wrong victim; no padding and no compensation; one of the two.
+    // `newest` chooses the wrong victim; `block-lru` has neither padding nor compensation; the last two lack one
+    // of them.
     assert_eq!(turned(&own, "block-lru", "newest"), ["victim"]);
     assert_eq!(
         turned(&own, "bplru", "block-lru"),
@@ -181,7 +183,8 @@ fn a_broken_scheme_is_found_out() {
     }
 }
 
-/// Schemes whose claims need long runs: each evicts what was written last, in place of its own victim. `make verdicts` runs it.
+/// Schemes whose claims need long runs. Each is replaced by one that evicts the page written last instead of its
+/// own victim. `make verdicts` runs this test.
 #[test]
 #[ignore = "needs recorded traces and long runs: make verdicts"]
 fn a_broken_scheme_is_found_out_in_long_verdicts() {
@@ -254,7 +257,7 @@ fn read(path: &str) -> String {
         .unwrap_or_else(|error| panic!("{path}: {error}; make reproduce writes it"))
 }
 
-/// The cells of the rows of a table in `text` whose first name is `name`.
+/// The cells of the rows of the table in `text` whose first column is `name`.
 fn rows<'a>(text: &'a str, name: &str) -> Vec<Vec<&'a str>> {
     let cells = |line: &'a str| {
         let inner = line.strip_prefix("| ")?.strip_suffix(" |")?;
@@ -268,7 +271,7 @@ fn rows<'a>(text: &'a str, name: &str) -> Vec<Vec<&'a str>> {
     lines.map_while(cells).collect()
 }
 
-/// Run for real: small enough for every run of the tests.
+/// Experiments that are small enough to run with all tests.
 const SAMPLE: [&str; 2] = ["bpac/examples", "bplru/examples"];
 
 #[test]
@@ -303,7 +306,8 @@ fn what_does_not_hold_has_a_cause() {
             let fails = ["**contradicted", "**not seen"];
             let fails = fails.iter().any(|word| row[9].starts_with(word));
             let because = row.last().unwrap();
-            // A relative says how it differs; elsewhere something turns the claim, or a note says what is known.
+            // A relative says how it differs. For any other input, a cause changes the verdict, or a note says
+            // what is known.
             let is_told = because.contains("Other conditions were tried")
                 || row[3].contains("(relative)")
                 || has_note(row[0]);
@@ -317,7 +321,8 @@ fn what_does_not_hold_has_a_cause() {
     }
 }
 
-/// Every claim that is checked says what its values are, and every claim with a formula of its own what that asks, in words.
+/// Every claim that is checked has a quantity in words, and every claim with its own formula says in words what
+/// that asks.
 #[test]
 fn every_claim_has_words() {
     for paper in Paper::shipped().unwrap() {
@@ -342,8 +347,8 @@ fn every_claim_has_words() {
     }
 }
 
-/// A figure or a table alone is no sentence of a paper: behind its name stands what it is about, in the paper's words or in ours. Of a
-/// worked example the figure itself is what is said.
+/// The number of a figure or a table alone is not a statement of the paper. It must be followed by its subject,
+/// in the paper's words or in others. In a worked example, the figure itself is the statement.
 #[test]
 fn a_figure_alone_is_no_place() {
     for paper in Paper::shipped().unwrap() {
@@ -383,7 +388,8 @@ fn a_readme_has_what_comes_out() {
             let row = row.trim_end_matches([' ', '|']);
             let (front, because) = row.rsplit_once(" | ").unwrap();
             let line = readme.lines().find(|line| line.starts_with(front));
-            // What the combinations of open rules say stands among the sentences, and is not tried here.
+            // The results under combinations of open rules are among the sentences of the README, and are not
+            // computed here.
             let has = |sentence: &str| line.is_some_and(|line| line.contains(sentence));
             assert!(
                 because.split_terminator(". ").all(has),

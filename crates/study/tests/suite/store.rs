@@ -1,4 +1,4 @@
-//! What was run once is kept, and nothing else is taken for it.
+//! Tests that results are stored once and used again, and that nothing else is taken for a result.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -24,7 +24,7 @@ buffers = ["lru", "fifo"]
 sizes = ["64KiB"]
 "#;
 
-/// Counts runs that are made, and stops when so many are done.
+/// Records the number of runs to make, and asks to stop once `stop_after` runs are done.
 #[derive(Default)]
 struct Watch {
     made: AtomicU64,
@@ -50,7 +50,7 @@ fn carry_out(text: &str, folder: &Path, watch: &Watch) -> Result<StudyReport, Er
     study.carry_out(Scale::Reduced, &Traces::default(), &store, &effort)
 }
 
-/// The results, and how many runs were made for them.
+/// The results of the study, and the number of runs that were made for them.
 fn results(text: &str, folder: &Path) -> (Vec<String>, u64) {
     let watch = Watch::default();
     let report = carry_out(text, folder, &watch).unwrap();
@@ -58,7 +58,7 @@ fn results(text: &str, folder: &Path) -> (Vec<String>, u64) {
     (results.collect(), watch.made.into_inner())
 }
 
-/// The files of kept results.
+/// The files of stored results, by name.
 fn kept(folder: &Path) -> BTreeMap<String, String> {
     let files = folder.join("runs").read_dir().unwrap().map(|entry| {
         let path = entry.unwrap().path();
@@ -74,7 +74,7 @@ fn a_rerun_reads_everything() {
     let (first, made) = results(STUDY, folder.path());
     assert_eq!((made, kept(folder.path()).len()), (4, 4));
     assert_eq!(results(STUDY, folder.path()), (first.clone(), 0));
-    // Another study that asks for the same runs finds them, whatever it calls its inputs.
+    // Another study with the same runs finds their results, even if it names its inputs differently.
     let renamed = STUDY.replace("\"short\"", "\"brief\"");
     assert_eq!(results(&renamed, folder.path()), (first, 0));
 }
@@ -88,7 +88,7 @@ fn what_was_stopped_goes_on() {
     };
     let stopped = carry_out(STUDY, folder.path(), &stopping);
     assert!(matches!(stopped, Err(Error::Interrupted)));
-    // The runs of the first input are done; what was begun leaves nothing.
+    // The runs of the first input are done; an interrupted run leaves no result.
     assert_eq!(kept(folder.path()).len(), 2);
     let (resumed, made) = results(STUDY, folder.path());
     assert_eq!(made, 2);
@@ -104,7 +104,7 @@ fn a_damaged_result_is_computed_again() {
     let mut names = whole.keys();
     let (one, other) = (names.next().unwrap(), names.next().unwrap());
     let path = |name: &str| folder.path().join("runs").join(name);
-    // Cut off, another run's result in its place, and a key without a result.
+    // A truncated file, the result of another run, and a key without a result.
     std::fs::write(path(one), &whole[one][..whole[one].len() / 2]).unwrap();
     let third = names.next().unwrap();
     std::fs::write(path(other), &whole[third]).unwrap();
@@ -114,7 +114,7 @@ fn a_damaged_result_is_computed_again() {
     assert_eq!(kept(folder.path()), whole);
 }
 
-/// Numbers that somebody changed are not results, whoever did it.
+/// Results whose numbers were changed by hand are ignored, and their runs are made again.
 #[test]
 fn an_edited_result_is_computed_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,7 +125,7 @@ fn an_edited_result_is_computed_again() {
     let mut edited: serde_json::Value = serde_json::from_str(text).unwrap();
     edited["result"]["metrics"]["buffer.write_hits"] = 123_456.into();
     std::fs::write(path(name), edited.to_string()).unwrap();
-    // The same content in another layout is no change.
+    // The same content in another layout does not count as a change.
     let (other, text) = whole.last_key_value().unwrap();
     let same: serde_json::Value = serde_json::from_str(text).unwrap();
     std::fs::write(path(other), same.to_string()).unwrap();
@@ -143,11 +143,11 @@ fn an_edited_result_is_computed_again() {
     assert_eq!(kept(folder.path())[name], whole[name]);
 }
 
-/// Outlines of two different traces, in files of one name.
+/// Two stand-ins of different traces, in files of the same name: the content of the file identifies the workload.
 #[test]
 fn a_fitted_workload_is_what_its_file_holds() {
     let folder = tempfile::tempdir().unwrap();
-    // As many requests and as many writes, which are its parameters, at other places.
+    // Both have the same numbers of requests and of writes, which are the parameters, but other addresses.
     let fitted = |spread: u64| {
         let mut fitter = destage::workload::fitted::Fitter::default();
         for mut request in crate::common::mixture(1, 2_000) {
@@ -159,7 +159,7 @@ fn a_fitted_workload_is_what_its_file_holds() {
     let (one, other) = (fitted(1), fitted(2));
     assert!(one != other);
     let study = STUDY.replace("uniform:requests=5000,footprint_pages=500", "fit.toml");
-    // The file is looked for beside the study.
+    // The path of the file is relative to the study's folder.
     let fit = folder.path().join("fit.toml");
     std::fs::write(&fit, &one).unwrap();
     let (first, made) = results(&study, folder.path());
@@ -169,7 +169,7 @@ fn a_fitted_workload_is_what_its_file_holds() {
     let (second, made) = results(&study, folder.path());
     assert_eq!(made, 2, "the runs of the file that changed");
     assert!(first[..2] != second[..2] && first[2..] == second[2..]);
-    // Under another name it is the same workload.
+    // The same content under another file name is the same workload.
     std::fs::write(folder.path().join("again.toml"), &one).unwrap();
     let renamed = study.replace("fit.toml", "again.toml");
     assert_eq!(results(&renamed, folder.path()).1, 0);
@@ -235,7 +235,7 @@ fn parts_make_every_run_once_and_their_report_is_that_of_the_whole() {
         kept(whole.path()).keys().collect::<Vec<_>>(),
         kept(parts.path()).keys().collect::<Vec<_>>()
     );
-    // Nobody runs what is there, and a part that was stopped goes on.
+    // Runs with results are not made again, and the run of a damaged result is.
     assert_eq!(part(parts.path(), 1, 1, &watch).unwrap().made, 0);
     let damaged = parts
         .path()
@@ -253,7 +253,7 @@ fn a_folder_without_plans_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let error = Store::existing(folder.path()).unwrap_err().to_string();
     assert!(error.contains("has no plans of studies"), "{error}");
-    // A worker found no room for its plan.
+    // A worker could not write its plan.
     std::fs::create_dir(folder.path().join("plans")).unwrap();
     let store = Store::existing(folder.path()).unwrap();
     assert_eq!(store.plans().unwrap_err().to_string(), error);

@@ -1,4 +1,4 @@
-//! The whole drive written once: in order, or at random.
+//! One write over the whole used capacity: in order, or at random.
 
 use destage_base::Random;
 use destage_base::time::TICKS_PER_SECOND;
@@ -9,29 +9,30 @@ use super::load::{BLOCK_BYTES, Bench};
 use super::target::Action;
 use crate::error::Error;
 
-/// Commands under way while a drive is filled.
+/// Outstanding commands while a drive is filled.
 const DEPTH: u32 = 512;
-/// Number of parts of a drive write that are measured separately.
+/// The number of parts of such a write that are measured separately.
 const PARTS: u64 = 20;
 
-/// A part of a drive write.
+/// One part of a write over the used capacity.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Part {
-    /// The amount that is written at its end, as a share of the used capacity.
+    /// The amount written up to the end of the part, as a share of the used capacity.
     pub drive_writes: f64,
     pub mib_per_s: f64,
-    /// Bytes programmed over bytes written, if the drive counts them.
+    /// Bytes programmed divided by bytes written; `None` if the drive has no counter of programmed bytes.
     pub waf: Option<f64>,
 }
 
-/// A drive that was written once.
+/// The measurements of one write over the used capacity.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Written {
     pub seconds: f64,
     pub parts: Vec<Part>,
 }
 
-/// Writes all that is used once, in commands of a block: in order, or as many at random by the numbers of `seed`. Then everything is made durable.
+/// Writes as many blocks as the used capacity has, in commands of one block: without a seed in order, with a seed
+/// at random places. A flush follows.
 pub(super) fn write(bench: &mut Bench<'_>, seed: Option<u64>) -> Result<Written, Error> {
     let blocks = bench.used / BLOCK;
     let mut random = Random::new(seed.unwrap_or(0));

@@ -1,4 +1,5 @@
-//! The results so far, kept in a file, so that an interrupted measurement continues where it stopped.
+//! The results of a measurement so far, kept in a file, so that an interrupted measurement continues where it
+//! stopped.
 
 use std::path::{Path, PathBuf};
 
@@ -10,24 +11,24 @@ use crate::error::Error;
 use crate::files::PendingFile;
 use crate::json;
 
-/// The name of the file.
+/// The name of the file in the folder of the measurement.
 pub(super) const FILE: &str = "state.json";
 
-/// How a drive was written last.
+/// How the drive was written last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Contents {
-    /// As it came.
+    /// The measurement has not written to the drive.
     AsItCame,
-    /// A first fill has begun.
+    /// The first fill in order has begun, and may have been interrupted.
     Begun,
-    /// Written once in order.
+    /// The used capacity was written once in order.
     InOrder,
-    /// After that, overwritten so often at random.
+    /// After a fill in order, the used capacity was overwritten at random this many times.
     AtRandom(u64),
 }
 
-/// The subject and the options of a measurement, which have to be equal if it is continued.
+/// The drive and the options of a measurement. A measurement continues only with equal ones.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Of {
     pub drive: String,
@@ -46,14 +47,14 @@ struct File {
     found: Map<String, Value>,
 }
 
-/// The file in a folder of measurements.
+/// The file of results in the folder of a measurement.
 pub(super) struct Kept {
     path: PathBuf,
     file: File,
 }
 
 impl Kept {
-    /// The kept results of the measurement `of` in `folder`; empty if there is no file yet.
+    /// Opens the results of the measurement `of` in `folder`; they are empty if there is no file yet.
     pub fn open(folder: &Path, of: Of) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let wrong = |what: String| Error::Input(format!("{}: {what}", path.display()));
@@ -91,7 +92,7 @@ impl Kept {
         self.file.found.contains_key(name)
     }
 
-    /// The result of the step called `name`, if it was done.
+    /// The result of the step `name`; `None` if the step was not done.
     pub fn found<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, Error> {
         let Some(value) = self.file.found.get(name) else {
             return Ok(None);
@@ -105,7 +106,8 @@ impl Kept {
         Ok(Some(found))
     }
 
-    /// Keeps the result of the step called `name`, and the contents of the drive after it.
+    /// Writes the file with the result `found` of a step, if there is one, and the `contents` of the drive after
+    /// the step.
     pub fn keep(
         &mut self,
         found: Option<(&str, &impl Serialize)>,
@@ -121,7 +123,7 @@ impl Kept {
     }
 }
 
-/// The file at `path` with `text`, whole or not at all.
+/// Writes `text` to the file at `path`; after a failure the file is unchanged.
 pub(super) fn put(path: &Path, text: &str) -> Result<(), Error> {
     let mut file = PendingFile::create(path)?;
     file.put(text)?;

@@ -1,24 +1,25 @@
-//! Latency over load: the loads, and their requests.
+//! The loads of the experiment latency over load, and their requests.
 
 use serde::{Deserialize, Serialize};
 
 use super::load::{Arrivals, BLOCK_BYTES, Load, Steady};
 use crate::drive::check::{LATENCY_DEPTH, STREAM_PER_S, WRITE_SHARE};
 
-/// Loads, as shares of the saturating load. The last is beyond that.
+/// The loads, as shares of the saturated write rate. The last load is beyond saturation.
 const SHARES: [f64; 10] = [0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.1];
-/// Share of writes during the search for the saturating load: about that of the load beyond.
+/// The share of writes while the saturated rate is searched, which is about that of the load beyond saturation.
 const PROBED_WRITES: f64 = 0.9;
 
-/// A load and its results.
+/// One load with its results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct OfLoad {
-    /// Offered writes per second, apart from the 1 % of reads among the requests of the other streams.
+    /// Writes offered per second. The 1 % of reads among the requests of the other streams also counts as writes
+    /// here.
     pub offered: f64,
     pub steady: Steady,
 }
 
-/// The load that finds the saturated rate of the drive.
+/// The load that measures the saturated write rate of the drive.
 pub(super) fn probe() -> Load {
     Load {
         arrivals: Arrivals::Closed {
@@ -30,18 +31,18 @@ pub(super) fn probe() -> Load {
     }
 }
 
-/// `number` with three digits that count.
+/// `number` rounded to three significant digits.
 fn short(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-/// Reads, and equally many writes, per second of the stream whose rate does not depend on the load, on a drive that `saturated` writes a second
-/// saturate.
+/// Reads per second, and equally many writes per second, of the stream whose rate does not depend on the load.
+/// `saturated` is the saturated write rate of the drive, per second.
 pub(super) fn stream_per_s(saturated: f64) -> f64 {
     STREAM_PER_S.min((saturated * SHARES[0]).floor().max(1.0))
 }
 
-/// The writes offered per second, and the load, of each step up to the saturating load and beyond it.
+/// For each of the loads up to saturation and beyond it: the writes offered per second, and the load.
 pub(super) fn loads(saturated: f64) -> Vec<(f64, Load)> {
     let stream = stream_per_s(saturated);
     let of_share = |share: f64| {

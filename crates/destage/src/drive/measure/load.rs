@@ -1,4 +1,4 @@
-//! Commands under way: a constant number, or with arrival times.
+//! Loads on a drive: commands with a constant queue depth, or with arrival times.
 
 use destage_base::time::TICKS_PER_SECOND;
 use destage_base::{Random, Ticks};
@@ -10,33 +10,35 @@ use super::times::{PARTS, Spread, Times, spread};
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
 
-/// Commands between two reports of progress.
+/// The number of commands between two reports of progress.
 const REPORT: u64 = 1024;
-/// A window ends after this multiple of the length that it was to have, however slow the drive has become.
+/// The measured window ends after this multiple of its planned duration, however slow the drive has become.
 const PATIENCE: f64 = 3.0;
 
-/// How commands come.
+/// How the commands of a load arrive.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrivals {
-    /// `per_s` requests a second, with exponential gaps; a request that finds `depth` under way waits, and its time counts from when it is handed in.
+    /// `per_s` requests arrive per second, with exponentially distributed gaps. A request that finds `depth`
+    /// commands outstanding waits; its response time counts from when it is submitted to the drive.
     Open { per_s: f64, depth: u32 },
-    /// `depth` are under way at all times.
+    /// `depth` commands are always outstanding.
     Closed { depth: u32 },
 }
 
-/// The requests of a load.
+/// A load: the arrivals, kinds and places of its requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub arrivals: Arrivals,
-    /// Share of writes.
+    /// The share of writes among the commands.
     pub writes: f64,
-    /// Bytes of a command.
+    /// Bytes of each command.
     pub bytes: u32,
-    /// Commands follow each other in address, from the first byte on.
+    /// Whether commands follow each other in address, beginning with the first byte of the drive.
     pub sequential: bool,
 }
 
-/// Duration of the measurement of a load; the load runs half as long before. The first of these limits ends it.
+/// The length of the measured window; the warm-up before it is half as long. Both end at the first of these
+/// limits.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Length {
     pub requests: u64,
@@ -53,7 +55,7 @@ pub(super) struct Steady {
 }
 
 impl Steady {
-    /// The middle of the three repetitions of `percentile` of reads or of writes.
+    /// The median, over the three repetitions, of `percentile` of reads or of writes, in microseconds.
     pub fn us(&self, action: Action, percentile: &str) -> Option<f64> {
         self.spread(action, percentile).map(|spread| spread.median)
     }
@@ -67,38 +69,38 @@ impl Steady {
     }
 }
 
-/// A command under way.
+/// An outstanding command.
 #[derive(Clone, Copy, Debug)]
 struct Flight {
     is_write: bool,
-    /// The part of the window in which it was issued.
+    /// The part of the window in which the command was issued; `None` outside the window.
     part: Option<usize>,
 }
 
-/// The part of the time that is measured.
+/// The part of a load that is measured.
 struct Window {
     begin: Ticks,
     requests: u64,
     sent: u64,
 }
 
-/// A drive, and the part of it that is used.
+/// A drive with its used capacity and its outstanding commands.
 pub(super) struct Bench<'a> {
     pub target: &'a mut dyn Target,
-    /// Bytes that are used, from the first on.
+    /// Bytes that are used, beginning with the first byte of the drive.
     pub used: u64,
     pub progress: &'a dyn Progress,
-    /// Commands issued so far.
+    /// The number of commands issued so far.
     pub issued: u64,
     flights: Vec<Option<Flight>>,
     free: Vec<u32>,
 }
 
-/// The ended requests of a load.
+/// The completed commands of a load.
 #[derive(Default)]
 struct Ended {
     times: [[Times; PARTS]; 2],
-    /// By the end, of reads and of writes; kept to a window afterwards.
+    /// The numbers of reads and of writes that have completed since the window began.
     count: [u64; 2],
 }
 
@@ -118,7 +120,7 @@ impl<'a> Bench<'a> {
         self.flights.len() - self.free.len()
     }
 
-    /// Hands a command in.
+    /// Submits a command to the drive.
     fn issue(
         &mut self,
         action: Action,
@@ -147,7 +149,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    /// The next command that ends by `until`, with when it was issued and when it ended.
+    /// The next command that completes by `until`, with its submission time and its completion time.
     fn next(&mut self, until: Option<Ticks>) -> Result<Option<(Flight, Ticks, Ticks)>, Error> {
         let Some(done) = self.target.next(until)? else {
             return Ok(None);
@@ -163,20 +165,20 @@ impl<'a> Bench<'a> {
         Ok(Some((flight, done.begun, done.ended)))
     }
 
-    /// Issues one command and waits for its end, while no other is under way; how long it took.
+    /// Issues one command while no other is outstanding, waits for its completion, and returns its response time.
     pub fn alone(&mut self, action: Action, offset: u64, bytes: u32) -> Result<Ticks, Error> {
         self.issue(action, (offset, bytes), None)?;
         let ended = self.next(None)?;
         Ok(ended.map_or(0, |(_, begun, ended)| ended - begun))
     }
 
-    /// Lets `ticks` pass while no command is under way.
+    /// Lets `ticks` pass while no command is outstanding.
     pub fn rest(&mut self, ticks: Ticks) -> Result<(), Error> {
         let until = self.target.now() + ticks;
         self.next(Some(until)).map(|_| ())
     }
 
-    /// Waits for the end of all commands.
+    /// Waits until all commands have completed.
     pub fn drain(&mut self) -> Result<(), Error> {
         while self.under_way() > 0 {
             self.next(None)?;
@@ -184,8 +186,9 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Keeps `depth` commands of `action` under way, each at the place that `place` says, until that says nothing; then waits for the end of all.
-    /// `ended` is called for each end, in order: when it was issued and when it ended.
+    /// Keeps `depth` commands of `action` outstanding, each at the offset that `place` returns, until `place`
+    /// returns `None`. Then it waits until all commands have completed. `ended` is called for each command, in
+    /// the order of completion, with its submission time and its completion time.
     pub fn queue(
         &mut self,
         action: Action,
@@ -210,7 +213,8 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// The steady state under `load`, by the numbers of `seed`.
+    /// Runs `load` until its window of `length` has ended. `seed` determines the offsets, the kinds and the
+    /// arrivals.
     pub fn steady(&mut self, load: Load, length: Length, seed: u64) -> Result<Steady, Error> {
         let mut random = Random::new(seed);
         let places = (self.used / u64::from(load.bytes)).max(1);
@@ -230,7 +234,8 @@ impl<'a> Bench<'a> {
                         let in_time = sent as f64 / since.max(1.0) * ticks(length.seconds);
                         let (Arrivals::Open { depth, .. } | Arrivals::Closed { depth }) =
                             load.arrivals;
-                        // Requests that are under way when it begins belong to it.
+                        // Commands that are outstanding when the window begins take part in it, so the window has
+                        // at least twice the queue depth of commands.
                         let least = (2 * u64::from(depth)).min(length.requests);
                         window = Some(Window {
                             begin: now,
@@ -289,7 +294,7 @@ impl<'a> Bench<'a> {
                 ended.take(flight, begin);
             }
         }
-        // Requests that ended after the window do not belong to it.
+        // Commands that complete after the end of the window do not count in the rates.
         let seconds = (end - begin) as f64 / TICKS_PER_SECOND as f64;
         let per_s = count.map(|count| match seconds > 0.0 {
             true => count as f64 / seconds,
@@ -316,5 +321,5 @@ impl Ended {
     }
 }
 
-/// Commands of one block.
+/// Bytes of a command of one block.
 pub(super) const BLOCK_BYTES: u32 = BLOCK as u32;

@@ -1,8 +1,8 @@
-//! The experiments that give files of measurements, done on a drive.
+//! Measurement of a drive: the experiments whose results are files of measurements.
 //!
-//! A [`Target`] is the measured drive: a real one, or a simulated one ([`Modelled`]). [`measure`] does the experiments of a [`MeasurePlan`] on
-//! the drive one step after the other, and leaves tables in a folder. The results of each step are kept there, so that an interrupted measurement
-//! continues where it stopped.
+//! A [`Target`] is the drive that is measured: a real one, or a simulated one ([`Modelled`]). [`measure`] does
+//! the experiments of a [`MeasurePlan`] on the drive step by step, and writes tables to a folder. The folder also
+//! keeps the result of each step, so that an interrupted measurement continues where it stopped.
 
 mod fill;
 mod kept;
@@ -41,15 +41,16 @@ pub enum What {
     Rates,
     /// Response times of reads and writes over the load: `latency.csv`.
     Latency,
-    /// Commands a second and response times over the queue depth: `queue-depth.csv`.
+    /// Commands per second and response times over the queue depth: `queue-depth.csv`.
     Depth,
-    /// Write amplification, and the rate of writes, as the drive is filled: `waf.csv`.
+    /// Write amplification and the write rate while the drive is filled: `waf.csv`.
     Waf,
-    /// Numbers that identify the drive, such as the time of a page read, its write buffer, its program unit: they stand in `measured.json`.
+    /// Numbers that identify the drive, such as the time of a page read, the size of the write buffer, and the
+    /// program unit. They are in `measured.json`.
     Parts,
 }
 
-/// All experiments, with the words that name them.
+/// All experiments, with their names on the command line.
 pub const EXPERIMENTS: [(&str, What); 5] = [
     ("rates", What::Rates),
     ("latency", What::Latency),
@@ -58,18 +59,18 @@ pub const EXPERIMENTS: [(&str, What); 5] = [
     ("parts", What::Parts),
 ];
 
-/// Queue depths that are tried.
+/// The queue depths that are measured.
 const DEPTHS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
-/// Commands of a load that are measured, at least.
+/// The smallest number of measured commands for a load with large commands.
 const LEAST: u64 = 2_000;
-/// The step that finds the saturating load.
+/// The step that measures the saturated write rate.
 const SATURATION: &str = "saturation";
 /// The steps that identify a drive.
 const ALONE: &str = "commands one by one";
 const BUFFER: &str = "write buffer";
 const UNIT: &str = "program unit";
 
-/// A saturated rate: name, share of writes, bytes of a command, whether in order of address.
+/// A saturated rate: its name, the share of writes, the bytes of a command, and whether commands are sequential.
 type Rate = (&'static str, f64, u64, bool);
 
 const RATES: [Rate; 6] = [
@@ -84,19 +85,19 @@ const RATES: [Rate; 6] = [
 /// How a drive is measured.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MeasurePlan {
-    /// The name of the drive in tables; that of the target if it is not given.
+    /// The name of the drive in tables; `None` for the name of the target.
     pub name: Option<String>,
-    /// The experiments.
+    /// The experiments to do.
     pub what: Vec<What>,
-    /// Bytes of the drive that are used, from the first on; `None` for all of them.
+    /// The used bytes of the drive, beginning with the first one; `None` for all bytes.
     pub used_bytes: Option<u64>,
-    /// How often the used part is overwritten at random before the experiments in steady state.
+    /// How often the used capacity is overwritten at random before the experiments in steady state.
     pub passes: u64,
-    /// Most measured commands of a load; half as many precede them.
+    /// The largest number of measured commands of a load; at most half as many warm-up commands precede them.
     pub requests: u64,
-    /// Longest measurement of a load in seconds; the load runs at most half as long before.
+    /// The longest measurement of a load, in seconds; the warm-up before it is at most half as long.
     pub seconds: f64,
-    /// Seed of the places and the arrival times of commands.
+    /// The seed of the offsets, the kinds and the arrival times of commands.
     pub seed: u64,
 }
 
@@ -119,7 +120,7 @@ impl MeasurePlan {
         self.what.contains(&what)
     }
 
-    /// Bytes of a drive of `bytes` that are used.
+    /// The number of bytes that are used of a drive with `bytes` bytes.
     fn used(&self, bytes: u64) -> Result<u64, Error> {
         let used = self.used_bytes.unwrap_or(bytes) / BLOCK * BLOCK;
         let least = 64 * RATE_BYTES;
@@ -150,7 +151,7 @@ impl MeasurePlan {
         })
     }
 
-    /// All loads, with the names of their steps, on a drive that `saturated` writes a second saturate.
+    /// All loads, with the names of their steps, on a drive whose saturated write rate is `saturated` per second.
     fn loads(&self, saturated: f64) -> Vec<(String, Load)> {
         let mut loads = Vec::new();
         if self.wants(What::Rates) {
@@ -167,16 +168,18 @@ impl MeasurePlan {
         loads
     }
 
-    /// Most commands of `load` that are measured: as many bytes as commands of one block would have, but enough for a mean.
+    /// The largest number of measured commands of `load`. All loads move about as many bytes as `requests`
+    /// commands of one block, but each has enough commands for a mean.
     fn requests_of(&self, load: &Load) -> u64 {
         let requests = (self.requests * BLOCK / u64::from(load.bytes)).max(LEAST);
         requests.min(self.requests)
     }
 
-    /// An upper bound of the bytes and the time of a measurement of `target`, without the steps whose results `folder` has already.
+    /// An upper bound on the bytes and the time that a measurement of `target` needs. Steps whose results are
+    /// already in `folder` do not count.
     ///
     /// # Errors
-    /// If the plan does not fit the drive, or `folder` holds another measurement.
+    /// If the plan does not fit the drive, or if `folder` holds another measurement.
     pub fn cost(&self, target: &dyn Target, folder: &Path) -> Result<Cost, Error> {
         let of = self.of(target)?;
         let used_bytes = of.used_bytes;
@@ -207,31 +210,31 @@ impl MeasurePlan {
     }
 }
 
-/// An upper bound of the bytes and the time of a measurement.
+/// An upper bound on the bytes and the time of a measurement.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Cost {
     /// Bytes of the drive that are used.
     pub used_bytes: u64,
-    /// How often they are written whole.
+    /// The number of times that the whole used capacity is written.
     pub fills: u64,
-    /// Loads.
+    /// The number of loads.
     pub loads: u32,
-    /// Bytes that loads write besides.
+    /// Bytes that the loads write in addition.
     pub load_bytes: u64,
-    /// Seconds that loads take.
+    /// Seconds that the loads run.
     pub load_seconds: f64,
-    /// The drive was written to by an earlier part of this measurement.
+    /// Whether an earlier part of this measurement has already written to the drive.
     pub has_begun: bool,
 }
 
-/// What was measured.
+/// The results of a measurement.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// The names of the tables in the folder.
+    /// The names of the files that were written to the folder.
     pub files: Vec<&'static str>,
-    /// The experiments that were left out, and why; one sentence each.
+    /// The experiments that were left out, with the reason; one sentence each.
     pub left_out: Vec<String>,
-    /// Numbers that identify the drive, and those that could not be determined.
+    /// The numbers that identify the drive, and the numbers that could not be determined.
     pub findings: Findings,
 }
 
@@ -240,7 +243,7 @@ fn depths() -> impl Iterator<Item = (Action, u32)> {
     of(Action::Read).chain(of(Action::Write))
 }
 
-/// The step of a queue depth.
+/// The step of the experiment queue depth for one operation and depth: its name and its load.
 fn depth((action, depth): (Action, u32)) -> (String, Load) {
     let (op, writes) = match action {
         Action::Write => ("randwrite", 1.0),
@@ -255,7 +258,7 @@ fn depth((action, depth): (Action, u32)) -> (String, Load) {
     (format!("depth {op} {depth}"), load)
 }
 
-/// The step of a saturated rate.
+/// The step of one saturated rate: its name and its load.
 fn rate(&(name, writes, bytes, sequential): &Rate) -> (String, Load) {
     let [of_blocks, of_bytes] = RATE_DEPTHS;
     let depth = match bytes {
@@ -277,7 +280,7 @@ fn load_name(place: usize) -> String {
     format!("load {}", place + 1)
 }
 
-/// A measurement that goes on.
+/// A measurement in progress.
 struct Work<'a> {
     bench: Bench<'a>,
     kept: Kept,
@@ -286,12 +289,13 @@ struct Work<'a> {
     left_out: Vec<String>,
 }
 
-/// Does the experiments of `plan` on `target`, whose contents are lost, and leaves tables in `folder`; results of the same measurement that are there
-/// already are kept. `tell` is called with each step as it begins.
+/// Does the experiments of `plan` on `target`, and writes tables to `folder`. The contents of the drive are lost.
+/// Results of the same measurement that are already in `folder` are used. `tell` is called with the name of each
+/// step before it begins.
 ///
 /// # Errors
-/// The plan does not fit the drive, the drive fails, `folder` holds another measurement or cannot be written, or `progress` asked to stop: results up
-/// to then are kept.
+/// If the plan does not fit the drive, the drive fails, `folder` holds another measurement or cannot be written,
+/// or `progress` asked to stop. The results of completed steps are kept.
 pub fn measure(
     target: &mut dyn Target,
     plan: &MeasurePlan,
@@ -312,14 +316,14 @@ pub fn measure(
     };
     let measured = work.all(folder);
     if matches!(measured, Err(Error::Interrupted)) {
-        // A caller that goes on with this target finds nothing under way.
+        // If the caller uses this target again, no command of this measurement may be outstanding.
         work.bench.drain()?;
     }
     measured
 }
 
 impl Work<'_> {
-    /// Does all experiments, and leaves their tables in `folder`.
+    /// Does all experiments, and writes their tables to `folder`.
     fn all(&mut self, folder: &Path) -> Result<Measured, Error> {
         let plan = self.plan;
         let name = plan.name.clone();
@@ -330,7 +334,7 @@ impl Work<'_> {
             files.push(file);
             kept::put(&folder.join(file), &text)
         };
-        // Experiments that need a sequentially written drive come first: after random writes it never is one again.
+        // Experiments that need a sequentially written drive come first: random writes destroy that state.
         let in_order = match plan.wants(What::Rates) {
             true => self.rates(true)?,
             false => Vec::new(),
@@ -397,7 +401,7 @@ impl Work<'_> {
         })
     }
 
-    /// Numbers that identify a sequentially written drive.
+    /// The numbers that identify a sequentially written drive.
     fn parts_in_order(&mut self) -> Result<Findings, Error> {
         let mut found: Findings = self.step(ALONE, Contents::InOrder, |work| {
             let seed = work.seed(ALONE);
@@ -410,7 +414,8 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// Numbers that identify a drive in steady state, besides the `known` ones.
+    /// The numbers that identify a drive in steady state. `known` are the numbers of the sequentially written
+    /// drive.
     fn parts_at_random(&mut self, known: &Findings) -> Result<Findings, Error> {
         let mut found: Findings = self.step(UNIT, self.settled(), |work| {
             let seed = work.seed(UNIT);
@@ -429,7 +434,8 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// The result of the step called `name` on a drive with `contents`: the kept result, or the result of a new experiment.
+    /// The result of the step `name` on a drive with `contents`: the kept result if there is one, otherwise the
+    /// result of `run`.
     fn step<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,
@@ -447,7 +453,7 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// Writes the drive until it holds `contents`.
+    /// Writes the drive until it has `contents`.
     fn bring(&mut self, contents: Contents) -> Result<(), Error> {
         let passes = match contents {
             Contents::AtRandom(passes) => passes,
@@ -462,7 +468,7 @@ impl Work<'_> {
                     self.kept.keep(None::<(&str, &Written)>, Contents::Begun)?;
                 }
                 let written = fill::write(&mut self.bench, None)?;
-                // Only the first fill is that of a drive as it came.
+                // Only the first fill is the fill of a drive that the measurement has not written before.
                 let found = Some(("fill", &written)).filter(|_| before == Contents::AsItCame);
                 self.kept.keep(found, Contents::InOrder)?;
                 0
@@ -479,7 +485,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The drive in steady state.
+    /// The contents of the drive in steady state.
     fn settled(&self) -> Contents {
         match self.plan.passes {
             0 => Contents::InOrder,
@@ -487,7 +493,7 @@ impl Work<'_> {
         }
     }
 
-    /// The seed of the step called `name`.
+    /// The seed of the step `name`.
     fn seed(&self, name: &str) -> u64 {
         let letters = name.bytes().fold(self.plan.seed, |seed, letter| {
             (seed ^ u64::from(letter)).wrapping_mul(0x0100_0000_01b3)
@@ -510,7 +516,8 @@ impl Work<'_> {
         })
     }
 
-    /// The rates of a sequentially written drive, or the other ones, out of six.
+    /// With `in_order`, the rates that are measured on a sequentially written drive; otherwise the rates that are
+    /// measured in steady state. Rates are in commands per second, or in bytes per second for large commands.
     fn rates(&mut self, in_order: bool) -> Result<Vec<(&'static str, f64)>, Error> {
         let is_at_random = |of: &Rate| of.1 > 0.0 && !of.3;
         let contents = match in_order {
@@ -551,7 +558,7 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// The table of write amplification, if the drive counts.
+    /// The table of write amplification; `None` if the drive has no counter of programmed bytes.
     fn waf(&mut self, name: &str, used_bytes: f64) -> Result<Option<String>, Error> {
         self.bring(self.settled())?;
         let fill = self.kept.found("fill")?.into_iter().collect();

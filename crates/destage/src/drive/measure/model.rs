@@ -1,4 +1,4 @@
-//! A drive in virtual time: the simulator's device, asked as a real drive is.
+//! A simulated drive in virtual time, with the same interface as a real drive.
 
 use destage_base::Ticks;
 use destage_device::RequestKind;
@@ -14,23 +14,23 @@ use super::target::{Action, Command, Done, Target};
 use crate::error::Error;
 
 const SECTOR: u64 = 512;
-/// Commands that the device accepts at a time; a measurement keeps to fewer.
+/// The number of commands that the device accepts at a time; a measurement has fewer outstanding.
 const SLOTS: &str = "4096";
 
-/// The drive of a profile, made small, in virtual time: equal commands have equal times on any machine.
+/// The scaled-down drive of a profile in virtual time. Equal commands have equal times on every machine.
 pub struct Modelled {
     name: String,
     live: Live<'static>,
     bytes: u64,
     full_bytes: u64,
     now: Ticks,
-    /// By tag: when the command began.
+    /// The submission time of each outstanding command, by its tag.
     begun: Vec<Ticks>,
-    /// The bytes of every write.
+    /// The data of every write: zeros.
     data: Vec<u8>,
 }
 
-/// No bytes are kept.
+/// A backing that keeps no data: reads return zeros.
 struct Forgotten;
 
 impl Backing for Forgotten {
@@ -53,10 +53,10 @@ impl Backing for Forgotten {
 }
 
 impl Modelled {
-    /// The drive of `settings`, made small by `scale`, and called `name`. The drive is empty.
+    /// The empty drive of `settings`, scaled down by `scale`, with the name `name`.
     ///
     /// # Errors
-    /// If the settings contradict each other, or name no size.
+    /// If the settings contradict each other, or give no size.
     pub fn new(name: &str, settings: &Settings, scale: Scale) -> Result<Self, Error> {
         let full_bytes = Scaled::offered_bytes(settings)?;
         let drive = Scaled::new(settings, scale, None)?;
@@ -177,7 +177,8 @@ impl Target for Modelled {
     }
 }
 
-/// Bytes that flash has programmed, of metrics that a run would have.
+/// The number of bytes that the flash has programmed, computed from the metrics of a run; `None` if they have no
+/// `host.bytes_written`.
 #[must_use]
 pub fn programmed_of(metric: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     Some(metric("waf.bytes").unwrap_or(0.0) * metric("host.bytes_written")?)

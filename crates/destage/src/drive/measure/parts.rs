@@ -1,7 +1,7 @@
-//! Experiments whose result is a number that identifies the drive.
+//! Experiments whose results are numbers that identify the drive.
 //!
-//! The methods are those of Queenie (single reads and writes, SYSTOR 2022) and SSDcheck (MICRO 2018), as far as they identify a property.
-//! Numbers that cannot be identified on a drive are named as such.
+//! The methods are those of Queenie (single reads and writes, SYSTOR 2022) and SSDcheck (MICRO 2018), as far as
+//! they identify a property. If a number cannot be identified on a drive, the result says so.
 
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_US};
 use destage_base::{Random, Ticks};
@@ -14,62 +14,65 @@ use super::target::Action;
 use super::times::rounded;
 use crate::error::Error;
 
-/// Reads of random blocks, one at a time.
+/// The number of reads of random blocks, with one command outstanding.
 const READS: usize = 3_000;
-/// Writes, and reads of the written blocks, one at a time.
+/// The number of writes, and of reads of the blocks just written, with one command outstanding.
 const WRITES: u64 = 400;
-/// A drive that is left alone for this long has nothing to do.
+/// A drive that gets no command for this long is assumed to be idle.
 const REST: Ticks = 20 * TICKS_PER_MS;
-/// Sizes of a write in blocks, to separate the time of a command from the time of a block.
+/// The sizes of a write, in blocks, that separate the time of a command from the time of a block.
 const SIZES: [u64; 2] = [1, 8];
-/// Two times count as different if one is less than this part of the other.
+/// Two times count as different if one is less than this share of the other.
 const APART: f64 = 0.8;
-/// Page types differ by this share at least.
+/// The times of two page types differ by at least this share.
 const TYPES_APART: f64 = 0.08;
-/// A type of page has this share of the reads at least.
+/// Each page type has at least this share of the reads.
 const TYPE_SHARE: f64 = 0.04;
-/// Writes in order of which the rate is taken, at most.
+/// The largest number of sequential writes whose rate is measured.
 const IN_ORDER: u64 = 20_000;
-/// The name of their rate.
+/// The name of the rate of sequential writes.
 pub(super) const IN_ORDER_RATE: &str = "writes_in_order_per_s";
-/// Writes under way while the write buffer is filled.
+/// Outstanding writes while the write buffer is filled.
 const FILLING_DEPTH: u32 = 256;
-/// The first writes, whose rate is that of a drive with room in its buffer.
+/// The number of first writes whose rate is that of a drive with room in its buffer.
 const FIRST: usize = 16;
-/// Writes of the shortest filling.
+/// The number of writes of the shortest filling.
 const LEAST_FILLING: u64 = 1024;
-/// How often the write buffer is filled.
+/// The number of times that the write buffer is filled.
 const FILLINGS: usize = 5;
-/// Ratio of the rates of accepting and of programming writes from which the size of a buffer can be seen.
+/// The size of the buffer shows only if writes are accepted faster than they are programmed, by at least this
+/// factor.
 const FASTER: f64 = 1.5;
-/// Writes that end within one of these times of each other end together; the time that makes the groups most equal is used.
+/// Gaps between completions up to which writes count as completed together. The gap that gives the most equal
+/// groups is used.
 const TOGETHER: [Ticks; 4] = [
     200 * TICKS_PER_NS,
     TICKS_PER_US,
     5 * TICKS_PER_US,
     20 * TICKS_PER_US,
 ];
-/// Writes of which it is seen how many end together.
+/// The number of writes whose completions are grouped.
 pub(super) const UNIT_WRITES: u64 = 12_000;
-/// Writes end in groups of a unit if this share of them does.
+/// Writes count as completing in groups of a program unit if at least this share of the groups has the same size.
 const UNIT_SHARE: f64 = 0.5;
-/// The rate of a first fill falls by this factor where a cache of fast blocks is full.
+/// A cache of fast blocks counts as full when the rate of the first fill falls below this share of its median so
+/// far.
 const CLIFF: f64 = 0.7;
 
-/// A number of the drive.
+/// A number that identifies the drive.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Identified {
-    /// Its name.
+    /// The name of the number.
     pub name: String,
-    /// The number.
+    /// The value.
     pub value: f64,
-    /// Its unit.
+    /// The unit of the value.
     pub unit: String,
-    /// It is not less.
+    /// The lower bound of the value.
     pub low: f64,
-    /// It is not more.
+    /// The upper bound of the value.
     pub high: f64,
-    /// How it was found.
+    /// How the value was found.
     pub method: String,
 }
 
@@ -86,17 +89,17 @@ impl Identified {
     }
 }
 
-/// The identified numbers, and the unidentified ones, in one sentence each.
+/// The numbers that were identified, and those that could not be identified.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Findings {
-    /// Numbers of the drive.
+    /// The identified numbers.
     pub values: Vec<Identified>,
-    /// The number that is not identified, and why.
+    /// The numbers that could not be identified, with the reason; one sentence each.
     pub unknown: Vec<String>,
 }
 
 impl Findings {
-    /// The number called `name`.
+    /// The number `name`; `None` if it was not identified.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Identified> {
         self.values.iter().find(|value| value.name == name)
@@ -112,14 +115,15 @@ fn us(ticks: Ticks) -> f64 {
     ticks as f64 / TICKS_PER_US as f64
 }
 
-/// Median, and the tenth and ninetieth percentiles.
+/// The median, the tenth and the ninetieth percentile of `times`, in microseconds.
 fn middle(times: &mut [Ticks]) -> (f64, f64, f64) {
     times.sort_unstable();
     let at = |share: f64| us(times[((times.len() - 1) as f64 * share) as usize]);
     (at(0.5), at(0.1), at(0.9))
 }
 
-/// Separate groups of times in ascending order, each with its median and its share.
+/// Splits `times`, which are in ascending order, at gaps of more than [`TYPES_APART`]. Returns the median in
+/// microseconds and the share of each group that has at least [`TYPE_SHARE`] of the times.
 fn types(times: &[Ticks]) -> Vec<(f64, f64)> {
     let mut groups = Vec::new();
     let mut begin = 0;
@@ -138,7 +142,7 @@ fn types(times: &[Ticks]) -> Vec<(f64, f64)> {
     groups
 }
 
-/// Single commands on an idle drive: times of a command, of a page, of the host's side.
+/// Measures single commands on an idle drive: the times of a command, of a flash page, and of the host's side.
 pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
     let blocks = bench.used / BLOCK;
@@ -159,7 +163,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
     let (mut hits, mut writes) = (Vec::new(), SIZES.map(|_| Vec::new()));
     for number in 0..WRITES {
         for (size, times) in SIZES.into_iter().zip(&mut writes) {
-            // There is room in the buffer.
+            // After the flush and the pause there is room in the buffer.
             bench.alone(Action::Flush, 0, 0)?;
             bench.rest(REST / 10)?;
             let place = number % (blocks / size) * size * BLOCK;
@@ -226,7 +230,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
     Ok(found)
 }
 
-/// How many blocks leave for flash in a second when nothing has to be collected.
+/// Measures how many blocks per second are written to flash if garbage collection moves no pages.
 fn in_order(bench: &mut Bench<'_>) -> Result<Identified, Error> {
     let blocks = (bench.used / BLOCK).min(IN_ORDER);
     let (mut next, mut ends) = (0, Vec::new());
@@ -259,9 +263,9 @@ fn in_order(bench: &mut Bench<'_>) -> Result<Identified, Error> {
     ))
 }
 
-/// The effect of a flush, and the bytes that are accepted before writes wait for flash. When nothing has to be collected, `in_order` blocks leave for
-/// flash in a
-/// second.
+/// Measures the effect of a flush, and the number of bytes that the drive accepts before writes wait for flash.
+/// `in_order` is the rate, in blocks per second, at which blocks are written to flash if garbage collection moves
+/// no pages.
 pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
     let mut found = Findings::default();
@@ -304,7 +308,8 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
             filling(bench, &mut random, half)?;
             bench.rest(REST)?;
             let flush = us(bench.alone(Action::Flush, 0, 0)?);
-            // Data that would take this long to leave were in the buffer.
+            // The contents stayed in the buffer during the pause if the flush takes at least half of the time
+            // that writing them to flash takes.
             let stays = flush > idle.0 + half as f64 / in_order * 1e6 / 2.0;
             let is_emptied = full.0 > idle.0 / APART + 1.0;
             found.and(size_of(&knees, is_emptied, stays));
@@ -318,7 +323,8 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
     Ok(found)
 }
 
-/// When each of a number of writes at random has ended, after a flush and a rest.
+/// The completion times of `left` random writes, in ascending order and relative to the first submission. A flush
+/// and a pause precede them.
 fn filling(bench: &mut Bench<'_>, random: &mut Random, mut left: u64) -> Result<Vec<Ticks>, Error> {
     let blocks = bench.used / BLOCK;
     bench.alone(Action::Flush, 0, 0)?;
@@ -335,8 +341,9 @@ fn filling(bench: &mut Bench<'_>, random: &mut Random, mut left: u64) -> Result<
     Ok(ends)
 }
 
-/// Number of blocks that a drive accepted at full speed, and the share of them that left meanwhile, from the times at which writes after a pause
-/// ended.
+/// The number of blocks that the drive accepted at full speed, and the share of them that it wrote to flash
+/// meanwhile. `ends` are the completion times of writes after a pause. `None` if the drive accepts writes hardly
+/// faster than `in_order` blocks per second, or never becomes slower.
 fn knee(ends: &[Ticks], in_order: f64) -> Option<(f64, f64)> {
     let fast = FIRST as f64 / us(ends[FIRST - 1].max(1)) * 1e6;
     if fast < FASTER * in_order {
@@ -348,8 +355,8 @@ fn knee(ends: &[Ticks], in_order: f64) -> Option<(f64, f64)> {
     Some((behind.next()? as f64, in_order / fast))
 }
 
-/// The size of a buffer from several fillings, in ascending order: `is_emptied` says whether a flush empties it, and `stays` whether its contents
-/// stay until room is needed.
+/// The size of the buffer from several fillings, in ascending order. `is_emptied` says whether a flush empties
+/// the buffer, `stays` whether its contents stay there until room is needed.
 fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
     let mut found = Findings::default();
     let (least, share) = knees[0];
@@ -387,7 +394,8 @@ fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
     found
 }
 
-/// How many pages are programmed together, and the rate of writes: in steady state, with more writes under way than the drive serves at a time.
+/// Measures how many pages are programmed together, in steady state and with more outstanding writes than the
+/// drive serves at a time.
 pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
     let blocks = bench.used / BLOCK;
@@ -431,7 +439,8 @@ pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> 
     Ok(found)
 }
 
-/// The number of writes that most often end within `time` of each other, and its share of all such groups; 0 for groups of one.
+/// Groups writes that complete within `time` of the previous one. Returns the most frequent size of a group, and
+/// its share of all groups; the share is 0 if that size is one.
 fn most_frequent(ends: &[Ticks], time: Ticks) -> (u64, f64) {
     let together = ends.chunk_by(|one, next| next - one <= time);
     let mut sizes: Vec<usize> = together.map(<[Ticks]>::len).collect();
@@ -444,7 +453,8 @@ fn most_frequent(ends: &[Ticks], time: Ticks) -> (u64, f64) {
     }
 }
 
-/// Results of the first fill of a drive: how much it accepted before it became slow.
+/// How much the first fill of a drive accepted before it became slow for good. `used` is the used capacity in
+/// bytes.
 pub(super) fn cliff(written: &Written, used: u64) -> Findings {
     let mut found = Findings::default();
     let parts = &written.parts;
@@ -481,10 +491,11 @@ pub(super) fn cliff(written: &Written, used: u64) -> Findings {
     found
 }
 
-/// The size of the flash that follows from the amplification of the last random overwrite.
+/// The over-provisioning that follows from the write amplification of the last random overwrite.
 pub(super) fn spare(last: Option<&Written>) -> Findings {
     let mut found = Findings::default();
-    // The end of a pass: before that the drive was filling its spare flash.
+    // Only the second half of the overwrite counts: in the first half the drive was still filling its spare
+    // flash.
     let parts = last.map_or(&[][..], |last| &last.parts[last.parts.len() / 2..]);
     let wafs: Option<Vec<f64>> = parts.iter().map(|part| part.waf).collect();
     let Some(mut wafs) = wafs.filter(|wafs| !wafs.is_empty()) else {
@@ -503,8 +514,8 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
         "bytes programmed over bytes written, in the second half of the last random overwrite; low and high: the fifth and the ninety-fifth percentile of its parts",
     ));
     let spare = |waf: f64| {
-        // A victim of greedy garbage collection of large blocks has the first share of valid pages, and all blocks the second (Desnoyers, SYSTOR
-        // 2012).
+        // Under greedy garbage collection of large blocks, `valid` is the share of valid pages in a victim, and
+        // the over-provisioning follows from it (Desnoyers, SYSTOR 2012).
         let valid = 1.0 - 1.0 / waf.max(1.000_001);
         100.0 * (-libm::log(valid) / (1.0 - valid) - 1.0)
     };
@@ -517,7 +528,7 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
     found
 }
 
-/// The number of dies that follows from rates.
+/// The number of dies that follows from the read rate and the time of a page read.
 pub(super) fn dies(reads_per_s: Option<f64>, found: &Findings) -> Findings {
     let mut more = Findings::default();
     if let (Some(rate), Some(page)) = (reads_per_s, found.get("page_read_us")) {

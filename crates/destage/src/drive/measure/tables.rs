@@ -1,4 +1,4 @@
-//! The measurements as the tables that [`Measurements`](super::super::Measurements) reads.
+//! The measurements as tables that [`Measurements`](super::super::Measurements) reads.
 
 use super::super::scaled::GIB;
 use super::fill::Written;
@@ -13,12 +13,12 @@ fn table(columns: &[&str], rows: impl IntoIterator<Item = Vec<String>>) -> Strin
     std::iter::once(csv::line(&head)).chain(lines).collect()
 }
 
-/// Rates are given to a tenth.
+/// A rate as text, rounded to a tenth.
 fn per_s(rate: f64) -> String {
     ((rate * 10.0).round() / 10.0).to_string()
 }
 
-/// Latency over load.
+/// The table of latency over load.
 pub(super) fn latency(drive: &str, stream_per_s: f64, loads: &[OfLoad]) -> String {
     let columns = [
         "drive",
@@ -57,7 +57,7 @@ pub(super) fn latency(drive: &str, stream_per_s: f64, loads: &[OfLoad]) -> Strin
     table(&columns, rows)
 }
 
-/// Queue depth.
+/// The table of queue depths.
 pub(super) fn depth(drive: &str, found: &[(Action, u32, Steady)]) -> String {
     let columns = [
         "drive",
@@ -88,7 +88,7 @@ pub(super) fn depth(drive: &str, found: &[(Action, u32, Steady)]) -> String {
     table(&columns, rows)
 }
 
-/// Saturated rates, by their names.
+/// The table of saturated rates, with a column for each name.
 pub(super) fn rates(drive: &str, bytes: u64, found: &[(&str, f64)]) -> String {
     let columns = ["drive", "capacity"].into_iter();
     let columns: Vec<_> = columns.chain(found.iter().map(|(name, _)| *name)).collect();
@@ -98,7 +98,7 @@ pub(super) fn rates(drive: &str, bytes: u64, found: &[(&str, f64)]) -> String {
     table(&columns, [row.collect()])
 }
 
-/// Write amplification over written bytes; `None` if the drive has no counter.
+/// The table of write amplification over written bytes; `None` if the drive has no counter of programmed bytes.
 pub(super) fn fill(
     drive: &str,
     used_bytes: f64,

@@ -1,4 +1,4 @@
-//! The target of a measurement: it takes commands and says when each has ended.
+//! The drive that is measured: it accepts commands and reports when each has completed.
 
 use destage_base::Ticks;
 
@@ -7,11 +7,11 @@ use crate::error::Error;
 /// The operation of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// Bytes are read.
+    /// Reads bytes.
     Read,
-    /// Bytes are written; the target makes bytes that no drive can compress.
+    /// Writes bytes; the target generates data that no drive can compress.
     Write,
-    /// Everything that was answered is made to last.
+    /// Makes all answered writes durable.
     Flush,
 }
 
@@ -20,32 +20,34 @@ pub enum Action {
 pub struct Command {
     /// The operation.
     pub action: Action,
-    /// The first byte, a multiple of 4096; has no meaning for a flush.
+    /// The first byte of the range, a multiple of 4096; ignored for a flush.
     pub offset: u64,
-    /// How many bytes, a multiple of 4096; has no meaning for a flush.
+    /// The number of bytes, a multiple of 4096; ignored for a flush.
     pub bytes: u32,
-    /// The name of the command in [`Done`]. Commands under way have different tags; the lowest free ones are taken.
+    /// Identifies the command in [`Done`]. Outstanding commands have different tags. A tag is used again after
+    /// its command has completed, so tags stay below the largest number of outstanding commands.
     pub tag: u32,
 }
 
-/// A command that has ended.
+/// A command that has completed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Done {
-    /// The name that it was given.
+    /// The tag of the command.
     pub tag: u32,
-    /// When it was handed to the drive.
+    /// When the command was submitted to the drive.
     pub begun: Ticks,
-    /// When it was answered.
+    /// When the drive answered the command.
     pub ended: Ticks,
 }
 
-/// A drive that is measured: one in virtual time ([`Modelled`](super::Modelled)), or a real one. Times count from the beginning of the target, in ticks of
-/// 0.1 ns.
+/// A drive that is measured: a simulated one in virtual time ([`Modelled`](super::Modelled)), or a real one.
+/// Times are in ticks of 0.1 ns since the target was opened.
 pub trait Target {
-    /// Bytes that it offers.
+    /// The capacity in bytes.
     fn bytes(&self) -> u64;
 
-    /// Bytes of the drive that it stands for: more than its own if the drive was made small.
+    /// The capacity, in bytes, of the full-size drive that this target represents. It is larger than
+    /// [`Target::bytes`] if the drive was scaled down.
     fn full_bytes(&self) -> u64 {
         self.bytes()
     }
@@ -53,31 +55,32 @@ pub trait Target {
     /// The name of the drive in tables.
     fn name(&self) -> String;
 
-    /// Whether time is real time.
+    /// Whether times are real time, and not virtual time.
     fn is_real(&self) -> bool {
         true
     }
 
-    /// The time.
+    /// The current time.
     fn now(&mut self) -> Ticks;
 
-    /// Hands `command` to the drive now. Its end comes by [`Target::next`].
+    /// Submits `command` to the drive now. [`Target::next`] returns its completion.
     ///
     /// # Errors
-    /// If the drive takes no commands.
+    /// If the drive accepts no commands.
     fn submit(&mut self, command: Command) -> Result<(), Error>;
 
-    /// The next command that has ended, if one ends by `until`; otherwise it is `until` when this returns. Without `until` it waits for the
-    /// end of a command, of which there has to be one under way.
+    /// The next command that completes by `until`; `None` if no command does, and then the current time is
+    /// `until`. Without `until` it waits for a completion, and at least one command has to be outstanding.
     ///
     /// # Errors
-    /// If the drive refuses a command, or is gone.
+    /// If the drive refuses a command, or is no longer there.
     fn next(&mut self, until: Option<Ticks>) -> Result<Option<Done>, Error>;
 
-    /// Bytes that flash has programmed so far, by the drive's own counter; `None` if it has none.
+    /// The number of bytes that the flash has programmed so far, from the drive's own counter; `None` if it has
+    /// none.
     ///
     /// # Errors
-    /// If the counter cannot be read any more.
+    /// If the counter can no longer be read.
     fn programmed(&mut self) -> Result<Option<f64>, Error> {
         Ok(None)
     }

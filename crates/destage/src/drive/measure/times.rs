@@ -1,11 +1,11 @@
-//! Response times of a window, in three parts that are its repetitions.
+//! Response times of a measured window, in three parts that count as repetitions.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_US;
 use destage_sim::latencies::Counted;
 use serde::{Deserialize, Serialize};
 
-/// The percentiles of a file of latencies: the text there, and the share.
+/// The percentiles of a file of latencies: the text in the file, and the share as numerator and denominator.
 const PERCENTILES: [(&str, u64, u64); 11] = [
     ("10", 10, 100),
     ("25", 25, 100),
@@ -19,14 +19,14 @@ const PERCENTILES: [(&str, u64, u64); 11] = [
     ("99.99", 9_999, 10_000),
     ("99.999", 99_999, 100_000),
 ];
-/// A percentile is given if each part has this number of requests beyond it.
+/// A percentile is reported only if at least this many requests of each part are expected beyond it.
 const BEYOND: u64 = 1;
-/// Percentiles up to this one are always given.
+/// Percentiles up to this one are always reported.
 const ALWAYS: u64 = 99;
-/// Parts of a window.
+/// The number of parts of a window.
 pub(super) const PARTS: usize = 3;
 
-/// Response times in bounded memory: percentiles are up to a thousandth too large.
+/// Response times in bounded memory: percentiles are too large by at most a thousandth.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
     times: Counted,
@@ -50,7 +50,7 @@ fn us(ticks: Ticks) -> f64 {
     ticks as f64 / TICKS_PER_US as f64
 }
 
-/// Times are given to a tenth of a nanosecond.
+/// `us` rounded to a tenth of a nanosecond.
 pub(super) fn rounded(us: f64) -> f64 {
     (us * 1e4).round() / 1e4
 }
@@ -83,7 +83,7 @@ impl Times {
     }
 }
 
-/// A percentile, or `min`, `avg` or `max`, over the parts of a window, in microseconds.
+/// The values of one percentile, or of `min`, `avg` or `max`, in the parts of a window, in microseconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Spread {
     pub percentile: String,
@@ -92,8 +92,8 @@ pub(super) struct Spread {
     pub high: f64,
 }
 
-/// Percentiles that all `parts` have: the middle, the least and the largest value of each. Nothing if a part is
-/// empty.
+/// For each percentile that all `parts` have: the median, the smallest and the largest of its values. Empty if
+/// any part is empty.
 pub(super) fn spread(parts: &[Times; PARTS]) -> Vec<Spread> {
     if parts.iter().any(|part| part.count == 0) {
         return Vec::new();

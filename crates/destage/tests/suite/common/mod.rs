@@ -1,4 +1,4 @@
-//! A small device, and requests for it.
+//! A small device, and requests for it, for the tests of this crate and of `destage-study`.
 
 #![allow(dead_code, reason = "each test file uses a part of this")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
@@ -10,10 +10,10 @@ use destage::Settings;
 use destage::base::Random;
 use destage::trace::{Operation, Request};
 
-/// Pages that [`mixture`] writes.
+/// The number of pages in which requests of [`mixture`] begin.
 const PAGES: u64 = 700;
 
-/// Two dies of two planes with 64 blocks of 8 pages each, and `pairs`.
+/// The settings of a device with two dies of two planes, each with 64 blocks of 8 pages, and of `pairs`.
 pub fn settings(pairs: &[&str]) -> Settings {
     let mut settings = Settings::new();
     let device = [
@@ -30,7 +30,7 @@ pub fn settings(pairs: &[&str]) -> Settings {
     settings
 }
 
-/// Reads and writes of one to four pages, some at once and some far apart.
+/// Reads and writes of one to four pages. The gaps between their arrivals are random, up to 1.2 ms.
 pub fn mixture(seed: u64, requests: u64) -> Vec<Request> {
     let mut random = Random::new(seed);
     let mut arrival = 0;

@@ -1,4 +1,4 @@
-//! Every check tells what holds from what does not.
+//! Tests that every check accepts values that hold and rejects values that do not.
 
 use super::*;
 
@@ -146,7 +146,7 @@ fn each_number_is_altered_by_itself() {
     };
     assert_eq!(altered(&of("2"), 3, -100.0), [of("6")]);
     assert_eq!(altered(&of("0.5"), -1, -100.0), [of("-0.5")]);
-    // No reduction is by more than all.
+    // A reduction cannot exceed 100 %.
     assert_eq!(altered(&of("-60"), 3, -100.0), [of("-100.0")]);
     assert_eq!(altered(&of("-60.0"), 3, -100.0), [of("-100.0")]);
     assert_eq!(altered(&of("-60"), 3, f64::NEG_INFINITY), [of("-180")]);

@@ -1,10 +1,10 @@
-//! Every branch of the decision, one row each.
+//! Tests of every branch of the decision.
 
 use super::*;
 
 const THIRD: f64 = 1.0 / 3.0;
 
-/// A measured result that holds in all three tries on a stand-in.
+/// Evidence for a measured result that holds in all three cases on a stand-in.
 const HELD: Evidence = Evidence {
     kind: Kind::Measured,
     role: Role::StandIn,
@@ -17,7 +17,7 @@ const HELD: Evidence = Evidence {
     fitted: false,
 };
 
-/// Evidence of a claim that holds in none of its variants.
+/// Evidence for a claim that holds in no case.
 const FAILED: Evidence = Evidence {
     share: Share { held: 0, tried: 3 },
     holds: false,
@@ -96,7 +96,8 @@ fn an_effect_has_to_be_seen_and_not_only_its_direction() {
             );
         }
     }
-    // Less of it with a seed, a setting or a rule than in the base run.
+    // If less of the effect is measured with a seed, a setting or a rule than in the base run, the claim is
+    // under-determined, unless the base run itself has too little: then only the sign is seen.
     for (effect, verdict) in [(0.02, Verdict::SignOnly), (4.0, Verdict::UnderDetermined)] {
         let evidence = Evidence {
             effect: Some(effect),
@@ -132,7 +133,7 @@ fn what_the_paper_does_not_say_decides_nothing() {
     }
     assert_eq!(of(Kind::Measured, Role::StandIn, fitted), under);
     assert_eq!(of(Kind::Measured, Role::Relative, fitted), under);
-    // What was chosen for a stand-in is not in the paper's own trace.
+    // Fitted parameters of a stand-in play no part on the paper's own trace.
     assert_eq!(
         of(Kind::Measured, Role::Original, fitted),
         Verdict::Reproduced
@@ -151,7 +152,7 @@ fn open_rules_count_as_what_was_not_published() {
         assert_eq!(of(Kind::Measured, role, split(FAILED)), under);
     }
     assert_eq!(of(Kind::General, Role::Made, split(HELD)), under);
-    // A value of the paper's own trace tells which reading it was.
+    // A value that is measured on the paper's own trace identifies the reading.
     for kind in [Kind::Measured, Kind::Example] {
         assert_eq!(of(kind, Role::Original, split(HELD)), Verdict::Reproduced);
         assert_eq!(of(kind, Role::Original, split(FAILED)), under);

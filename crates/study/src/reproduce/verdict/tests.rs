@@ -1,4 +1,4 @@
-//! Every verdict is given where it should be.
+//! Tests that every verdict is given where it applies.
 
 use super::*;
 use crate::rows::Row;
@@ -22,7 +22,7 @@ about = "erases take longer"
 [[grid]]
 "#;
 
-/// A value for each run: the variant, the seed, and what `v` is there.
+/// For each run: the variant, the seed, and the value of `v`.
 type Runs<'a> = &'a [(&'a str, &'a str, f64)];
 
 fn rows(runs: Runs<'_>, role: Role) -> Arc<Rows> {
@@ -114,7 +114,7 @@ fn every_verdict_is_given() {
             BOTH,
             StandIn,
             Verdict::UnderDetermined,
-            // What was fitted decides, and a share of all seeds and settings would say nothing of that.
+            // The fitted parameter decides, so the share of seeds and settings would say nothing.
             None,
         ),
         (&fitted, BOTH, Original, Verdict::Reproduced, Some((3, 3))),
@@ -260,7 +260,7 @@ measured = 'm(\"v\", seed=3)'"
     );
 }
 
-/// What turns a claim is counted by kind: seeds apart from settings, and both apart from rules.
+/// What makes a claim fail is counted by kind: seeds and settings separately.
 #[test]
 fn seeds_and_settings_are_counted_apart() {
     let runs: Runs<'_> = &[
@@ -288,7 +288,7 @@ fn seeds_and_settings_are_counted_apart() {
     );
 }
 
-/// What was fitted is named in words, one or more of it.
+/// Fitted parameters are named in words, whether one or several.
 #[test]
 fn what_was_fitted_is_named_in_words() {
     let why = |fitted: &str, runs| {
@@ -310,7 +310,7 @@ fn what_was_fitted_is_named_in_words() {
     );
 }
 
-/// What a claim judges of several parts, with the pairs or parts at which it fails.
+/// If a claim with several parts fails, the reason names the pairs or parts that fail.
 #[test]
 fn what_fails_is_named() {
     let why = |claim: &str, labels: &str, runs: Runs<'_>| {
@@ -369,7 +369,7 @@ fn all_of_each_must_hold() {
     let refused = judged(both, NONE, Role::Original).unwrap();
     assert_eq!(refused.verdict, Verdict::Contradicted);
     assert_eq!(refused.values.measured, json!([false, true]));
-    // The first of them fails, and is named with what was measured.
+    // The first case fails, and is named with its measured value.
     assert_eq!(
         refused.why.because[0],
         "On the paper's own trace, it fails for 1 of the 2 seeds (seed 1: false)."
@@ -396,7 +396,8 @@ fn verdicts_have_words() {
     assert_eq!(claim.check, "within 10 %");
     let asked = judged("check = 'property'\nmeasured = 'm(\"v\")'\nholds = 'measured > limit.best'\npublished = 50", BOTH, Role::StandIn).unwrap();
     assert_eq!(asked.check, "property: measured > limit.best");
-    // What is asked is not the published number: to divide by that would say nothing.
+    // The claim asks for a formula and not for the published number, so a ratio to that number would mean
+    // nothing.
     assert_eq!(asked.values.ratio, Value::Null);
     assert_eq!(claim.ran.on, "made (stand-in)");
     let document = claim.to_json();
@@ -419,7 +420,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let because = |claim: &str, runs, role| judged(claim, runs, role).unwrap().why.folded.join(" ");
     let sign =
         |published: f64| format!("check = 'sign'\npublished = {published}\nmeasured = 'm(\"v\")'");
-    // A third of 95 is more than a third of three times 10, and less than one of three times 100.
+    // The measured values are more than a third of three times 10, but less than a third of three times 150.
     let small = because(&sign(10.0), BOTH, Role::StandIn);
     assert!(
         small.ends_with("The verdict would be the same had the paper printed three times as much, since 0.33 of the published value is enough."),
@@ -458,7 +459,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
         ),
         "{compared}"
     );
-    // What decides an under-determined claim is named already.
+    // An under-determined claim already says what decides it.
     let open = because(WITHIN, ONE, Role::StandIn);
     assert!(!open.contains("would"), "{open}");
 }
@@ -526,7 +527,8 @@ fn what_is_within_a_tolerance_is_an_interval() {
     }
 }
 
-/// One thing decides, first by what it is and then by what it is called and what comes out with it; the rest is folded.
+/// The reason of an under-determined claim names one thing that decides: first its kind, then its name and its
+/// result. The rest is in `folded`.
 #[test]
 fn one_thing_decides() {
     let runs: Runs<'_> = &[("base", "1", 100.0), ("undrained", "1", 50.0)];
@@ -549,7 +551,7 @@ fn one_thing_decides() {
     assert!(assumed.why.turned[0].contains("makes it fail"));
 }
 
-/// What the values of `each` are called is what words.toml says, and the ends of a range stand together.
+/// `words.toml` names the cases of `each`, and a pair of numbers is shown as a range.
 #[test]
 fn words_name_cases_and_ranges() {
     let claim = "id = 'X'\nplace = 'p'\nstatement = 's'\ncheck = 'property'\nmeasured = '[m(\"v\"), 300]'\nholds = 'measured[0] > 60'\neach = { seed = [1, 2] }";
@@ -580,7 +582,7 @@ fn words_name_cases_and_ranges() {
     );
 }
 
-/// A size that is seen in the base run and not in all that was tried, or the other way round, is told apart from the direction.
+/// If the published size, but not the direction, depends on a setting, the verdict and its reason say so.
 #[test]
 fn a_size_has_to_last() {
     let runs: Runs<'_> = &[("base", "1", 95.0), ("undrained", "1", 5.0)];
@@ -608,7 +610,8 @@ fn a_size_has_to_last() {
     assert_eq!(sized(1000, runs).why.because.len(), 1);
 }
 
-/// What was not tried is said of what is measured on something else than the paper's own trace.
+/// For a claim that was not measured on the paper's own trace, the reasons say which kinds of cases were not
+/// tried.
 #[test]
 fn what_was_not_varied_is_said() {
     let turned = |runs, role| judged(WITHIN, runs, role).unwrap().why.turned;
@@ -649,7 +652,7 @@ fn what_was_not_varied_is_said() {
             "None of 2 unpublished settings, tried one at a time, makes it fail: the settings undrained and empty (empty: nothing is on the device)."
         ]
     );
-    // What names its run goes over no other with another setting.
+    // A formula that selects its run itself uses the same run under every setting, so nothing else was tried.
     let named =
         "check = 'within times'\npublished = 100\nmeasured = 'm(\"v\", variant=\"base\", seed=1)'";
     let named = judged(named, &settings, Role::StandIn).unwrap();
@@ -660,7 +663,7 @@ fn what_was_not_varied_is_said() {
     );
 }
 
-/// What is asked of a statement's values is said with their noun where it has none of its own.
+/// If the words for what is asked do not name the quantity, the quantity follows in brackets.
 #[test]
 fn what_holds_is_said_with_its_noun() {
     let said = |asks: &str| {
