@@ -5,8 +5,7 @@
     result = destage.simulate("my.trace", buffer="bplru", size="16MiB")
     result.metrics["response.p99_ms"]
 
-Names are those of the command line everywhere: `destage list buffers`, `destage show`. docs/PYTHON.md begins at the
-beginning.
+Names are the same as on the command line: `destage list buffers`, `destage show`. docs/PYTHON.md is an introduction.
 """
 
 from destage._core import (
@@ -87,7 +86,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # Figures are imported when they are asked for: `destage.plot` without an import of its own.
+    # Figures are imported at the first use, so that `destage.plot` needs no import of its own.
     if name == "plot":
         import destage.plot
 

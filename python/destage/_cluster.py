@@ -1,4 +1,4 @@
-"""Studies on a cluster of Dask, which distributes parts and knows nothing of results: those are in the folder."""
+"""Studies on a Dask cluster. Dask distributes parts of a study; the results are in a folder that all workers share."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any, NamedTuple
 from destage import _core, _results
 from destage._progress import Progress
 
-#: Most runs of a part: this many may wait for one that takes long, and a part costs the scheduler about a millisecond.
+#: The most runs of a part. Fewer parts save time of the scheduler (about 1 ms each), smaller parts wait less for a
+#: long run.
 _RUNS = 64
-#: Parts for each thread of the cluster, at least, so that all end at about the same time.
+#: The least number of parts for each thread of the cluster, so that all threads end at about the same time.
 _PARTS = 8
-#: How often a part is assigned again although its workers died without having made a single run of it.
+#: How often a part is assigned again after its workers died without having made a single run of it.
 _PATIENCE = 3
 
 
 class Task(NamedTuple):
-    """A worker's description of the study."""
+    """The description of the study that each worker gets."""
 
     version: str
     path: str
@@ -29,17 +30,17 @@ class Task(NamedTuple):
     folder: str | None
     is_full: bool
     threads: int
-    #: Of one call, so that a worker reads changes again between two.
+    #: Identifies the call, so that a worker reads the files again for the next call.
     call: str
 
 
 def study(client: Any, path: Any, results: Any, kept: tuple[list[str], Any, bool], threads: int) -> str:
-    """Makes the missing runs of a study on the workers of `client`; returns the results of all runs as JSON."""
+    """Makes the missing runs of a study on the workers of `client`. Returns the results of all runs as JSON."""
     distributed = _results.library("distributed", "client")
     if not isinstance(client, distributed.Client):
         raise _core.InputError(f"client: {client!r}: expected a distributed.Client")
     pairs, folder, is_full = kept
-    # Workers may run in other folders.
+    # Workers may have another current folder.
     pairs = [name + "=" + os.path.abspath(file) for name, _, file in (pair.partition("=") for pair in pairs)]
     folder = None if folder is None else os.path.abspath(folder)
     task = Task(
@@ -60,7 +61,7 @@ def _hand_out(distributed: Any, client: Any, task: Task, prepared: _core.Study, 
         return client.submit(part, task, index, parts, key=name, pure=False)
 
     indices = {(future := submit(index)): index for index in range(1, parts + 1)}
-    # The runs that a part lacked when its workers had died, and how often that number did not fall.
+    # For each part: the number of missing runs after its workers died, and how often in a row this number did not fall.
     lacked: dict[int, int] = {}
     in_vain: dict[int, int] = {}
     done = 0
@@ -88,7 +89,7 @@ def _hand_out(distributed: Any, client: Any, task: Task, prepared: _core.Study, 
             indices[again] = index
             completed.add(again)
     finally:
-        # Runs that have not begun do not begin; runs that have begun end and are kept.
+        # Parts that have not started are cancelled. Runs that have started end, and their results are kept.
         client.cancel(list(indices))
 
 
@@ -97,8 +98,8 @@ _known: tuple[str, _core.Study] | None = None
 
 
 def part(task: Task, index: int, of: int) -> tuple[int, int]:
-    """The work of a worker: makes the missing runs of one part; returns how many they were, and how many the part
-    has."""
+    """Makes the missing runs of one part; called on a worker. Returns the number of these runs, and the number of all
+    runs of the part."""
     global _known
     if task.version != _core.__version__:
         raise _core.InputError(f"a worker has destage {_core.__version__}; expected {task.version}, as here")

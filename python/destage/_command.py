@@ -6,5 +6,5 @@ from destage import _core
 
 
 def main() -> int:
-    """Runs the command that was typed; its exit status."""
+    """Runs the command that was typed. Returns its exit status."""
     return _core.main(["destage", *sys.argv[1:]])

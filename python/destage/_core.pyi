@@ -1,4 +1,4 @@
-# The seam to Rust (crates/python). What is not in `destage.__all__` is for the package alone.
+# The interface of the Rust module (crates/python). Names that are not in `destage.__all__` are for the package only.
 import os
 from collections.abc import Callable, Sequence
 from typing import Any, final
@@ -61,34 +61,35 @@ class DeviceFull(Error):
 
 @final
 class Access:
-    """One page request, as a scheme sees it."""
+    """A page request, as a scheme sees it."""
 
     @property
     def write(self) -> bool:
-        """Whether the host writes the page; else it reads it."""
+        """Whether the host writes the page; otherwise it reads it."""
     @property
     def virtual_time(self) -> int:
-        """Page writes so far, this one included."""
+        """The number of page writes so far, including this one."""
     @property
     def now_ms(self) -> float:
-        """Simulated time in ms."""
+        """The simulated time in ms."""
     @property
     def request(self) -> int:
-        """Number of the host request; equal for all its pages."""
+        """The number of the host request. All its pages have the same number."""
     @property
     def request_pages(self) -> int:
-        """How many pages that request has."""
+        """The number of pages of the host request."""
 
 @final
 class Need:
-    """Why pages have to leave."""
+    """The reason why pages have to leave the buffer."""
 
     @property
     def kind(self) -> str:
-        """`evict` (room for a page), `flush` (everything has to reach the flash) or `flush_page` (this page has to)."""
+        """`evict` (room for a page is needed), `flush` (all pages have to be written to flash) or `flush_page` (`page`
+        has to be written to flash)."""
     @property
     def page(self) -> int | None:
-        """The page that is about to enter, or that has to reach the flash; None of `flush`."""
+        """The page that needs room, or that has to be written to flash. None for `flush`."""
 
 @final
 class Input:

@@ -1,4 +1,4 @@
-"""Runs as a labelled array: a dimension for each thing in which they differ."""
+"""Runs as an array with labelled dimensions, one for each setting in which the runs differ."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from destage._registries import metrics
 if TYPE_CHECKING:
     import xarray
 
-#: Where a row stands: a value for each axis. A missing point stands at all of them, as a run without a buffer does at every size.
+#: The position of a row: a value for each axis. A row without a value for an axis is at all positions of this axis,
+#: as a run without a buffer is at every size.
 Place = Mapping[str, Any]
 
 
 def dataset(xarray: Any, rows: Sequence[tuple[Place, Mapping[str, Any]]], about: Mapping[str, str]) -> xarray.Dataset:
-    """The values of `rows` over their places; NaN stands for a missing value. A value that is the same everywhere is a
-    coordinate without a dimension.
+    """The values of `rows` as a dataset; a missing value is NaN. An axis with a single value becomes a coordinate
+    without a dimension.
 
-    `about` becomes the attributes of the dataset. Two rows with the same coordinates are an `InputError`.
+    `about` becomes the attributes of the dataset. Two rows at the same position are an `InputError`.
     """
     import numpy as np
 
@@ -30,7 +31,7 @@ def dataset(xarray: Any, rows: Sequence[tuple[Place, Mapping[str, Any]]], about:
             known = axes.setdefault(axis, {})
             known.setdefault(value, len(known))
     for axis, known in axes.items():
-        # Numbers ascend, and words stay in the order of the runs.
+        # Numbers are sorted; words stay in the order of the runs.
         if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in known):
             axes[axis] = {value: index for index, value in enumerate(sorted(known))}
     shape = tuple(len(known) for known in axes.values())
@@ -46,7 +47,7 @@ def dataset(xarray: Any, rows: Sequence[tuple[Place, Mapping[str, Any]]], about:
     rows_of_metrics = metrics()
 
     def variable(name: str) -> tuple[list[str], Any, dict[str, str]]:
-        # A row may stand for several metrics: response.*_ms is that of response.p99_ms.
+        # A row may describe several metrics: `response.*_ms` includes response.p99_ms.
         row = rows_of_metrics.get(name) or next((rows_of_metrics[of] for of in rows_of_metrics if "*" in of and fnmatchcase(name, of)), None)
         known = {} if row is None else {"long_name": row.about, "units": str(row.fields.get("unit", ""))}
         return list(axes), arrays[name], known
@@ -56,7 +57,7 @@ def dataset(xarray: Any, rows: Sequence[tuple[Place, Mapping[str, Any]]], about:
 
 
 def number(label: str) -> Any:
-    """A label of a study as a number, where it is one."""
+    """A label of a study as a number, if it is one."""
     for kind in (int, float):
         try:
             return kind(label)
@@ -65,13 +66,13 @@ def number(label: str) -> Any:
     return label
 
 
-#: The settings in which every comparison may differ.
+#: The settings that always identify a run of a comparison.
 _ALWAYS = ("trace", "buffer.kind", "buffer.capacity_bytes", "ftl.kind")
 
 
 def places(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """The coordinates of each run of a comparison, from its trace and its parameters: trace, buffer, size and layer,
-    and as many further parameters as distinguish runs that agree in these."""
+    """The coordinates of each run of a comparison: trace, buffer, size and layer, and those further parameters that
+    distinguish runs with the same values of these four."""
     everything = [{"trace": trace, **parameters} for trace, parameters in runs]
 
     def at(of: Mapping[str, Any], axes: Sequence[str]) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""An input: a trace in a file, requests in memory, or a workload."""
+"""Inputs: a trace in a file, requests in memory, or a workload."""
 
 from __future__ import annotations
 
@@ -47,11 +47,10 @@ class Trace:
         on_bad_line: Literal["stop", "skip"] = "stop",
         **reading: Any,
     ) -> Trace:
-        """The trace in a file, plain or compressed; it is read when it is simulated.
+        """The trace in a file, plain or compressed. The file is read when it is simulated.
 
-        `limit`, `skip`, `writes_only` and `on_bad_line` are those of the command line. Further names are parameters
-        `trace.*`:
-        `time_unit="us"` is `trace.time_unit=us`.
+        `limit`, `skip`, `writes_only` and `on_bad_line` are those of the command line. Other names are parameters
+        `trace.*`: `time_unit="us"` is `trace.time_unit=us`.
         """
         settings = list(_text.pairs(reading, "trace."))
         given = Input.trace(os.fspath(path))
@@ -67,9 +66,9 @@ class Trace:
         bytes: ArrayLike,
         volume: ArrayLike | None = None,
     ) -> Trace:
-        """Requests in columns: time in ns, op 0 read, 1 write, 2 flush, 3 trim, offset and bytes in bytes.
+        """Requests in arrays: time in ns; op 0 read, 1 write, 2 flush, 3 trim; offset in bytes; length in bytes.
 
-        Requests need not be in order of time. Times that count from 1970 become relative to the first.
+        Requests need not be in order of time. Times since 1970 become relative to the first request.
         """
         columns = {"time_ns": time_ns, "op": op, "offset": offset, "bytes": bytes}
         return cls._of(_columns("arrays", columns, volume), "arrays", [])
@@ -92,7 +91,7 @@ class Trace:
         return cls._of(_columns("table", columns, volume), "table", [])
 
     def info(self) -> TraceInfo:
-        """Statistics of the input: sizes, load, distances; `destage.info` takes settings as well."""
+        """Statistics of the input: sizes, load, distances. `destage.info` accepts settings too."""
         return _info(self)
 
     def __repr__(self) -> str:
@@ -102,7 +101,7 @@ class Trace:
         try:
             is_small = os.path.getsize(self._name) <= _SMALL_BYTES
         except OSError:
-            # It is in memory, or the error in the file is reported.
+            # The input is in memory, or the file cannot be read, and then the display shows the error.
             is_small = True
         return _shown(self, f"Trace {self._name}", is_small)
 
@@ -110,20 +109,20 @@ class Trace:
 class Workload:
     """A synthetic workload by its name and parameters: `Workload("zipf", requests=100_000)`.
 
-    `destage list workloads` has the names, `destage show workload zipf` the parameters.
+    `destage list workloads` lists the names, `destage show workload zipf` the parameters.
     """
 
     __slots__ = ("_input", "_name")
 
     def __init__(self, name: str, **parameters: Any) -> None:
         given = ",".join(_text.pairs(parameters))
-        # Parameters may stand in the name already, as on the command line.
+        # The name may contain parameters already, as on the command line.
         joint = "," if ":" in name else ":"
         self._name = f"{name}{joint}{given}" if given else name
         self._input = Input.workload(self._name, [])
 
     def info(self) -> TraceInfo:
-        """Statistics of the input: sizes, load, distances; `destage.info` takes settings as well."""
+        """Statistics of the input: sizes, load, distances. `destage.info` accepts settings too."""
         return _info(self)
 
     def __repr__(self) -> str:
@@ -134,7 +133,8 @@ class Workload:
         return _shown(self, f"Workload {self._name}", requests is None or int(requests[1]) <= _SMALL_REQUESTS)
 
 
-#: A larger trace is not read only to be shown.
+#: The largest trace, in bytes, and the largest workload, in requests, that are read only for their display in a
+#: notebook.
 _SMALL_BYTES = 64 << 20
 _SMALL_REQUESTS = 1_000_000
 
@@ -146,7 +146,7 @@ def _info(of: Trace | Workload) -> TraceInfo:
 
 
 def _shown(of: Trace | Workload, title: str, is_small: bool) -> str:
-    """The notebook's display of `of`."""
+    """The display of `of` in a notebook."""
     from destage import _show
 
     if not is_small:
@@ -158,7 +158,7 @@ def _shown(of: Trace | Workload, title: str, is_small: bool) -> str:
 
 
 def of(trace: Any) -> tuple[Input, list[str]]:
-    """The input, and the settings that its reading needs."""
+    """The input for the library, and the settings that are needed to read it."""
     if isinstance(trace, (str, os.PathLike)):
         trace = Trace.open(trace)
     if isinstance(trace, Workload):
@@ -211,7 +211,7 @@ def _columns(name: str, given: Mapping[str, Any], volume: Any) -> Input:
 
 
 def _column(of: str, name: str, given: Any) -> np.ndarray:
-    """A column with the type that it has to have; the array itself if it has that."""
+    """A column with the type that the library needs; the array itself if it has this type already."""
     import numpy as np
 
     wanted = np.dtype(_TYPES[name])

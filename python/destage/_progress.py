@@ -1,4 +1,4 @@
-"""Progress of work that lasts: a bar in a notebook, a line on a terminal, nothing anywhere else."""
+"""Progress of long work: a bar in a notebook, a line on a terminal, and nothing elsewhere."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ import time
 from types import TracebackType
 from typing import Any
 
-#: Work that ends within this many seconds shows no progress.
+#: Work shows no progress during this number of seconds.
 _PATIENCE = 2.0
-#: How often it is redrawn, in seconds: on a terminal, and in a notebook, which keeps everything it is sent.
+#: The shortest time between two updates, in seconds: on a terminal, and in a notebook, which stores all that it
+#: receives.
 _INTERVAL = 0.1
 _NOTEBOOK_INTERVAL = 0.5
 _WIDTH = 30
 
 
 class Progress:
-    """A line that is redrawn on a terminal or in a notebook, and gone at the end."""
+    """A line on a terminal or in a notebook that is updated, and removed at the end."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()
@@ -49,14 +50,14 @@ class Progress:
         self._draw(line(stage, done, expected, now - self._started, bar=not self._in_notebook), share)
 
     def _draw(self, text: str, share: float) -> None:
-        # An interrupt may come between any two steps.
+        # An interrupt may come between any two statements, so the state is updated first.
         before, self._shown = self._shown, text or self._shown
         if self._in_notebook:
-            # One output that is replaced. An unchanged state is not sent.
+            # The notebook has one output, which is replaced. An unchanged text is not sent.
             if text != before:
                 self._replace(_bar(text, share) if text else "")
             return
-        # The rest of a longer text before is overwritten.
+        # Blanks overwrite the rest of a longer line.
         sys.stderr.write("\r" + text.ljust(len(before)) + ("" if text else "\r"))
         sys.stderr.flush()
 
@@ -69,7 +70,7 @@ class Progress:
 
 
 def _bar(text: str, share: float) -> str:
-    """A bar that is filled to its `share`, and `text` beside it."""
+    """A bar that is filled to its `share`, with `text` next to it."""
     return (
         '<div style="font:13px system-ui,sans-serif;display:flex;align-items:center;gap:.8em">'
         f'<progress value="{share:.4f}" max="1" style="width:16em"></progress><span>{html.escape(text)}</span></div>'
@@ -77,20 +78,20 @@ def _bar(text: str, share: float) -> str:
 
 
 def _in_notebook() -> bool:
-    # Who starts kernels has the module, too, and is none.
+    # A program that starts kernels has this module too, but is not a kernel itself.
     kernel = sys.modules.get("ipykernel.kernelapp")
     return kernel is not None and bool(kernel.IPKernelApp.initialized())
 
 
 def line(stage: str, done: int, expected: int | None, seconds: float, *, bar: bool = True) -> str:
-    """The state after `seconds`: how much is done, and how long the rest takes at this pace."""
+    """The progress after `seconds`: how much is done, and how long the rest will take at this rate."""
     unit = {"runs": "runs", "preparation": "page writes"}.get(stage, "requests")
     what = {"first pass": "first pass: ", "preparation": "filling the device: "}.get(stage, "")
     if not expected:
         return f"{what}{seconds:.0f} s, {done:,} {unit}, {done / seconds:,.0f}/s"
     share = min(done / expected, 1.0)
     drawn = f" [{'=' * int(share * _WIDTH):<{_WIDTH}}]" if bar else ","
-    # Of very little the pace is not known yet.
+    # Before 1 % is done, the rate is not known well enough.
     left = f", {_duration(seconds / share - seconds)} left" if share >= 0.01 else ""
     return f"{what}{_duration(seconds)}{drawn} {done:,} of {expected:,} {unit}{left}"
 

@@ -1,4 +1,4 @@
-"""The names to choose from."""
+"""The registries of names to choose from."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ class Row:
 
     @property
     def fields(self) -> Mapping[str, Any]:
-        """All known facts, as `destage list --json` has them."""
+        """All known facts, in the form of `destage list --json`."""
         return MappingProxyType(self._fields)
 
     @cached_property
     def parameters(self) -> Mapping[str, Row]:
-        """Its parameters by their dotted names, each with default, unit, expected, about, source, needs and excludes in its `fields`."""
+        """Its parameters by their dotted names. The `fields` of each have default, unit, expected, about, source, needs
+        and excludes."""
         if self._page is None:
             return MappingProxyType({})
         return _rows(json.loads(_core.page(self._page, self.name))["parameters"])
@@ -71,7 +72,7 @@ class Registry(Mapping[str, Row]):
 
 
 class Explanations(Sequence[Mapping[str, str]]):
-    """The explanation of a name or a message, each meaning a mapping: `name`, `kind`, `about`, and further facts."""
+    """The explanations of a name or a message. Each is a mapping with `name`, `kind`, `about`, and further facts."""
 
     def __init__(self, found: list[dict[str, str]]) -> None:
         self._found = found
@@ -110,7 +111,7 @@ def _rows(fields: list[dict[str, Any]], page: str | None = None) -> Registry:
 
 
 def buffers() -> Registry:
-    """The schemes."""
+    """The buffer schemes."""
     return _rows(json.loads(_core.rows("buffers")), "buffer")
 
 
@@ -135,7 +136,7 @@ def workloads() -> Registry:
 
 
 def metrics() -> Registry:
-    """The metrics. A `*` in a name stands for mean, std, p50, p95, p99, p999 and max."""
+    """The metrics. A `*` in a name is any of mean, std, p50, p95, p99, p999 and max."""
     return _rows(json.loads(_core.rows("metrics")))
 
 
@@ -145,5 +146,5 @@ def experiments() -> Registry:
 
 
 def parameters() -> Registry:
-    """The parameters of device, host, trace and run, and those that all buffers have."""
+    """The parameters of device, host, trace and run, and the parameters that all buffers have."""
     return _rows(json.loads(_core.page("parameters", ""))["parameters"])

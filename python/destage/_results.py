@@ -1,4 +1,4 @@
-"""Results, as the command line would have printed them."""
+"""Results, made from the JSON that the commands print."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class DestageWarning(UserWarning):
-    """Something that the user should know of an input, though the simulation went on."""
+    """A warning about an input or a run. The simulation was not stopped."""
 
 
 def warn(texts: Iterable[str]) -> None:
-    """Warns with `texts` at the line that called the package."""
+    """Issues `texts` as warnings at the line that called the package."""
     frame: FrameType | None = sys._getframe()
     level = 1
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "destage":
@@ -39,7 +39,7 @@ def warn(texts: Iterable[str]) -> None:
 
 
 class Metrics(Mapping[str, int | float]):
-    """Metrics by their dotted names. A metric without a meaning in the run is left out; a name that no run has is a
+    """Metrics by their dotted names. A metric without a meaning in the run is left out. A name that no run has is a
     `ConfigError`."""
 
     __slots__ = ("_values",)
@@ -66,7 +66,7 @@ class Metrics(Mapping[str, int | float]):
 
 
 class Document:
-    """The library's result, as text and as values."""
+    """A result of the library, as text and as values."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -76,9 +76,9 @@ class Document:
         return self._text
 
     def report(self, path: str | os.PathLike[str], title: str | None = None) -> None:
-        """Writes a page to explore in any browser, a single file that needs no other: the same as `-o FILE.html`.
+        """Writes a page to explore in a browser, as a single file: the same as `-o FILE.html`.
 
-        `title` stands in place of the usual one. The file appears whole or not at all.
+        `title` replaces the usual title. The file appears complete or not at all.
         """
         page = _core.report(self._text, title)
         _core.write_file(path, page.encode())
@@ -89,17 +89,17 @@ class Document:
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """How the result came to be. Metrics never depend on the manifest."""
+        """How the result was made. Metrics never depend on the manifest."""
         return MappingProxyType(self._document["manifest"])
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings for a reader of the numbers, about inputs and runs; one sentence each."""
+        """Warnings about inputs and runs that are needed to understand the numbers, one sentence each."""
         return [*self._document["manifest"].get("warnings", []), *self._document.get("warnings", [])]
 
     @property
     def conclusions(self) -> list[str]:
-        """Conclusions, one sentence each, the most important first; the page has them at its top."""
+        """The conclusions at the top of the page, one sentence each, the most important first."""
         return self._outline["conclusions"]
 
     @cached_property
@@ -107,7 +107,7 @@ class Document:
         return _show.outline(self._text)
 
     def _body(self) -> str:
-        """The notebook's display below the conclusions."""
+        """The part of the notebook's display below the conclusions."""
         return _show.of_table(self._outline["table"]) if "table" in self._outline else ""
 
     def _repr_html_(self) -> str:
@@ -128,17 +128,18 @@ class Result(Document):
 
     @property
     def metrics(self) -> Mapping[str, int | float]:
-        """Every metric that has a meaning in this run, by its dotted name."""
+        """All metrics that have a meaning in this run, by their dotted names."""
         return Metrics(self._document["metrics"])
 
     @property
     def parameters(self) -> Mapping[str, int | float | bool | str]:
-        """Every parameter, by its dotted name."""
+        """All parameters, by their dotted names."""
         return MappingProxyType(self._document["parameters"])
 
     @property
     def responses(self) -> np.ndarray | None:
-        """A row a request, in the order of the trace: index, arrival_ms, response_ms, op. None if not asked for.
+        """An array with one row for each request, in the order of the trace: index, arrival_ms, response_ms, op. None
+        if it was not asked for (`responses=True`).
 
         `response_ms` is NaN if the run ended before the request was complete.
         """
@@ -146,16 +147,15 @@ class Result(Document):
 
     @property
     def explained(self) -> Mapping[str, Any] | None:
-        """Where the time went: `words`, `response`, `series`, `destages`, `wear`, `worst`, `scheme`, as docs/EXPLAIN.md says.
-
-        None if not asked for (`series=True`).
+        """Where the time went: `words`, `response`, `series`, `destages`, `wear`, `worst`, `scheme`; see
+        docs/EXPLAIN.md. None if it was not asked for (`series=True`).
         """
         explained = self._document.get("explained")
         return None if explained is None else MappingProxyType(explained)
 
     @cached_property
     def series(self) -> Series | None:
-        """The course of the run, a row an interval. None if not asked for, and of a run without a clock."""
+        """Series over the run, with one row for each interval. None if not asked for, or if the run has no clock."""
         explained = self._document.get("explained", {})
         return Series(explained["series"]) if "series" in explained else None
 
@@ -177,13 +177,14 @@ class Result(Document):
 
 
 class Columns:
-    """A table. A library for tables is imported only when it is needed."""
+    """A table. The library for it is imported only when it is needed."""
 
     def _table(self) -> dict[str, list[Any]]:
         raise NotImplementedError
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A table of pandas, a row a run (a point, a claim, an interval). Counts with gaps are `Int64`."""
+        """A pandas table with one row for each run (or point, claim, interval). Counts with missing values are
+        `Int64`."""
         pandas = library("pandas", "to_pandas")
 
         def column(values: list[Any]) -> Any:
@@ -193,15 +194,15 @@ class Columns:
         return pandas.DataFrame({name: column(values) for name, values in self._table().items()})
 
     def to_polars(self) -> polars.DataFrame:
-        """A table of polars, a row a run (a point, a claim, an interval)."""
+        """A polars table with one row for each run (or point, claim, interval)."""
         return library("polars", "to_polars").DataFrame(self._table())
 
     def to_arrow(self) -> pyarrow.Table:
-        """A table of pyarrow, a row a run (a point, a claim, an interval)."""
+        """A pyarrow table with one row for each run (or point, claim, interval)."""
         return library("pyarrow", "to_arrow").table(self._table())
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
-        """Writes the table as Parquet, by pyarrow. The file appears whole or not at all."""
+        """Writes the table as Parquet, with pyarrow. The file appears complete or not at all."""
         table = self.to_arrow()
         parquet = importlib.import_module("pyarrow.parquet")
         content = io.BytesIO()
@@ -214,19 +215,19 @@ class Table(Document, Columns):
 
 
 class Series(Columns, Mapping[str, list[Any]]):
-    """The course of a run: a list for each column of docs/EXPLAIN.md, with a value an interval."""
+    """Series over a run: a list for each column of docs/EXPLAIN.md, with one value for each interval."""
 
     def __init__(self, series: dict[str, Any]) -> None:
         self._series = series
 
     @property
     def start_ms(self) -> float:
-        """When the first interval begins, in simulated time."""
+        """The start of the first interval, in simulated time."""
         return self._series["start_ms"]
 
     @property
     def interval_ms(self) -> float:
-        """How long an interval is. The run may have ended before the last one was over."""
+        """The length of an interval. The run may have ended within the last interval."""
         return self._series["interval_ms"]
 
     def _table(self) -> dict[str, list[Any]]:
@@ -257,7 +258,7 @@ class Series(Columns, Mapping[str, list[Any]]):
 
 
 def library(name: str, method: str) -> Any:
-    """The library `name`, which `method` needs."""
+    """Imports the library `name`, which `method` needs."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -265,7 +266,7 @@ def library(name: str, method: str) -> Any:
 
 
 def by_column(rows: Iterable[Mapping[str, Any]], order: Iterable[str] | None = None) -> dict[str, list[Any]]:
-    """A list for each column; a missing value is None. Columns that no row has are left out."""
+    """The rows as a list for each column; a missing value is None. Columns that no row has are left out."""
     rows = list(rows)
     seen = {name: None for row in rows for name in row}
     columns = {}
@@ -277,14 +278,14 @@ def by_column(rows: Iterable[Mapping[str, Any]], order: Iterable[str] | None = N
         if kinds == {int, float}:
             values = [None if value is None else float(value) for value in values]
         elif len(kinds) > 1:
-            # A parameter that is a number in one run and a word in another.
+            # A parameter may be a number in one run and a word in another.
             values = [None if value is None else str(value) for value in values]
         columns[name] = values
     return columns
 
 
 class Run:
-    """One run of several."""
+    """One of several runs."""
 
     __slots__ = ("_fields",)
 
@@ -293,32 +294,32 @@ class Run:
 
     @property
     def trace(self) -> str:
-        """The trace or workload, as given."""
+        """The trace or workload, as it was given."""
         return self._fields["trace"] if "trace" in self._fields else self._fields["input"]
 
     @property
     def labels(self) -> Mapping[str, str]:
-        """A study's name for this run; empty in a comparison."""
+        """The labels by which a study identifies this run; empty in a comparison."""
         return MappingProxyType(self._fields.get("labels", {}))
 
     @property
     def parameters(self) -> Mapping[str, int | float | bool | str]:
-        """Every parameter, by its dotted name."""
+        """All parameters, by their dotted names."""
         return MappingProxyType(self._fields.get("parameters", {}))
 
     @property
     def metrics(self) -> Mapping[str, int | float]:
-        """Every metric that has a meaning in this run; none if it failed."""
+        """All metrics that have a meaning in this run; empty if the run failed."""
         return Metrics(self._fields.get("metrics", {}))
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings for a reader of its numbers; one sentence each."""
+        """Warnings that are needed to understand the numbers of this run, one sentence each."""
         return self._fields.get("warnings", [])
 
     @property
     def error(self) -> str | None:
-        """Why it failed; None if it did not."""
+        """The reason why the run failed; None if it did not fail."""
         return self._fields.get("error")
 
     def __repr__(self) -> str:
@@ -333,7 +334,7 @@ class Run:
 
 
 class Results(Table, Sequence[Run]):
-    """The results of many runs, in the order of the traces, and for each trace by layer, buffer and size."""
+    """The results of many runs, ordered by trace, and for each trace by layer, buffer and size."""
 
     def __init__(self, text: str, columns: list[str] | None = None) -> None:
         super().__init__(text)
@@ -367,13 +368,14 @@ class Results(Table, Sequence[Run]):
         return [run for run in self.runs if run.error is not None]
 
     def to_xarray(self) -> xarray.Dataset:
-        """The metrics as a dataset of xarray, a dimension for each thing in which the runs differ; NaN where a run has none.
+        """The metrics as a dataset of xarray, with a dimension for each setting in which the runs differ. A missing
+        value is NaN.
 
         For a comparison the dimensions are `trace`, `buffer.kind`, `buffer.capacity_bytes` (bytes), `ftl.kind`, and
-        parameters that distinguish runs that agree in these; for a study they are its labels: `input`, `variant`,
-        `seed`, `buffer`, `size` (bytes), `ftl` and the varied parameters. A value that all runs share is a coordinate
-        without a dimension; a run without a buffer stands at every size. Units and meanings of the
-        metrics are attributes. Two runs that differ in none of these are an `InputError`.
+        those parameters that distinguish runs with the same values of these four. For a study they are its labels:
+        `input`, `variant`, `seed`, `buffer`, `size` (bytes), `ftl` and the varied parameters. A value that all runs
+        share is a coordinate without a dimension. A run without a buffer is at every size. Units and meanings of the
+        metrics are attributes. Two runs at the same position are an `InputError`.
         """
         places = _grid.places([(run.trace, run.parameters) for run in self.runs])
         if any(run.labels for run in self.runs):
@@ -387,7 +389,7 @@ class Results(Table, Sequence[Run]):
         return self._document.get("figures", [])
 
     def _table(self) -> dict[str, list[Any]]:
-        # Of a parameter and a metric of one name, the metric has it.
+        # If a parameter and a metric have the same name, the column of this name has the metric.
         both = {name for run in self.runs for name in run.metrics} & {name for run in self.runs for name in run.parameters}
 
         def row(run: Run) -> dict[str, Any]:
@@ -410,14 +412,14 @@ class Curves(Table):
         return [MappingProxyType(curve) for curve in self._document["curves"]]
 
     def to_xarray(self) -> xarray.Dataset:
-        """The metrics as a dataset of xarray over `buffer`, `ftl` and `bytes`; NaN where a curve has none. A dimension of one value is a
-        coordinate only. Ends of intervals are `METRIC.low` and `METRIC.high`."""
+        """The metrics as a dataset of xarray over `buffer`, `ftl` and `bytes`. A missing value is NaN. A dimension
+        with a single value is only a coordinate. The ends of intervals are `METRIC.low` and `METRIC.high`."""
         axes = ("buffer", "ftl", "bytes")
         rows = [({axis: row[axis] for axis in axes if axis in row}, {name: value for name, value in row.items() if name not in axes}) for row in self._rows()]
         return _grid.dataset(library("xarray", "to_xarray"), rows, {"version": str(self.manifest["version"])})
 
     def _rows(self) -> list[dict[str, Any]]:
-        # A sampled value has its interval beside it.
+        # A sampled value is followed by its interval.
         def flat(point: Mapping[str, Any]) -> dict[str, Any]:
             row: dict[str, Any] = {}
             for name, value in point.items():
@@ -438,16 +440,18 @@ class Curves(Table):
 
 
 class Fleet(Table):
-    """Buffers of many volumes over the bytes in all: `own`, one `shared`, and the best `split`. The table has a row for each."""
+    """Buffers of many volumes over the total size: `own` buffers, one `shared` buffer, and the best `split`. The
+    table has a row for each of these ways."""
 
     @property
     def curves(self) -> list[Mapping[str, Any]]:
-        """A curve for each scheme: `buffer` and `points` with `each_bytes`, `bytes`, `own`, `shared`, `split`."""
+        """A curve for each scheme: `buffer`, and `points` with `each_bytes`, `bytes`, `own`, `shared`, `split`."""
         return [MappingProxyType(curve) for curve in self._document["fleet"]]
 
     @property
     def volumes(self) -> list[Mapping[str, Any]]:
-        """A row for each volume: `volume`, `requests`, `digest` and `curves`, whose `split_bytes` are its part of the best split."""
+        """A row for each volume: `volume`, `requests`, `digest` and `curves`, whose `split_bytes` are its share of the
+        best split."""
         return [MappingProxyType(volume) for volume in self._document["volumes"]]
 
     def _table(self) -> dict[str, list[Any]]:
@@ -468,7 +472,7 @@ class Answers(Table):
 
     @property
     def answers(self) -> list[Mapping[str, Any]]:
-        """A row for each scheme that reaches them: `buffer`, `bytes`, `metrics`, `confirmed`."""
+        """A row for each scheme that reaches the goals: `buffer`, `bytes`, `metrics`, `confirmed`."""
         return [MappingProxyType(answer) for answer in self._document["answers"]]
 
     def _table(self) -> dict[str, list[Any]]:
@@ -479,7 +483,7 @@ class Answers(Table):
 
 
 class _Judged(Columns):
-    """A profile beside measurements of a drive. The table has a row for each measured value."""
+    """A profile compared with measurements of a drive. The table has a row for each measured value."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -491,7 +495,7 @@ class _Judged(Columns):
 
     @property
     def manifest(self) -> Mapping[str, Any]:
-        """How the result came to be. The model's values never depend on the manifest."""
+        """How the result was made. Modelled values never depend on the manifest."""
         return MappingProxyType(self._document["manifest"])
 
     @property
@@ -503,13 +507,14 @@ class _Judged(Columns):
     def rows(self) -> list[Mapping[str, Any]]:
         """A row for each measured value: the columns of the file, `what`, `measured`, `modelled`, `error`, `counts`.
 
-        `error` is a share of the measured value, 0 within the range of its repetitions; it and `modelled` are None where there is no model.
+        `error` is a share of the measured value, and 0 within the range of its repetitions. `error` and `modelled` are
+        None if the value cannot be modelled.
         """
         return [MappingProxyType(row) for row in self._document["rows"]]
 
     @property
     def summary(self) -> list[Mapping[str, Any]]:
-        """For each thing that was measured: `what`, `rows`, and the `median` and `p90` of the errors over rows that
+        """For each measured quantity: `what`, `rows`, and the `median` and `p90` of the errors of the rows that
         count."""
         return [MappingProxyType(of) for of in self._document["summary"]]
 
@@ -536,8 +541,8 @@ class Check(_Judged):
 
 
 class Fit(_Judged):
-    """A profile fitted to measurements of a drive: the result of `destage drive fit`. A row also has `use`: `fit`,
-    `judge` or `show`; rows that the profile was fitted to do not count."""
+    """A profile fitted to measurements of a drive: the result of `destage drive fit`. Each row also has `use`: `fit`,
+    `judge` or `show`. Rows that were used for the fit do not count."""
 
     def __init__(self, text: str, profile: str) -> None:
         super().__init__(text)
@@ -545,14 +550,14 @@ class Fit(_Judged):
 
     @property
     def profile(self) -> str:
-        """The profile, as a TOML file."""
+        """The profile as the text of a TOML file."""
         return self._profile
 
     @property
     def parameters(self) -> Mapping[str, Mapping[str, Any]]:
-        """The numbers that were fitted, by key: `value`, the bounds `low` and `high` that follow from the rows, and
-        `tied`, the keys that the rows cannot tell from it. For a parameter with several numbers the first has `/1`
-        after its key, the second `/2`."""
+        """The fitted numbers by key: `value`, the bounds `low` and `high` that follow from the rows, and `tied`, the
+        keys that the rows cannot distinguish from it. If a parameter has several numbers, `/1` follows the key of the
+        first, `/2` that of the second."""
         return MappingProxyType({key: MappingProxyType(of) for key, of in self._document["parameters"].items()})
 
 
@@ -570,7 +575,7 @@ class Reproduction(Table):
 
     @property
     def claims(self) -> list[Mapping[str, Any]]:
-        """A row a claim."""
+        """A row for each claim."""
         return [MappingProxyType(claim) for claim in self._document["claims"]]
 
     def _table(self) -> dict[str, list[Any]]:
@@ -586,12 +591,12 @@ class TraceInfo(Document):
 
     @property
     def statistics(self) -> Mapping[str, int | float]:
-        """Counts, sizes, shares and distances, by name; statistics without a meaning for the trace are left out."""
+        """Counts, sizes, shares and distances, by name. Statistics without a meaning for the trace are left out."""
         return MappingProxyType(self._document["statistics"])
 
     @property
     def shape(self) -> Mapping[str, Any]:
-        """The data of its charts: load over time, sizes, gaps, distances, hot pages; docs/TRACES.md explains them."""
+        """The data of the charts: load over time, sizes, gaps, distances, hot pages; see docs/TRACES.md."""
         return MappingProxyType(self._document["shape"])
 
     def _body(self) -> str:

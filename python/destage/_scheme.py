@@ -10,33 +10,33 @@ if TYPE_CHECKING:
 
 
 class Scheme:
-    """Chooses which buffered pages leave next. An instance of a subclass goes where a buffer's name goes.
+    """Decides which pages of the buffer are evicted next. An instance of a subclass can replace the name of a buffer.
 
-    The instance itself is only a template: each run works on a deep copy of it, as it is when the run begins. Before
-    the first call, the attributes below tell the copy about its buffer.
+    The instance itself is only a template: each run uses a deep copy of it, made when the run begins. Before the first
+    call, the attributes below are set in the copy.
 
-    `insert` names a page that is not resident, `touch` and `remove` resident ones. The pages that `evict` names have left; a
-    scheme forgets them itself.
+    `insert` gets a page that is not resident; `touch` and `remove` get resident pages. The pages that `evict` returns
+    have left the buffer, and the scheme itself has to forget them.
     """
 
-    #: The name of the scheme in results and errors; by default the name of the class, in small letters.
+    #: The name of the scheme in results and errors; the default is the name of the class in lower case.
     name: str = ""
-    #: The version that tells the scheme from its earlier forms. Results are kept under it (`destage.fleet`); of a scheme
-    #: without a version none are.
+    #: The version of the scheme. Results are kept under this version (`destage.fleet`); without a version no results
+    #: are kept.
     version: str | None = None
     #: Whether a read that misses puts its page into the buffer.
     allocates_reads: bool = False
-    #: Pages that the buffer holds.
+    #: The number of pages that the buffer can hold.
     capacity_pages: int
-    #: Pages of a logical block.
+    #: The number of pages of a logical block.
     cluster_pages: int
-    #: Dies over which pages are striped.
+    #: The number of dies over which pages are striped.
     dies: int
-    #: Fixes random choices: `random.Random(self.seed)` chooses the same in every run.
+    #: A seed for random choices: `random.Random(self.seed)` makes the same choices in every run.
     seed: int
 
     def insert(self, page: int, access: Access) -> None:
-        """`page` becomes resident. Room has been made."""
+        """`page` becomes resident. There is room for it already."""
         raise NotImplementedError(f"{type(self).__name__}.insert(page, access)")
 
     def touch(self, page: int, access: Access) -> None:
@@ -44,13 +44,13 @@ class Scheme:
         raise NotImplementedError(f"{type(self).__name__}.touch(page, access)")
 
     def remove(self, page: int) -> None:
-        """The resident `page` leaves without being chosen (trim)."""
+        """The resident `page` is removed by a trim, and not by `evict`."""
         raise NotImplementedError(f"{type(self).__name__}.remove(page)")
 
     def evict(self, need: Need, access: Access) -> Iterable[int]:
-        """The pages that leave now, at least one, in the order in which they are issued.
+        """Returns the pages to evict now, at least one, in the order in which they are issued.
 
-        `need.kind` is `evict` (room for `need.page`), `flush` (all pages have to reach the flash: asked until none is left) or
-        `flush_page` (the resident `need.page` has to be among them).
+        `need.kind` is `evict` (room for `need.page`), `flush` (all pages have to be written to flash; this is called
+        until none is left) or `flush_page` (the resident `need.page` must be among the returned pages).
         """
         raise NotImplementedError(f"{type(self).__name__}.evict(need, access)")

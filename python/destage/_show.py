@@ -1,5 +1,5 @@
-"""The notebook's display of results: conclusions in sentences, a table with units and small charts, and the page behind
-one click."""
+"""The display of results in notebooks: conclusions in sentences, a table with units and small charts, and a link to the
+page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from destage import _core, _registries
 
-#: The metrics that distinguish buffers, in the order of the columns; a table has those that its results have.
+#: The metrics that distinguish buffers, in the order of the columns. A table has those that its results have.
 _USUAL = (
     "response.mean_ms",
     "response.p99_ms",
@@ -25,9 +25,9 @@ _USUAL = (
     "flash.erases",
     "waf.host",
 )
-#: Most rows of a table; if there are more, their number is given.
+#: The largest number of rows of a table. If there are more, their number is given.
 _ROWS = 20
-#: A page that is larger than this when packed is not put into the notebook, in bytes.
+#: The largest packed page that is put into a notebook, in bytes.
 _PAGE_BYTES = 1_500_000
 
 _STYLE = (
@@ -46,7 +46,7 @@ def card(
     body: str = "",
     page: Callable[[], str] | None = None,
 ) -> str:
-    """The notebook's display: `sentences` first, then `body`, which is HTML, `notes`, and the `page` behind a link."""
+    """The display in a notebook: `sentences`, then `body`, which is HTML, then `notes`, and a link to the `page`."""
     parts = [_STYLE, '<div class="destage">', f"<h4>{html.escape(title).replace(chr(10), '<br>')}</h4>"]
     parts += [f"<p>{html.escape(sentence)}</p>" for sentence in sentences]
     parts.append(body)
@@ -59,11 +59,12 @@ def card(
 
 
 def _link(page: str) -> str:
-    """Opens `page`, which is packed into the link: everybody who gets the notebook has it, too."""
+    """A link that opens `page`. The page is packed into the link, so that it is a part of the notebook."""
     packed = base64.b64encode(gzip.compress(page.encode(), 9, mtime=0)).decode()
     if len(packed) > _PAGE_BYTES:
         return '<p class="note">The page is too large to be kept in a notebook: <code>.report("report.html")</code> writes it.</p>'
-    # The tab opens with the click: one that opens later would be a pop-up. Within a handler `URL` alone is that of the document.
+    # The tab must be opened during the click, because a later one would be blocked as a pop-up. In an event handler
+    # `URL` is that of the document, so `window.URL` is needed.
     script = (
         "event.preventDefault();const tab=window.open('','_blank');"
         "const bytes=Uint8Array.from(atob(this.dataset.page),letter=&gt;letter.charCodeAt(0));"
@@ -74,12 +75,12 @@ def _link(page: str) -> str:
 
 
 def outline(text: str) -> dict[str, Any]:
-    """The head and the table of the page of `text`, which a command printed as JSON."""
+    """The head and the table of the page of `text`, which is JSON as a command prints it."""
     return json.loads(_core.outline(text))
 
 
 def number(value: Any) -> str:
-    """A value as people read it: digits that count, and thousands apart."""
+    """A value for people: with its significant digits, and with separators of thousands."""
     if value is None:
         return "\N{EN DASH}"
     if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -93,7 +94,7 @@ def number(value: Any) -> str:
 
 
 def size(value: Any) -> str:
-    """A size in bytes as it is typed."""
+    """A size in bytes with a binary unit, as it can be typed."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return number(value)
     for unit, name in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
@@ -103,7 +104,7 @@ def size(value: Any) -> str:
 
 
 def sparkline(values: Sequence[Any], label: str = "") -> str:
-    """The course of `values` as a small drawing; where one is missing, the line has a gap. Nothing of fewer than two."""
+    """A small line chart of `values`, with a gap at each missing value. Empty if there are fewer than two values."""
     known = [float(value) for value in values if _is_number(value)]
     if len(known) < 2:
         return ""
@@ -129,7 +130,8 @@ def _is_number(value: Any) -> bool:
 
 
 def table(heads: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], names: int, most: int = _ROWS) -> str:
-    """A table whose first `names` columns are words. A head is a name and a unit; cells are HTML. Of more than `most` rows the first are shown."""
+    """A table whose first `names` columns are words. A head is a name and a unit; cells are HTML. Only the first `most`
+    rows are shown."""
 
     def cell(tag: str, place: int, text: str) -> str:
         return f'<{tag}{" class=name" if place < names else ""}>{text}</{tag}>'
@@ -144,14 +146,15 @@ def table(heads: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], names
 
 
 def of_table(of: Mapping[str, Any], first: Iterable[str] = ()) -> str:
-    """The table of an outline. Rows that differ in nothing but the size of the buffer are one, with their course over it.
+    """The table of an outline. Rows that differ only in the size of the buffer are joined to one row with a small chart
+    over the size.
 
-    Metrics are those in `first`, and the usual ones.
+    The metrics are those in `first`, and the usual ones.
     """
     columns, rows = of["columns"], of["rows"]
     places = {column["name"]: place for place, column in enumerate(columns)}
     named = [column["name"] for column in columns if column["kind"] == "name"]
-    # A column that is the same in all rows is left out, except the buffer, which the table is about.
+    # A column with a single value is left out, except the buffer, which is the subject of the table.
     told = [
         name for name in named
         if name != "size" and (name == "buffer" or len({json.dumps(row[places[name]]) for row in rows}) > 1)
@@ -203,12 +206,12 @@ def _units() -> dict[str, str]:
 
 
 def _unit(metric: str) -> str:
-    # A row with a star stands for several.
+    # A row with a star describes several metrics.
     return _units().get(metric, "ms" if metric.endswith("_ms") else "")
 
 
 def of_metrics(metrics: Mapping[str, Any]) -> str:
-    """The usual metrics of one run below each other, and how many there are."""
+    """A table of the usual metrics of a run, and the number of further metrics."""
     there = [name for name in _USUAL if name in metrics]
     rows = [[html.escape(name), html.escape(number(metrics[name])), html.escape(_unit(name))] for name in there]
     rest = len(metrics) - len(there)

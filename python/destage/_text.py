@@ -1,4 +1,4 @@
-"""Values as the command line would be given them."""
+"""Values as text, as they would be typed on the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def value(name: str, given: Any) -> str:
     if isinstance(given, (str, int)):
         return str(given)
     if isinstance(given, float):
-        # A whole number of bytes or pages may have been computed as a float.
+        # A whole number of bytes or pages may be a float, as the result of a computation.
         return str(int(given)) if given.is_integer() else repr(given)
     if hasattr(given, "item"):
         # A number of numpy.
@@ -24,7 +24,7 @@ def value(name: str, given: Any) -> str:
 
 
 def pairs(given: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
-    """`KEY=VALUE` of a mapping of dotted names, or of tables of them."""
+    """The pairs `KEY=VALUE` of a mapping of dotted names, in which tables may be nested."""
     for name, inner in given.items():
         if not isinstance(name, str):
             raise InputError(f"{name!r}: expected the name of a parameter")

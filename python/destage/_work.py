@@ -1,4 +1,4 @@
-"""The commands."""
+"""The functions that run commands."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def simulate(
     series: bool = False,
     watch: str | os.PathLike[str] | None = None,
 ) -> Result:
-    """One run: `trace` (a path, a `Trace` or a `Workload`) on one buffer over one translation layer.
+    """Makes one run: simulates `trace` (a path, a `Trace` or a `Workload`) with one buffer over one translation layer.
 
     Names are those of the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. An argument that is
-    None has the profile's value, or without a profile the default in `destage.parameters()`. `settings` win over
-    everything else; if they are a path to a file of settings, the other arguments win over them.
-    `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`. `watch="FILE.html"` writes a
-    page that shows the device work, `watch="FILE.json"` a timeline for Perfetto.
+    None has the profile's value, or without a profile the default in `destage.parameters()`. `settings` override
+    everything else. If `settings` is the path of a file of settings, the other arguments override the file.
+    `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`. `watch="FILE.html"`
+    writes a page that plays the work of the device, `watch="FILE.json"` a timeline for Perfetto.
     """
     given, of_trace = _inputs.of(trace)
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
@@ -64,11 +64,11 @@ def compare(
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     threads: int = 0,
 ) -> Results:
-    """Every buffer at every size over every layer, on every trace; each trace is read once.
+    """Simulates every buffer at every size over every layer, with every trace. Each trace is read once.
 
-    `buffers="all"` is every scheme, and `sizes="1MiB..16MiB"` goes up by doubling; an argument that is None has the
-    profile's value. A run that fails has an `error` in its row.
-    `threads=0` is one for each core.
+    `buffers="all"` is every scheme, and `sizes="1MiB..16MiB"` doubles from one size to the next. An argument that is
+    None has the profile's value. A run that fails has an `error` in its row.
+    `threads=0` is one thread for each core.
     """
     given, of_traces = [], []
     for trace in _several(traces):
@@ -104,11 +104,11 @@ def curve(
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     threads: int = 0,
 ) -> Curves:
-    """Metrics over the size of the buffer; without `ftl` only the buffer is looked at. docs/CURVES.md says how.
+    """Computes metrics over the size of the buffer; without `ftl` only the buffer is simulated. See docs/CURVES.md.
 
-    With `sample` the values are estimates from `salts` (8) samples with that share of the erase blocks (0.01), with
-    intervals; with `error`, in percent of the curve's largest value, samples are as small as the interval of `metric`
-    allows.
+    With `sample`, values are estimated from `salts` samples (default 8), each with this share of the erase blocks (such
+    as 0.01), and have intervals. With `error`, in percent of the curve's largest value, samples are as small as the
+    interval of `metric` allows.
     """
     if sample is not None and error is not None:
         raise _core.InputError(f"sample: {sample!r}, error: {error!r}: both are given; expected one of them")
@@ -136,11 +136,11 @@ def fleet(
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     threads: int = 0,
 ) -> Fleet:
-    """Buffers for each volume in `folder`, which `destage trace partition` made, compared with one buffer that all of
-    them share.
+    """Compares a buffer for each volume in `folder` with one buffer that all volumes share. `destage trace partition`
+    makes such a folder.
 
-    Curves are kept in the folder `results`; curves that are there already are not made again. `sizes` are those of each
-    volume, and the shared buffer has that size for each volume. docs/FLEETS.md has the details.
+    Curves are kept in the folder `results`, and curves that are there already are not made again. `sizes` are those of
+    the buffer of one volume; the shared buffer has this size times the number of volumes. See docs/FLEETS.md.
     """
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, [], schemes or [])
@@ -161,7 +161,7 @@ def size(
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     threads: int = 0,
 ) -> Answers:
-    """The smallest buffers that reach all `goals`, each `METRIC<VALUE` or `METRIC>VALUE`."""
+    """Finds the smallest buffers that reach all `goals`, each `METRIC<VALUE` or `METRIC>VALUE`."""
     given, of_trace = _inputs.of(trace)
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, of_trace, schemes or [], ftl=ftl)
@@ -182,12 +182,13 @@ def study(
     scale: Literal["reduced", "full"] = "reduced",
     threads: int = 0,
 ) -> Results:
-    """The runs of a study file (docs/STUDIES.md). Runs whose results are in the folder `results` are not repeated.
+    """Makes the runs of a study file (docs/STUDIES.md). Runs whose results are in the folder `results` are not
+    repeated.
 
-    The report is written as the command writes it: `report.html` and the data in a folder of `results` that is called as the study is.
-    `traces` says where traces of the papers are: files by their names, or a folder in which they are looked for. With a
-    `client` of Dask its workers make the runs; they have to see study, traces and folder under the same names. `threads` is
-    then that of one part of the study, 1 if it is 0.
+    The report is written like that of the command: `report.html` and the data, in a folder of `results` with the name
+    of the study. `traces` are the paths of the papers' traces by name, or a folder that is searched for them. With a
+    `client` of Dask its workers make the runs; the study file, the traces and the folder must have the same paths on
+    all workers. `threads` is then the number of threads of each part of the study, and 0 means 1.
     """
     if client is not None:
         from destage import _cluster
@@ -209,9 +210,10 @@ def reproduce(
     scale: Literal["reduced", "full"] = "reduced",
     threads: int = 0,
 ) -> Reproduction:
-    """The experiments of the papers (`"bplru"`, `"bplru/w4"`, or all), with a verdict for each claim.
+    """Runs the experiments of the papers (`"bplru"`, `"bplru/w4"`, or all), and gives a verdict for each claim.
 
-    The report is written as the command writes it: `report.html`, `verdicts.json` and a folder for each paper in `results`.
+    The report is written like that of the command: `report.html`, `verdicts.json` and a folder for each paper, in
+    `results`.
     """
     with Progress() as progress:
         text, warnings = _core.reproduce(what, results, *_kept(traces, scale), threads, progress.tell)
@@ -225,8 +227,8 @@ def info(
     profile: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
 ) -> TraceInfo:
-    """Statistics of `trace` (a path, a `Trace` or a `Workload`), as a run with these settings would see it: sizes,
-    load, distances."""
+    """Computes statistics of `trace` (a path, a `Trace` or a `Workload`) as a run with these settings would see it:
+    sizes, load, distances."""
     given, of_trace = _inputs.of(trace)
     chosen = _chosen(profile, settings, of_trace, [])
     with Progress() as progress:
@@ -242,16 +244,17 @@ def explain(name: str) -> Explanations:
 
 
 def set_memory_limit(limit: str | int | None = None) -> None:
-    """Allows all calls of this process together to hold `limit` bytes of memory: `"8GiB"`, or a number of bytes.
+    """Limits the memory of all calls of this process together to `limit`: `"8GiB"`, or a number of bytes.
 
-    Without a limit of its own, and with None, a process has half of the machine's memory. A call that goes beyond the limit ends with an
-    `Error`. Arrays, tables and other objects of Python do not count.
+    None, which is also the default of a process, is half of the machine's memory. A call that exceeds the limit fails
+    with an `Error`. Arrays, tables and other objects of Python do not count.
     """
     _core.set_memory_limit(None if limit is None else _text.value("limit", limit))
 
 
 def _kept(traces: Any, scale: str) -> tuple[list[str], Any, bool]:
-    """Traces by name, the folder to look in, and whether all is run."""
+    """The arguments `traces` and `scale` for the library: traces as `NAME=FILE`, the folder to search, and whether all
+    runs are made."""
     if scale not in ("reduced", "full"):
         raise _core.InputError(f"scale: {scale!r}: expected 'reduced' or 'full'")
     if traces is None or isinstance(traces, Mapping):
@@ -260,7 +263,7 @@ def _kept(traces: Any, scale: str) -> tuple[list[str], Any, bool]:
 
 
 def _several(given: Any) -> list[Any]:
-    """A list; a single item may be given alone."""
+    """`given` as a list; a single item becomes a list of one."""
     alone = isinstance(given, (str, os.PathLike, int, Scheme, _inputs.Trace, _inputs.Workload))
     return [given] if alone else list(given)
 
@@ -287,9 +290,9 @@ def _chosen(
     size: Any = None,
     ftl: Any = None,
 ) -> _core.Settings:
-    """Settings, in the order in which they win."""
+    """The settings of a call; later ones override earlier ones."""
     chosen = _core.Settings()
-    # A name may stand in a list more than once.
+    # A scheme may be in the list more than once.
     for scheme in {id(scheme): scheme for scheme in schemes if isinstance(scheme, Scheme)}.values():
         chosen.add_scheme(_name(scheme), scheme, scheme.version)
     if profile is not None:
@@ -309,7 +312,7 @@ def _chosen(
 
 
 def _name(buffer: Any) -> str:
-    """A name of a buffer, or a scheme in its place."""
+    """The name of a buffer, which may be given as a scheme."""
     if isinstance(buffer, Scheme):
         name = buffer.name or type(buffer).__name__.lower()
         if not isinstance(name, str) or any(sign in name for sign in ":,= "):

@@ -25,10 +25,12 @@ def check(
     superblocks: int = 256,
     threads: int = 0,
 ) -> Check:
-    """The experiments of the file `against`, done by the drive of `profile`, made small: measured, modelled and the error, row by row.
+    """Repeats the experiments in the file `against` with a simulated drive of `profile` that has fewer blocks, and
+    compares measured and modelled values row by row.
 
-    Of several drives in the file `drive` names one, by its name or a part that no other has. `requests` are measured for each load; a plane
-    has `superblocks` blocks at least. `settings` win over the profile. `threads=0` is one for each core.
+    If the file holds several drives, `drive` selects one by its name, or by a part of the name that fits no other
+    drive. `requests` are measured for each load. A plane has at least `superblocks` blocks. `settings` override the
+    profile. `threads=0` is one thread for each core.
     """
     chosen = _chosen(profile, settings, [], [])
     with Progress() as progress:
@@ -51,11 +53,12 @@ def fit(
     superblocks: int = 256,
     threads: int = 0,
 ) -> Fit:
-    """A profile fitted to the measurements of one drive in `files`, which are of one experiment each, and judged by the rows that it was not
-    fitted on.
+    """Fits a profile to the measurements of one drive in `files`, each with one experiment, and judges it by rows that
+    were not used for the fit.
 
-    The search begins from the profile `start`, with `settings` besides. `all_rows` fits on all rows and leaves none to judge by. The profile is written
-    to `output`, a `.toml` file, if that is given; it is text as `profile`. The other arguments are those of `check`.
+    The search starts from the profile `start`, which `settings` override. With `all_rows` all rows are used for the
+    fit, and none is left to judge the profile by. The profile is written to `output`, a `.toml` file, if that is
+    given; the attribute `profile` has its text. The other arguments are those of `check`.
     """
     chosen = _chosen(start, settings, [], [])
     paths = [files] if isinstance(files, str | os.PathLike) else files

@@ -4,8 +4,8 @@
 
     plot.save(plot.over_size(results, metric="response.p99_ms"), "p99.pdf")
 
-Each function draws into `ax`, or into a figure of its own, and returns the figure. One style for all; equal results give equal
-files, byte for byte. docs/guides/figures.md shows them.
+Each function draws into `ax`, or into a new figure, and returns the figure. All figures have one style. Equal results
+give equal files, byte for byte. docs/guides/figures.md shows the figures.
 """
 
 from __future__ import annotations
@@ -29,15 +29,17 @@ if TYPE_CHECKING:
 
 __all__ = ["curve", "destages", "latencies", "learnt", "over_size", "save", "series", "split", "style"]
 
-#: Millimetres in an inch.
+#: The number of millimetres in an inch.
 _INCH = 25.4
-#: Readers with other colour vision can tell them apart too (Okabe and Ito), and in grey by their marks and dashes.
+#: Colours that people with colour-vision deficiency can distinguish (Okabe and Ito). In greyscale, marks and dashes
+#: distinguish the lines.
 _COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000"]
 _MARKS = ["o", "s", "^", "D", "v", "P", "X", "<", ">"]
 _DASHES = ["-", "--", "-.", ":"]
-#: By their numbers in `Result.responses`.
+#: The operations by their numbers in `Result.responses`.
 _OPERATIONS = ["read", "write", "flush", "trim"]
-#: Parts of a response in words: waiting in blue and grey, garbage collection hatched, work in orange and green.
+#: The parts of a response: words, colour and hatch. Waiting is blue or grey, and pink for a channel. Garbage collection
+#: is hatched. Work is orange or green.
 _PARTS = {
     "queue": ("in the queue", "#999999", ""),
     "bus": ("on the host bus", "#e69f00", ""),
@@ -52,13 +54,13 @@ _PARTS = {
     "channel": ("waiting for a channel", "#cc79a7", ""),
     "transfer": ("on a channel", "#e69f00", "/////"),
 }
-#: The columns that are drawn of the course of a run by default.
+#: The columns of a run's series that are drawn by default.
 _COURSE = ["write.p99_ms", "queue.mean", "buffer.dirty_pages", "gc.time_ms", "utilization.mean"]
-#: With more lines the legend stands above the axes.
+#: The largest number of lines with a legend inside the axes.
 _INSIDE = 4
-#: Room for a row of it above the axes, in mm.
+#: The height of a row of a legend above the axes, in mm.
 _ROW_MM = 3.4
-#: What stands beside the names in a column of it, and what a figure keeps free at its sides, in points.
+#: The width of a legend's column besides the name, and of the free margins of a figure, in points.
 _HANDLE_PT, _SIDES_PT = 29, 12
 _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -85,12 +87,12 @@ _STYLE: dict[str, Any] = {
     "lines.markersize": 3.5,
     "figure.dpi": 150,
     "savefig.dpi": 300,
-    # Text stays text, and names within the file do not depend on chance.
+    # Text is kept as text, and names within the file are not random.
     "svg.fonttype": "none",
     "svg.hashsalt": "destage",
     "pdf.fonttype": 42,
 }
-#: Metadata of a file that would change from day to day, or with the version of matplotlib.
+#: The metadata that would make files differ from day to day, or between versions of matplotlib.
 _METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
@@ -104,13 +106,13 @@ _Given = TypeVar("_Given")
 
 @contextlib.contextmanager
 def style() -> Iterator[None]:
-    """The style of these figures, for drawings of your own."""
+    """The style of these figures, as a context for other drawings."""
     _results.library("matplotlib", "destage.plot")
     import matplotlib
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
-        # Typed by the names that one version knows.
+        # The type is Any, because the type of the keys is known only for one version of matplotlib.
         chosen: Any = matplotlib.rcParams
         chosen.update(_STYLE)
         yield
@@ -133,7 +135,7 @@ def over_size(
 ) -> Figure:
     """`metric` over the size of the buffer: a line for each scheme, and for each layer, trace and parameter that differs.
 
-    A scheme without a buffer is a level line. Runs that failed, and those in which the metric has no meaning, are left out.
+    A scheme without a buffer is a horizontal line. Failed runs and runs without this metric are left out.
     """
     _expect("results", results, Results, "what compare or study gives")
     runs = [run for run in results if metric in run.metrics and "buffer.capacity_bytes" in run.parameters]
@@ -143,7 +145,7 @@ def over_size(
     for run, name in zip(runs, _names(runs), strict=True):
         size = int(run.parameters["buffer.capacity_bytes"])
         lines.setdefault(name, {}).setdefault(size, []).append(run.metrics[metric])
-    # Seeds of a study are one point, their mean.
+    # The seeds of a study are drawn as one point, their mean.
     means = {name: {size: sum(of) / len(of) for size, of in sorted(sizes.items())} for name, sizes in lines.items()}
     unbuffered = {name for run, name in zip(runs, _names(runs), strict=True) if "buffer.write_hits" not in run.metrics}
     return _over_size(means, unbuffered, metric, ax, width_mm)
@@ -153,7 +155,8 @@ def over_size(
 def curve(
     curves: Curves, *, metric: str = "buffer.write_hits", ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
-    """`metric` over the size of the buffer: a line for each scheme of `destage.curve`. What was sampled has its interval."""
+    """`metric` over the size of the buffer: a line for each scheme of `destage.curve`. Estimates have their
+    intervals."""
     _expect("curves", curves, Curves, "what destage.curve gives")
     lines: dict[str, dict[int, float]] = {}
     spans: dict[str, dict[int, tuple[float, float]]] = {}
@@ -185,13 +188,14 @@ def latencies(
     ax: Axes | None = None,
     width_mm: float = 85,
 ) -> Figure:
-    """Which share of requests took how long or longer, both on logarithmic axes, so that p99 and p99.9 can be read off.
+    """The share of requests that took a time or longer, with both axes logarithmic, so that p99 and p99.9 can be read.
 
-    Results, one or several by name, are of `simulate(..., responses=True)`, each response by itself, or of `series=True`, in the
-    buckets of a histogram. `operation` is read, write, flush or trim; None is all. What was never answered is left out.
+    `results` are one result, or several by name. With `simulate(..., responses=True)` each response is drawn, with
+    `series=True` the buckets of a histogram. `operation` is read, write, flush or trim; None is all of them. Requests
+    that were never answered are left out.
     """
     curves = {name: _shares(name, result, operation) for name, result in _several(results).items()}
-    # A curve falls from the upper left to the lower right: which corner it leaves free depends on its times.
+    # Which corner is free depends on the response times, so the legend is above the axes.
     figure, axes = _axes(ax, width_mm, above=list(curves))
     for number, (name, (times, shares, _)) in enumerate(curves.items()):
         axes.plot(times, shares, drawstyle="steps-pre", label=name, **_look(number, marks=False))
@@ -205,7 +209,8 @@ def latencies(
 
 
 def _shares(name: str, result: Result, operation: str | None) -> tuple[list[float], list[float], int]:
-    """Response times, ascending; the share of requests that took so long or longer; how many requests there are."""
+    """Response times in ascending order, the share of requests that took each time or longer, and the number of
+    requests."""
     if operation is not None and operation not in _OPERATIONS:
         raise InputError(f"operation: {operation!r}: expected one of {', '.join(_OPERATIONS)}, or None")
     counts: dict[float, int] = {}
@@ -218,7 +223,7 @@ def _shares(name: str, result: Result, operation: str | None) -> tuple[list[floa
     elif "response" in (result.explained or {}):
         for word, of in _explained(name, result)["response"].items():
             if operation in (None, word):
-                # Only the largest time of a bucket is known.
+                # Only the upper bound of a bucket is known.
                 for time, requests in zip(of["histogram"]["to_ms"], of["histogram"]["requests"], strict=True):
                     counts[time] = counts.get(time, 0) + requests
     else:
@@ -242,9 +247,10 @@ def split(
     ax: Axes | None = None,
     width_mm: float = 85,
 ) -> Figure:
-    """What responses are made of, a bar for each result of `simulate(..., series=True)`: waiting, bus, flash (docs/EXPLAIN.md).
+    """The parts of the responses, with a bar for each result of `simulate(..., series=True)`: waiting, bus, flash; see
+    docs/EXPLAIN.md.
 
-    `tail=True` takes the slowest requests, from the 99th percentile on, in place of all.
+    With `tail=True` only the slowest requests count, from the 99th percentile on.
     """
     bars: dict[str, Mapping[str, float]] = {}
     for name, result in _several(results).items():
@@ -275,7 +281,8 @@ def split(
 def destages(
     results: Result | Mapping[str, Result], *, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
-    """For each length of a record in pages, the number of destaged pages that left in records of at least that length, of `simulate(..., series=True)`."""
+    """For each length of a record, the share of destaged pages in records of at least that length. The results come
+    from `simulate(..., series=True)`."""
     curves: dict[str, tuple[list[int], list[float]]] = {}
     for name, result in _several(results).items():
         of = _explained(name, result)["destages"]
@@ -286,7 +293,7 @@ def destages(
     figure, axes = _axes(ax, width_mm, above=list(curves))
     for number, (name, (pages, shares)) in enumerate(curves.items()):
         axes.plot([1, *pages], [1.0, *shares], drawstyle="steps-pre", label=name, **_look(number, marks=False))
-        # A curve ends where no record is larger.
+        # The curve falls to 0 after the largest record.
         axes.plot([pages[-1]] * 2, [shares[-1], 0], **_look(number, marks=False))
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
@@ -301,7 +308,7 @@ def destages(
 def series(
     result: Result, *, columns: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
-    """The course of a run, of `simulate(..., series=True)`: a panel for each of `columns` (docs/EXPLAIN.md), over time."""
+    """Series over a run of `simulate(..., series=True)`: a panel for each of `columns` (docs/EXPLAIN.md), over time."""
     _expect("result", result, Result, "what destage.simulate gives")
     course = result.series
     if course is None:
@@ -315,7 +322,8 @@ def series(
 def learnt(
     result: Result, *, names: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
-    """What the scheme learnt, at the ends of its own periods, of `simulate(..., series=True)`: a panel for each of `names`."""
+    """What the scheme has learnt by the end of each of its periods, in a run of `simulate(..., series=True)`: a panel
+    for each of `names`."""
     _expect("result", result, Result, "what destage.simulate gives")
     of = _explained(str(result.parameters["buffer.kind"]), result).get("scheme", {})
     ends = next((values for name, values in of.items() if name.endswith(".period_end")), None)
@@ -334,7 +342,7 @@ def _stacked(
     ax: Axes | None,
     width_mm: float,
 ) -> Figure:
-    """A panel for each of the `chosen`, one above the other."""
+    """A panel for each name in `chosen`, one above the other."""
     from matplotlib import ticker
 
     unknown = [name for name in chosen if name not in of]
@@ -358,7 +366,7 @@ def _stacked(
 
 
 def _folded(label: str) -> str:
-    """A label on two lines, since a panel is low."""
+    """A label on two lines, because a panel is low."""
     words, _, unit = label.partition(" (")
     if unit:
         return f"{words}\n({unit}"
@@ -366,7 +374,7 @@ def _folded(label: str) -> str:
 
 
 def _several(results: Result | Mapping[str, Result]) -> Mapping[str, Result]:
-    """Results by name; one alone has the name of its scheme."""
+    """Results by name. A single result has the name of its scheme."""
     if isinstance(results, Result):
         return {str(results.parameters["buffer.kind"]): results}
     single = "what destage.simulate gives, or a dict of such results by name"
@@ -379,13 +387,13 @@ def _several(results: Result | Mapping[str, Result]) -> Mapping[str, Result]:
 
 
 def _expect(argument: str, given: object, kind: type, what: str) -> None:
-    """An error if what was given for `argument` is not of this `kind`."""
+    """Raises an error if `given`, the value of `argument`, is not of this `kind`."""
     if not isinstance(given, kind):
         raise InputError(f"{argument}: {given!r}: expected {what}")
 
 
 def _lacking(metric: str, where: str) -> InputError:
-    """That `metric` is not there, and which name may have been meant."""
+    """The error that `metric` is missing, with the name that may have been meant."""
     try:
         _core.require_metric(metric)
     except ConfigError as error:
@@ -400,7 +408,8 @@ def _explained(name: str, result: Result) -> Mapping[str, Any]:
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Writes `figure` to a file by its ending: .png (300 dpi), .svg or .pdf. The file appears whole or not at all."""
+    """Writes `figure` to a file. The extension decides the format: .png (300 dpi), .svg or .pdf. The file appears
+    complete or not at all."""
     name = os.fspath(path)
     ending = os.path.splitext(name)[1].lower()
     if ending not in _METADATA:
@@ -414,7 +423,8 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
 def _axes(
     ax: Axes | None, width_mm: float, height_mm: float | None = None, *, above: Sequence[str] = ()
 ) -> tuple[Figure, Axes]:
-    """The axes to draw into, and their figure: `height_mm`, or what suits the width, and room for a legend of these names above."""
+    """The axes to draw into, and their figure. A new figure has the height `height_mm`, by default one that suits the
+    width, and room for a legend of the names `above`."""
     if ax is not None:
         figure = ax.get_figure(root=True)
         if figure is None:
@@ -426,7 +436,7 @@ def _axes(
 
 
 def _panels(ax: Axes | None, width_mm: float, panels: int) -> tuple[Figure, list[Axes]]:
-    """Axes one above the other, with one axis along them all."""
+    """Axes one above the other, with a common horizontal axis."""
     if ax is not None:
         figure, axes = _axes(ax, width_mm)
         return figure, [axes]
@@ -439,7 +449,8 @@ def _shown() -> type[Figure]:
     from matplotlib.figure import Figure
 
     class Shown(Figure):
-        """A figure that a notebook shows where it is the last thing in a cell; one made without pyplot is only named there."""
+        """A figure that a notebook shows as the last value of a cell. Otherwise a figure made without pyplot is not
+        shown."""
 
         def _repr_png_(self) -> bytes:
             content = io.BytesIO()
@@ -455,7 +466,7 @@ def _figure(width_mm: float, height_mm: float) -> Figure:
 
 
 def _look(number: int, *, marks: bool = True) -> dict[str, Any]:
-    """The look of line `number`."""
+    """The colour, dashes and marker of line `number`."""
     look = {
         "color": _COLOURS[number % len(_COLOURS)],
         "linestyle": _DASHES[number // len(_COLOURS) % len(_DASHES)],
@@ -464,12 +475,13 @@ def _look(number: int, *, marks: bool = True) -> dict[str, Any]:
 
 
 def _columns(names: Sequence[str], width_pt: float) -> int:
-    """In how many columns a legend of `names` fits a figure of this width: as many as can be, and one where none fits."""
+    """The largest number of columns in which a legend of `names` fits this width; 1 if no number fits."""
     from matplotlib.textpath import TextPath
 
     widths = [TextPath((0, 0), name, size=_STYLE["legend.fontsize"]).get_extents().width + _HANDLE_PT for name in names]
     for columns in range(len(names), 1, -1):
-        # Columns are filled one after the other, the first ones with one row more where rows are left over.
+        # Columns are filled one after the other. If the names do not divide evenly, the first columns have one row
+        # more.
         rows, longer = divmod(len(names), columns)
         ends = [column * rows + min(column, longer) for column in range(columns + 1)]
         if sum(max(widths[begin:end]) for begin, end in itertools.pairwise(ends)) <= width_pt - _SIDES_PT:
@@ -478,7 +490,8 @@ def _columns(names: Sequence[str], width_pt: float) -> int:
 
 
 def _legend(axes: Axes, names: Sequence[str], *, is_above: bool) -> None:
-    """The legend of lines with these `names`: above the axes, or where they leave room. One line needs none."""
+    """Adds the legend of lines with these `names`, above the axes or where the lines leave room. One line needs no
+    legend."""
     if len(names) < 2:
         return
     if not is_above:
@@ -510,7 +523,7 @@ def _over_size(
     axes.set_xlabel("buffer")
     axes.set_ylabel(_label(metric))
     values = [value for points in lines.values() for value in points.values()]
-    # Values that span more than two decades would otherwise hide in a line at the bottom.
+    # On a linear axis, values that span more than two decades would be hidden at the bottom.
     if 0 < min(values) and max(values) > 100 * min(values):
         axes.set_yscale("log")
     else:
@@ -520,7 +533,8 @@ def _over_size(
 
 
 def _names(runs: Sequence[Run]) -> list[str]:
-    """What tells runs apart besides the size: the scheme, and whatever else differs between runs of the same scheme."""
+    """Names that distinguish runs, except by size: the scheme, and the settings in which runs of the same scheme
+    differ."""
 
     def facts(run: Run) -> dict[str, str]:
         of = {name: str(value) for name, value in run.parameters.items() if name not in _NOT_TOLD}
@@ -544,12 +558,12 @@ def _names(runs: Sequence[Run]) -> list[str]:
     return [told(of) for of in all_facts]
 
 
-#: Settings that do not identify a line: the axis, and seeds, over which a mean is taken.
+#: Settings that do not identify a line: the size, which is the axis, and seeds, over which a mean is taken.
 _NOT_TOLD = {"buffer.capacity_bytes", "sim.seed"}
 
 
 def _size(size: int) -> str:
-    """A size as it is typed."""
+    """A size in bytes with a binary unit, as it can be typed."""
     for unit, name in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if size >= unit:
             return f"{size / unit:.4g} {name}"
@@ -557,7 +571,7 @@ def _size(size: int) -> str:
 
 
 def _label(metric: str) -> str:
-    """The words of a metric's name, with its unit."""
+    """The name of a metric in words, with its unit."""
     unit = _unit(metric)
     ending = {"MB/s": ".mb_per_s", "1/s": "_per_s"}.get(unit, f"_{unit}")
     return _words(metric.removesuffix(ending)) + (f" ({unit})" if unit else "")
@@ -566,7 +580,7 @@ def _label(metric: str) -> str:
 def _unit(metric: str) -> str:
     row = _registries.metrics().get(metric)
     if row is None:
-        # A row with a star stands for several.
+        # A row with a star describes several metrics.
         return "ms" if metric.endswith("_ms") else ""
     return str(row.fields["unit"])
 

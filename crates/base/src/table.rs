@@ -7,7 +7,7 @@
 
 use alloc::vec::Vec;
 
-/// Most entries for which memory is reserved at the start. A larger table grows as it is used, so a large
+/// Maximum number of entries for which memory is reserved at the start. A larger table grows as it is used, so a large
 /// parameter alone never reserves much memory.
 const PREPARED: u32 = 1 << 20;
 

@@ -100,7 +100,7 @@ pub enum PadContent {
 pub struct Pad {
     /// The logical page number.
     pub page: Lpn,
-    /// The source of its contents.
+    /// The source of the page's contents.
     pub content: PadContent,
 }
 

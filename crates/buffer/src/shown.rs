@@ -26,7 +26,7 @@ pub struct Shown {
 /// One list or region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownList {
-    /// The name that its paper uses.
+    /// The name of the list in the scheme's paper.
     pub name: String,
     /// The meaning of the first position, such as "latest write"; empty if the order has no meaning.
     pub first: &'static str,

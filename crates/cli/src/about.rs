@@ -1,4 +1,4 @@
-//! Texts about the program itself for shells, `man` and people.
+//! Completion scripts, manual pages and version information.
 
 use clap::CommandFactory;
 use serde_json::json;

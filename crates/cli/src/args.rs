@@ -20,8 +20,8 @@ pub(crate) use crate::trace_args::{
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Memory that the whole command may use, such as 8GiB; without this option, half of the machine's memory. A command that needs more ends with an
-    /// error that names what needed the memory
+    /// Memory that the whole command may use, such as 8GiB; without this option, half of the machine's memory. A
+    /// command that needs more ends with an error that names what needed the memory
     #[arg(long, value_name = "BYTES", global = true)]
     pub(crate) memory_limit: Option<String>,
 }
@@ -55,7 +55,8 @@ pub(crate) enum Command {
     /// Plays a trace to an NBD server, and reports the response times
     #[cfg(unix)]
     Replay(crate::serve_args::ReplayArguments),
-    /// Runs a program on a device whose power fails again and again, and checks after each failure what the program finds
+    /// Runs a program on a device whose power fails again and again, and checks after each failure what the program
+    /// finds
     #[cfg(unix)]
     Crash(crate::serve_args::CrashArguments),
     /// Compares a profile with measurements of a real drive, fits one to them, or measures a drive
@@ -63,7 +64,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: DriveCommand,
     },
-    /// Describes traces, and makes other traces of them
+    /// Prints statistics of traces, and converts, cuts, merges, splits, scales or generates traces
     Trace {
         #[command(subcommand)]
         command: TraceCommand,
@@ -88,7 +89,8 @@ pub(crate) enum DriveCommand {
     Check(DriveCheckArguments),
     /// Fits a profile to measurements of a drive, and judges it by rows that the fit has not seen
     Fit(DriveFitArguments),
-    /// Measures a drive, whose contents are lost: writes the tables that `drive check` reads, and what identifies the drive
+    /// Measures a drive, whose contents are lost: writes the tables that `drive check` reads, and what identifies
+    /// the drive
     #[cfg(unix)]
     Measure(DriveMeasureArguments),
 }
@@ -96,8 +98,8 @@ pub(crate) enum DriveCommand {
 #[cfg(unix)]
 #[derive(Args)]
 pub(crate) struct DriveMeasureArguments {
-    /// The drive: a block device or file; the URI of an NBD server, nbd+unix:///EXPORT?socket=PATH or nbd://HOST:PORT/EXPORT; or model:PROFILE, a
-    /// simulated drive with that profile
+    /// The drive: a block device or file; the URI of an NBD server, nbd+unix:///EXPORT?socket=PATH or
+    /// nbd://HOST:PORT/EXPORT; or model:PROFILE, a simulated drive with that profile
     #[arg(value_name = "DRIVE")]
     pub(crate) drive: String,
     /// Folder for the tables; an interrupted measurement goes on if it is started again with the same folder
@@ -117,10 +119,11 @@ pub(crate) struct DriveMeasureArguments {
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) extent: ExtentArguments,
-    /// Control socket of the `destage serve` behind the URI; the server counts there the bytes that its flash programs
+    /// Control socket of the `destage serve` behind the URI; the bytes that its flash programs are read from there
     #[arg(long, value_name = "SOCKET")]
     pub(crate) control: Option<PathBuf>,
-    /// With model:PROFILE: any parameter by its dotted name; the option may be repeated, and the last value of a parameter holds; see `destage show`
+    /// With model:PROFILE: sets any parameter by its dotted name; the option may be repeated, and the last value of
+    /// a parameter applies; see `destage show`
     #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Prints JSON, with the content of measured.json, and nothing else on standard output
@@ -130,7 +133,7 @@ pub(crate) struct DriveMeasureArguments {
     pub(crate) noise: Noise,
 }
 
-/// How much of a drive is measured, and for how long.
+/// The part of a drive that is measured, and the length of the measurement.
 #[cfg(unix)]
 #[derive(Args)]
 pub(crate) struct ExtentArguments {
@@ -140,11 +143,12 @@ pub(crate) struct ExtentArguments {
     /// How often the measured part is overwritten at random before the steady state is measured
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(0..=100))]
     pub(crate) passes: u64,
-    /// Longest measurement of each load, in seconds; up to half of that time is spent on the same load before the measurement
+    /// Longest measurement of each load, in seconds; up to half as much time is spent on the same load before the
+    /// measurement
     #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
     pub(crate) seconds: f64,
-    /// Most requests measured for each load; up to half as many precede the measurement. Without this option 10,000,000, and 400,000 for
-    /// model:PROFILE
+    /// Most requests measured for each load; up to half as many precede the measurement. Without this option
+    /// 10,000,000, and 400,000 for model:PROFILE
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
     pub(crate) requests: Option<u64>,
     /// Seed of the random numbers that decide where requests go and when they arrive
@@ -163,10 +167,11 @@ fn seconds(text: &str) -> Result<f64, String> {
 /// The simulated drive of a profile with fewer blocks, and the threads that simulate it.
 #[derive(Args)]
 pub(crate) struct ModelledDrive {
-    /// Fewest blocks that each plane of the simulated drive keeps
+    /// Smallest number of blocks of each plane of the simulated drive
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..))]
     pub(crate) superblocks: u32,
-    /// Any parameter of the profile by its dotted name; the option may be repeated, and the last value of a parameter holds; see `destage show`
+    /// Sets any parameter of the profile by its dotted name; the option may be repeated, and the last value of a
+    /// parameter applies; see `destage show`
     #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Worker threads; without this option, one for each core
@@ -179,8 +184,8 @@ pub(crate) struct DriveCheckArguments {
     /// Device profile: a name from `destage list profiles`, or a .toml file
     #[arg(value_name = "PROFILE")]
     pub(crate) profile: String,
-    /// Measurements as CSV, known by their columns: latency over load, write amplification over what is written, queue depth,
-    /// saturated rates; or a result of fio as .json; see docs/DRIVES.md
+    /// Measurements as CSV, recognised by their columns: latency over load, write amplification over the amount of
+    /// written data, queue depth, or saturated rates; or a result of fio as .json; see docs/DRIVES.md
     #[arg(long, value_name = "FILE")]
     pub(crate) against: PathBuf,
     /// The drive to compare with, if the file holds several: its name, or a part of the name that fits no other drive
@@ -194,7 +199,7 @@ pub(crate) struct DriveCheckArguments {
     /// Prints JSON and nothing else on standard output
     #[arg(long)]
     pub(crate) json: bool,
-    /// Writes the results to a file, in the form of its ending: .json or .csv
+    /// Writes the results to a file, in the format that its extension names: .json or .csv
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -203,13 +208,14 @@ pub(crate) struct DriveCheckArguments {
 
 #[derive(Args)]
 pub(crate) struct DriveFitArguments {
-    /// Measurements of one drive, in the files that `drive check` reads; give several files if each holds another experiment
+    /// Measurements of one drive, in the files that `drive check` reads; give several files if each holds another
+    /// experiment
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// The drive to fit, if the files hold several: its name, or a part of the name that fits no other drive
     #[arg(long, value_name = "NAME")]
     pub(crate) drive: Option<String>,
-    /// The profile that the search begins from: a name from `destage list profiles`, or a .toml file
+    /// The profile from which the search starts: a name from `destage list profiles`, or a .toml file
     #[arg(long, value_name = "PROFILE", default_value = "datacenter-tlc")]
     pub(crate) start: String,
     /// Fits to all rows, and leaves none to judge the profile by
@@ -242,17 +248,17 @@ pub(crate) enum TraceCommand {
     Merge(MergeArguments),
     /// Splits a trace of many volumes into a folder with one file for each volume, for `destage fleet`
     Partition(PartitionArguments),
-    /// Writes a trace without what tells where it comes from
+    /// Writes a trace without the details that tell where it comes from
     Anonymize(AnonymizeArguments),
     /// Stretches a trace in time or address
     Scale(ScaleArguments),
     /// Writes a synthetic workload as a trace
     Generate(GenerateArguments),
-    /// Fits a stand-in to a trace, and writes it as a file that --workload takes
+    /// Fits a stand-in workload to a trace, and writes it as a file for --workload
     Fit(FitArguments),
 }
 
-/// An option whose short form is accepted although the option is a list.
+/// Removes the short form of `option`, so that the option for a list can have it.
 fn without_letter(option: Arg) -> Arg {
     option.short(None::<char>)
 }
@@ -260,14 +266,16 @@ fn without_letter(option: Arg) -> Arg {
 /// The settings that a single run and a cross product share.
 #[derive(Args)]
 pub(crate) struct Common {
-    /// Synthetic workload in place of a trace; see `destage list workloads`. NAME may also be a .toml file that `trace fit` wrote, or a .fio job file
+    /// Synthetic workload in place of a trace; see `destage list workloads`. NAME may also be a .toml file that
+    /// `trace fit` wrote, or a .fio job file
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: Option<String>,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) device: DeviceArguments,
-    /// Worker threads of a cross product, never more than it has runs; without this option, one for each core. Each run uses one thread
+    /// Worker threads of a cross product, never more than it has runs; without this option, one for each core. Each
+    /// run uses one thread
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
@@ -281,38 +289,42 @@ pub(crate) struct Common {
 pub(crate) struct DeviceArguments {
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
-    /// Size of the device, such as 1TB or 512GiB: it gets the smallest number of blocks that offers this size; replaces flash.blocks_per_plane
+    /// Size of the device, such as 1TB or 512GiB: it gets the smallest number of blocks that offers this size;
+    /// replaces flash.blocks_per_plane
     #[arg(long, value_name = "BYTES")]
     pub(crate) capacity: Option<String>,
-    /// Over-provisioning: flash that is not offered to the host, in percent of the flash that is offered; replaces ftl.reserve_percent
+    /// Over-provisioning: flash that is not offered to the host, in percent of the flash that is offered; replaces
+    /// ftl.reserve_percent
     #[arg(long, value_name = "PERCENT")]
     pub(crate) op: Option<String>,
-    /// Buffer: Write buffer: `lru`, or with parameters `lru:lru_unit=request`; short for buffer.kind and buffer.*
+    /// Write buffer: `lru`, or with parameters `lru:lru_unit=request`; short for buffer.kind and buffer.*
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) buffer: Option<String>,
     /// Capacity of the buffer: 8MiB, 512KiB, 8388608 (MiB is 2^20, MB is 10^6)
     #[arg(short, long, value_name = "BYTES")]
     pub(crate) size: Option<String>,
-    /// Translation layer: Translation layer: `page`, or with parameters `page:gc_policy=greedy`
+    /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) ftl: Option<String>,
 }
 
-/// Where parameters come from, besides their own options.
+/// The sources of parameters other than the parameters' own options.
 #[derive(Args)]
 pub(crate) struct SettingArguments {
     /// Device profile: a name from `destage list profiles`, or a .toml file
     #[arg(short, long, value_name = "NAME|FILE.toml")]
     pub(crate) profile: Option<String>,
-    /// TOML file with parameters as tables; its values win over the profile's, and options of the command line win over both
+    /// TOML file with parameters as tables; its values override those of the profile, and options of the command
+    /// line override both
     #[arg(short, long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
-    /// Any parameter by its dotted name; the option may be repeated, and the last value of a parameter holds; see `destage show`
+    /// Sets any parameter by its dotted name; the option may be repeated, and the last value of a parameter
+    /// applies; see `destage show`
     #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
 
-/// How a trace is read.
+/// The way in which a trace is read.
 #[derive(Args)]
 pub(crate) struct Reading {
     /// Trace format; without this option, the program finds it from the content
@@ -320,7 +332,7 @@ pub(crate) struct Reading {
     pub(crate) format: Option<String>,
     #[command(flatten)]
     pub(crate) slice: Slice,
-    /// Whether a malformed line stops the run, or is skipped, counted and reported
+    /// What happens at a malformed line: it stops the run, or it is skipped, counted and reported
     #[arg(long, value_name = "POLICY", value_enum, default_value = "stop")]
     pub(crate) on_bad_line: OnBadLine,
 }
@@ -334,7 +346,7 @@ pub(crate) struct Slice {
     /// Skips the first N requests
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) skip: u64,
-    /// Drop reads
+    /// Drops reads
     #[arg(long)]
     pub(crate) writes_only: bool,
 }
@@ -345,18 +357,18 @@ pub(crate) enum OnBadLine {
     Skip,
 }
 
-/// Where results go.
+/// The output of results.
 #[derive(Args)]
 pub(crate) struct Results {
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Writes the results to a file, in the form of its ending: .json .csv .html, .md and .tex (a table to paste into a text), and .parquet where
-    /// that is built in
+    /// Writes the results to a file, in the format that its extension names: .json .csv .html, .md and .tex (a
+    /// table to paste into a text), and .parquet where that is built in
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Machine output.
+/// The machine-readable output on standard output.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Machine {
     /// Prints JSON and nothing else on standard output
@@ -367,13 +379,13 @@ pub(crate) struct Machine {
     pub(crate) csv: bool,
 }
 
-/// Whether progress is shown.
+/// The output of progress.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Noise {
-    /// No progress
+    /// Shows no progress
     #[arg(long, short, conflicts_with = "progress")]
     pub(crate) quiet: bool,
-    /// Shows progress on standard error even if that is no terminal
+    /// Shows progress on standard error even if that is not a terminal
     #[arg(long)]
     pub(crate) progress: bool,
 }
@@ -394,28 +406,31 @@ pub(crate) struct RunArguments {
     /// Logs one line per block of the device: die, block in the die, erases
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) erase_log: Option<PathBuf>,
-    /// Writes response times as fio's JSON (json+), for programs that draw those, such as fio-plot
+    /// Writes response times as fio's JSON (json+), for programs that plot such files, such as fio-plot
     #[arg(long, value_name = "FILE.json")]
     pub(crate) fio_json: Option<PathBuf>,
-    /// Writes a page that plays the device's work step by step: the buffer's lists, the pages that leave them, the dies. It covers the first 5000
-    /// requests or 20000 events. With the ending .json, the file is a timeline of host, buffer and dies that Perfetto opens
+    /// Writes a page that plays the device's work step by step: the buffer's lists, the pages that are evicted, the
+    /// dies. It covers the first 5000 requests or 20000 events. With the extension .json, the file is a timeline of
+    /// host, buffer and dies that Perfetto opens
     #[arg(long, value_name = "FILE.html|.json", conflicts_with = "cut")]
     pub(crate) watch: Option<PathBuf>,
-    /// Explains where the time went: the course of the run, histograms, and the parts of each response time; see docs/EXPLAIN.md
+    /// Explains where the time went: series over the run, histograms, and the parts of each response time; see
+    /// docs/EXPLAIN.md
     #[arg(long, conflicts_with = "payload")]
     pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) power: PowerArguments,
 }
 
-/// Power that fails.
+/// A loss of power.
 #[derive(Args)]
 pub(crate) struct PowerArguments {
-    /// Keeps the bytes of every page, and cuts the power at the moment that --cut-at-program, -write, -flush or -ms names; then mounts the device and
-    /// compares its contents with what was promised
+    /// Keeps the bytes of every page, and cuts the power at the moment that --cut-at-program, -write, -flush or -ms
+    /// gives; then mounts the device and compares its contents with what was promised
     #[arg(long, requires = "cut", conflicts_with_all = ["csv", "output", "erase_log"])]
     pub(crate) payload: bool,
-    /// Cuts the power while the K-th page program runs; copies count as programs. --seed decides where within the program
+    /// Cuts the power while the K-th page program runs; copies count as programs. --seed decides where within the
+    /// program
     #[arg(long, value_name = "K", group = "cut", requires = "payload", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) cut_at_program: Option<u64>,
     /// Cuts the power when the device accepts the K-th write
@@ -424,10 +439,10 @@ pub(crate) struct PowerArguments {
     /// Cuts the power when the device accepts the K-th flush
     #[arg(long, value_name = "K", group = "cut", requires = "payload", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) cut_at_flush: Option<u64>,
-    /// Cuts the power at this time of the simulation
+    /// Cuts the power at this time of the simulation, in milliseconds
     #[arg(long, value_name = "T", group = "cut", requires = "payload")]
     pub(crate) cut_at_ms: Option<f64>,
-    /// Seed of what a cut leaves to chance; without this option, sim.seed
+    /// Seed of everything random about a cut; without this option, sim.seed
     #[arg(long, value_name = "S", requires = "payload")]
     pub(crate) seed: Option<u64>,
 }
@@ -444,22 +459,26 @@ pub(crate) struct CompareArguments {
         conflicts_with = "workload"
     )]
     pub(crate) traces: Vec<PathBuf>,
-    /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo; `all` stands for every buffer that can run
+    /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo; `all` is every buffer that can
+    /// run
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
-    /// Capacities to compare: a list such as 4MiB,8MiB, or a range 256KiB..64MiB in which each capacity doubles the one before
+    /// Capacities to compare: a list such as 4MiB,8MiB, or a range 256KiB..64MiB of capacities that double from one
+    /// to the next
     #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     /// Translation layers to compare: page,none
     #[arg(short = 'f', long, value_name = "LIST", conflicts_with = "ftl")]
     pub(crate) ftls: Option<String>,
-    /// Columns of the table, after those that name the run: metrics and parameters by their dotted names
+    /// Columns of the table, after those that identify the run: metrics and parameters by their dotted names
     #[arg(long, value_name = "a,b")]
     pub(crate) columns: Option<String>,
-    /// Sorts the rows of the table by a metric or parameter, the smallest first; with a `-` before the name, the largest first
+    /// Sorts the rows of the table by a metric or parameter, the smallest first; with a `-` before the name, the
+    /// largest first
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) sort: Option<String>,
-    /// Explains where the time of each run went: its course, histograms, and the parts of each response time; see docs/EXPLAIN.md
+    /// Explains where the time of each run went: series over the run, histograms, and the parts of each response
+    /// time; see docs/EXPLAIN.md
     #[arg(long)]
     pub(crate) explain: bool,
     #[command(flatten)]
@@ -467,7 +486,7 @@ pub(crate) struct CompareArguments {
 }
 
 #[derive(Args)]
-#[command(mut_arg("buffer", without_letter), mut_arg("size", |size| without_letter(size).hide(true)))] // `size` is refused: `sizes` says which there are.
+#[command(mut_arg("buffer", without_letter), mut_arg("size", |size| without_letter(size).hide(true)))] // `--size` is refused; `--sizes` replaces it.
 pub(crate) struct CurveArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
     #[arg(
@@ -476,11 +495,12 @@ pub(crate) struct CurveArguments {
         conflicts_with = "workload"
     )]
     pub(crate) trace: Option<PathBuf>,
-    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` stands for every buffer that can run
+    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every buffer that can run
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
-    /// Capacities: a list such as 4MiB,8MiB, or a range 256KiB..64MiB in which each capacity doubles the one before. Without this option, up to 24
-    /// capacities from 64 pages to all pages that are written; for page-level LRU without flash, every capacity at which the curve changes
+    /// Capacities: a list such as 4MiB,8MiB, or a range 256KiB..64MiB of capacities that double from one to the
+    /// next. Without this option, up to 24 capacities from 64 pages to all pages that are written; for page-level
+    /// LRU without flash, every capacity at which the curve changes
     #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     /// The metric that the table shows
@@ -491,11 +511,12 @@ pub(crate) struct CurveArguments {
         default_value = "buffer.destaged_pages"
     )]
     pub(crate) metric: String,
-    /// Estimates the curve from samples, each with this share of the erase blocks: 0.01 or 1%; every point has a 95 % interval
+    /// Estimates the curve from samples, each with this share of the erase blocks: 0.01 or 1%; every point has a 95
+    /// % interval
     #[arg(long, value_name = "RATE", group = "sampled")]
     pub(crate) sample: Option<String>,
-    /// Estimates the curve from the smallest samples whose 95 % interval reaches at most this far to either side, in percent of the curve's largest
-    /// value
+    /// Estimates the curve from the smallest samples whose 95 % interval reaches at most this far to either side,
+    /// in percent of the curve's largest value
     #[arg(long, value_name = "PERCENT", group = "sampled")]
     pub(crate) error: Option<String>,
     /// Number of samples, from 1 to 64; a single sample gives no interval
@@ -506,7 +527,7 @@ pub(crate) struct CurveArguments {
 }
 
 #[derive(Args)]
-#[command(mut_arg("buffer", without_letter), mut_arg("size", |size| without_letter(size).hide(true)))] // `size` is refused: `sizes` says which there are.
+#[command(mut_arg("buffer", without_letter), mut_arg("size", |size| without_letter(size).hide(true)))] // `--size` is refused; `--sizes` replaces it.
 pub(crate) struct SizeArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz
     #[arg(
@@ -518,12 +539,12 @@ pub(crate) struct SizeArguments {
     /// The goal, such as response.write.p99_ms<1; the option may be repeated, and all goals have to be reached
     #[arg(short, long, value_name = "METRIC<VALUE", required = true)]
     pub(crate) goal: Vec<String>,
-    /// Buffers to choose from: lru,fab or with parameters lru:lru_unit=request,fab; `all` stands for every buffer that can run. Without this option,
-    /// the buffers of the papers
+    /// Buffers to choose from: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every buffer that can
+    /// run. Without this option, the buffers of the papers
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
-    /// Capacities to choose from: a list such as 4MiB,8MiB, or a range 256KiB..64MiB in which each capacity doubles the one before. Without this
-    /// option, up to 24 capacities from 64 pages to all pages that are written
+    /// Capacities to choose from: a list such as 4MiB,8MiB, or a range 256KiB..64MiB of capacities that double from
+    /// one to the next. Without this option, up to 24 capacities from 64 pages to all pages that are written
     #[arg(short = 's', long, value_name = "LIST", conflicts_with = "size")]
     pub(crate) sizes: Option<String>,
     #[command(flatten)]
@@ -533,16 +554,17 @@ pub(crate) struct SizeArguments {
 /// The options that studies and the papers' experiments share.
 #[derive(Args)]
 pub(crate) struct Kept {
-    /// Folder for the results, one file for each run, and for the report. Runs whose results are there already are not repeated
+    /// Folder for the results, one file for each run, and for the report. Runs whose results are there already are
+    /// not repeated
     #[arg(long, value_name = "DIR", default_value = "destage-results")]
     pub(crate) results: PathBuf,
-    /// Folder in which the papers' traces are looked for; a file is recognised by its SHA-256 digest
+    /// Folder that is searched for the papers' traces; a file is recognised by its SHA-256 digest
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<PathBuf>,
-    /// Where a trace that the experiments name lies, such as financial1=FILE; the option may be repeated
+    /// Path of a trace that the experiments name, such as financial1=FILE; the option may be repeated
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) trace: Vec<String>,
-    /// How much is run: only what ends within minutes, or everything
+    /// The runs to make: only those that end within minutes, or all
     #[arg(long, value_enum, default_value = "reduced")]
     pub(crate) scale: ScaleArgument,
     /// Worker threads; without this option, one for each core. Each run uses one thread
@@ -569,7 +591,7 @@ pub(crate) struct ReproduceArguments {
     /// A folder of papers to use in place of those that come with the program
     #[arg(long, value_name = "DIR")]
     pub(crate) experiments: Option<PathBuf>,
-    /// Also writes the report to a file, in the form of its ending: .html .json
+    /// Also writes the report to a file, in the format that its extension names: .html .json
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
@@ -584,14 +606,15 @@ pub(crate) struct StudyArguments {
     /// The study file; docs/STUDIES.md describes its form
     #[arg(value_name = "FILE.toml", required = true)]
     pub(crate) file: Option<PathBuf>,
-    /// Makes the I-th of N parts of the runs, and no report; the workers that make the other parts share the folder of results
+    /// Makes the I-th of N parts of the runs, and no report; the workers that make the other parts share the folder
+    /// of results
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
     #[command(flatten)]
     pub(crate) kept: Kept,
 }
 
-/// Questions about the results that workers made.
+/// Commands for the results that workers made.
 #[derive(Subcommand)]
 pub(crate) enum StudyCommand {
     /// Prints how many of the results exist
@@ -616,7 +639,8 @@ pub(crate) struct PartsArguments {
 pub(crate) struct MergedArguments {
     #[command(flatten)]
     pub(crate) parts: PartsArguments,
-    /// Also writes the results of one study to a file, in the form of its ending: .csv .json .html .md .tex, and .parquet where that is built in
+    /// Also writes the results of one study to a file, in the format that its extension names: .csv .json .html .md
+    /// .tex, and .parquet where that is built in
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -625,10 +649,10 @@ pub(crate) struct MergedArguments {
 pub(crate) struct PreconditionArguments {
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
-    /// Translation layer: Translation layer: `page`, or with parameters `page:gc_policy=greedy`; wins over --set
+    /// Translation layer: `page`, or with parameters `page:gc_policy=greedy`; overrides --set
     #[arg(long, value_name = "NAME[:k=v,...]", overrides_with = "ftl")]
     pub(crate) ftl: Option<String>,
-    /// The file that the state is written to
+    /// The file to which the state is written
     #[arg(
         short = 'o',
         long = "output",
@@ -642,7 +666,8 @@ pub(crate) struct PreconditionArguments {
 
 #[derive(Args)]
 pub(crate) struct DemoArguments {
-    /// The file that the report is written to, in the form of its ending: .html .json .csv .md .tex, and .parquet where that is built in
+    /// The file to which the report is written, in the format that its extension names: .html .json .csv .md .tex,
+    /// and .parquet where that is built in
     #[arg(
         short = 'o',
         long = "output",
@@ -670,8 +695,9 @@ pub(crate) struct InfoArguments {
     /// Page size for statistics that count pages; short for flash.page_bytes
     #[arg(long, value_name = "BYTES")]
     pub(crate) page_bytes: Option<String>,
-    /// Writes all statistics to a file, in the form of its ending: .html is a page with charts of load, sizes, alignment, gaps, distances, hot pages,
-    /// footprint and addresses; .json is the same as --json. Blocks have flash.pages_per_block pages
+    /// Writes all statistics to a file, in the format that its extension names: .html is a page with charts of
+    /// load, sizes, alignment, gaps, distances, hot pages, footprint and addresses; .json is the same as --json.
+    /// Blocks have flash.pages_per_block pages
     #[arg(short, long, value_name = "FILE.html|.json")]
     pub(crate) output: Option<PathBuf>,
     /// Prints JSON and nothing else on standard output
@@ -703,8 +729,8 @@ pub(crate) enum Listed {
 
 #[derive(Args)]
 pub(crate) struct ShowArguments {
-    /// What to show: a parameter such as flash.dies; a section such as flash; or buffer, ftl, profile or workload, followed by a name. Without this
-    /// argument, all parameters that belong to no scheme and no FTL
+    /// What to show: a parameter such as flash.dies; a section such as flash; or buffer, ftl, profile or workload,
+    /// followed by a name. Without this argument, all parameters except those of a single scheme or FTL
     #[arg(
         value_name = "KEY|buffer|ftl|profile|workload",
         default_value = "parameters",
@@ -720,7 +746,8 @@ pub(crate) struct ShowArguments {
 
 #[derive(Args)]
 pub(crate) struct ExplainArguments {
-    /// The name of a parameter, metric, buffer, translation layer, profile, workload, format or experiment; or a message that the program printed
+    /// The name of a parameter, metric, buffer, translation layer, profile, workload, format or experiment; or a
+    /// message that the program printed
     #[arg(required = true, value_name = "NAME|MESSAGE")]
     pub(crate) words: Vec<String>,
     /// Prints the explanations as a JSON array of objects
@@ -730,7 +757,7 @@ pub(crate) struct ExplainArguments {
 
 #[derive(Args)]
 pub(crate) struct CompletionsArguments {
-    /// Which shell
+    /// The shell
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
@@ -744,7 +771,7 @@ pub(crate) struct ManArguments {
 
 #[derive(Args)]
 pub(crate) struct VersionArguments {
-    /// A JSON object
+    /// Prints a JSON object
     #[arg(long)]
     pub(crate) json: bool,
 }

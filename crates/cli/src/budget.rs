@@ -1,4 +1,4 @@
-//! The memory budget: `--memory-limit`, and how a command ends that would go beyond it.
+//! The memory budget: `--memory-limit`, and the end of a command that would exceed it.
 
 use destage_base::parameter::read_bytes;
 use destage_memory::Excess;
@@ -7,7 +7,7 @@ use crate::errors::Failure;
 use crate::output::numbers;
 use destage::files;
 
-/// From now on the program uses no more than half of the machine's memory.
+/// Limits the memory of the program to half of the machine's memory, until `--memory-limit` sets another limit.
 pub(crate) fn install() {
     destage_memory::on_excess(end);
     if let Some(bytes) = destage_memory::default_limit() {
@@ -15,7 +15,7 @@ pub(crate) fn install() {
     }
 }
 
-/// Sets the budget that `--memory-limit` names.
+/// Sets the memory limit that `--memory-limit` gives.
 pub(crate) fn set(text: Option<&str>) -> Result<(), Failure> {
     let Some(text) = text else { return Ok(()) };
     let bytes = read_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(|| {
@@ -27,8 +27,8 @@ pub(crate) fn set(text: Option<&str>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes unfinished files and ends the program. The calling thread may hold a lock, or be in the middle of a write to standard error; so this
-/// function takes no lock and writes past the buffer of standard error.
+/// Removes unfinished files and ends the program. The calling thread may hold a lock, or be in the middle of a
+/// write to standard error. So this function takes no lock, and writes directly to the file of standard error.
 fn end(excess: Excess) -> ! {
     files::abandon();
     let line = format!("destage: error: {}\n", sentence(&excess));

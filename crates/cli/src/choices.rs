@@ -1,7 +1,8 @@
-//! From the arguments to settings.
+//! The settings that follow from the arguments.
 //!
-//! The profile wins over defaults, the configuration file over the profile, and the command line over the file; there, `--buffer`, `--size`,
-//! `--capacity`, `--op`, `--ftl` and `--set` count in the order in which they were typed.
+//! The profile overrides defaults, the configuration file overrides the profile, and the command line overrides the
+//! file. On the command line, `--buffer`, `--size`, `--capacity`, `--op`, `--ftl` and `--set` apply in the order in
+//! which they were typed.
 
 use std::path::PathBuf;
 
@@ -12,8 +13,8 @@ use destage_sim::capacity::{CAPACITY, OVER_PROVISIONING};
 use crate::args::{Common, DeviceArguments, OnBadLine, Reading, SettingArguments, Slice};
 use crate::errors::Failure;
 
-/// Settings from files and `--set`, for commands that have no buffer or translation layer. Settings of the `workload` section are left out if a
-/// workload is given.
+/// Settings from files and `--set`, for commands that have no buffer or translation layer. If a workload is given,
+/// settings of the `workload` section are left out.
 pub(crate) fn plain(
     arguments: &SettingArguments,
     workload: Option<&str>,
@@ -38,13 +39,13 @@ fn from_files(arguments: &SettingArguments) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// Settings from everything that was typed, in the order in which `typed` lists it. Settings of the `workload` section are left out if a workload is
-/// given.
+/// Settings from all options, applied in the order in which `typed` has them. If a workload is given, settings of
+/// the `workload` section are left out.
 pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Settings, Failure> {
     of_device(&arguments.device, arguments.workload.as_deref(), &[], typed)
 }
 
-/// An option, the key that it is short for, and the text that was typed.
+/// An option, the parameter that it is short for, and the text that was typed.
 pub(crate) type Short<'a> = (&'static str, &'static str, &'a Option<String>);
 
 /// Settings from the options about a device, and from the options in `more`, which only some commands have.
@@ -90,12 +91,13 @@ pub(crate) fn of_device(
 
 enum Choice<'a> {
     Kind(&'static str, &'a str),
-    /// Option, the key it is short for, and its value.
+    /// The name of an option, the parameter that it is short for, and its value.
     Value(&'static str, &'static str, &'a str),
     Pair(&'a str),
 }
 
-/// A `--set` option, unless it sets a parameter of the `workload`, which is no setting.
+/// Applies a `--set` option. With a workload, a pair of the `workload` section is left out, because it is a
+/// parameter of the workload and not a setting.
 fn set_pair(settings: &mut Settings, pair: &str, workload: Option<&str>) -> Result<(), Failure> {
     if workload.is_none() || workload_pair(pair).is_none() {
         settings.set_pair(pair)?;
@@ -113,20 +115,20 @@ pub(crate) fn inputs(traces: &[PathBuf], arguments: &Common) -> Result<Vec<Input
     inputs.into_iter().map(read).collect()
 }
 
-/// The one input: `trace`, or the workload that replaces it.
+/// The only input: `trace`, or the workload that replaces it.
 pub(crate) fn input(trace: Option<&PathBuf>, arguments: &Common) -> Result<Input, Failure> {
     let mut all = inputs(trace.map_or(&[], std::slice::from_ref), arguments)?;
     let missing = || Failure::input("expected a TRACE or --workload");
     all.pop().ok_or_else(missing)
 }
 
-/// The capacities of a list.
+/// The capacities in a comma-separated list; `None` without a list.
 pub(crate) fn sizes(list: Option<&str>) -> Option<Vec<String>> {
     let items = list?.split(',');
     Some(items.map(|item| item.trim().to_owned()).collect())
 }
 
-/// The capacities of a list, for commands that can learn them from nowhere else.
+/// The capacities in a comma-separated list, for commands that try several sizes. Refuses `--size`.
 pub(crate) fn only_sizes(
     list: Option<&str>,
     common: &Common,
@@ -139,7 +141,7 @@ pub(crate) fn only_sizes(
     }
 }
 
-/// How a trace is read.
+/// The reading options, for the library.
 pub(crate) fn reading(arguments: &Reading) -> destage::Reading {
     destage::Reading {
         format: arguments.format.clone(),
@@ -148,7 +150,7 @@ pub(crate) fn reading(arguments: &Reading) -> destage::Reading {
     }
 }
 
-/// The wanted part of an input.
+/// The options for the part of an input that is used, for the library.
 pub(crate) fn slice(arguments: &Slice) -> destage::Reading {
     destage::Reading {
         limit: arguments.limit,

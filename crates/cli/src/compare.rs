@@ -1,4 +1,4 @@
-//! `destage compare`: a cross product, in parallel, each trace read once.
+//! `destage compare`: a cross product of runs in parallel. Each trace is read once.
 
 use std::time::Instant;
 
@@ -97,8 +97,8 @@ pub(crate) fn check_any(records: &[Record]) -> Result<(), Failure> {
     Err(Failure::Runs(causes))
 }
 
-/// Splits a list at the commas between its items. Parameters of an item are separated by commas as well; they are told from items by their `=`, as an
-/// item has a `:` before its first `=`.
+/// Splits a list at the commas between its items. Commas also separate the parameters within an item. A piece that
+/// contains `=` but no `:` is a parameter of the item before it, if that item contains a `:`.
 pub(crate) fn split_items(text: &str) -> Vec<String> {
     let mut items: Vec<String> = Vec::new();
     for piece in text.split(',') {

@@ -1,4 +1,4 @@
-//! `destage crash`: a program on a device whose power fails, again and again.
+//! `destage crash`: tests a program on a device whose power fails again and again.
 
 use clap::ArgMatches;
 use destage::words::for_shell;
@@ -12,7 +12,7 @@ use crate::output::table::{Side, Table};
 use crate::serve;
 use crate::serve_args::{CrashArguments, FileSystemArgument, FixedMoment};
 
-/// Options that name the moment of a cut; each takes a value.
+/// The options about the moments of cuts. Each has a value.
 const OF_CUTS: [&str; 5] = [
     "--cuts",
     "--seed",
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &CrashArguments, typed: &ArgMatches) -> Result<(), 
         check: arguments.check.as_deref(),
     };
     trial.file_system.check_tools().map_err(failure)?;
-    // Everything that was mounted is taken back first.
+    // An interrupt must not end the program before everything that was mounted is released.
     interrupt::end_in_order();
     let stop = Stop(&interrupt::asked);
     let fixed = fixed(&arguments.moment);
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: &CrashArguments, typed: &ArgMatches) -> Result<(), 
     result.verdict()
 }
 
-/// The moment that is the same for all cuts, if an option names one.
+/// The moment of all cuts, if an option sets one.
 fn fixed(moment: &FixedMoment) -> Option<Moment> {
     let all = [
         moment.at_write.map(Moment::Write),
@@ -112,14 +112,14 @@ fn failure(error: CrashError) -> Failure {
     }
 }
 
-/// The results of all cuts.
+/// The counts and findings of all cuts.
 #[derive(Default)]
 struct Found {
     cuts: u64,
     late: u64,
     bad_sectors: u64,
     unsound: u64,
-    /// What was wrong, and the command that repeats it.
+    /// Each error, and the command that repeats its cut.
     findings: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! `destage curve`: metrics over the size of the buffer.
+//! `destage curve`: a metric over the size of the buffer.
 
 use std::time::Instant;
 
@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     work.deliver(&records, content, text)
 }
 
-/// How much of the input is sampled, if the curve is estimated.
+/// The sampling of the input; `None` if the curve is not estimated.
 fn sampling(arguments: &CurveArguments) -> Result<Option<Sampling>, Failure> {
     let wrong = |option: &str, text: &str, expected: &str| {
         Failure::input(format!("--{option} {text:?}: expected {expected}"))
@@ -91,7 +91,7 @@ fn sampling(arguments: &CurveArguments) -> Result<Option<Sampling>, Failure> {
     }))
 }
 
-/// A point of the curve: the value at a size, and its possible error.
+/// The text of a point of the curve: the value at a size, and its interval if the value is estimated.
 fn cell(curve: &Curve, bytes: u64, metric: &str) -> Option<String> {
     let number: Number = curve.at(bytes)?.metrics.get(metric)?;
     let mut points = curve.sampled().unwrap_or_default().iter();
@@ -106,7 +106,8 @@ fn cell(curve: &Curve, bytes: u64, metric: &str) -> Option<String> {
     })
 }
 
-/// A row for each size and a column for each scheme, in as many tables as the width of the terminal requires.
+/// One row for each size and one column for each scheme. The columns are divided into several tables if the
+/// terminal is too narrow for one.
 fn tables(curves: &Curves, metric: &str) -> String {
     let columns: Vec<Vec<String>> = curves
         .curves
@@ -131,7 +132,7 @@ fn tables(curves: &Curves, metric: &str) -> String {
     format!("{metric}\n\n{}", table.within(summary::width()))
 }
 
-/// Why no size has a value of `metric`, if none has.
+/// The reason why no size has a value of `metric`; `None` if a size has one.
 fn unmeasured(curves: &Curves, records: &[Record], metric: &str) -> Option<String> {
     let lacks = |record: &Record| record.metrics.get(metric).is_none();
     let is_simulated = |record: &Record| record.ftl != "none";
@@ -147,7 +148,7 @@ fn unmeasured(curves: &Curves, records: &[Record], metric: &str) -> Option<Strin
     Some(format!("No size has {metric}: {because}.\n"))
 }
 
-/// A sentence on how the curves were computed.
+/// Sentences that say how the curves were computed.
 fn ways(curves: &Curves) -> String {
     if let Some(how) = &curves.sampled {
         return how.to_string();

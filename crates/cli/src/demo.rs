@@ -12,11 +12,12 @@ use crate::output::report::{Form, ResultFile, machine_form, page};
 use crate::output::{self, summary};
 use crate::progress::Progress;
 
-/// The schemes that the demonstration shows besides no buffer at all, where the registry has them.
+/// The schemes of the demonstration, in addition to a run without a buffer. Names that the registry does not have
+/// are skipped.
 const SCHEMES: [&str; 8] = [
     "fifo", "lru", "fab", "bplru", "lb-clock", "bpac", "epo", "apu-lru",
 ];
-/// Sizes from far below the frequently written pages to about as large as them.
+/// Sizes from far below the size of the frequently written pages to about their size.
 const SIZES: [&str; 3] = ["2MiB", "8MiB", "32MiB"];
 const WORKLOAD: &str =
     "mixed:requests=200000,mean_interarrival_ms=4,stream_percent=2,random_pages=16384,skew=1";
@@ -74,7 +75,7 @@ pub(crate) fn run(arguments: &DemoArguments) -> Result<(), Failure> {
     }
 }
 
-/// `path` as a URL for a browser, or as given where the system does not name the current folder.
+/// `path` as an absolute path, which a browser can open; unchanged if the system cannot resolve it.
 fn whole(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

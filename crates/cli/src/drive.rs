@@ -26,7 +26,7 @@ fn telling(shape: Shape) -> &'static [&'static str] {
     }
 }
 
-/// The metrics that the table shows for each row; rarely used percentiles stand only in JSON and CSV.
+/// Whether the table shows this metric. Rarely used percentiles are only in JSON and CSV.
 fn is_shown(compared: &Compared) -> bool {
     let shown = ["p50", "p90", "p99", "p99.9"];
     match compared.what.split_once(' ') {
@@ -35,7 +35,7 @@ fn is_shown(compared: &Compared) -> bool {
     }
 }
 
-/// The settings of `profile`, with the command line's settings on top.
+/// The settings of `profile`, overridden by those of the command line.
 fn settings(profile: &str, model: &ModelledDrive) -> Result<Settings, Failure> {
     let mut settings = Settings::new();
     settings.load_profile(profile)?;
@@ -151,7 +151,7 @@ pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
     }
 }
 
-/// The fitted numbers, the errors on the rows that judge them, and the rows.
+/// The fitted numbers, the errors on the rows that were kept for judging the fit, and the rows, as text.
 fn fitted_for_people(fitted: &Fit, output: &Path) -> String {
     let mut numbers_table = Table::new(vec![
         Side::Left,
@@ -186,7 +186,7 @@ fn fitted_for_people(fitted: &Fit, output: &Path) -> String {
     text
 }
 
-/// The summary, and below it the rows.
+/// The summary of a check, and below it the rows, as text.
 fn for_people(checked: &Check, profile: &str) -> String {
     let measurements = &checked.measurements;
     let heading = format!(
@@ -224,7 +224,7 @@ fn summary_text(summary: &[Summary]) -> String {
     table.text()
 }
 
-/// The rows of a check; for a fit, each row also says what it was used for.
+/// The rows of a check as a table. For a fit, a column says what each row was used for.
 fn rows_text(checked: &Check, uses: Option<&Vec<Use>>) -> String {
     let measurements = &checked.measurements;
     let columns = telling(measurements.shape);

@@ -1,4 +1,4 @@
-//! Messages about what is wrong, and the exit status.
+//! Error messages and the exit status.
 
 use std::fmt::Display;
 
@@ -9,14 +9,14 @@ use destage_workload::WorkloadError;
 use crate::output::visible;
 use destage::files;
 
-/// Why a command did not do what was asked.
+/// The reason why a command did not do what was asked.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The arguments make no sense; the reason has been printed.
+    /// The arguments are wrong. The message was printed already.
     Usage,
-    /// An input of the user that cannot be used. The text names the input and what was expected.
+    /// An input of the user cannot be used. The text names the input and what was expected.
     Input(String),
-    /// Some runs failed; the results of the others were printed. A sentence each.
+    /// Some runs failed, with a sentence for each. The results of the other runs were printed.
     Runs(Vec<String>),
     /// A bug of this program.
     Internal(String),
@@ -32,7 +32,7 @@ impl Failure {
         Self::Input(text.to_string())
     }
 
-    /// An error because `given` is none of `names`.
+    /// An error because `given` is not one of `names`. It suggests a similar name.
     pub(crate) fn unknown<'a>(
         refusal: impl Display,
         given: &str,
@@ -63,7 +63,7 @@ impl Failure {
                 report_line("destage: interrupted; no output file was written");
                 130
             }
-            // A closed pipe is no failure: `destage list buffers | head -1` has its line.
+            // A closed pipe is not a failure: in `destage list buffers | head -1`, the reader wants no more lines.
             Self::BrokenPipe => 0,
         }
     }
@@ -110,7 +110,7 @@ impl From<WorkloadError> for Failure {
     }
 }
 
-/// Prints one line on standard error. The line is dropped if standard error is closed.
+/// Prints one line on standard error. Does nothing if standard error is closed.
 pub(crate) fn report_line(line: &str) {
     use std::io::Write;
     let _ = writeln!(std::io::stderr(), "{}", visible(line));

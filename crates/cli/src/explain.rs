@@ -6,7 +6,8 @@ use destage::explained::{PartMeans, means, words};
 use crate::output::table::{Side, Table};
 use crate::output::{numbers, summary};
 
-/// A table of mean times and sentences that say where the time of `record` went. The text is empty if no explanation was asked for.
+/// A table of mean times, and sentences that say where the time of `record` went. Empty if no explanation was asked
+/// for.
 pub(crate) fn of_run(record: &Record) -> String {
     let Some(explained) = &record.explained else {
         return String::new();
@@ -28,7 +29,7 @@ pub(crate) fn of_run(record: &Record) -> String {
     for sentence in words(explained) {
         text.push_str(&format!("\n{sentence}"));
     }
-    // A run without a clock has no response times to explain.
+    // Only a run with a clock has response times to explain. Otherwise the text stays empty.
     if !text.is_empty() {
         text.push('\n');
     }
@@ -45,7 +46,7 @@ fn cells(row: &PartMeans) -> Vec<String> {
     first.into_iter().chain(times).collect()
 }
 
-/// One line a run that says why its slow requests were slow.
+/// One line for each run that says why its slow requests were slow.
 pub(crate) fn of_runs(records: &[Record]) -> String {
     let lines = records.iter().filter_map(|record| {
         let sentence = words(record.explained.as_ref()?).into_iter().next()?;

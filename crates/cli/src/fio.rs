@@ -1,7 +1,9 @@
-//! Responses as fio writes them (`--output-format=json+`), so that programs that draw fio's results also draw those of runs and replays.
+//! Responses in the form in which fio writes them (`--output-format=json+`). Programs that plot results of fio can
+//! then plot runs and replays too.
 //!
-//! Response times are counted in fio's own bins: whole nanoseconds below 128, and beyond that 64 bins for each doubling, each called
-//! by its middle. Percentiles are those of the bins, as fio's are; means and deviations are computed from the times themselves.
+//! Response times are counted in the bins of fio: one bin for each nanosecond below 128 ns, and 64 bins for each
+//! doubling beyond that. A bin is named by the time in its middle. Percentiles are computed from the bins, as in
+//! fio; means and deviations are computed from the times themselves.
 
 use std::path::Path;
 
@@ -15,11 +17,11 @@ use serde_json::{Map, Value, json};
 use crate::errors::Failure;
 use crate::output::json;
 
-/// Number of bits that a bin keeps after the leading bit of a time.
+/// The number of bits that a bin keeps after the leading bit of a time.
 const BITS: u32 = 6;
-/// Bins between a time and its double.
+/// The number of bins from a time to its double.
 const IN_GROUP: usize = 1 << BITS;
-/// Doublings.
+/// The number of groups of bins; each group doubles the time.
 const GROUPS: usize = 29;
 /// The percentiles that fio prints by default.
 const PERCENTILES: [f64; 17] = [
@@ -38,17 +40,17 @@ pub(crate) struct FioLog {
     job: Job,
 }
 
-/// What the file says of the job.
+/// The facts about the job in the file.
 pub(crate) struct Job {
     /// The name of the input.
     pub(crate) name: String,
-    /// The simulator or server, in the place of fio's `--ioengine`.
+    /// The simulator or server, as the value of fio's `--ioengine`.
     pub(crate) engine: &'static str,
-    /// Requests under way at a time, if the run bounds them.
+    /// The queue depth, if the run limits it.
     pub(crate) depth: u64,
 }
 
-/// Requests of one kind.
+/// The statistics of the requests of one kind.
 struct Kind {
     bins: Vec<u64>,
     requests: u64,
@@ -130,7 +132,8 @@ impl Kind {
         0
     }
 
-    /// `min`, `max`, `mean`, `stddev`, `N`, and if there are requests percentiles and bins.
+    /// An object with `min`, `max`, `mean`, `stddev` and `N`. With `with_bins`, and if there are requests, also
+    /// percentiles and bins.
     fn latency(&self, with_bins: bool) -> Value {
         let mut map = Map::new();
         let some = self.requests > 0;
@@ -164,7 +167,7 @@ impl Kind {
         Value::Object(map)
     }
 
-    /// What fio prints for a direction; `seconds` is how long the job took.
+    /// The object that fio prints for a direction. `seconds` is the duration of the job.
     fn direction(&self, seconds: f64) -> Value {
         let rate = |count: u64| {
             if seconds > 0.0 {
@@ -206,7 +209,7 @@ impl FioLog {
         })
     }
 
-    /// Takes a request that has completed or never will; a request that never completes is left out.
+    /// Counts a request that has completed. A request that never completes is left out.
     pub(crate) fn add(&mut self, response: &Response) {
         let Some(ticks) = response.response else {
             return;
@@ -225,7 +228,7 @@ impl FioLog {
         self.last = self.last.max(response.arrival.saturating_add(ticks));
     }
 
-    /// The complete file, which has not been renamed into its place yet.
+    /// Returns the complete file, which is not renamed to its final name yet.
     pub(crate) fn finish(mut self) -> Result<PendingFile, Failure> {
         let text = json::text(&self.document());
         self.file.put(text)?;
@@ -268,7 +271,7 @@ impl FioLog {
         });
         let milliseconds = (seconds * 1e3) as u64;
         json!({
-            // Programs that read such files check fio's version; this is the version with this form.
+            // Programs that read such files check the version of fio; this version has this form.
             "fio version": "fio-3.36",
             "destage version": destage::version(),
             "timestamp": 0,
@@ -302,8 +305,8 @@ impl FioLog {
         })
     }
 
-    /// For each of `bounds`, the share of requests in percent that took at most that long and longer than the bound before; times are in `unit` ns.
-    /// Times below one unit are left to the finer unit.
+    /// For each of `bounds`, the percentage of requests whose time is below the bound and not below the previous
+    /// bound. Bounds are in `unit` ns. Times below one unit are left to the finer unit.
     fn shares(&self, bounds: &[u64], unit: u64) -> Value {
         let directions = &self.kinds[..3];
         let all: u64 = directions.iter().map(|kind| kind.requests).sum();

@@ -1,4 +1,5 @@
-//! `destage trace fit`: a stand-in fitted to a trace, as a file, and how far it is from the trace.
+//! `destage trace fit`: fits a stand-in workload to a trace, writes it as a file, and shows its differences from
+//! the trace.
 
 use std::io::Write;
 

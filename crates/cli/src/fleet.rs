@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: &FleetArguments) -> Result<(), Failure> {
     }
 }
 
-/// A table for each scheme, and conclusions.
+/// A table for each scheme, and the conclusions.
 fn text(report: &FleetReport, metric: &str) -> String {
     let requests: u64 = report
         .volumes
@@ -103,7 +103,7 @@ fn text(report: &FleetReport, metric: &str) -> String {
     text
 }
 
-/// A row for each size, and a column for each way to divide the memory.
+/// A row for each size, and a column for each division of the memory.
 fn table(curve: &FleetCurve, metric: &str) -> String {
     let mut table = Table::new(vec![Side::Right; 5]);
     table.row(["each", "in all", "own", "shared", "split"]);

@@ -10,12 +10,12 @@ use crate::args::{Noise, Results, SettingArguments};
 pub(crate) struct FleetArguments {
     /// The folder of volumes that `destage trace partition` made
     pub(crate) folder: PathBuf,
-    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` stands for every buffer that can run
+    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every buffer that can run
     #[arg(short, long, value_name = "LIST")]
     pub(crate) buffers: Option<String>,
-    /// Capacities of each volume's buffer: a list such as 4MiB,8MiB, or a range 256KiB..64MiB in which each capacity doubles the one before; the
-    /// shared buffer has that capacity times the number of volumes. Without this option, up to 24 capacities from 64 pages to the most that the
-    /// largest volume can use
+    /// Capacities of each volume's buffer: a list such as 4MiB,8MiB, or a range 256KiB..64MiB of capacities that
+    /// double from one to the next; the shared buffer has that capacity times the number of volumes. Without this
+    /// option, up to 24 capacities from 64 pages to the most that the largest volume can use
     #[arg(short, long, value_name = "LIST")]
     pub(crate) sizes: Option<String>,
     /// The metric that the table shows
@@ -31,7 +31,8 @@ pub(crate) struct FleetArguments {
     /// Folder for the curves, one file for each curve. Curves that are there already are not made again
     #[arg(long, value_name = "DIR", default_value = "destage-results")]
     pub(crate) results: PathBuf,
-    /// Makes the I-th of N parts of the curves, and no report; the workers that make the other parts share the folder of results
+    /// Makes the I-th of N parts of the curves, and no report; the workers that make the other parts share the
+    /// folder of results
     #[arg(long, value_name = "I/N", conflicts_with_all = ["csv", "output"])]
     pub(crate) shard: Option<String>,
     /// Worker threads; without this option, one for each core. Each curve uses one thread

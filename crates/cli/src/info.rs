@@ -102,13 +102,13 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     ))
 }
 
-/// The file that `-o` names.
+/// Opens the file that `-o` names.
 fn result_file(path: &PathBuf, trace: &Path) -> Result<ResultFile, Failure> {
     check_distinct(&[("-o", path)], &[trace])?;
     ResultFile::page("-o", path, "statistics")
 }
 
-/// The busiest volumes as a table, if there are several volumes.
+/// A table of the volumes with the most requests; empty if there is only one volume.
 fn by_volume(collector: &Collector) -> String {
     const SHOWN: usize = 10;
     let mut volumes: Vec<_> = collector.by_volume().collect();

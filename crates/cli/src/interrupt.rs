@@ -1,4 +1,4 @@
-//! Ctrl-C: runs stop where they are, and no file is left.
+//! Ctrl-C: runs stop at once, and unfinished files are removed.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use destage::files;
 
 static ASKED: AtomicBool = AtomicBool::new(false);
 
-/// What Ctrl-C does before the command ends.
+/// The function that Ctrl-C calls instead of ending the program.
 static INSTEAD: OnceLock<Box<dyn Fn() + Send + Sync>> = OnceLock::new();
 
 /// How long the command may take to stop by itself after Ctrl-C.
@@ -23,20 +23,20 @@ pub(crate) fn install() {
         }
         ASKED.store(true, Ordering::Relaxed);
         std::thread::sleep(GRACE);
-        // Blocked in a read, for instance of standard input.
+        // The command is blocked, for instance in a read of standard input.
         files::abandon();
         let status = Failure::Interrupted.report();
         std::process::exit(i32::from(status));
     });
 }
 
-/// From now on Ctrl-C or a termination signal calls this function; it is called once.
+/// Lets Ctrl-C and termination signals call `act`. Only the first call of this function has an effect.
 #[cfg(unix)]
 pub(crate) fn instead(act: impl Fn() + Send + Sync + 'static) {
     let _ = INSTEAD.set(Box::new(act));
 }
 
-/// From now on Ctrl-C or a termination signal only sets a flag: the command ends by itself, however long that takes.
+/// Lets Ctrl-C and termination signals only set a flag. The command then ends by itself, however long that takes.
 #[cfg(unix)]
 pub(crate) fn end_in_order() {
     instead(|| ASKED.store(true, Ordering::Relaxed));
@@ -47,7 +47,7 @@ pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// An error if the user asked to stop.
+/// Returns an error if the user asked to stop.
 pub(crate) fn check() -> Result<(), Failure> {
     if asked() {
         Err(Failure::Interrupted)

@@ -1,26 +1,25 @@
 //! The command line of `destage`: arguments in, text out.
 //!
-//! | module | holds |
+//! | module | contents |
 //! | --- | --- |
-//! | `args` `usage` | the arguments, in groups, and the errors about anything else |
-//! | `choices` | from the arguments to settings, in their order |
+//! | `args` `usage` | the arguments, the commands in groups, and the errors about wrong arguments |
+//! | `choices` | the settings that follow from the arguments, in their order |
 //! | `run` `compare` `fleet` `precondition` `demo` `drive` `info` `fit` `list` `show` | one command each |
 //! | `measure` | `drive measure`: the experiments on a real drive |
 //! | `lookup` | `explain`: the meaning of a word or a message |
-//! | `power` | `run` with bytes, whose power fails |
-//! | `rewrite` | traces out of traces: `trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate` |
-//! | `partition` | the volumes of a trace, each in a file of its own: `trace partition` |
-//! | `serve` `operate` `replay` `crash` `serve_args` | the device live: the server, commands to it, traces played to it, programs on it whose power
-//! fails; their arguments |
-//! | `trace_args` `trace_file` | their arguments; the trace being written |
+//! | `power` | `run` with the bytes of pages and a cut of the power |
+//! | `rewrite` | `trace convert`, `cut`, `merge`, `anonymize`, `scale` and `generate` |
+//! | `partition` | `trace partition`: one file for each volume of a trace |
+//! | `serve` `operate` `replay` `crash` `serve_args` | the commands for a live device, and their arguments |
+//! | `trace_args` `trace_file` | the arguments of `trace`; the trace file that is written |
 //! | `fleet_args` | the arguments of `fleet` |
-//! | `output` | results as Parquet, tables and HTML; charts; files that appear whole or not at all |
+//! | `output` | results as Parquet, tables and HTML; result files, which appear complete or not at all |
 //! | `logs` `fio` | logs of responses, destages and erases; responses as fio's JSON |
 //! | `progress` `interrupt` | progress and interrupts during a run |
-//! | `budget` | memory: how much a command may use, and its end if that is not enough |
-//! | `errors` | messages about what is wrong, and the exit status |
+//! | `budget` | the memory limit, and the end of a command that exceeds it |
+//! | `errors` | error messages and the exit status |
 //!
-//! The crate `destage` does the simulation. No other crate prints.
+//! The crate `destage` does the simulation. Only this crate prints.
 
 #![allow(
     clippy::print_stdout,
@@ -82,9 +81,9 @@ use clap::{CommandFactory, FromArgMatches};
 use crate::args::{Arguments, Command, DriveCommand, TraceCommand};
 use crate::errors::Failure;
 
-/// Runs the command that `arguments` name, whose first item is the name of the program, and returns the exit status.
+/// Runs the command in `arguments`, whose first item is the name of the program. Returns the exit status.
 ///
-/// Takes over the process: it installs a panic hook and an interrupt handler.
+/// This function takes over the process: it installs a panic hook and an interrupt handler.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     errors::report_panics();
     budget::install();
@@ -97,7 +96,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
     let words: Vec<OsString> = arguments.into_iter().collect();
-    // The help of the whole line takes longer to build than a short run does: only where the words are no command.
+    // The grouped help takes longer to build than a short run takes. So it is built only if the words are not a
+    // valid command.
     let parsed = Arguments::command()
         .try_get_matches_from(&words)
         .or_else(|_| usage::command().try_get_matches_from(&words))
@@ -108,7 +108,8 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
             if let Some(refusal) = usage::refusal(&error) {
                 return Err(Failure::Input(refusal));
             }
-            // Help and version go to standard output and are no failure. The reader of a closed pipe wants no more output.
+            // Help and version go to standard output and are not failures. An error while printing means that the
+            // reader has closed the pipe.
             let _ = error.print();
             return match error.exit_code() {
                 0 => Ok(()),
@@ -117,7 +118,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
         }
     };
     budget::set(arguments.memory_limit.as_deref())?;
-    // Only the matches of the subcommand know the order of the options.
+    // Only the matches of the subcommand contain the order of the options.
     let typed = matches.subcommand().map_or(&matches, |(_, inner)| inner);
     match &arguments.command {
         Command::Run(arguments) => run::run(arguments, typed),

@@ -1,4 +1,4 @@
-//! `destage list`: the registries, a line per row.
+//! `destage list`: the registries, one line for each row.
 
 use destage::registries::{Registry, Row, rows};
 use destage_study::experiments;
@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<(), Failure> {
         let objects = rows.into_iter().map(Row::to_json).collect();
         return output::print(&json::text(&Value::Array(objects)));
     }
-    // Metrics have units, which are worth a column of their own.
+    // Metrics have units, which get a column of their own.
     let unit = |row: &Row| {
         let field = row.fields.iter().find(|(name, _)| *name == "unit");
         field
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<(), Failure> {
     output::print(&table.text())
 }
 
-/// What is listed, if it is no list of experiments.
+/// The registry to list; `None` for the experiments, which have no registry.
 fn registry(what: Listed) -> Option<Registry> {
     Some(match what {
         Listed::Buffers => Registry::Buffers,

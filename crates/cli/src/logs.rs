@@ -1,7 +1,7 @@
-//! The response log, the destage log and the erase log; and fio's JSON beside them.
+//! The response log, the destage log, the erase log, and fio's JSON.
 //!
-//! They are written while the run continues. Times are milliseconds with seven decimals, one for each of
-//! the tick's ten-millionths, made from the whole number of ticks: nothing is rounded.
+//! Logs are written while the run continues. Times are in milliseconds with seven decimals. A tick is one
+//! ten-millionth of a millisecond, so the decimals are exact.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -30,7 +30,7 @@ pub(crate) struct Logs {
 }
 
 impl Logs {
-    /// Opens the logs that the options ask for.
+    /// Opens the logs whose paths are given.
     pub(crate) fn create(
         responses: Option<&PathBuf>,
         destages: Option<&PathBuf>,
@@ -46,7 +46,7 @@ impl Logs {
         })
     }
 
-    /// Adds the file for fio's JSON to these logs, if `path` names one.
+    /// Adds fio's JSON to these logs, if `path` is given.
     pub(crate) fn with_fio(self, path: Option<&PathBuf>, job: Job) -> Result<Self, Failure> {
         let fio = path.map(|path| FioLog::create(path, job)).transpose()?;
         Ok(Self { fio, ..self })
@@ -63,7 +63,8 @@ impl Logs {
             .any(|lines| lines.failure.is_some())
     }
 
-    /// The complete log files, not renamed into their places yet; or the error of a log that could not be written.
+    /// The complete log files, which are not renamed to their final names yet; or the error of a log that could not
+    /// be written.
     pub(crate) fn finish(self) -> Result<Vec<PendingFile>, Failure> {
         let responses = self.responses.map(ResponseLog::finish);
         let destages = self.destages.map(|log| log.lines.finish());
@@ -112,13 +113,13 @@ impl Observer for Logs {
         }
     }
 
-    /// A failed write to a log stops the run, and the caller then gets the cause.
+    /// Stops the run if a log could not be written. The caller then gets the error from `finish`.
     fn progress(&mut self, _: u64) -> bool {
         !self.failed()
     }
 }
 
-/// Lines on their way into a file. Keeps the first failure until the caller asks for it.
+/// Lines that are written to a file. The first failure is kept until the caller asks for it.
 struct Lines {
     file: PendingFile,
     line: String,
@@ -136,7 +137,7 @@ impl Lines {
         })
     }
 
-    /// Appends the content of `line`.
+    /// Writes `line` to the file, and empties it.
     fn write(&mut self) {
         self.line.push('\n');
         if self.failure.is_none() {
@@ -153,10 +154,11 @@ impl Lines {
     }
 }
 
-/// Requests complete in any order, and the log has the order of the trace: a request that completed before the oldest incomplete one waits here.
+/// The response log. Requests complete in any order, but the log is in the order of the trace. So a response waits
+/// here until all earlier requests have completed.
 pub(crate) struct ResponseLog {
     lines: Lines,
-    /// Requests from number `next` on; a gap is a request that has not completed.
+    /// Responses from request `next` on; `None` is a request that has not completed.
     waiting: VecDeque<Option<Response>>,
     next: u64,
 }
@@ -171,7 +173,7 @@ impl ResponseLog {
         })
     }
 
-    /// Takes a request that has completed or never will.
+    /// Adds a request that has completed, or that never will.
     pub(crate) fn add(&mut self, response: Response) {
         let ahead = usize::try_from(response.index.saturating_sub(self.next)).unwrap_or(usize::MAX);
         if ahead == 0 && self.waiting.is_empty() {
@@ -212,7 +214,7 @@ impl ResponseLog {
     }
 }
 
-/// One line per destage record.
+/// The destage log, with one line per destage record.
 pub(crate) struct DestageLog {
     lines: Lines,
 }
@@ -225,7 +227,7 @@ impl DestageLog {
         })
     }
 
-    /// Takes a record.
+    /// Adds a record.
     pub(crate) fn add(&mut self, now: Ticks, record: &Destage) {
         let line = &mut self.lines.line;
         milliseconds(line, now);
@@ -241,7 +243,7 @@ impl DestageLog {
     }
 }
 
-/// One line per block of the device.
+/// The erase log, with one line per block of the device.
 pub(crate) struct EraseLog {
     lines: Lines,
 }
@@ -253,7 +255,7 @@ impl EraseLog {
         })
     }
 
-    /// Takes a block.
+    /// Adds a block.
     pub(crate) fn add(&mut self, die: u32, block: u32, erases: u32) {
         let _ = write!(self.lines.line, "{die},{block},{erases}");
         self.lines.write();
@@ -264,7 +266,7 @@ fn milliseconds(line: &mut String, ticks: Ticks) {
     let _ = write!(line, "{}.{:07}", ticks / TICKS_PER_MS, ticks % TICKS_PER_MS);
 }
 
-/// Page numbers in their order; consecutive numbers are written as `first-last`.
+/// Appends page numbers in their order; consecutive numbers are written as `first-last`.
 fn page_runs(line: &mut String, pages: impl Iterator<Item = u64>) {
     let mut pages = pages.peekable();
     let mut separator = "";

@@ -7,7 +7,7 @@ use crate::args::ExplainArguments;
 use crate::errors::Failure;
 use crate::output::{self, json};
 
-/// Options that are a short form of a key.
+/// The options that are short forms of a parameter.
 const OPTIONS: [(&str, &str); 6] = [
     ("buffer.kind", "--buffer NAME"),
     ("buffer.capacity_bytes", "--size BYTES"),
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<(), Failure> {
     })
 }
 
-/// What to type in order to use the explained thing.
+/// The words to type in order to use what is explained.
 fn typed(explanation: &Explanation) -> Option<String> {
     let name = &explanation.name;
     let fact = |heading: &str| {
@@ -76,7 +76,7 @@ fn text_of(explanation: &Explanation) -> String {
     text
 }
 
-/// A heading at the beginning of its line.
+/// `heading` with a capital first letter.
 fn capitalised(heading: &str) -> String {
     let (first, rest) = heading.split_at(1);
     format!("{}{rest}", first.to_ascii_uppercase())

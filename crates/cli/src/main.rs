@@ -1,4 +1,4 @@
-//! The program `destage`, which is a thin shell around the library.
+//! The program `destage`, which only calls the library.
 
 use std::process::ExitCode;
 

@@ -13,9 +13,9 @@ use crate::output::table::{Side, Table};
 use crate::output::{self, numbers};
 use crate::progress::Progress;
 
-/// Prefix of the name of a simulated drive.
+/// The prefix of a simulated drive, before its profile.
 const MODEL: &str = "model:";
-/// Most requests measured for each load of a real drive, whose time limit usually comes first.
+/// The largest number of requests measured for each load of a real drive. Usually the time limit comes first.
 const REAL_REQUESTS: u64 = 10_000_000;
 
 /// Runs the command.
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &DriveMeasureArguments) -> Result<(), Failure> {
     output::show(&for_people(&measured, folder))
 }
 
-/// The measured numbers of the drive, and the files that were written.
+/// The numbers that identify the drive, and the files that were written, as text.
 fn for_people(measured: &Measured, folder: &Path) -> String {
     let mut text = String::new();
     if !measured.findings.values.is_empty() {
@@ -128,7 +128,7 @@ fn plan(arguments: &DriveMeasureArguments) -> Result<MeasurePlan, Failure> {
     })
 }
 
-/// The drive that the user named.
+/// Opens the drive that the user named.
 fn opened(arguments: &DriveMeasureArguments) -> Result<Opened, Failure> {
     let text = arguments.drive.as_str();
     let Some(profile) = text.strip_prefix(MODEL) else {
@@ -156,7 +156,7 @@ fn opened(arguments: &DriveMeasureArguments) -> Result<Opened, Failure> {
     })
 }
 
-/// How much will be written and how long it takes.
+/// Sentences that announce how much will be written, and how long that takes.
 fn announced(drive: &str, cost: &Cost, is_real: bool) -> Vec<String> {
     let used = numbers::size(cost.used_bytes);
     let fills = cost.used_bytes.saturating_mul(cost.fills);

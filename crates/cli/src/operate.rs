@@ -13,7 +13,7 @@ use crate::output;
 use crate::run::metrics_table;
 use crate::serve_args::{CutOrderArguments, OperatorArguments, OperatorCommand};
 
-/// Clears a terminal.
+/// The escape sequence that clears a terminal.
 const CLEAR: &str = "\x1b[H\x1b[2J";
 
 /// Runs the command.
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &OperatorArguments) -> Result<(), Failure> {
         OperatorCommand::Ledger { to, json } => {
             let mut order = json!({"do": "ledger"});
             if let Some(path) = to {
-                // The server is in another folder, perhaps.
+                // The server may have another working folder.
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 order["to"] = path.to_string_lossy().into();
             }
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &OperatorArguments) -> Result<(), Failure> {
     }
 }
 
-/// The command for the control socket that cuts the power.
+/// The order that cuts the power.
 fn cut_order(cut: &CutOrderArguments) -> Value {
     let mut order = json!({"do": "cut"});
     let moment = &cut.moment;
@@ -79,7 +79,7 @@ fn cut_order(cut: &CutOrderArguments) -> Value {
     order
 }
 
-/// `answer` as JSON, or for people as the sentence of `text`.
+/// Prints `answer` as JSON, or as the text that `text` makes of it.
 fn show(
     answer: Map<String, Value>,
     as_json: bool,
@@ -91,7 +91,7 @@ fn show(
     output::show(&text(&answer))
 }
 
-/// The facts of an answer, a line each.
+/// The fields of an answer, one per line.
 fn facts(answer: &Map<String, Value>) -> String {
     let facts = answer.iter().filter(|(name, _)| *name != "ok");
     let lines = facts.map(|(name, value)| match value {
@@ -121,7 +121,7 @@ fn watch(operator: &mut Operator, seconds: f64) -> Result<(), Failure> {
     }
 }
 
-/// What a server says of itself, as text for people.
+/// The statistics of a server, as text.
 fn page(answer: &Map<String, Value>) -> String {
     let mut text = String::new();
     for (name, value) in answer.iter().filter(|(_, value)| value.is_number()) {

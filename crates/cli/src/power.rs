@@ -1,4 +1,5 @@
-//! `destage run --payload --cut-at-...`: the power fails, and the contents after it are compared with the promises.
+//! `destage run --payload --cut-at-...`: cuts the power, and compares the contents after the mount with the
+//! promises.
 
 use destage::base::time::to_ms;
 use destage::{Combination, CutAt, CutOutcome, CutPlan, Input, Observer};
@@ -13,7 +14,7 @@ use crate::output::table::{Side, Table};
 use crate::progress::Progress;
 
 impl PowerArguments {
-    /// When the power is to fail, if it is to fail.
+    /// The planned cut; `None` if there is none.
     pub(crate) fn plan(&self, seed: u64) -> Result<Option<CutPlan>, Failure> {
         let time = self.cut_at_ms.map(|ms| {
             let time = time_of_ms(ms);
@@ -37,7 +38,7 @@ impl PowerArguments {
     }
 }
 
-/// Runs until the power fails by `plan`, and prints the result.
+/// Runs until the power fails as `plan` says, and prints the result.
 pub(crate) fn cut(
     input: &Input,
     combination: &Combination,

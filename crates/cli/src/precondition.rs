@@ -1,4 +1,4 @@
-//! `destage precondition`: a device in its state before the first request, as a file.
+//! `destage precondition`: writes the state of a device before the first request to a file.
 
 use destage::state::Prepared;
 

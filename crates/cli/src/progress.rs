@@ -1,4 +1,4 @@
-//! Progress on standard error, for work that lasts.
+//! Progress on standard error, for long work.
 
 use std::fmt::Write;
 use std::io::IsTerminal;
@@ -14,7 +14,7 @@ use crate::errors::report_line;
 use crate::interrupt;
 use crate::output::numbers;
 
-/// A command that ends within this time shows no progress.
+/// A command shows no progress during this time. Progress lines are this far apart.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Counts simulated requests, from any thread.
@@ -32,12 +32,13 @@ enum Style {
         bar: ProgressBar,
         shown: AtomicBool,
     },
-    /// Where a bar cannot redraw itself, a line is printed from time to time. The time of the last such line.
+    /// Lines that are printed from time to time, where a bar cannot redraw itself. The value is the time of the
+    /// last line.
     Lines(Mutex<Instant>),
 }
 
 impl Progress {
-    /// Progress as the user asked for it; `total` is the number of requests, if it is known.
+    /// Progress as the options ask for it. `total` is the number of requests, if it is known.
     pub(crate) fn new(noise: Noise, total: Option<u64>) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let style = match noise {
@@ -68,7 +69,7 @@ impl Progress {
         self.show(Stage::Simulation, done, self.total);
     }
 
-    /// Shows that `done` of `total` are done, in the unit that `stage` counts.
+    /// Shows that `done` of `total` units are done. `stage` decides the unit.
     fn show(&self, stage: Stage, done: u64, total: Option<u64>) {
         let (what, unit) = match stage {
             Stage::FirstPass => ("first pass: ", "requests"),
@@ -96,7 +97,7 @@ impl Progress {
                 }
             }
             Style::Lines(last) => {
-                // The thread that holds the lock prints. The others go on without waiting.
+                // The thread that gets the lock prints. Other threads go on without waiting.
                 let Ok(mut last) = last.try_lock() else {
                     return;
                 };
@@ -113,7 +114,7 @@ impl Progress {
         }
     }
 
-    /// Progress before the first request: `done` of the `total` page writes that bring the device into its state.
+    /// Shows progress before the first request: `done` of the `total` page writes of the precondition.
     fn prepare(&self, done: u64, total: u64) {
         match &self.style {
             Style::None => {}
@@ -144,7 +145,7 @@ impl Progress {
     }
 }
 
-/// Stops the work after an interrupt.
+/// Reports progress, and stops the work after an interrupt.
 impl destage::Progress for Progress {
     fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool {
         match stage {
@@ -155,7 +156,7 @@ impl destage::Progress for Progress {
     }
 }
 
-/// The template of the bar, which counts in `unit`s.
+/// Sets the template of the bar, which counts in `unit`.
 fn set_style(bar: &ProgressBar, has_total: bool, unit: &str) {
     let template = if has_total {
         format!(

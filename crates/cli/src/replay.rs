@@ -1,4 +1,4 @@
-//! `destage replay`: a trace played to an NBD server.
+//! `destage replay`: replays a trace against an NBD server.
 
 use destage::{Input, json};
 use destage_serve::address::Address;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     destage_memory::doing(format!("reading {name}"));
     let mut source = input.open(&config)?;
     let host = &config.typed.host;
-    // A workload may say how many requests are under way.
+    // A workload may set the queue depth.
     let depth = match (arguments.closed, workload, host.replay) {
         (true, ..) => Some(arguments.depth),
         (false, Some(_), Replay::Closed) => Some(host.queue_depth),

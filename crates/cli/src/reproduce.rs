@@ -1,4 +1,4 @@
-//! `destage reproduce`: the papers' experiments, with a verdict for each claim.
+//! `destage reproduce`: runs the papers' experiments, and gives a verdict for each claim.
 
 use destage_study::reproduce::{Cost, Paper, Plan, Thresholds, shipped_traces};
 use destage_study::{Extra, Store, Traces};
@@ -28,11 +28,12 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         traces: traces(kept, known)?,
         thresholds,
         extra: Extra::default(),
-        // One experiment cannot choose between readings: all claims of the paper do.
+        // Only all claims of a paper together can decide between readings of the paper, so one experiment alone
+        // cannot.
         readings: what.is_none_or(|name| !name.contains('/')),
     };
     let store = Store::open(&kept.results)?;
-    // Verdicts and figures are no one table.
+    // Verdicts and figures are not a single table, so the output is a page or JSON.
     let output = arguments.output.as_deref();
     let file = output
         .map(|path| ResultFile::page("-o", path, "a report"))

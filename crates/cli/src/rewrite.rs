@@ -1,4 +1,5 @@
-//! `destage trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate`: traces out of traces and workloads.
+//! `destage trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate`: traces made from traces and
+//! workloads.
 
 use std::path::{Path, PathBuf};
 
@@ -159,7 +160,7 @@ pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
     })
 }
 
-/// What happens to a request.
+/// The fate of a request.
 enum Step {
     Keep(Request),
     Drop,
@@ -192,7 +193,7 @@ impl<'a> Stream<'a> {
         })
     }
 
-    /// Writes what `step` returns for each request.
+    /// Writes the requests that `step` keeps or changes.
     fn rewrite(
         mut self,
         written: &Written,
@@ -227,9 +228,9 @@ fn config(arguments: &SettingArguments) -> Result<Config, Failure> {
     Ok(choices::plain(arguments, None)?.resolve()?)
 }
 
-/// A time such as `2.5s`, exactly.
+/// The ticks of a time such as `2.5s`; an error if the time is not a whole number of ticks.
 fn ticks(option: &str, text: &str) -> Result<Ticks, Failure> {
-    // In ticks of 0.1 ns; ms comes before s, because a time in ms also ends in s.
+    // In ticks of 0.1 ns. `ms` comes before `s`, because the text of a time in ms also ends in `s`.
     const UNITS: [(&str, Ticks); 4] = [
         ("ns", 10),
         ("us", 10_000),
@@ -252,7 +253,7 @@ fn ticks(option: &str, text: &str) -> Result<Ticks, Failure> {
     })
 }
 
-/// Sectors such as `100..200`.
+/// The first sector, and the sector after the last, of a range such as `100..200`.
 fn range(text: &str) -> Result<(u64, u64), Failure> {
     let bounds = || {
         let (first, end) = text.split_once("..")?;
@@ -266,7 +267,7 @@ fn range(text: &str) -> Result<(u64, u64), Failure> {
     })
 }
 
-/// A region's size in sectors.
+/// The size of a region in sectors.
 fn region_sectors(text: &str) -> Result<u64, Failure> {
     const ROW: Parameter = Parameter {
         name: "--region-bytes",

@@ -129,7 +129,8 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
             }),
     };
     drop(progress);
-    // A run that stopped because its log could not be written was not interrupted by the user; the log has the error.
+    // If a log could not be written, it has stopped the run, and its error is the one to report. So logs are
+    // finished before the outcome is checked.
     let mut files = logs.finish()?;
     let (mut outcome, page) = done?;
     files.extend(page);
@@ -167,7 +168,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     }
 }
 
-/// Prints the sizes of the devices that follow from `inputs`.
+/// Prints the sizes of devices that were chosen for `inputs`.
 pub(crate) fn note(inputs: &[Facts], noise: Noise) {
     if !noise.quiet {
         let lines = summary::sizings(inputs);
@@ -177,7 +178,7 @@ pub(crate) fn note(inputs: &[Facts], noise: Noise) {
     }
 }
 
-/// The metrics, grouped by the first part of their names.
+/// A table of the metrics, grouped by the first part of their names.
 pub(crate) fn metrics_table(metrics: &Metrics) -> Table {
     let mut table = Table::new(vec![Side::Left, Side::Right, Side::Left]);
     add_metrics(&mut table, metrics);
@@ -197,7 +198,7 @@ fn add_metrics(table: &mut Table, metrics: &Metrics) {
     }
 }
 
-/// The combination that was run, and its metrics.
+/// The text about a run: its combination and its metrics.
 fn for_people(manifest: &Manifest, record: &Record) -> String {
     let table = metrics_table(&record.metrics);
     let wall = manifest.wall_time_s;

@@ -1,4 +1,4 @@
-//! `destage serve`: the device live.
+//! `destage serve`: serves the device live.
 
 use std::cell::RefCell;
 use std::io;
@@ -198,7 +198,7 @@ pub(crate) fn failure(error: ServeError) -> Failure {
     }
 }
 
-/// One line about the device.
+/// A line about the device, for clients.
 fn about(config: &Config) -> String {
     let buffer = if config.keeps_pages() {
         let bytes = numbers::bytes(config.typed.buffer.capacity_bytes);
@@ -209,7 +209,7 @@ fn about(config: &Config) -> String {
     format!("destage: {buffer} over {}", config.ftl_row.name)
 }
 
-/// Results, as of a run.
+/// Prints the results as those of a run.
 fn show(config: &Config, ended: &Ended, as_json: bool) -> Result<(), Failure> {
     if !as_json {
         return output::show(&metrics_table(&ended.metrics).text());
@@ -223,7 +223,7 @@ fn show(config: &Config, ended: &Ended, as_json: bool) -> Result<(), Failure> {
     output::print(&json::text(&Value::Object(document)))
 }
 
-/// Logs of a device that goes on whether they can be written or not: what went wrong is said at the end.
+/// The logs of a live device. The device continues if they cannot be written, and the error is reported at the end.
 struct Watcher<'l>(&'l mut Logs);
 
 impl Observer for Watcher<'_> {
@@ -244,10 +244,10 @@ impl Observer for Watcher<'_> {
     }
 }
 
-/// The log of what clients write.
+/// The log of the clients' writes.
 struct Logging<'f> {
     log: Option<WriteLog<&'f mut PendingFile>>,
-    /// Why it is not complete.
+    /// The first error of the log.
     outcome: io::Result<()>,
 }
 
@@ -264,7 +264,7 @@ impl Logging<'_> {
     }
 }
 
-/// The trace of what clients do.
+/// The trace of the clients' requests.
 struct Recording<'f> {
     writer: Option<TraceWriter<'f>>,
     count: u64,
@@ -279,7 +279,7 @@ impl Recording<'_> {
         }
     }
 
-    /// Ends the trace; whether there is one.
+    /// Ends the trace. Returns whether it has any request.
     fn finish(self, path: &Path) -> Result<bool, Failure> {
         if let Some(writer) = self.writer {
             writer.finish().map_err(|cause| unwritable(path, &cause))?;

@@ -14,10 +14,10 @@ pub(crate) struct ServeArguments {
     /// Unix socket that clients connect to; only its owner may use it
     #[arg(long, value_name = "SOCKET")]
     pub(crate) unix: Option<PathBuf>,
-    /// Address that clients connect to, such as 127.0.0.1:10809; port 0 stands for any free port
+    /// Address that clients connect to, such as 127.0.0.1:10809; port 0 is any free port
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) tcp: Option<String>,
-    /// Also listens where other machines can connect; there is no encryption
+    /// Also allows addresses that other machines can reach; there is no encryption
     #[arg(long)]
     pub(crate) listen_anywhere: bool,
     /// Unix socket that `destage device` connects to
@@ -26,17 +26,17 @@ pub(crate) struct ServeArguments {
     /// Name of the export
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(crate) export: String,
-    /// Clients may read and not write
+    /// Clients may only read
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// File that holds the flash and outlasts the server; it is made if it does not exist
+    /// File that holds the flash and is kept when the server ends; it is made if it does not exist
     #[arg(long, value_name = "FILE", conflicts_with_all = ["backing", "read_only"])]
     pub(crate) image: Option<PathBuf>,
     /// File or block device that holds the bytes, with the buffer in front of it; with --capacity the file is made
     #[arg(long, value_name = "FILE|DEVICE")]
     pub(crate) backing: Option<PathBuf>,
-    /// How the model's time relates to the clock on the wall: with model, a request is answered when its simulated time has passed; with none, as
-    /// soon as it is computed
+    /// How the model's time relates to the clock on the wall: with model, a request is answered when its simulated
+    /// time has passed; with none, as soon as it is computed
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) pace: PaceArgument,
     #[command(flatten)]
@@ -52,7 +52,7 @@ pub(crate) struct ServeArguments {
     pub(crate) noise: Noise,
 }
 
-/// The files that record what happens.
+/// The files that record the clients' requests and the work of the device.
 #[derive(Args)]
 pub(crate) struct LogArguments {
     /// Records the clients' writes in the format of the kernel's dm-log-writes, which replay-log of xfstests reads
@@ -67,24 +67,26 @@ pub(crate) struct LogArguments {
     /// Logs one line per destage: time, cause, pages, padding
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) destage_log: Option<PathBuf>,
-    /// Writes response times as fio's JSON (json+), for programs that draw those, such as fio-plot
+    /// Writes response times as fio's JSON (json+), for programs that plot such files, such as fio-plot
     #[arg(long, value_name = "FILE.json")]
     pub(crate) fio_json: Option<PathBuf>,
 }
 
-/// How the device is protected against a loss of power.
+/// The protection of the device against a loss of power.
 #[derive(Args)]
 pub(crate) struct CacheArguments {
-    /// Volatile write cache: with on, writes are answered from RAM; with off, when they are programmed; short for device.vwc
+    /// Volatile write cache: with on, writes are answered from RAM; with off, when they are programmed; short for
+    /// device.vwc
     #[arg(long, value_name = "on|off")]
     pub(crate) vwc: Option<String>,
-    /// Capacitor against loss of power: its energy in joules, none, or failed for one that turns out not to work; short for device.plp
+    /// Capacitor against loss of power: its energy in joules, none, or failed for a capacitor that does not work
+    /// when it is needed; short for device.plp
     #[arg(long, value_name = "none|JOULES|failed")]
     pub(crate) plp: Option<String>,
 }
 
 impl CacheArguments {
-    /// The keys that these options are short for.
+    /// The options, and the parameters that each of them is short for.
     pub(crate) fn short(&self) -> [Short<'_>; 2] {
         [
             ("vwc", "device.vwc", &self.vwc),
@@ -110,7 +112,7 @@ pub(crate) struct OperatorArguments {
 
 #[derive(Subcommand)]
 pub(crate) enum OperatorCommand {
-    /// Prints the metrics of a run that ended now
+    /// Prints the metrics of a run that would end now
     Stats {
         /// Prints JSON and nothing else on standard output
         #[arg(long)]
@@ -118,7 +120,7 @@ pub(crate) enum OperatorCommand {
     },
     /// Prints the metrics again and again, until the command is interrupted
     Watch {
-        /// Seconds in between
+        /// Seconds between two outputs
         #[arg(long, value_name = "SECONDS", default_value_t = 1.0, value_parser = interval)]
         interval: f64,
     },
@@ -134,9 +136,11 @@ pub(crate) enum OperatorCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Prints what was promised: how many sectors, how many of them carry a promise, and how many other versions may be found
+    /// Prints what was promised: how many sectors, how many of them carry a promise, and how many other versions
+    /// may be found
     Ledger {
-        /// Prints one line for each sector: the sector, the version that must be there, the versions that may be there
+        /// Writes a line for each sector to a file: the sector, the version that must be there, the versions that
+        /// may be there
         #[arg(long, value_name = "FILE.csv")]
         to: Option<PathBuf>,
         /// Prints JSON and nothing else on standard output
@@ -161,11 +165,12 @@ pub(crate) struct CrashArguments {
     /// Number of cuts, each on a new device
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cuts: u32,
-    /// Seed that decides when each cut comes and what it leaves to chance. Cut K of N, counted from 0, has the seed S + K and comes in the K-th of N
-    /// equal parts of the run
+    /// Seed that decides when each cut comes and everything random about it. Cut K of N, counted from 0, has the
+    /// seed S + K and comes in the K-th of N equal parts of the run
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Command for `sh -c` that runs when the power is back and the file system is mounted; it exits with 0 if everything is there
+    /// Command for `sh -c` that runs when the power is restored and the file system is mounted; it exits with 0 if
+    /// everything is there
     #[arg(long, value_name = "COMMAND")]
     pub(crate) check: Option<String>,
     #[command(flatten)]
@@ -179,23 +184,23 @@ pub(crate) struct CrashArguments {
     pub(crate) cache: CacheArguments,
     #[command(flatten)]
     pub(crate) noise: Noise,
-    /// The program, and its arguments. The program finds the folder $DESTAGE_DIR on the device. The folder $DESTAGE_NOTES is not on the device: the
-    /// program leaves there what --check needs. $DESTAGE_SEED is the seed of the cut
+    /// The program, and its arguments. The folder $DESTAGE_DIR is on the device. The folder $DESTAGE_NOTES is not
+    /// on the device: the program writes there what --check needs. $DESTAGE_SEED is the seed of the cut
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) command: Vec<OsString>,
 }
 
-/// The moment that is the same for all cuts, in place of one for each.
+/// A moment that is the same for all cuts, instead of a random one for each.
 #[derive(Args)]
 #[group(multiple = false)]
 pub(crate) struct FixedMoment {
     /// Makes every cut at this write, counted from the start of the program, in place of a random moment
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_write: Option<u64>,
-    /// Makes every cut at this flush
+    /// Makes every cut at this flush, counted from the start of the program
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_flush: Option<u64>,
-    /// Makes every cut in this page program
+    /// Makes every cut during this page program, counted from the start of the program
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_program: Option<u64>,
 }
@@ -212,7 +217,7 @@ pub(crate) enum FileSystemArgument {
 pub(crate) struct CutOrderArguments {
     #[command(flatten)]
     pub(crate) moment: MomentArguments,
-    /// Seed of what a cut leaves to chance; without this option, sim.seed
+    /// Seed of everything random about a cut; without this option, sim.seed
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
     /// Prints JSON and nothing else on standard output
@@ -220,7 +225,7 @@ pub(crate) struct CutOrderArguments {
     pub(crate) json: bool,
 }
 
-/// When the power fails.
+/// The moment at which the power fails.
 #[derive(Args)]
 #[group(multiple = false)]
 pub(crate) struct MomentArguments {
@@ -230,10 +235,11 @@ pub(crate) struct MomentArguments {
     /// Cuts the power when the device accepts the N-th flush from now on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_flush: Option<u64>,
-    /// Cuts the power while the N-th page program from now on runs; copies count as programs. --seed decides where within the program
+    /// Cuts the power while the N-th page program from now on runs; copies count as programs. --seed decides where
+    /// within the program
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_program: Option<u64>,
-    /// Cuts the power after T milliseconds of the model's time
+    /// Cuts the power after T milliseconds of model time
     #[arg(long, value_name = "T")]
     pub(crate) at_ms: Option<f64>,
 }
@@ -243,7 +249,7 @@ pub(crate) struct ReplayArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz; `-` is standard input
     #[arg(required_unless_present = "workload", conflicts_with = "workload")]
     pub(crate) trace: Option<PathBuf>,
-    /// Synthetic workload in place of a trace; or a .fio job file, which says how many requests are under way
+    /// Synthetic workload in place of a trace; or a .fio job file, which also gives the queue depth
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: Option<String>,
     /// The server and its export: nbd+unix:///EXPORT?socket=PATH or nbd://HOST:PORT/EXPORT
@@ -252,7 +258,7 @@ pub(crate) struct ReplayArguments {
     /// Sends each request when an earlier one is answered, and ignores the times of the trace
     #[arg(long)]
     pub(crate) closed: bool,
-    /// Requests under way with --closed
+    /// Queue depth: the number of requests in flight with --closed
     #[arg(long, value_name = "N", default_value_t = 1, requires = "closed", value_parser = clap::value_parser!(u32).range(1..=65536))]
     pub(crate) depth: u32,
     /// Factor by which arrival times are multiplied
@@ -265,7 +271,7 @@ pub(crate) struct ReplayArguments {
     /// Logs one line per request: index, arrival time in the trace, time until its answer, sectors, operation
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) response_log: Option<PathBuf>,
-    /// Writes response times as fio's JSON (json+), for programs that draw those, such as fio-plot
+    /// Writes response times as fio's JSON (json+), for programs that plot such files, such as fio-plot
     #[arg(long, value_name = "FILE.json")]
     pub(crate) fio_json: Option<PathBuf>,
     /// Prints JSON and nothing else on standard output

@@ -1,4 +1,4 @@
-//! `destage show`: parameters with default, unit, range and source.
+//! `destage show`: shows parameters with default, unit, range and source.
 
 use destage::registries::{self, Entry, Page};
 
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<(), Failure> {
     })
 }
 
-/// The parameters that `key` names: one parameter, or those of a section.
+/// Prints the parameters that `key` names: one parameter, or those of a section.
 fn keys(key: &str, as_json: bool) -> Result<(), Failure> {
     let entries = registries::parameters_named(key)?;
     output::print(&match as_json {
@@ -72,7 +72,7 @@ fn line_of(entry: &Entry) -> String {
     let value = entry.set.as_ref().map(|(value, _)| output::setting(value));
     let shown = value.as_deref().unwrap_or(row.default);
     let mut line = format!("{} = {shown}", entry.name);
-    // A size such as 4KiB has said its unit.
+    // A size such as 4KiB already contains its unit.
     let says_its_own = row.unit == "bytes" && shown.ends_with('B');
     if !row.unit.is_empty() && !says_its_own {
         line.push_str(&format!(" {}", row.unit));

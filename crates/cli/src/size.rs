@@ -1,4 +1,4 @@
-//! `destage size`: the smallest buffer that reaches a goal.
+//! `destage size`: finds the smallest buffer that reaches the goals.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use crate::output::report::{Form, page};
 use crate::output::table::{Side, Table};
 use crate::work::Work;
 
-/// What is said where no scheme was asked for by name.
+/// The note that is printed if the user has not chosen the schemes.
 const OF_PAPERS: &str = "These are the schemes that the papers compare; another may do with less: `--buffers all` compares all that can be built.";
 
 /// Runs the command.
@@ -60,14 +60,16 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
     work.deliver(&runs, content, text)
 }
 
-/// The records that ran on the device of the best one; shortened runs have no device of their own.
+/// The records with the same layer as the best one. Other records come from shortened runs, which do not use that
+/// layer.
 fn simulated(records: &[Record]) -> Vec<Record> {
     let layer = records.first().map(|record| &record.ftl);
     let with_it = records.iter().filter(|record| Some(&record.ftl) == layer);
     with_it.cloned().collect()
 }
 
-/// The records that reach the goals, or seem to, at their smallest tried size; then the others at their largest size.
+/// The records that reach the goals, or seem to, each at its smallest such size; then the other records at their
+/// largest size.
 fn table(answers: &Answers) -> String {
     let mut sides = vec![Side::Left, Side::Right];
     sides.extend(answers.goals.iter().map(|_| Side::Right));

@@ -1,4 +1,4 @@
-//! `destage study`: an experiment file of the user's own.
+//! `destage study`: runs an experiment file of the user.
 
 use std::path::Path;
 
@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
     all_done(finish(report?, &kept.results.join(&study.name), kept.json)?)
 }
 
-/// Returns the error of a run, if a run failed.
+/// Returns the errors of the runs that failed, if any.
 fn all_done(failures: Vec<String>) -> Result<(), Failure> {
     match failures.is_empty() {
         true => Ok(()),
@@ -79,7 +79,7 @@ fn all_done(failures: Vec<String>) -> Result<(), Failure> {
     }
 }
 
-/// Writes the results of a study into `folder`, and prints them. Which runs of the study failed.
+/// Writes the results of a study into `folder`, and prints them. Returns the errors of the runs that failed.
 fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<Vec<String>, Failure> {
     report.manifest.command = command();
     report.rows.warnings().iter().for_each(warn);
@@ -150,7 +150,7 @@ fn merge(arguments: &MergedArguments) -> Result<(), Failure> {
             names.join(", ")
         )));
     }
-    // All or nothing: no report is written while another cannot be.
+    // If one report cannot be made, none is written.
     let reports = plans.iter().map(|plan| plan.report(&store));
     let reports = reports.collect::<Result<Vec<_>, _>>();
     store.damaged().iter().for_each(warn);
@@ -170,7 +170,7 @@ fn merge(arguments: &MergedArguments) -> Result<(), Failure> {
     all_done(failures)
 }
 
-/// Where the user keeps the traces of `known`.
+/// Adds to `known` the paths at which the user keeps the traces.
 pub(crate) fn traces(kept: &Kept, known: Traces) -> Result<Traces, Failure> {
     let mut traces = known;
     for pair in &kept.trace {
@@ -182,7 +182,7 @@ pub(crate) fn traces(kept: &Kept, known: Traces) -> Result<Traces, Failure> {
     Ok(traces)
 }
 
-/// How much is run.
+/// Which runs are made.
 pub(crate) fn scale(kept: &Kept) -> Scale {
     match kept.scale {
         ScaleArgument::Reduced => Scale::Reduced,
@@ -190,7 +190,7 @@ pub(crate) fn scale(kept: &Kept) -> Scale {
     }
 }
 
-/// The number of threads that the user asked for, and the progress bar to update.
+/// The number of threads that the user asked for, and the progress to update.
 pub(crate) fn effort<'a>(kept: &Kept, progress: &'a Progress) -> Effort<'a> {
     Effort {
         threads: kept.threads.map_or(0, usize::from),

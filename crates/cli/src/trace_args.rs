@@ -1,4 +1,4 @@
-//! The arguments of `destage trace`, besides `info`.
+//! The arguments of `destage trace`, except those of `info`.
 
 use std::path::PathBuf;
 
@@ -11,10 +11,11 @@ use crate::args::{Noise, Reading, SettingArguments, Slice};
 /// The trace file that is written.
 #[derive(Args)]
 pub(crate) struct Written {
-    /// The new trace; the ending .zst or .gz compresses it. `-` is standard output, and needs --to
+    /// The new trace; the extension .zst or .gz compresses it. `-` is standard output, and needs --to
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Format of the new trace: compact, csv, disksim, and parquet where that is built in; without this option, the ending of FILE decides
+    /// Format of the new trace: compact, csv, disksim, and parquet where that is built in; without this option, the
+    /// extension of FILE decides
     #[arg(long, value_name = "NAME")]
     pub(crate) to: Option<String>,
     #[command(flatten)]
@@ -48,7 +49,7 @@ pub(crate) struct CutArguments {
     /// Keeps only these volumes: 0,3
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) volumes: Vec<u32>,
-    /// Keeps only sectors from FIRST on and before END; requests that reach further are shortened
+    /// Keeps only sectors from FIRST on and before END; requests that extend beyond them are shortened
     #[arg(long, value_name = "FIRST..END")]
     pub(crate) sectors: Option<String>,
     /// Counts times from the first request that is kept
@@ -60,13 +61,15 @@ pub(crate) struct CutArguments {
     pub(crate) settings: SettingArguments,
 }
 
-/// How several traces relate to each other.
+/// The relation between the volumes and the clocks of several traces.
 #[derive(Args)]
 pub(crate) struct Joined {
-    /// Volumes with the same number are the same volume; without this option, each volume of each trace gets a number of its own
+    /// Volumes with the same number are the same volume; without this option, each volume of each trace gets a
+    /// number of its own
     #[arg(long)]
     same_volumes: bool,
-    /// Calendar times of all traces are of one clock; without this option, each trace with calendar times begins at 0
+    /// Calendar times of all traces come from one clock; without this option, each trace with calendar times begins
+    /// at 0
     #[arg(long)]
     same_clock: bool,
 }
@@ -125,7 +128,7 @@ pub(crate) struct AnonymizeArguments {
     pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) written: Written,
-    /// Regions of this size are shuffled; the size has to be a multiple of every block size that is to be studied
+    /// Shuffles regions of this size; the size has to be a multiple of every block size to be studied
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) region_bytes: String,
     #[command(flatten)]
@@ -155,7 +158,8 @@ pub(crate) struct ScaleArguments {
 
 #[derive(Args)]
 pub(crate) struct GenerateArguments {
-    /// Synthetic workload, seeded by sim.seed; see `destage list workloads`. NAME may also be a .toml file that `trace fit` wrote, or a .fio job file
+    /// Synthetic workload, seeded by sim.seed; see `destage list workloads`. NAME may also be a .toml file that
+    /// `trace fit` wrote, or a .fio job file
     #[arg(long, value_name = "NAME[:k=v,...]")]
     pub(crate) workload: String,
     #[command(flatten)]
@@ -170,7 +174,7 @@ pub(crate) struct GenerateArguments {
 pub(crate) struct FitArguments {
     /// Trace file, plain or .gz .zst .bz2 .xz; its requests are kept in memory
     pub(crate) trace: PathBuf,
-    /// The stand-in to write, a .toml file
+    /// The .toml file to which the stand-in workload is written
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// Prints the residuals as JSON

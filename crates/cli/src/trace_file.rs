@@ -1,4 +1,4 @@
-//! A trace being written: its form, its packing, and the file that appears whole or not at all.
+//! A trace file that is written: its format, its compression, and the file, which appears complete or not at all.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::output::report::check_distinct;
 use crate::progress::Progress;
 use destage::files::{PendingFile, unwritable};
 
-/// A trace file to write: its name is checked before the work, which then fills it.
+/// A trace file to write. Its name is checked before the work begins, which then fills the file.
 pub(crate) struct TraceFile<'a> {
     written: &'a Written,
     form: &'static OutputForm,
@@ -20,10 +20,11 @@ pub(crate) struct TraceFile<'a> {
     file: PendingFile,
 }
 
-/// Requests between two checks for an interrupt.
+/// The number of requests between two checks for an interrupt.
 const PATIENCE: u64 = 1 << 16;
 
-/// Format and compression of the trace that is written to `path`, which `option` names: those of the ending, or the format called `to`.
+/// The format and compression of the trace that is written to `path`: the format `to`, or the one that the
+/// extension names. `option` is the option that gave the path, for errors.
 pub(crate) fn form_of(
     option: &str,
     path: &Path,
@@ -76,7 +77,7 @@ impl<'a> TraceFile<'a> {
         })
     }
 
-    /// Writes the requests of `next` until it returns `None`, and renames the file into its place.
+    /// Writes the requests of `next` until it returns `None`, and renames the file to its final name.
     pub(crate) fn fill(
         mut self,
         mut next: impl FnMut() -> Result<Option<Request>, Failure>,

@@ -1,4 +1,4 @@
-//! The commands in groups, and the errors about other words.
+//! The commands in groups, and the errors about wrong arguments.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
@@ -7,7 +7,7 @@ use destage_sim::settings::suggestion;
 use crate::args::Arguments;
 use crate::output::summary::width;
 
-/// Commands by their purpose. A command that belongs to no group comes after all others.
+/// The commands by their purpose. A command that is in no group comes after all others.
 const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Simulate",
@@ -22,7 +22,7 @@ const GROUPS: [(&str, &[&str]); 8] = [
     ("This program", &["completions", "man", "version", "help"]),
 ];
 
-/// Width of the column of command names.
+/// The width of the column of command names.
 const INDENT: usize = 16;
 
 /// The command line, whose help lists commands in groups.
@@ -77,7 +77,7 @@ fn folded(text: &str, width: usize) -> String {
     lines.join(&format!("\n{}", " ".repeat(INDENT)))
 }
 
-/// The error in what was typed, as one line; `None` if the user asked for help.
+/// The error in the arguments as one line; `None` if the user asked for help.
 pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
     if matches!(
         error.kind(),
@@ -134,7 +134,7 @@ pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
     Some(format!("{wrong}; `{asked} --help` lists the options"))
 }
 
-/// The library's hint, in the form of other messages.
+/// The hint of the argument parser, in the form of other messages.
 fn meant(tip: &str) -> String {
     let similar = tip.starts_with("a similar") || tip.starts_with("some similar");
     match (similar, tip.split_once('\'')) {

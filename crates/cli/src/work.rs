@@ -1,4 +1,4 @@
-//! The work of commands with results of many runs, before and after the runs.
+//! The work of commands with many runs, before and after the runs.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::progress::Progress;
 use crate::run::note;
 
-/// A command's work, and where its results go.
+/// The work of a command, and the file for its results.
 pub(crate) struct Work<'a> {
     started: Instant,
     common: &'a Common,
@@ -20,7 +20,8 @@ pub(crate) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    /// A command that began at `started` and reads `traces`. Opens the result file, which must be none of the inputs.
+    /// Begins a command that started at `started` and reads `traces`. Opens the result file, which must not be one
+    /// of the inputs.
     pub(crate) fn begin(
         started: Instant,
         common: &'a Common,
@@ -37,7 +38,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Does the work with a progress bar and the number of threads that the user asked for.
+    /// Does the work with the number of threads that the user asked for, and shows its progress.
     pub(crate) fn carry_out<T>(
         &self,
         work: impl FnOnce(&Effort<'_>) -> Result<T, Error>,
@@ -52,7 +53,7 @@ impl<'a> Work<'a> {
         Ok(done?)
     }
 
-    /// Notes in `manifest` how the results were computed, and warns the user about the inputs.
+    /// Records in `manifest` how the results were computed, and warns the user about the inputs.
     pub(crate) fn sign(&self, manifest: &mut Manifest) {
         manifest.command = command();
         manifest.wall_time_s = self.started.elapsed().as_secs_f64();
@@ -61,7 +62,8 @@ impl<'a> Work<'a> {
         facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
     }
 
-    /// Writes `content` in the forms that the user asked for, or prints `text`. Returns an error if a run in `records` failed.
+    /// Writes `content` to the result file and prints it in the form that the user asked for, or prints `text`.
+    /// Returns an error if a run in `records` failed.
     pub(crate) fn deliver(
         self,
         records: &[Record],

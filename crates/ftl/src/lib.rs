@@ -402,7 +402,7 @@ pub struct FtlRow {
     pub name: &'static str,
     /// One sentence that describes the layer.
     pub about: &'static str,
-    /// Where it was published.
+    /// Where the layer was published.
     pub source: &'static str,
     /// The layer has flash.
     pub has_flash: bool,

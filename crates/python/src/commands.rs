@@ -1,4 +1,4 @@
-//! One function for each thing to do.
+//! The Python functions of the commands.
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -23,22 +23,22 @@ use crate::inputs::Input;
 use crate::settings::Settings;
 use crate::work::{Watch, watched};
 
-/// The command line; its exit status.
+/// Runs the command line. Returns its exit status.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| {
         let status = destage_cli::main(arguments);
-        // Where Rust does not own the program, nothing else flushes it.
+        // The program belongs to Python, which does not flush the standard output of Rust.
         let _ = std::io::stdout().flush();
         status
     })
 }
 
-/// Responses by the number of their request.
+/// The responses, in the order of the requests. `None` if they are not wanted.
 #[derive(Default)]
 struct Responses(Option<Columns>);
 
-/// Arrival and response in ms, and operation.
+/// For each request: arrival time and response time in ms, and the number of the operation.
 type Columns = Vec<(f64, f64, u8)>;
 
 impl Observer for Responses {
@@ -61,17 +61,18 @@ impl Observer for Responses {
     }
 }
 
-/// Arrival, response and operation, a row a request.
+/// Arrival times and response times in ms, and the numbers of the operations, with one element for each request.
 type Arrays<'py> = (
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<f64>>,
     Bound<'py, PyArray1<u8>>,
 );
 
-/// The result of a run: its JSON, warnings for the user, and the responses and the page to watch if they are wanted.
+/// The result of a run: its JSON, warnings for the user, and, if they were asked for, the responses and the page or
+/// timeline.
 type Run<'py> = (String, Vec<String>, Option<Arrays<'py>>, Option<String>);
 
-/// One run.
+/// Makes one run. `watch` is the form of the page to watch, `html` or `json`.
 #[pyfunction]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -81,7 +82,7 @@ pub(crate) fn simulate<'py>(
     watch: Option<&str>,
     tell: &Bound<'py, PyAny>,
 ) -> PyResult<Run<'py>> {
-    // A page, or a timeline as JSON.
+    // Whether to make a timeline as JSON; otherwise a page.
     let watch = watch.map(|form| form == "json");
     let combination =
         Combination::new(&settings.with_host_of(input)).map_err(|error| raised(&error))?;
@@ -123,7 +124,7 @@ pub(crate) fn simulate<'py>(
     Ok((text, warnings, arrays, page))
 }
 
-/// The statistics of an input: its JSON, and warnings for the user.
+/// The statistics of an input. Returns their JSON, and warnings for the user.
 #[pyfunction]
 pub(crate) fn inspect(
     py: Python<'_>,
@@ -140,7 +141,7 @@ pub(crate) fn inspect(
     })
 }
 
-/// Work with this number of threads (0: one for each core), watched by `watch`.
+/// The number of threads (0: one for each core), and `watch` as the receiver of progress.
 pub(crate) fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
     Effort {
         threads,
@@ -149,7 +150,7 @@ pub(crate) fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
     }
 }
 
-/// A cross product: its JSON, warnings for the user, and the columns of its table.
+/// Makes a cross product of runs. Returns its JSON, warnings for the user, and the columns of its table.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn compare(
@@ -179,7 +180,7 @@ pub(crate) fn compare(
     let results = watched(py, &settings.watch, tell, move |watch| {
         destage::compare(&inputs, &combinations, &effort(threads, watch))
     })?;
-    // If not one run gave a result, there are no results, as on the command line.
+    // If every run failed, the call fails too, as on the command line.
     if results.runs.iter().all(|run| run.error.is_some())
         && let Some(error) = results.runs.iter().find_map(|run| run.error.as_ref())
     {
@@ -195,7 +196,7 @@ pub(crate) fn compare(
     Ok((results.to_json(), warnings, columns.collect()))
 }
 
-/// Metrics over the size of the buffer: their JSON, and warnings for the user.
+/// Computes metrics over the size of the buffer. Returns their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn curve(
@@ -231,7 +232,7 @@ pub(crate) fn curve(
     Ok((curves.to_json(), curves.manifest.warnings()))
 }
 
-/// The smallest buffers that reach goals: their JSON, and warnings for the user.
+/// Finds the smallest buffers that reach all goals. Returns their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn size(
@@ -258,7 +259,7 @@ pub(crate) fn size(
     Ok((answers.to_json(), answers.manifest.warnings()))
 }
 
-/// A drive compared with the measurements in a file: the JSON, and the rows that could not be modelled.
+/// Compares a profile with the measurements in a file. Returns the JSON, and the rows that could not be modelled.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn drive_check(
@@ -286,8 +287,9 @@ pub(crate) fn drive_check(
     Ok((checked.to_json(), checked.left_out))
 }
 
-/// A profile fitted to the measurements in `files`, from the profile of `settings`, called `start`: the JSON, the profile, and the rows that could
-/// not be modelled. The profile is written to `output`, if there is one.
+/// Fits a profile to the measurements in `files`. The search starts from the profile of `settings`, which is called
+/// `start`. The fitted profile is written to `output`, if it is given. Returns the JSON, the profile, and the rows
+/// that could not be modelled.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn drive_fit(
@@ -330,7 +332,8 @@ pub(crate) fn drive_fit(
     Ok((fitted.to_json(), fitted.profile, left_out))
 }
 
-/// Buffers of many volumes compared with one for all, whose curves are kept in `results`: their JSON, and warnings for the user.
+/// Compares a buffer for each of many volumes with one buffer that all share. The curves are kept in `results`.
+/// Returns their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn fleet(
@@ -358,7 +361,7 @@ pub(crate) fn fleet(
     })
 }
 
-/// Where the papers' traces are: in `folder`, and `NAME=FILE`.
+/// Adds to `known` the paths of the papers' traces: `NAME=FILE` in `pairs`, and the files in `folder`.
 pub(crate) fn traces(
     mut known: Traces,
     pairs: &[String],
@@ -373,7 +376,7 @@ pub(crate) fn traces(
     Ok(known)
 }
 
-/// How much is run.
+/// Which runs are made.
 pub(crate) fn scale(is_full: bool) -> Scale {
     match is_full {
         false => Scale::Reduced,
@@ -381,7 +384,7 @@ pub(crate) fn scale(is_full: bool) -> Scale {
     }
 }
 
-/// A study file: its JSON, and warnings for the user.
+/// Runs a study file. Returns its JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn study(
@@ -408,7 +411,7 @@ pub(crate) fn study(
     })
 }
 
-/// The papers' experiments: their JSON, and warnings for the user.
+/// Runs the papers' experiments. Returns their JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn reproduce(
@@ -428,7 +431,8 @@ pub(crate) fn reproduce(
             traces: traces(shipped_traces()?, &pairs, folder)?,
             thresholds: Thresholds::shipped()?,
             extra: Extra::default(),
-            // One experiment cannot choose between readings: all claims of the paper do.
+            // Only all claims of a paper together can decide between readings of the paper, so one experiment alone
+            // cannot.
             readings: what.is_none_or(|name| !name.contains('/')),
         };
         let store = Store::open(&results)?;
@@ -438,21 +442,21 @@ pub(crate) fn reproduce(
     })
 }
 
-/// Writes a file with this content at `path`: it appears whole or not at all.
+/// Writes a file with `content` at `path`. The file appears complete or not at all.
 #[pyfunction]
 pub(crate) fn write_file(py: Python<'_>, path: PathBuf, content: &[u8]) -> PyResult<()> {
     py.detach(|| destage::files::write(&path, content))
         .map_err(|error| raised(&error))
 }
 
-/// The head and the table of that page, as JSON.
+/// The head and the table of the page of a document, as JSON.
 #[pyfunction]
 pub(crate) fn outline(py: Python<'_>, text: &str) -> PyResult<String> {
     py.detach(|| destage_report::outline(text))
         .map_err(|error| raised(&error))
 }
 
-/// The page of a document that one of the functions above returned.
+/// The HTML page of a document that a function of this module has returned.
 #[pyfunction]
 pub(crate) fn report(py: Python<'_>, text: &str, title: Option<&str>) -> PyResult<String> {
     py.detach(|| destage_report::html(text, title))

@@ -1,4 +1,4 @@
-//! The exceptions: one for each cause that the library distinguishes, with its message in Python's terms.
+//! The exceptions, one for each kind of error of the library. Messages name Python functions instead of commands.
 
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyKeyboardInterrupt};
@@ -30,7 +30,7 @@ create_exception!(
     "The device is too small for the trace."
 );
 
-/// Adds them to `module`.
+/// Adds the exceptions to `module`.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     module.add("Error", py.get_type::<Error>())?;
@@ -40,7 +40,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DeviceFull", py.get_type::<DeviceFull>())
 }
 
-/// The library's names of commands, and their names in Python.
+/// The commands in messages of the library, and the Python calls that replace them.
 const CALLS: [(&str, &str); 10] = [
     ("`destage list buffers`", "destage.buffers()"),
     ("`destage list ftls`", "destage.ftls()"),
@@ -57,7 +57,7 @@ const CALLS: [(&str, &str); 10] = [
     ("`destage trace info`", "Trace.info()"),
 ];
 
-/// `text` with calls of Python in place of commands.
+/// Replaces the commands in `text` by Python calls.
 fn in_python(text: &str) -> String {
     let mut text = text.to_owned();
     for (command, call) in CALLS {
@@ -68,7 +68,7 @@ fn in_python(text: &str) -> String {
     text
 }
 
-/// The exception that `error` is.
+/// The exception for `error`.
 pub(crate) fn raised(error: &destage::Error) -> PyErr {
     let text = in_python(&error.to_string());
     match error {

@@ -1,4 +1,4 @@
-//! What is simulated.
+//! The inputs of simulations.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::errors::raised;
 use crate::memory;
 
-/// A trace, a workload, or requests.
+/// An input: a trace file, a workload, or requests in arrays.
 #[pyclass(frozen, module = "destage._core")]
 pub(crate) struct Input(pub(crate) destage::Input);
 
@@ -22,14 +22,14 @@ impl Input {
         Self(destage::Input::trace(path))
     }
 
-    /// The workload `NAME[:k=v,...]`; `pairs` are `KEY=VALUE`.
+    /// The workload `NAME[:k=v,...]`. `pairs` are further parameters as `KEY=VALUE`.
     #[staticmethod]
     fn workload(text: &str, pairs: Vec<String>) -> PyResult<Self> {
         let input = destage::Input::workload(text, &pairs);
         input.map(Self).map_err(|error| raised(&error))
     }
 
-    /// Requests in columns.
+    /// Requests in arrays, one for each column.
     #[staticmethod]
     fn columns(
         name: &str,
@@ -49,14 +49,15 @@ impl Input {
                 .map(|volume| volume.as_slice())
                 .transpose()?,
         };
-        // The interpreter's lock is kept: without it another thread of Python could write to the arrays that are read here.
+        // The lock of the interpreter is kept. Without it another Python thread could write to the arrays while
+        // they are read.
         let requests = columns.requests(name);
         let requests = requests.map_err(|error| raised(&error.into()))?;
         memory::check()?;
         Ok(Self(destage::Input::requests(name, requests)))
     }
 
-    /// This input, read in the way that the arguments say.
+    /// A copy of this input with these reading options.
     fn read(
         &self,
         format: Option<String>,

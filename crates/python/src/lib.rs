@@ -1,18 +1,18 @@
-//! The Python module `destage._core`: arguments in, results out.
+//! The Python module `destage._core`, which passes arguments to the library and results back.
 //!
-//! | module | holds |
+//! | module | contents |
 //! | --- | --- |
-//! | `errors` | the exceptions, and which error becomes which |
+//! | `errors` | the exceptions, and the errors that they stand for |
 //! | `inputs` | traces, workloads and requests in arrays |
-//! | `settings` | settings, and schemes written in Python among them |
-//! | `memory` | the limit of memory, beyond which a call ends |
-//! | `work` | simulations beside the interpreter, which go on being interruptible |
-//! | `commands` | one function for each thing to do |
+//! | `settings` | settings, including schemes written in Python |
+//! | `memory` | the memory limit, beyond which a call fails |
+//! | `work` | simulations in threads of their own, which can be interrupted |
+//! | `commands` | the functions of the commands |
 //! | `studies` | studies in parts that another program distributes |
 //! | `registries` | the names to choose from |
-//! | `scheme` | a scheme written in Python, held to its contract |
+//! | `scheme` | schemes written in Python, whose answers are checked |
 //!
-//! Users see the package in `python/destage`, which docs/PYTHON.md describes.
+//! The package in `python/destage` is what users see; docs/PYTHON.md describes it.
 
 mod commands;
 mod errors;
@@ -26,7 +26,7 @@ mod work;
 
 use pyo3::prelude::*;
 
-// The allocator behind `memory`, and behind `--memory-limit` of the command line within the wheel.
+// This allocator implements `memory`, and `--memory-limit` of the command line in the wheel.
 #[global_allocator]
 static MEMORY: destage_memory::Budget = destage_memory::Budget;
 

@@ -1,4 +1,5 @@
-//! The memory limit of the library within an interpreter: the call that goes beyond it ends with an error, and the interpreter lives on.
+//! The memory limit of the library in a Python process. A call that exceeds it fails with an error, and the
+//! interpreter goes on.
 
 use destage::base::parameter::read_bytes;
 use destage::numbers::size;
@@ -7,14 +8,14 @@ use pyo3::prelude::*;
 
 use crate::errors::{Error, InputError};
 
-/// From here on a limit holds, at first that of every program.
+/// Starts the limit, with the default of half of the machine's memory.
 pub(crate) fn install() {
     destage_memory::outlive_excess();
     let limit = destage_memory::default_limit();
     destage_memory::set_limit(limit.unwrap_or(u64::MAX));
 }
 
-/// Sets the limit in bytes, as text with a unit or without; None is the default.
+/// Sets the limit. The text is a number of bytes with or without a unit; None sets the default.
 #[pyfunction]
 pub(crate) fn set_memory_limit(text: Option<&str>) -> PyResult<()> {
     let Some(text) = text else {
@@ -30,12 +31,12 @@ pub(crate) fn set_memory_limit(text: Option<&str>) -> PyResult<()> {
     Ok(())
 }
 
-/// An error if more is in use than may be.
+/// Returns an error if the limit is exceeded.
 pub(crate) fn check() -> PyResult<()> {
     destage_memory::exceeded().map_or(Ok(()), |excess| Err(raised(&excess)))
 }
 
-/// The exception that `excess` is.
+/// The exception for `excess`.
 pub(crate) fn raised(excess: &Excess) -> PyErr {
     let doing = match &*excess.doing {
         "" => "requests in arrays",

@@ -1,4 +1,4 @@
-//! The registries, as JSON.
+//! The registries as JSON.
 
 use destage::Error;
 use destage::json;
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::errors::raised;
 
-/// The rows of a registry, as `destage list NAME --json` prints them.
+/// The rows of a registry, as JSON like that of `destage list NAME --json`.
 #[pyfunction]
 pub(crate) fn rows(registry: &str) -> PyResult<String> {
     let registry = match registry {
@@ -29,7 +29,7 @@ fn text(rows: Vec<Row>) -> String {
     json::text(&Value::Array(rows.into_iter().map(Row::to_json).collect()))
 }
 
-/// An error if no run has a metric of this name.
+/// Returns an error if no run has a metric with this name.
 #[pyfunction]
 pub(crate) fn require_metric(name: &str) -> PyResult<()> {
     let found = destage::sim::metrics::require(name);
@@ -38,7 +38,7 @@ pub(crate) fn require_metric(name: &str) -> PyResult<()> {
         .map_err(|error| raised(&Error::from(error)))
 }
 
-/// A row with its parameters, as `destage show WHAT NAME --json` prints it.
+/// A row with its parameters, as JSON like that of `destage show WHAT NAME --json`.
 #[pyfunction]
 pub(crate) fn page(what: &str, name: &str) -> PyResult<String> {
     let page = match what {
@@ -52,7 +52,7 @@ pub(crate) fn page(what: &str, name: &str) -> PyResult<String> {
         .map_err(|error| raised(&error))
 }
 
-/// The explanation of a name or a message, as `destage explain TEXT --json` prints it.
+/// The explanation of a name or a message, as JSON like that of `destage explain TEXT --json`.
 #[pyfunction]
 pub(crate) fn explain(text: &str) -> PyResult<String> {
     let found = experiments().and_then(|experiments| registries::explain(text, &experiments));

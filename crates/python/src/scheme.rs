@@ -1,7 +1,8 @@
-//! A scheme written in Python, held to its contract at each call.
+//! A scheme written in Python. Its contract is checked at each call.
 //!
-//! A trait of Rust cannot fail, and Python can: an exception is kept and stops the run; until the run has stopped, pages leave in an arbitrary order
-//! and no more Python code is called.
+//! The Rust trait of a scheme cannot return errors, but Python code can raise exceptions. An exception is kept, and
+//! stops the run. Until the run has stopped, pages are evicted in an arbitrary order, and no more Python code is
+//! called.
 
 use std::sync::Arc;
 
@@ -17,32 +18,33 @@ use pyo3::prelude::*;
 use crate::errors::InputError;
 use crate::work::Watch;
 
-/// One page request, as a scheme sees it.
+/// A page request, as a scheme sees it.
 #[pyclass(frozen, get_all, module = "destage")]
 #[derive(PartialEq)]
 pub(crate) struct Access {
     /// Whether the host writes the page; otherwise it reads it.
     write: bool,
-    /// Page writes so far, this one included.
+    /// The number of page writes so far, including this one.
     virtual_time: u64,
-    /// Simulated time in ms.
+    /// The simulated time in ms.
     now_ms: f64,
-    /// Number of the host request; equal for all its pages.
+    /// The number of the host request. All its pages have the same number.
     request: u64,
-    /// How many pages that request has.
+    /// The number of pages of the host request.
     request_pages: u32,
 }
 
-/// Why pages have to leave.
+/// The reason why pages have to leave the buffer.
 #[pyclass(frozen, get_all, module = "destage")]
 pub(crate) struct Need {
-    /// `evict` (room for a page), `flush` (everything has to reach the flash) or `flush_page` (this page has to).
+    /// `evict` (room for a page is needed), `flush` (all pages have to be written to flash) or `flush_page` (`page`
+    /// has to be written to flash).
     kind: &'static str,
-    /// The page that is about to enter, or that has to reach the flash; None of `flush`.
+    /// The page that needs room, or that has to be written to flash. None for `flush`.
     page: Option<u64>,
 }
 
-/// The object that a scheme is copied from, for the duration of the call that it was given to.
+/// The Python object that schemes are copied from, during the call that it was passed to.
 pub(crate) struct Prototype {
     name: String,
     object: Py<PyAny>,
@@ -50,8 +52,8 @@ pub(crate) struct Prototype {
     watch: Arc<Watch>,
 }
 
-/// A row for `object`, whose copies are the schemes of runs. It is never given back, a few hundred bytes; `object` is, with
-/// the prototype.
+/// A registry row for `object`. The scheme of each run is a copy of `object`. The row is leaked, which costs a few
+/// hundred bytes for each call; `object` is released with the prototype.
 pub(crate) fn row(
     name: &str,
     object: Bound<'_, PyAny>,
@@ -81,7 +83,7 @@ pub(crate) fn row(
     Ok((Box::leak(Box::new(row)), prototype))
 }
 
-/// The copy's view of the buffer: attributes of it.
+/// The facts about the buffer that become attributes of a copy.
 #[derive(Clone, Copy)]
 struct Surroundings {
     capacity_pages: u32,
@@ -96,28 +98,28 @@ struct Methods {
     touch: Py<PyAny>,
     remove: Py<PyAny>,
     evict: Py<PyAny>,
-    /// The access that was last made, since one request has many calls.
+    /// The Python object of the latest access. It is used again, because one request causes many calls.
     access: Py<Access>,
 }
 
 /// The scheme of one run.
 struct Copied {
-    /// Gone once no call waits for the run.
+    /// The prototype; `None` if the call that wanted the run has ended.
     prototype: Option<Arc<Prototype>>,
     surroundings: Surroundings,
-    /// Made when they are first needed: a scheme is also built only to read its properties.
+    /// The methods are made at the first call, because some schemes are built only to read their properties.
     methods: Option<Methods>,
     resident: Resident,
-    /// Something was raised: the run is about to stop.
+    /// Whether an exception was raised, so that the run will stop.
     has_failed: bool,
 }
 
-/// The resident pages.
+/// The pages in the buffer.
 struct Resident {
     slots: PageMap<()>,
-    /// In no order.
+    /// The entries, in no particular order.
     entries: Vec<Entry>,
-    /// By slot: where in `entries`.
+    /// The position in `entries` of each slot.
     places: Vec<usize>,
 }
 
@@ -133,7 +135,7 @@ impl Resident {
         self.slots.set_at(position, entry.page, entry.slot.0, ());
     }
 
-    /// Takes out `page`, if it is there.
+    /// Removes `page`; `None` if it is not in the buffer.
     fn remove(&mut self, page: Lpn) -> Option<Entry> {
         let slot = self.slots.remove(page)?;
         let place = self.places[slot as usize];
@@ -165,7 +167,7 @@ impl Copied {
         }
     }
 
-    /// Calls `what` with the methods, unless an exception was raised before. An exception in it ends the run.
+    /// Calls `what` with the methods, unless an exception was raised before. An exception in `what` stops the run.
     fn call<T>(
         &mut self,
         what: impl FnOnce(Python<'_>, &mut Self, &mut Methods) -> PyResult<T>,
@@ -203,7 +205,7 @@ impl Copied {
 }
 
 impl Prototype {
-    /// A copy of it.
+    /// Copies the object, and returns the methods of the copy.
     fn methods(&self, py: Python<'_>, of: Surroundings) -> PyResult<Methods> {
         let copy = py
             .import("copy")?
@@ -231,7 +233,7 @@ impl Prototype {
 }
 
 impl Methods {
-    /// `access` for Python.
+    /// The Python object for `access`.
     fn access(&mut self, py: Python<'_>, access: &CoreAccess) -> PyResult<&Py<Access>> {
         let access = Access {
             write: access.kind == AccessKind::Write,
@@ -288,7 +290,7 @@ impl Scheme for Copied {
         if named.is_some() {
             return;
         }
-        // The run is about to stop. Pages that were taken before the error was found stay named.
+        // The run is going to stop. Pages that were chosen before the error stay chosen.
         let forced = match need {
             CoreNeed::FlushPage(entry) => Some(entry.page),
             CoreNeed::Evict(_) | CoreNeed::Flush => None,
@@ -308,7 +310,7 @@ impl Scheme for Copied {
 }
 
 impl Copied {
-    /// Moves the pages of `answer` from the resident ones to `entries`.
+    /// Moves the pages in `answer` from the resident pages to `entries`.
     fn take(
         &mut self,
         answer: &Bound<'_, PyAny>,

@@ -1,4 +1,4 @@
-//! Settings, and schemes written in Python among them.
+//! Settings, including schemes written in Python.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use crate::errors::raised;
 use crate::scheme;
 use crate::work::Watch;
 
-/// Settings of one call. Later ones win.
+/// The settings of a call. A later setting overrides an earlier one.
 #[pyclass(module = "destage._core")]
 #[derive(Default)]
 pub(crate) struct Settings {
     pub(crate) of: destage::Settings,
     pub(crate) watch: Arc<Watch>,
-    /// The prototypes live as long as these settings.
+    /// The prototypes of schemes, which live as long as these settings.
     prototypes: Vec<Arc<scheme::Prototype>>,
 }
 
@@ -25,7 +25,7 @@ fn done(result: Result<(), destage::sim::error::SimError>) -> PyResult<()> {
 }
 
 impl Settings {
-    /// The settings of a call with `input`, which may say how the host sends requests.
+    /// The settings of a call with `input`, which may set how the host sends requests.
     pub(crate) fn with_host_of(&self, input: &crate::inputs::Input) -> destage::Settings {
         let mut settings = self.of.clone();
         input.0.set_host(&mut settings);
@@ -40,38 +40,38 @@ impl Settings {
         Self::default()
     }
 
-    /// Takes over the settings of a profile, by its name or file.
+    /// Loads the settings of a profile, given by its name or its file.
     fn load_profile(&mut self, name: &str) -> PyResult<()> {
         done(self.of.load_profile(name))
     }
 
-    /// Takes over the settings of a file.
+    /// Loads the settings of a file.
     fn load_file(&mut self, path: PathBuf) -> PyResult<()> {
         done(self.of.load_file(&path))
     }
 
-    /// `NAME[:k=v,...]` of `section`.
+    /// Sets the kind of `section` (`buffer` or `ftl`) from `NAME[:k=v,...]`.
     fn set_kind(&mut self, section: &str, text: &str) -> PyResult<()> {
         done(self.of.set_kind(section, text))
     }
 
-    /// `key`, for which the argument `name` is short.
+    /// Sets the parameter `key`. Errors name the argument `name`, which is short for it.
     fn set_by(&mut self, name: &str, key: &str, text: &str) {
         let origin = Origin::Argument(name.to_owned(), text.to_owned());
         self.of.set(key, text, origin);
     }
 
-    /// `KEY=VALUE`.
+    /// Sets a parameter from `KEY=VALUE`.
     fn set_pair(&mut self, pair: &str) -> PyResult<()> {
         done(self.of.set_pair(pair))
     }
 
-    /// Runs are explained.
+    /// Asks for explanations of runs.
     fn explain(&mut self) {
         self.of.explain();
     }
 
-    /// Makes a scheme written in Python known as `name`; results of it are kept only under a `version`.
+    /// Adds a scheme written in Python as `name`. Its results are kept only if it has a `version`.
     fn add_scheme(
         &mut self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Studies: in one piece, and in parts that another program distributes.
+//! Studies that run as a whole, or in parts that another program distributes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::commands::{effort, scale, traces};
 use crate::errors::raised;
 use crate::work::watched;
 
-/// A study whose runs are known, and the folder of its results.
+/// A prepared study, and the folder of its results.
 #[pyclass(frozen, module = "destage._core")]
 pub(crate) struct Study {
     prepared: Arc<Prepared>,
     store: Store,
-    /// Where the report goes.
+    /// The folder of the report.
     folder: PathBuf,
 }
 
@@ -30,7 +30,7 @@ fn shard(index: u64, of: u64) -> PyResult<Shard> {
 
 #[pymethods]
 impl Study {
-    /// Reads a study file and finds its inputs.
+    /// Reads a study file and opens its inputs.
     #[staticmethod]
     fn prepare(
         py: Python<'_>,
@@ -54,19 +54,19 @@ impl Study {
         })
     }
 
-    /// How many different runs there are.
+    /// The number of different runs.
     #[getter]
     fn runs(&self) -> usize {
         self.prepared.runs()
     }
 
-    /// Keeps the plan beside the results.
+    /// Writes the plan into the folder of the results.
     fn keep_plan(&self) -> PyResult<()> {
         let kept = self.prepared.keep_plan(&self.store);
         kept.map_err(|error| raised(&error))
     }
 
-    /// How many runs part `index` of `of` has to make yet.
+    /// The number of runs of part `index` of `of` that have no result yet.
     fn missing(&self, index: u64, of: u64) -> PyResult<usize> {
         let missing = self
             .prepared
@@ -74,7 +74,8 @@ impl Study {
         Ok(missing.len())
     }
 
-    /// Makes the runs of part `index` of `of` that are not there; how many they were, and how many the part has.
+    /// Makes the missing runs of part `index` of `of`. Returns their number, and the number of all runs of the
+    /// part.
     fn part(
         &self,
         py: Python<'_>,
@@ -91,7 +92,7 @@ impl Study {
         Ok((share.made, share.own))
     }
 
-    /// The results of all runs, as JSON; the report is written as the command writes it.
+    /// Writes the report as the command `study` does. Returns the results of all runs as JSON.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let (prepared, store) = (Arc::clone(&self.prepared), self.store.clone());
         let folder = self.folder.clone();

@@ -1,10 +1,10 @@
-//! Work beside the interpreter.
+//! Work in a thread of its own.
 //!
-//! Long work runs on a thread of its own, without the interpreter's lock. The calling thread waits, and looks again
-//! and again whether the user wants to stop. So Ctrl-C is heard also where the work waits for a pipe.
+//! Long work runs in a separate thread without the lock of the interpreter. The calling thread waits, and regularly
+//! checks whether the user wants to stop. So Ctrl-C works even while the work waits for a pipe.
 //!
-//! At each step the work looks whether more memory is in use than may be, and ends then. If one step asks for far too much memory, its thread is
-//! held, and the calling thread continues without it.
+//! At each step the work checks whether the memory limit is exceeded, and then ends. If a single step asks for far
+//! more memory than allowed, its thread is held for ever, and the calling thread continues without it.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -17,25 +17,25 @@ use pyo3::prelude::*;
 use crate::errors::{self, raised};
 use crate::memory;
 
-/// How often the calling thread looks.
+/// The interval at which the calling thread checks for an interrupt.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// How long work may take to stop by itself; a thread that waits in a read is then left behind.
+/// How long interrupted work may take to stop by itself. A thread that waits in a read is left behind then.
 const GRACE: Duration = Duration::from_millis(700);
 
-/// How far work is, and whether it goes on.
+/// The progress of work, and whether it has to stop.
 #[derive(Default)]
 pub(crate) struct Watch {
     stop: AtomicBool,
     stage: AtomicU8,
     done: AtomicU64,
-    /// 0 while it is not known.
+    /// The expected amount of work; 0 while it is unknown.
     expected: AtomicU64,
-    /// The first exception of a scheme written in Python.
+    /// The first exception that a scheme written in Python has raised.
     raised: Mutex<Option<PyErr>>,
 }
 
 impl Watch {
-    /// Ends the work with `error`. Of several errors the first counts.
+    /// Stops the work with `error`. Only the first error is kept.
     pub(crate) fn fail(&self, error: PyErr) {
         if let Ok(mut raised) = self.raised.lock() {
             raised.get_or_insert(error);
@@ -44,7 +44,7 @@ impl Watch {
     }
 }
 
-/// The stages by the names that Python sees.
+/// The stages, with their names in Python.
 const STAGES: [(Stage, &str); 4] = [
     (Stage::FirstPass, "first pass"),
     (Stage::Preparation, "preparation"),
@@ -67,7 +67,8 @@ impl Progress for Watch {
     }
 }
 
-/// What `work` gives. `tell`, if it is not None, is called from time to time with stage, done and expected.
+/// Runs `work` and returns its result. `tell`, if it is not None, is regularly called with the stage, the amount of
+/// work done, and the expected amount.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     watch: &Arc<Watch>,
@@ -78,16 +79,16 @@ pub(crate) fn watched<T: Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     let of_work = Arc::clone(watch);
     let thread = move || {
-        // Attached once, so that a thread's state for schemes in Python is built once.
+        // The thread is attached once, so that its state for schemes in Python is made only once.
         let result = Python::attach(|py| py.detach(|| work(&of_work)));
-        // An interrupted caller does not wait for it.
+        // This fails if the caller was interrupted and does not wait any more.
         let _ = sender.send(result);
     };
     let spawned = std::thread::Builder::new()
         .name("destage".to_owned())
         .spawn(thread);
     spawned.map_err(|error| errors::Error::new_err(format!("no thread can be made: {error}")))?;
-    // Nobody else waits here, so that the lock is always free.
+    // The lock makes the receiver shareable; only this thread uses it, so the lock is always free.
     let receiver = Mutex::new(receiver);
     let wait = |time| {
         py.detach(|| {
@@ -110,7 +111,7 @@ pub(crate) fn watched<T: Send + 'static>(
             let _ = wait(GRACE);
             return Err(interrupt);
         }
-        // The call that the thread belongs to is not known: all calls under way end.
+        // It is unknown to which call the held thread belongs, so all calls in progress end.
         if destage_memory::held() > held_before {
             watch.stop.store(true, Ordering::Relaxed);
             let why = destage_memory::why_held();

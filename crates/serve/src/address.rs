@@ -4,15 +4,15 @@ use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 
-/// The port of NBD.
+/// The default TCP port of NBD.
 const PORT: u16 = 10809;
 
-/// The place of a server.
+/// The location of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// A Unix socket.
+    /// A Unix socket at this path.
     Unix(PathBuf),
-    /// A port.
+    /// A TCP address with its port.
     Tcp(SocketAddr),
 }
 
@@ -20,13 +20,13 @@ pub enum Place {
 /// `nbd://HOST:PORT/EXPORT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The server.
+    /// The location of the server.
     pub place: Place,
-    /// The export; the empty name is the default.
+    /// The name of the export; the empty name selects the default export.
     pub export: String,
 }
 
-/// The text names no server.
+/// The error for a text that does not name a server.
 #[derive(Debug, thiserror::Error)]
 #[error("{text:?}: {why}; expected nbd+unix:///EXPORT?socket=PATH or nbd://HOST:PORT/EXPORT")]
 pub struct AddressError {
@@ -35,10 +35,10 @@ pub struct AddressError {
 }
 
 impl Address {
-    /// Reads a URI.
+    /// Parses an NBD URI.
     ///
     /// # Errors
-    /// If it is none of an NBD server, or its host is not known.
+    /// If the text is not the URI of an NBD server, or its host cannot be resolved.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let refuse = |why: &str| AddressError {
             text: text.to_owned(),
@@ -75,14 +75,14 @@ impl Address {
     }
 }
 
-/// The address of `HOST:PORT` or `HOST`.
+/// Resolves `HOST:PORT`, or `HOST` with the default port 10809.
 ///
 /// # Errors
-/// The reason why there is none.
+/// The reason why the text does not resolve to an address.
 pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
     let host = text.rsplit_once(':').map_or(text, |(host, _)| host);
     if host.bytes().all(|byte| byte.is_ascii_digit()) {
-        // The system would take 10809 for the address 0.0.42.57.
+        // The resolver would read the bare number 10809 as the address 0.0.42.57.
         return Err("names no host".to_owned());
     }
     let has_port = text
@@ -100,7 +100,7 @@ pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// The text of a URI's part.
+/// Decodes the percent escapes in a part of a URI; `None` if an escape is broken or the result is not UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();
@@ -115,7 +115,7 @@ fn decoded(text: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// `text` as a part of a URI.
+/// Encodes `text` as a part of a URI, with percent escapes where they are needed.
 fn encoded(text: &str) -> String {
     let mut uri = String::new();
     for byte in text.bytes() {

@@ -1,6 +1,6 @@
-//! A small NBD client: one connection, and as many requests under way as its user likes.
+//! A small NBD client: one connection, with any number of requests in flight.
 //!
-//! It is for replays and tests. It sends whatever it is told, also requests that a server has to refuse.
+//! It is made for replays and tests. It sends every request as given, including those that a server has to refuse.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -11,10 +11,10 @@ use crate::address::{Address, Place};
 use crate::protocol::wire::{self, Fields, Put};
 use crate::protocol::{PAYLOAD_MAX, STRING_MAX};
 
-/// Bytes of an option's reply, at most.
+/// The largest number of bytes of the reply to an option.
 const OPTION_REPLY_MAX: u32 = 1 << 16;
 
-/// A socket of either kind.
+/// A socket, either Unix or TCP.
 enum Socket {
     Unix(UnixStream),
     Tcp(TcpStream),
@@ -76,13 +76,13 @@ impl Write for Socket {
     }
 }
 
-/// Why there is no connection, or no answer.
+/// The reason why there is no connection or no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// The socket fails, or the server is gone.
+    /// The socket fails, or the server has closed the connection.
     #[error("{0}")]
     Socket(#[from] io::Error),
-    /// The server sends something that no NBD server may send.
+    /// The server sends something that the NBD protocol does not allow.
     #[error("the server violates the protocol: {0}")]
     Protocol(&'static str),
     /// The server refuses the export.
@@ -93,31 +93,32 @@ pub enum ClientError {
 /// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The name that the command was given.
+    /// The cookie by which the caller identifies the command.
     pub cookie: u64,
-    /// 0, or the protocol's number of an error.
+    /// 0 on success, otherwise the error number of the protocol.
     pub error: u32,
-    /// Bytes of a read; words of a block status: the context, then length and state of each extent.
+    /// The bytes of a read. For a block status: the number of the context, then length and state of each extent, 32
+    /// bits each.
     pub data: Vec<u8>,
 }
 
-/// A connection whose handshake is done. See the [module](self).
+/// A connection after the handshake. See the [module](self).
 pub struct Client {
     socket: Socket,
     from: BufReader<Socket>,
-    /// Bytes that the export has.
+    /// The size of the export in bytes.
     pub bytes: u64,
-    /// The server's description of it.
+    /// The transmission flags of the export.
     pub flags: u16,
     structured: bool,
 }
 
 impl Client {
-    /// Connects to the export that `address` names. With `structured`, replies are structured and block status is asked
-    /// for.
+    /// Connects to the export that `address` names. With `structured`, the client negotiates structured replies and
+    /// block status.
     ///
     /// # Errors
-    /// If there is no such server or export.
+    /// If there is no such server or export, or the server violates the protocol.
     pub fn connect(address: &Address, structured: bool) -> Result<Self, ClientError> {
         let mut socket = Socket::connect(&address.place)?;
         let mut from = BufReader::with_capacity(1 << 16, socket.try_clone()?);
@@ -142,7 +143,7 @@ impl Client {
                 data.put32(1);
                 data.put32(wire::ALLOCATION.len() as u32);
                 data.extend_from_slice(wire::ALLOCATION.as_bytes());
-                // Without it there is no block status, and everything else works.
+                // A server may refuse this context. Then block status is not available, and all other commands are.
                 let _ = client.option(wire::OPT_SET_META_CONTEXT, &data)?;
             }
         }
@@ -162,7 +163,7 @@ impl Client {
         Ok(client)
     }
 
-    /// Sends an option and takes its replies: their data, or the error's text.
+    /// Sends an option and receives its replies: their data, or the text of the error.
     fn option(
         &mut self,
         option: u32,
@@ -198,7 +199,7 @@ impl Client {
         }
     }
 
-    /// Sends a command, with the bytes of a write. Its answer comes later, before or after those of others.
+    /// Sends a command; `data` is the payload of a write. Answers may arrive in another order than the commands.
     ///
     /// # Errors
     /// If the server is gone.
@@ -220,11 +221,11 @@ impl Client {
         Ok(self.socket.write_all(&header)?)
     }
 
-    /// The next answer. `length_of` says, without structured replies, how many bytes that to a cookie has if there is no
-    /// error.
+    /// Receives the next answer. `length_of` returns the number of bytes of a successful answer from its cookie; it
+    /// is used only for simple replies, which do not contain their length.
     ///
     /// # Errors
-    /// If the server is gone, or does not keep to the protocol.
+    /// If the server is gone, or violates the protocol.
     pub fn receive(&mut self, length_of: impl FnOnce(u64) -> u32) -> Result<Answer, ClientError> {
         let magic = u32::from_be_bytes(read(&mut self.from)?);
         if magic == wire::SIMPLE_REPLY {
@@ -266,10 +267,10 @@ impl Client {
         })
     }
 
-    /// Sends a command and waits for its answer; nothing else may be under way.
+    /// Sends a command and waits for its answer. No other command may be in flight.
     ///
     /// # Errors
-    /// If the server is gone, or does not keep to the protocol.
+    /// If the server is gone, or violates the protocol.
     pub fn ask(
         &mut self,
         command: (u16, u16),
@@ -285,28 +286,29 @@ impl Client {
         self.receive(|_| of_read)
     }
 
-    /// Sets how long [`Client::receive`] waits; `None`, the default, waits for ever. If no answer comes in that time it returns an error of the
-    /// socket of kind `WouldBlock` or `TimedOut`. The client can be used further only if no part of an answer had come.
+    /// Sets how long [`Client::receive`] waits; `None`, the default, waits for ever. If no answer arrives in that
+    /// time, `receive` returns an error of the socket of kind `WouldBlock` or `TimedOut`. The client can be used
+    /// afterwards only if no part of an answer had arrived.
     ///
     /// # Errors
-    /// If the socket cannot be set.
+    /// If the socket option cannot be set.
     pub fn set_timeout(&self, timeout: Option<Duration>) -> Result<(), ClientError> {
         Ok(self.from.get_ref().set_read_timeout(timeout)?)
     }
 
-    /// Sets how long [`Client::send`] waits for the server to take a command; `None`, the default, waits for ever. The server never answers a
-    /// command that it did not take whole.
+    /// Sets how long [`Client::send`] waits for the server to accept a command; `None`, the default, waits for
+    /// ever. A command that was sent only in part is never answered.
     ///
     /// # Errors
-    /// If the socket cannot be set.
+    /// If the socket option cannot be set.
     pub fn set_send_timeout(&self, timeout: Option<Duration>) -> Result<(), ClientError> {
         Ok(self.socket.set_write_timeout(timeout)?)
     }
 
-    /// A second handle for receiving in another thread.
+    /// A second handle of the same connection, for receiving in another thread.
     ///
     /// # Errors
-    /// If the system has no room for it.
+    /// If the system cannot duplicate the socket.
     pub fn try_clone(&self) -> Result<Self, ClientError> {
         Ok(Self {
             socket: self.socket.try_clone()?,
@@ -315,7 +317,7 @@ impl Client {
         })
     }
 
-    /// Says goodbye.
+    /// Sends the disconnect command, which ends the connection.
     ///
     /// # Errors
     /// If the server is gone already.

@@ -1,25 +1,26 @@
-//! From settings to the configuration of a served device, some of whose defaults differ from those of a run.
+//! The configuration of a served device, made from settings. Some of its defaults differ from those of a run.
 
 use destage_sim::check::Purpose;
 use destage_sim::error::SimError;
 use destage_sim::parameters::Costing;
 use destage_sim::settings::{Config, Origin, Settings};
 
-/// Bytes of a device without a given size.
+/// The default size of a device, in bytes.
 const CAPACITY: u64 = 1 << 30;
 
-/// The contents of a device without a given fill: none, so that it takes no memory and starts at once.
+/// The default contents of a device: none, so that the device needs no memory for them and starts at once.
 const PRECONDITION: (&str, &str) = ("sim.precondition", "none");
-/// Response times kept one by one. A server runs for long, and its statistics are requested while it does.
+/// The default number of response times that are kept one by one. A server runs for long, and its statistics are
+/// requested while it runs.
 const EXACT_RESPONSES: (&str, &str) = ("sim.exact_responses", "65536");
 
-/// Its power may fail, again and again, and it mounts each time.
+/// A server always allows a loss of power, because operators may cut the power and mount the device many times.
 const POWER: (&str, &str) = ("device.power_may_fail", "true");
 
-/// The configuration of `settings`, and the differences from that of a run, one sentence each.
+/// The configuration of `settings`, and one sentence for each setting that a server changes or ignores.
 ///
 /// # Errors
-/// An error in the settings, or the reason why such a device cannot have bytes.
+/// An error in the settings, or the reason why such a device cannot hold bytes.
 pub fn configuration(settings: &Settings) -> Result<(Config, Vec<String>), SimError> {
     let mut settings = settings.clone();
     let mut notes = Vec::new();
@@ -93,7 +94,8 @@ mod tests {
         );
     }
 
-    /// Addresses of a served device are those of its clients.
+    /// Clients choose the addresses of a served device, so a setting that maps the addresses of a trace has no
+    /// effect, and a note says so.
     #[test]
     fn how_a_trace_is_laid_on_the_device_decides_nothing_which_is_said() {
         let (_, notes) = of(&["trace.addr_map=modulo"]).unwrap();

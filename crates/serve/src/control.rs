@@ -1,17 +1,16 @@
-//! The control socket: one JSON object a line, each answered with one.
+//! The control socket. Each order is a JSON object on a line of its own; each answer is one such line.
 //!
-//! | order | is answered, when it is done, with |
+//! | order | content of the answer, which is sent when the order is done |
 //! | --- | --- |
-//! | `{"do": "stats"}` | `metrics` of a run that ended now |
+//! | `{"do": "stats"}` | `metrics` of a run that would end now, and the state of the server |
 //! | `{"do": "flush"}` `{"do": "stop"}` | nothing more |
-//! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, the operations
-//! that were cut off, and `energy_j` of a capacitor |
-//! | `{"do": "cancel"}` | nothing more; the cut that was waited for does not come, and its order fails |
-//! | `{"do": "restore"}` | `mount_ms`, and how many sectors are bad |
+//! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, the number of interrupted `programs` and `erases`, and `energy_j` of a capacitor |
+//! | `{"do": "cancel"}` | nothing more; the armed cut does not come, and its order is answered with an error |
+//! | `{"do": "restore"}` | `mount_ms`, and `bad_sectors`, the number of bad sectors |
 //! | `{"do": "ledger"}`, with `"to": FILE` | `sectors`, `must` and `may`, and `file` |
-//! | `{"do": "check"}` | `bad`, the first sectors that break a promise, and `bad_sectors`, their number |
+//! | `{"do": "check"}` | `bad`, the first sectors that break a promise, and `bad_sectors`, the number of all |
 //!
-//! An answer has `"ok": true`, or it is `{"ok": false, "error": "..."}`.
+//! A successful answer has `"ok": true`. A failed order is answered with `{"ok": false, "error": "..."}`.
 
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
@@ -21,27 +20,27 @@ use destage_sim::power::time_of_ms;
 use destage_sim::run::live::CutAfter;
 use serde_json::{Map, Value, json};
 
-/// Bytes of a line, at most.
+/// The largest number of bytes of a line.
 pub const LINE_MAX: usize = 1 << 16;
 
-/// The requests.
+/// An order to the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// The metrics of a run that ended now.
+    /// Return the metrics of a run that would end now.
     Stats,
-    /// Everything answered so far is to be durable.
+    /// Make everything durable that was answered so far.
     Flush,
-    /// The power is to fail, now or after an event; the seed decides what is left to chance.
+    /// Cut the power, now or after an event. The seed decides all that is random.
     Cut(Option<CutAfter>, Option<u64>),
-    /// The cut that is waited for is not to come.
+    /// Cancel the armed cut.
     Cancel,
-    /// The power is to be back.
+    /// Restore the power.
     Restore,
-    /// The promises; all of them into a file, if one is given.
+    /// Return the counts of the ledger, and write the whole ledger to a file if one is given.
     Ledger(Option<PathBuf>),
-    /// The contents are to be compared with the ledger.
+    /// Compare the contents of the device with the ledger.
     Check,
-    /// Everything answered so far is to be durable, and then the server ends.
+    /// Make everything durable that was answered so far, and then end the server.
     Stop,
 }
 
@@ -49,14 +48,14 @@ pub enum Order {
 const WORDS: [&str; 8] = [
     "stats", "flush", "cut", "cancel", "restore", "ledger", "check", "stop",
 ];
-/// The moment of a cut.
+/// The keys that determine the moment of a cut.
 const MOMENTS: [&str; 4] = ["at_write", "at_flush", "at_program", "at_ms"];
 
 impl Order {
-    /// Reads a line.
+    /// Parses a line.
     ///
     /// # Errors
-    /// The error, and what was expected.
+    /// What is wrong with the line, and what was expected.
     pub fn read(line: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(line).map_err(|cause| cause.to_string())?;
         let object = value.as_object().ok_or("expected an object")?;
@@ -106,7 +105,7 @@ impl Order {
     }
 }
 
-/// When the power is to fail, if not now.
+/// The event after which the power fails; `None` if it fails now.
 fn moment(object: &Map<String, Value>) -> Result<Option<CutAfter>, String> {
     let mut given = MOMENTS
         .iter()
@@ -135,7 +134,7 @@ fn moment(object: &Map<String, Value>) -> Result<Option<CutAfter>, String> {
     }))
 }
 
-/// The answer that it is done, with `more`.
+/// The answer to an order that was carried out, with the fields of `more`.
 #[must_use]
 pub fn done(more: Map<String, Value>) -> Value {
     let mut answer = Map::new();
@@ -144,43 +143,43 @@ pub fn done(more: Map<String, Value>) -> Value {
     Value::Object(answer)
 }
 
-/// The answer that it is not done.
+/// The answer to an order that was not carried out.
 #[must_use]
 pub fn failed(error: &str) -> Value {
     json!({"ok": false, "error": error})
 }
 
-/// A client that asks a server.
+/// A client of the control socket.
 pub struct Operator {
     path: PathBuf,
     stream: BufReader<UnixStream>,
 }
 
-/// A server does not carry out a request.
+/// The error when a server does not carry out an order.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
-    /// The socket does not answer.
+    /// The socket fails, or the server closes the connection.
     #[error("{}: {cause}; expected the control socket of a server", .path.display())]
     Socket {
-        /// The socket.
+        /// The path of the socket.
         path: PathBuf,
         /// The error of the system.
         cause: io::Error,
     },
-    /// The answer is not one of a server.
+    /// The answer does not have the form that a server uses.
     #[error("{}: answered {text:?}; expected the control socket of a server", .path.display())]
     Answer {
-        /// The socket.
+        /// The path of the socket.
         path: PathBuf,
-        /// What came.
+        /// The text that was received.
         text: String,
     },
-    /// It refuses.
+    /// The server refuses the order.
     #[error("{}: {error}", .path.display())]
     Refused {
-        /// The socket.
+        /// The path of the socket.
         path: PathBuf,
-        /// Why.
+        /// The reason that the server gives.
         error: String,
     },
 }
@@ -189,7 +188,7 @@ impl Operator {
     /// Connects to the control socket at `path`.
     ///
     /// # Errors
-    /// If no server answers there.
+    /// If no server listens there.
     pub fn connect(path: &Path) -> Result<Self, OperatorError> {
         let stream = UnixStream::connect(path).map_err(|cause| OperatorError::Socket {
             path: path.to_owned(),
@@ -201,7 +200,7 @@ impl Operator {
         })
     }
 
-    /// Sends `what`, and waits until it is done.
+    /// Sends the order named `what` without parameters, and waits for its answer.
     ///
     /// # Errors
     /// If the server refuses, or does not answer.
@@ -209,7 +208,7 @@ impl Operator {
         self.order(&json!({"do": what}))
     }
 
-    /// Gives `order`, a line of the socket, and waits until it is done.
+    /// Sends `order`, which becomes one line, and waits for its answer.
     ///
     /// # Errors
     /// If the server refuses, or does not answer.

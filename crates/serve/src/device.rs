@@ -1,4 +1,4 @@
-//! The device behind the server, the relation of its time to the clock on the wall, and its power.
+//! The device behind the server, the relation of model time to wall-clock time, and the power of the device.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,36 +12,39 @@ use destage_sim::latencies::{Counted, Summary};
 use destage_sim::metrics::Metrics;
 use destage_sim::run::live::{Ask, Broken, Completion, Cut, CutAfter, Holds, Live, Off, Restored};
 
-/// How the model's time goes with ours.
+/// The relation of model time to wall-clock time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// Without a pace: a request is complete as soon as it is computed, one after the other. The model's time is the sum of the simulated times.
+    /// The model does not wait for the clock. Each request completes as soon as it is computed, one after the
+    /// other. Model time is the sum of the simulated times.
     None,
-    /// The two clocks run together: a request is answered when the model's time has come, any number of requests in parallel.
+    /// Model time follows the clock. A request is answered when its completion time in the model has come. Any
+    /// number of requests may be in flight.
     Model,
 }
 
-/// Makes written data durable, whatever happens to this process or to the machine.
+/// The function that makes written data durable. It returns when the data survive the end of this process and a
+/// loss of power of the machine.
 pub type Sync = Box<dyn FnMut() -> io::Result<()> + Send>;
 
-/// The device itself.
+/// The device, with power or without.
 enum Power<'a> {
     On(Box<Live<'a>>),
     Off(Box<Off<'a>>),
-    /// On its way from one to the other.
+    /// The state while a cut or a restore is being carried out.
     Changes,
 }
 
-/// Why the power is not cut, or not back.
+/// The reason why the power was not cut or not restored.
 #[derive(Debug, thiserror::Error)]
 pub enum PowerError {
-    /// There is nothing to cut.
+    /// The power is off already, so it cannot be cut.
     #[error("the power is off already; expected restore")]
     Off,
-    /// There is nothing to restore.
+    /// The power is on, so it cannot be restored.
     #[error("the power is on; expected cut before restore")]
     On,
-    /// It has a disk behind the buffer.
+    /// The device has a disk behind the buffer, whose power cannot be cut.
     #[error(
         "the bytes are on a disk behind the buffer, which has its own power; expected a device in RAM or an image"
     )]
@@ -49,15 +52,15 @@ pub enum PowerError {
     /// The device had failed before.
     #[error("the device is broken: {0}")]
     Broken(String),
-    /// The layer cannot be mounted.
+    /// The translation layer cannot be mounted.
     #[error(transparent)]
     Mount(#[from] SimError),
 }
 
-/// The device. See the [module](self).
+/// The device behind a server. See the [module](self).
 pub struct Front<'a> {
     power: Power<'a>,
-    /// The function that makes its bytes durable, if there is one; the server has it while it runs.
+    /// The function that makes the bytes durable, if there is one. The server takes it when it starts.
     sync: Option<Sync>,
     pace: Pace,
     bytes: u64,
@@ -65,12 +68,12 @@ pub struct Front<'a> {
     began: Instant,
     broken: Option<Broken>,
     in_flight: usize,
-    /// How much later than in the model requests were complete.
+    /// The delays between the completion of requests in the model and their actual completion.
     late: Counted,
 }
 
 impl<'a> Front<'a> {
-    /// `live`, whose time begins now.
+    /// A device that serves `live`; its time begins now.
     #[must_use]
     pub fn new(live: Live<'a>, pace: Pace) -> Self {
         Self {
@@ -86,7 +89,8 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// As above, for a device whose bytes `sync` makes durable: no flush, and no forced write, is answered before.
+    /// A device like that of [`Front::new`] whose bytes `sync` makes durable. A flush or a write with FUA is
+    /// answered only after `sync` has succeeded.
     #[must_use]
     pub fn lasting(live: Live<'a>, pace: Pace, sync: Option<Sync>) -> Self {
         Self {
@@ -95,41 +99,41 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The function that makes its bytes durable.
+    /// Takes the function that makes the bytes durable out of the device.
     pub(crate) fn take_sync(&mut self) -> Option<Sync> {
         self.sync.take()
     }
 
-    /// Bytes that the device offers.
+    /// The number of bytes that the device offers.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Bytes of a page.
+    /// The number of bytes of a page.
     #[must_use]
     pub fn page_bytes(&self) -> u64 {
         self.page_bytes
     }
 
-    /// Whether requests are complete at the model's time.
+    /// Whether requests complete at their time in the model.
     #[must_use]
     pub fn is_paced(&self) -> bool {
         self.pace == Pace::Model
     }
 
-    /// Why the device is no longer used, if it is not.
+    /// The reason why the device can no longer be used; `None` if it can.
     #[must_use]
     pub fn broken(&self) -> Option<&Broken> {
         self.broken.as_ref()
     }
 
-    /// Takes the reason why the device is no longer used, if there is one, when the device is dropped.
+    /// Removes and returns the reason why the device can no longer be used; `None` if it can.
     pub fn take_broken(&mut self) -> Option<Broken> {
         self.broken.take()
     }
 
-    /// How long ago the device began, in ticks.
+    /// The time since the device began, in ticks of the wall clock.
     #[must_use]
     pub fn since_began(&self) -> Ticks {
         let nanoseconds = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -143,7 +147,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The device, if it is used.
+    /// The device, if it has power and is not broken.
     fn used(&mut self) -> Option<&mut Live<'a>> {
         match &mut self.power {
             Power::On(live) if self.broken.is_none() => Some(live),
@@ -151,9 +155,9 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Accepts a request. Without pace it is complete when this returns. A device that is broken or without power takes
-    /// nothing, and so does not complete anything. When it arrived, in ticks since the device began; in the model's time,
-    /// too, if that goes with ours.
+    /// Submits a request. Without a pace the request is complete when this returns. A device that is broken or
+    /// without power ignores the request and never completes it. Returns the arrival time in ticks since the device
+    /// began; with [`Pace::Model`] this is also the arrival time in the model.
     pub fn submit(&mut self, ask: &Ask<'_>) -> Ticks {
         let pace = self.pace;
         let arrival = match pace {
@@ -168,7 +172,8 @@ impl<'a> Front<'a> {
                 .submit(live.now(), ask)
                 .and_then(|()| live.advance_to_completion())
                 .and_then(|()| match live.fails_at() {
-                    // Nothing but a client would let this time come.
+                    // Without a pace only requests advance the time of the model, so the time of the failure would
+                    // not come by itself.
                     Some(at) if live.fails_at_time().is_none() => live.advance(at),
                     _ => Ok(()),
                 }),
@@ -179,7 +184,7 @@ impl<'a> Front<'a> {
         arrival
     }
 
-    /// The time that the model has reached, or ought to.
+    /// The present time of the model: without a pace the time that it has reached, otherwise the time of the clock.
     fn present(&self) -> Ticks {
         match self.pace {
             Pace::None => self.now(),
@@ -187,7 +192,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Processes all events that are due by now.
+    /// Processes all events that are due by now. Does nothing without a pace.
     pub fn advance(&mut self) {
         if self.pace == Pace::Model {
             let now = self.since_began();
@@ -197,7 +202,8 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Lets everything happen until a request is complete, whatever the time; whether there is one.
+    /// Processes events until a request is complete, without waiting for their times. Returns `false` if no request
+    /// is in flight, the power fails, or the device breaks.
     pub fn hurry(&mut self) -> bool {
         if self.in_flight == 0 {
             return false;
@@ -211,7 +217,7 @@ impl<'a> Front<'a> {
         self.broken.is_none() && !has_failed
     }
 
-    /// The next request that is complete.
+    /// Removes and returns the next completion; `None` if no request has completed.
     pub fn completed(&mut self) -> Option<Completion> {
         let Power::On(live) = &mut self.power else {
             return None;
@@ -225,18 +231,18 @@ impl<'a> Front<'a> {
         Some(completion)
     }
 
-    /// How much later than in the model requests were complete, up to now; of a device without pace nothing.
+    /// Statistics of how much later than in the model requests have completed so far. `None` without a pace.
     #[must_use]
     pub fn lateness(&self) -> Option<Summary> {
         self.late.summary()
     }
 
-    /// The time until the next event that a client waits for; `None` if no client waits.
+    /// The time until the next event for which the server has to wake up; `None` if there is none.
     #[must_use]
     pub fn due_in(&mut self) -> Option<Duration> {
         let (in_flight, pace) = (self.in_flight, self.pace);
         let live = self.used()?;
-        // Without pace no time comes by itself.
+        // Without a pace the clock does not advance the model, so no failure comes by itself.
         let fails = live.fails_at().filter(|_| pace == Pace::Model);
         let next = live
             .next_time()
@@ -246,24 +252,24 @@ impl<'a> Front<'a> {
         Some(Duration::from_nanos(ticks.div_ceil(TICKS_PER_NS)))
     }
 
-    /// See [`Live::read`]; without power nothing.
+    /// Appends the contents of sectors to `out`. See [`Live::read`]. Without power it appends nothing.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Live::read`].
     pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) -> Result<(), Fault> {
         self.live()
             .map_or(Ok(()), |live| live.read(sector, sectors, out))
     }
 
-    /// See [`Live::settle`].
+    /// Tries again to write data that the disk did not accept. See [`Live::settle`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Live::settle`].
     pub fn settle(&mut self) -> Result<(), Fault> {
         self.used().map_or(Ok(()), Live::settle)
     }
 
-    /// See [`Live::holds`]; without power nothing at all.
+    /// The kind of contents of `sector`. See [`Live::holds`]. Without power the whole device holds nothing.
     #[must_use]
     pub fn holds(&self, sector: u64) -> (Holds, u64) {
         match self.live() {
@@ -272,7 +278,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The model's time, in ticks.
+    /// The time of the model, in ticks. Without power this is the time of the cut.
     #[must_use]
     pub fn now(&self) -> Ticks {
         match &self.power {
@@ -282,7 +288,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The results of a run that ended now, or when the power failed. They begin again with each mount.
+    /// The results of a run that would end now, or that ended when the power failed. Each mount starts them anew.
     #[must_use]
     pub fn metrics(&mut self) -> Metrics {
         self.advance();
@@ -293,8 +299,8 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Writes that the device has accepted from its start or latest mount until now, or until the power failed; write-zeroes
-    /// included. And flushes.
+    /// The number of writes, including write-zeroes, and the number of flushes that the device has accepted. Both
+    /// are counted from the start or the latest mount until now, or until the power failed.
     #[must_use]
     pub fn accepted(&self) -> [u64; 2] {
         match &self.power {
@@ -304,7 +310,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Bytes of memory that a mount takes while it lasts, at most about.
+    /// The approximate number of bytes of memory that a mount needs while it lasts, at most.
     #[must_use]
     pub fn mount_bytes(&self) -> u64 {
         match &self.power {
@@ -322,30 +328,30 @@ impl<'a> Front<'a> {
         matches!(self.power, Power::On(_))
     }
 
-    /// From now on promises are recorded, so that the power may fail. Before the first request.
+    /// Begins the ledger of promises, which a cut of the power needs. Must be called before the first request.
     pub fn keep_ledger(&mut self) {
         if let Some(live) = self.used() {
             live.keep_ledger();
         }
     }
 
-    /// Whether the power is to fail some time.
+    /// Whether a loss of power is armed.
     #[must_use]
     pub fn is_armed(&self) -> bool {
         self.live().is_some_and(Live::is_armed)
     }
 
-    /// Whether the power has failed as it was [armed](Self::arm) to, which [`Front::cut`] then carries out.
+    /// Whether the [armed](Self::arm) loss of power has happened. [`Front::cut`] then carries it out.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.live().is_some_and(|live| live.failed_at().is_some())
     }
 
-    /// The power is to fail after `after`; none takes that back. It happens within other calls, and
-    /// [`Front::has_failed`] says so.
+    /// Arms a loss of power after the event `after`; `None` disarms it. The loss happens during calls of other
+    /// methods, and [`Front::has_failed`] then returns `true`. `seed` decides all that is random.
     ///
     /// # Errors
-    /// If the power is off, or the device broken.
+    /// If the power is off, the device is broken, or its bytes are on a disk behind the buffer.
     pub fn arm(&mut self, after: Option<CutAfter>, seed: Option<u64>) -> Result<(), PowerError> {
         self.advance();
         let now = self.present();
@@ -365,10 +371,12 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The power fails: now, or when it has failed already as it was armed to. Requests under way never complete.
+    /// Cuts the power, now or at the time of the armed loss if that has happened. Requests in flight never
+    /// complete.
     ///
     /// # Errors
-    /// If it is off, or the device broken; or that the capacitor could not do its work, and then it is off.
+    /// If the power is off, the device is broken, or its bytes are on a disk behind the buffer. If the capacitor
+    /// cannot save the data, the error says so, and the power is off nevertheless.
     pub fn cut(&mut self, seed: Option<u64>) -> Result<Cut, PowerError> {
         self.advance();
         self.check_on()?;
@@ -384,10 +392,10 @@ impl<'a> Front<'a> {
         Ok(done?)
     }
 
-    /// The power is back, and the device mounted and compared with its ledger.
+    /// Restores the power, mounts the device, and compares it with its ledger.
     ///
     /// # Errors
-    /// If it is on, or the layer cannot be mounted.
+    /// If the power is on, or the layer cannot be mounted.
     pub fn restore(&mut self) -> Result<Restored, PowerError> {
         let now = self.present();
         let power = std::mem::replace(&mut self.power, Power::Changes);
@@ -407,7 +415,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The promises, if they are recorded.
+    /// The ledger of promises; `None` if it was not begun.
     #[must_use]
     pub fn ledger(&self) -> Option<&Ledger> {
         match &self.power {
@@ -417,10 +425,10 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Sectors that break a promise, as [`Live::bad_sectors`].
+    /// Sectors that break a promise, in ascending order. See [`Live::bad_sectors`].
     ///
     /// # Errors
-    /// If the power is off, or the device broken.
+    /// If the power is off, the device is broken, or its bytes are on a disk behind the buffer.
     pub fn bad_sectors(&mut self) -> Result<Vec<u64>, PowerError> {
         self.check_on()?;
         let live = self.live().ok_or(PowerError::Off)?;

@@ -1,21 +1,21 @@
-//! The device, live: an NBD server in front of the simulator's device, in real time.
+//! An NBD server that serves the simulated device in real time.
 //!
-//! | module | holds |
+//! | module | contents |
 //! | --- | --- |
-//! | [`protocol`] | NBD without sockets: bytes in, commands out, replies as bytes |
-//! | [`device`] | the device behind the server, and how its time relates to the clock on the wall |
-//! | [`configuration`](configuration()) | from settings to the device's configuration |
-//! | [`media`] | where bytes are: RAM, a disk, an image of the flash |
-//! | [`server`] | sockets, one event loop, no thread per client |
-//! | [`control`] | the control socket: its requests, and its clients |
-//! | [`crash`] | a program on a device whose power fails, again and again |
-//! | [`write_log`] | the clients' writes, in the form of the kernel's dm-log-writes |
-//! | [`client`], [`replay`] | a small client, and traces played to a server |
+//! | [`protocol`] | the NBD protocol without sockets: received bytes become commands, replies become bytes |
+//! | [`device`] | the device behind the server, and the relation of model time to wall-clock time |
+//! | [`configuration`](configuration()) | the configuration of the device, made from settings |
+//! | [`media`] | the place of the bytes: RAM, a disk, or an image of the flash in a file |
+//! | [`server`] | sockets and one event loop, without a thread for each client |
+//! | [`control`] | the control socket: its orders, and a client for it |
+//! | [`crash`] | the test of a program on a device whose power fails again and again |
+//! | [`write_log`] | the clients' writes in the format of the kernel's dm-log-writes |
+//! | [`client`], [`replay`] | a small NBD client, and the replay of traces against a server |
 //! | [`measure`] | real drives as targets of the experiments of `destage drive measure` |
-//! | [`address`] | where a server is |
+//! | [`address`] | the address of a server |
 //!
-//! The behaviour of the device is decided below: the core and its rules in `destage-device`, its host and its clock in `destage-sim`. Here are
-//! clients, real time, and bytes on their way.
+//! Other crates decide how the device behaves: `destage-device` has the core and its rules, `destage-sim` has its
+//! host and its clock. This crate has the clients, real time, and the transport of bytes.
 #![cfg(unix)]
 
 pub mod address;

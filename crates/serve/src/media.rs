@@ -1,4 +1,4 @@
-//! Where the bytes of a device are kept, and how that place is opened.
+//! The media of a device: how they are opened, and where they keep its bytes.
 
 mod disk;
 mod image;
@@ -17,14 +17,14 @@ pub use self::image::Image;
 use crate::configuration;
 use crate::device::Sync;
 
-/// Where the bytes of a device are to be.
+/// The place for the bytes of a device.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'p> {
-    /// In RAM, and nowhere when the process ends.
+    /// In RAM. The bytes are lost when the process ends.
     Ram,
     /// On a file or a block device, with the buffer in front of it.
     Backing(&'p Path),
-    /// In a file that is the flash.
+    /// In an image: a file that holds the simulated flash.
     Image(&'p Path),
 }
 
@@ -32,44 +32,45 @@ pub enum Place<'p> {
 pub struct Opened {
     /// The configuration.
     pub config: Config,
-    /// The settings in which it differs from a run, one sentence each.
+    /// One sentence for each setting that a server changes or ignores.
     pub notes: Vec<String>,
-    /// Where the bytes are.
+    /// The media with the bytes.
     pub media: Media,
-    /// The function that makes the bytes durable.
+    /// The function that makes the bytes durable; `None` in RAM.
     pub sync: Option<Sync>,
 }
 
-/// Media that cannot be used.
+/// The error for media that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MediaError {
-    /// Settings that make no device.
+    /// The settings do not make a device.
     #[error(transparent)]
     Settings(#[from] SimError),
-    /// The system refuses the file.
+    /// The system refuses to open or use the file.
     #[error("{}: {cause}; expected {expected}", .path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// The error of the system.
         cause: io::Error,
-        /// What would do.
+        /// What was expected instead.
         expected: &'static str,
     },
-    /// The file is of another kind than expected.
+    /// The file does not fit the device.
     #[error("{}: {why}", .path.display())]
     Unfit {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// The present kind, and the expected one.
+        /// What is wrong with the file, and what was expected.
         why: String,
     },
 }
 
-/// The configuration of `settings` with its bytes at `place`.
+/// The configuration of `settings`, with the bytes of the device at `place`. With `read_only` a disk behind the
+/// buffer is opened for reading only.
 ///
 /// # Errors
-/// An error in the settings or in the file, or between the two.
+/// An error in the settings, an error of the file, or a setting that does not fit the file.
 pub fn open(settings: &Settings, place: Place<'_>, read_only: bool) -> Result<Opened, MediaError> {
     match place {
         Place::Ram => {
@@ -120,7 +121,7 @@ pub fn open(settings: &Settings, place: Place<'_>, read_only: bool) -> Result<Op
     }
 }
 
-/// The meaning of `error` for a client.
+/// The kind of error that a client gets for the error of the system.
 #[must_use]
 pub fn fault_of(error: &io::Error) -> Fault {
     match error.kind() {

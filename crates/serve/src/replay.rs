@@ -1,4 +1,4 @@
-//! Traces played to a server, in the time of the trace or each request when an earlier one is answered.
+//! The replay of a trace against a server: at the times of the trace, or with a fixed queue depth.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,23 +17,23 @@ use crate::address::Address;
 use crate::client::{Client, ClientError};
 use crate::protocol::{PAYLOAD_MAX, wire};
 
-/// Sectors of a command, at most; a longer request goes in parts.
+/// The largest number of sectors of a command. A longer request is sent as several commands.
 const PART_SECTORS: u64 = PAYLOAD_MAX as u64 / SECTOR_BYTES;
-/// Response times kept one by one.
+/// The number of response times that are kept one by one.
 const EXACT: usize = 1 << 20;
-/// Sleeping takes that much longer than it should.
+/// The time by which a sleep may overshoot.
 const SLEEP: Duration = Duration::from_micros(80);
 
-/// When requests are sent.
+/// The times at which requests are sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Timing {
-    /// At the times of the trace, times this factor, whether earlier ones are answered or not.
+    /// At the times of the trace multiplied by this factor, even if earlier requests are unanswered.
     Open(f64),
-    /// When fewer than this many are under way.
+    /// As soon as fewer than this many requests are in flight.
     Closed(u32),
 }
 
-/// A request does not lie within the export.
+/// The error for a request that does not lie within the export.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "line {line}: request of {sectors} sectors at {sector} ends beyond the export, which has {export} sectors; expected addresses within it, or a larger device"
@@ -45,14 +45,14 @@ pub struct Beyond {
     export: u64,
 }
 
-/// Why a replay has no result.
+/// The reason why a replay has no result.
 #[derive(Debug)]
 pub enum ReplayError<E> {
     /// The trace cannot be read.
     Trace(E),
     /// A request does not lie within the export.
     Beyond(Beyond),
-    /// The server is gone, or is none.
+    /// The server is gone, or does not speak NBD.
     Client(ClientError),
 }
 
@@ -62,16 +62,18 @@ impl<E> From<ClientError> for ReplayError<E> {
     }
 }
 
-/// The measurements of a replay.
+/// The results of a replay.
 #[derive(Debug)]
 pub struct Replayed {
-    /// `host.*`, `response.*` and `throughput.*`, as of a run; response times count from when a request was due.
+    /// The metrics `host.*`, `response.*` and `throughput.*`, as of a run. A response time begins when the request
+    /// was due.
     pub metrics: Metrics,
-    /// Requests that the server answered with an error, and of the first its line and that error.
+    /// The number of requests that the server answered with an error, and for the first of these its line in the
+    /// trace and its error number. `None` if there was no error.
     pub failed: Option<(u64, u32, u32)>,
 }
 
-/// A request under way.
+/// A request in flight.
 #[derive(Clone, Copy)]
 struct Flight {
     index: u64,
@@ -87,9 +89,9 @@ struct State<'o> {
     measured: Measured,
     observer: &'o mut dyn Observer,
     failed: Option<(u64, u32, u32)>,
-    /// The receiver has ended.
+    /// The error that ended the receiver; `None` while it runs.
     gone: Option<ClientError>,
-    /// Everything was sent, and answered.
+    /// Whether sending has ended, so that the end of the connection is not an error.
     finished: bool,
 }
 
@@ -120,7 +122,7 @@ impl<'o> Shared<'o> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until no more than `most` requests are under way; whether the server is still there.
+    /// Waits until at most `most` requests are in flight. Returns whether the server is still there.
     fn wait(&self, most: usize) -> bool {
         let busy = |state: &mut State<'_>| state.flights.len() > most && state.gone.is_none();
         let state = self.answered.wait_while(self.lock(), busy);
@@ -186,11 +188,11 @@ fn ticks(time: Duration) -> Ticks {
     nanoseconds.saturating_mul(TICKS_PER_NS)
 }
 
-/// Plays the requests of `next` to the export at `address`. `observer` sees their responses, with arrivals from when the replay
-/// began.
+/// Replays the requests of `next` to the export at `address`. `observer` gets their responses; arrival times count
+/// from the start of the replay.
 ///
 /// # Errors
-/// An error in the trace or the server.
+/// An error of the trace or of the server, or a request that does not lie within the export.
 pub fn replay<E>(
     address: &Address,
     timing: Timing,
@@ -214,7 +216,8 @@ pub fn replay<E>(
         state.measured.makespan = ticks(began.elapsed());
         state.finished = true;
         drop(state);
-        // The server closes its side, and the receiver ends; so it does if the server is gone.
+        // The server then closes the connection, which ends the receiver. If the server is gone, the receiver ends
+        // too.
         let _ = client.disconnect();
         sent
     });
@@ -326,7 +329,7 @@ fn send_all<E>(
     Ok(())
 }
 
-/// Sleeps until shortly before `due`, and then waits without sleeping.
+/// Sleeps until shortly before `due`, and then waits in a busy loop.
 fn wait_until(due: Instant) {
     let left = due.saturating_duration_since(Instant::now());
     if left > SLEEP {
@@ -337,7 +340,8 @@ fn wait_until(due: Instant) {
     }
 }
 
-/// Sectors that contain their own numbers, and other bytes each time.
+/// Fills sectors with a word that depends on the number of the sector and on `salt`, which differs for each
+/// request.
 fn fill(data: &mut Vec<u8>, first: u64, sectors: u64, salt: u32) {
     for sector in first..first + sectors {
         let word = (sector << 20 | u64::from(salt)).wrapping_mul(0x9E37_79B9_7F4A_7C15);

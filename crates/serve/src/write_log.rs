@@ -1,43 +1,44 @@
-//! The clients' writes, in the form of the kernel's dm-log-writes: `replay-log` of xfstests plays it to a
-//! file or disk, up to any entry.
+//! The clients' writes in the format of the kernel's dm-log-writes. The program `replay-log` of xfstests applies
+//! such a log to a file or disk, up to any entry.
 //!
 //! ```text
-//! sector 0: magic, version, entries (64 bits each), bytes of a sector (32 bits)
-//! then for each entry: sector, sectors, flags, bytes of a mark (64 bits each), filled up to a sector;
-//!                      behind it the data of a write
+//! sector 0: magic, version, number of entries (64 bits each), bytes of a sector (32 bits)
+//! for each entry: sector, sectors, flags, bytes of a mark (64 bits each), padded to a sector;
+//!                 a write is followed by its data
 //! ```
 //!
-//! All numbers are little-endian. Entries stand in the order in which the device received them, so that the beginning of a log up to a flush holds
-//! everything that this flush covers.
+//! All numbers are little-endian. Entries are in the order in which the device received the requests. The log up to
+//! a flush therefore contains every write that this flush covers.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
 use destage_device::RequestKind;
 use destage_sim::run::live::Ask;
 
-/// The beginning of every log.
+/// The magic number at the start of every log.
 const MAGIC: u64 = 0x006a_7366_7773_6872;
 const VERSION: u64 = 1;
 const SECTOR: usize = 512;
-/// Most sectors of an entry of zeros: a program that plays the log needs the data of an entry in memory.
+/// The largest number of sectors in an entry of zeros. A program that replays the log holds the data of one entry
+/// in memory.
 const ZEROES_SECTORS: u64 = 1 << 15;
 
-/// Flags of an entry.
+/// The flags of an entry.
 const FLUSH: u64 = 1;
 const FUA: u64 = 1 << 1;
 const DISCARD: u64 = 1 << 2;
 
-/// A log being written.
+/// A log that is being written.
 pub struct WriteLog<W> {
     out: W,
     entries: u64,
 }
 
 impl<W: Write + Seek> WriteLog<W> {
-    /// An empty log at the beginning of `out`.
+    /// Starts an empty log at the beginning of `out`.
     ///
     /// # Errors
-    /// If it cannot be written, or its position cannot be set.
+    /// If the header cannot be written, or the position in `out` cannot be set.
     pub fn new(out: W) -> io::Result<Self> {
         let mut log = Self { out, entries: 0 };
         log.head()?;
@@ -54,10 +55,10 @@ impl<W: Write + Seek> WriteLog<W> {
         self.out.write_all(&head)
     }
 
-    /// A client asks for `ask`. Reads leave no entry.
+    /// Appends the request `ask` of a client. A read adds no entry.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the entry cannot be written.
     pub fn take(&mut self, ask: &Ask<'_>) -> io::Result<()> {
         let flags = if ask.fua { FUA } else { 0 };
         let sectors = u64::from(ask.sectors);
@@ -92,10 +93,10 @@ impl<W: Write + Seek> WriteLog<W> {
         self.out.write_all(&entry)
     }
 
-    /// The log is complete.
+    /// Writes the number of entries into the header, and flushes `out`.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the log cannot be written.
     pub fn finish(mut self) -> io::Result<()> {
         self.head()?;
         self.out.flush()
@@ -119,7 +120,8 @@ mod tests {
         }
     }
 
-    /// The entries of a log, read by its description alone: sector, sectors, flags, and the first byte of the data.
+    /// The entries of a log: sector, sectors, flags, and the first byte of the data. They are decoded from the
+    /// description of the format, without the constants of the writer.
     fn entries(log: &[u8]) -> Vec<(u64, u64, u64, Option<u8>)> {
         let word = |at: usize| u64::from_le_bytes(log[at..at + 8].try_into().unwrap());
         assert_eq!(&log[..7], b"rhswfsj");

@@ -171,7 +171,7 @@ pub enum SimError {
         origin: String,
         /// Line of the request, from 1.
         line: u32,
-        /// Its arrival time in the trace, in ticks of 0.1 ns.
+        /// Arrival time of the request in the trace, in ticks of 0.1 ns.
         arrival: Ticks,
         /// The factor on arrival times.
         time_scale: f64,

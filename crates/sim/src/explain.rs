@@ -432,7 +432,7 @@ impl Way {
         let accepted = self.accepted.at;
         let answered = self.answered.unwrap_or(now);
         let [bus_in, bus_out] = self.moved;
-        // If the response counts from a later arrival, the first of these times are cut off.
+        // If the response time counts from a later arrival, the first of these times are cut off.
         let mut before = [accepted - self.arrived - bus_in, bus_in];
         let mut device = self.device.0;
         let mut behind = [now - answered - bus_out, bus_out];

@@ -248,7 +248,7 @@ fn deviation(sum: u128, squares: Squares, count: u64) -> f64 {
     let exact = exact.and_then(|squares| squares.checked_mul(n));
     match exact.zip(sum.checked_mul(sum)) {
         Some((of_squares, of_sum)) => ((of_squares - of_sum) as f64).sqrt() / count as f64,
-        // The products exceed 128 bits: there are more than 10^9 responses of hours each, or some of years.
+        // The products exceed 128 bits: there are more than 10^9 response times of hours, or some of years.
         None => {
             let squares = squares.low as f64 + squares.high as f64 * 2f64.powi(128);
             (squares / n as f64 - (sum as f64 / n as f64).powi(2))

@@ -25,8 +25,8 @@ pub(crate) fn by_type(time: Ticks, text: &str) -> Vec<Ticks> {
     times(text).unwrap_or_else(|| vec![time])
 }
 
-/// Reads one to four times in microseconds, separated by `/`, one for each type of page. `None` if `text` is
-/// anything else.
+/// The times in `text`, in ticks: one to four numbers of microseconds, separated by `/`, one for each type of page.
+/// `None` if `text` is anything else.
 pub(crate) fn times(text: &str) -> Option<Vec<Ticks>> {
     let numbers: Option<Vec<f64>> = text.split('/').map(|part| part.parse().ok()).collect();
     let numbers = numbers.filter(|numbers| {
@@ -138,9 +138,10 @@ impl Config {
         groups.map(|groups| flash.planes_per_die / groups)
     }
 
-    /// Whether groups of planes work in parallel in rounds of commands. The alternative is a batch of page
-    /// operations whose time is a sum. It is not enough where commands are timed one by one or an order of
-    /// service is set, or where the layer has streams, a journal or steps.
+    /// Whether groups of planes work in parallel in rounds of commands. Groups can also work in parallel in batches
+    /// of page operations, in which each group takes the sum of the times of its operations. Batches are not enough if
+    /// commands are timed one by one, if `flash.scheduling` is not `arrival`, or if the layer has several streams,
+    /// keeps a journal or collects garbage in steps.
     pub(crate) fn works_in_rounds(&self) -> bool {
         self.planes_in_group().is_some()
             && (self.typed.flash.scheduling != Scheduling::Arrival

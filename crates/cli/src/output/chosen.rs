@@ -1,4 +1,4 @@
-//! The table of a comparison as the user wants it: `--columns` and `--sort`.
+//! The table of a comparison with the user's `--columns` and `--sort`.
 
 use std::cmp::Ordering;
 
@@ -12,14 +12,14 @@ use destage::Record;
 
 /// The columns of the table, and the order of its rows.
 pub(crate) struct Chosen {
-    /// Metrics and parameters; empty stands for the usual columns.
+    /// Names of metrics and parameters; if it is empty, the table has the usual columns.
     columns: Vec<String>,
-    /// The column that sorts the rows, and whether the largest value comes first.
+    /// The column by which the rows are sorted, and whether the largest value comes first.
     sort: Option<(String, bool)>,
 }
 
 impl Chosen {
-    /// What was typed; `is_parameter` says whether a name is a parameter of the runs.
+    /// Checks the values of the two options. `is_parameter` tells whether a name is a parameter of the runs.
     pub(crate) fn new(
         columns: Option<&str>,
         sort: Option<&str>,
@@ -49,7 +49,7 @@ impl Chosen {
         })
     }
 
-    /// The table as text, with as many of the usual columns as the terminal has room for.
+    /// The table as text. If the usual columns are too wide for the terminal, some are left out.
     pub(crate) fn table(&self, records: &[Record]) -> String {
         match self.columns.is_empty() {
             true => summary::table(&self.sorted(records)),
@@ -57,7 +57,8 @@ impl Chosen {
         }
     }
 
-    /// Below a table of many rows: which of them are the best, and how they are put in order; whole lines, or nothing.
+    /// Lines below a table with many rows: the best buffers, and the option that sorts the rows. Empty for a short
+    /// table.
     pub(crate) fn best(&self, records: &[Record]) -> String {
         if records.len() <= ranking::MANY {
             return String::new();
@@ -79,7 +80,7 @@ impl Chosen {
         }
     }
 
-    /// The records in the order of the rows. Records without a value in the sort column come last.
+    /// The records in the order of the rows. Records without a value in the column of the order come last.
     fn sorted(&self, records: &[Record]) -> Vec<Record> {
         let mut records = records.to_vec();
         if let Some((key, is_descending)) = &self.sort {
@@ -120,7 +121,7 @@ impl Chosen {
     }
 }
 
-/// The text of a cell, and its value if it is a number.
+/// The text of a cell, and its number if it has one.
 struct Cell {
     shown: String,
     number: Option<f64>,

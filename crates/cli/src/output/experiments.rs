@@ -10,10 +10,10 @@ use destage_study::shown::short;
 use super::summary;
 use super::table::{Side, Table};
 
-/// Most characters in a cell of a table.
+/// The largest number of characters in a cell.
 const WIDEST: usize = 44;
 
-/// A study: its figures as tables, and where the report is.
+/// The text for a study: its figures as tables, and the path of the report.
 pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
     let mut text = format!("{}\n", report.title);
     for figure in &report.figures {
@@ -28,7 +28,7 @@ pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
     text
 }
 
-/// The verdicts of all papers, and how many of each kind there are.
+/// The text for a reproduction: the verdicts of all papers, and the number of each verdict.
 pub(crate) fn reproduction(report: &Report, folder: &Path) -> String {
     let mut text = String::new();
     for paper in &report.papers {
@@ -37,7 +37,7 @@ pub(crate) fn reproduction(report: &Report, folder: &Path) -> String {
         table.row(["claim", "verdict", "published", "measured", "statement"]);
         table.rule();
         for claim in &paper.claims {
-            // The names fit, or the claim would have been refused.
+            // The lengths are right, because a claim with other lengths would have been refused.
             let [published, measured, _] = claim.values.shown().unwrap_or_default();
             table.row([
                 claim.id.clone(),
@@ -63,7 +63,7 @@ pub(crate) fn reproduction(report: &Report, folder: &Path) -> String {
     text
 }
 
-/// A figure's data as a table.
+/// The data of a figure as a table.
 fn data(figure: &Figure) -> String {
     let mut sides = vec![Side::Right; figure.series.len() + 1];
     sides[0] = Side::Left;
@@ -81,7 +81,7 @@ fn data(figure: &Figure) -> String {
     table.text()
 }
 
-/// The text, cut to the width of a column.
+/// The text, shortened to the largest width of a cell.
 fn cut(text: &str) -> String {
     match text.chars().count() > WIDEST {
         true => text.chars().take(WIDEST - 1).chain(['…']).collect(),

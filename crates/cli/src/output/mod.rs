@@ -17,7 +17,8 @@ pub(crate) use destage::{json, numbers};
 
 use crate::errors::Failure;
 
-/// `text` for a terminal: control characters, which a file name may contain, are printed as `\u{1b}`.
+/// `text` for a terminal. Control characters, which a file name may contain, are replaced by escapes such as
+/// `\u{1b}`.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     let acts = |letter: char| letter.is_control() && letter != '\n';
     if !text.contains(acts) {

@@ -1,7 +1,7 @@
-//! Results as Parquet: a row per run, in the columns of the CSV.
+//! Results as Parquet: one row per run, with the columns of the CSV.
 //!
-//! Whole numbers are unsigned integers of 64 bits, all others doubles, words UTF-8. A value that a run does not have is null. Units are
-//! in the names of metrics; a study's `size` is in bytes.
+//! Whole numbers are unsigned integers of 64 bits, other numbers are doubles, and words are UTF-8. A value that a
+//! run does not have is null. The units of metrics are in their names; the `size` of a study is in bytes.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use destage_study::csv::Names;
 use destage_study::rows::{Row, Rows};
 use serde_json as json;
 
-/// Key of the schema and its version, named `destage.schema` as in traces.
+/// The value of the key `destage.schema`: the name of the schema and its version. Traces have the same key.
 const SCHEMA: &str = "runs 1";
 
 /// The smallest type that holds all values of a column.
@@ -35,14 +35,14 @@ enum Kind {
     Word,
 }
 
-/// A column: its name, its type, and its value in each run that has one.
+/// A column: its name, its type, and its value in each run; `None` in a run without a value.
 struct Column<'a> {
     name: &'a str,
     kind: Kind,
     values: Vec<Option<Value>>,
 }
 
-/// The file.
+/// The file of runs.
 pub(crate) fn runs(records: &[Record]) -> Vec<u8> {
     let names = Columns::of(records);
     let trace = |record: &Record| Some(Value::Text(record.trace.clone()));
@@ -144,7 +144,7 @@ impl<'a> Column<'a> {
             Value::Number(_) => Kind::Double,
             Value::Text(_) => Kind::Word,
         });
-        // Schemes may have parameters of one name and of different types.
+        // Two schemes may have parameters with the same name and different types.
         let kind = kinds.reduce(|one, other| match (one, other) {
             _ if one == other => one,
             (Kind::Whole, Kind::Double) | (Kind::Double, Kind::Whole) => Kind::Double,
@@ -157,7 +157,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// A column of sentences; empty sentences are missing values, and the column is left out if all are empty.
+    /// A column of sentences. An empty sentence is a missing value. `None` if all sentences are empty.
     fn of_words(name: &'a str, cells: impl Iterator<Item = String>) -> Option<Self> {
         let values = cells.map(|cell| Some(cell).filter(|cell| !cell.is_empty()).map(Value::Text));
         let values: Vec<_> = values.collect();

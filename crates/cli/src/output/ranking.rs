@@ -1,4 +1,4 @@
-//! The best few of a long table, ranked as the page of a comparison ranks them.
+//! The best buffers of a long table, in the same ranking as on the page of a comparison.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -8,19 +8,19 @@ use destage::sim::metrics::rows;
 
 use crate::output::numbers;
 
-/// A table of more rows is too long to find the best ones by looking.
+/// A table with more rows than this is too long to find the best rows by reading.
 pub(crate) const MANY: usize = 30;
-/// Number of schemes that are named.
+/// The number of schemes that are named.
 const FEW: usize = 5;
 
-/// Where runs can be held against each other: trace, layer, and capacity in bytes.
+/// The conditions under which runs can be compared: trace, translation layer, and capacity in bytes.
 type Place<'a> = (&'a str, &'a str, Option<u64>);
 
-/// A buffer, and how far it is behind the best one: the mean over its places.
+/// A buffer, and its distance from the best one: the mean over all places.
 struct Ranked<'a> {
     buffer: &'a str,
     behind: f64,
-    /// Its value where there is one place only.
+    /// The value of the buffer; meaningful only if there is a single place.
     value: f64,
 }
 
@@ -28,14 +28,15 @@ fn value(record: &Record, metric: &str) -> Option<f64> {
     record.metrics.get(metric).map(|number| number.as_f64())
 }
 
-/// Which buffers have the best values of what the usual table of `records` shows first, in a sentence; and by what `--sort` orders
-/// its rows. Bounds have no rank. Nothing where fewer than two buffers can be ranked.
+/// A sentence with the buffers that have the best values of the first metric in the usual table of `records`, and
+/// the key with which `--sort` sorts by this metric. Bounds are not ranked. `None` if fewer than two buffers can be
+/// ranked.
 pub(crate) fn best(records: &[Record]) -> Option<(String, String)> {
     let response = rows::RESPONSE.of("mean");
     let is_timed = records
         .iter()
         .any(|record| value(record, &response).is_some());
-    // Where no run has a clock, what a buffer absorbs is shown first, of which more is better.
+    // If no run has a clock, the first metric is the percentage of write hits, of which more is better.
     let metric = match is_timed {
         true => &response,
         false => rows::BUFFER_WRITE_HITS_PERCENT.name,
@@ -53,7 +54,7 @@ pub(crate) fn best(records: &[Record]) -> Option<(String, String)> {
     if ranked.len() < 2 {
         return None;
     }
-    // Of equals the first.
+    // The sort is stable, so equal buffers keep the order of the records.
     ranked.sort_by(|a, b| a.behind.total_cmp(&b.behind));
     let unit = if is_timed { "ms" } else { "%" };
     let told = ranked.iter().take(FEW).map(|of| match places.len() {
@@ -74,7 +75,8 @@ pub(crate) fn best(records: &[Record]) -> Option<(String, String)> {
     Some((sentence, format!("{sign}{metric}")))
 }
 
-/// The places of `known` runs. What has no size has the same value at each of its trace and layer.
+/// The places of `known`. Runs without a size have the same value at every size of their trace and layer, so they
+/// add a place only if no run there has a size.
 fn places<'a>(known: &[(&'a Record, f64)]) -> BTreeSet<Place<'a>> {
     let of = |(record, _): &(&'a Record, f64)| {
         (
@@ -96,7 +98,7 @@ fn places<'a>(known: &[(&'a Record, f64)]) -> BTreeSet<Place<'a>> {
         .collect()
 }
 
-/// The buffers in the order of `known`; `behind` says how far a value is from the best one of its place.
+/// The buffers in the order of `known`. `behind` computes the distance of a value from the best value of its place.
 fn ranked<'a>(
     known: &[(&'a Record, f64)],
     places: &BTreeSet<Place<'a>>,
@@ -134,7 +136,7 @@ fn ranked<'a>(
     all.into_iter().map(mean).collect()
 }
 
-/// What `places` differ in.
+/// The dimensions in which `places` differ, in words: traces, layers, sizes.
 fn over(places: &BTreeSet<Place<'_>>) -> String {
     let several = [
         (

@@ -1,4 +1,4 @@
-//! Results in whatever form was asked for.
+//! Result files, in the form that their extension names.
 
 use std::path::{Path, PathBuf};
 
@@ -27,14 +27,14 @@ pub(crate) enum Form {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Table {
     Csv,
-    /// The columns that the terminal shows, for a table to paste into a text.
+    /// The columns that the terminal shows, as a table to paste into a text.
     MarkedUp(Markup),
     #[cfg(feature = "parquet")]
     Parquet,
 }
 
 impl Table {
-    /// The whole file.
+    /// The content of a file of runs.
     pub(crate) fn of(self, records: &[Record]) -> Vec<u8> {
         match self {
             Self::Csv => destage::csv::runs(records).into_bytes(),
@@ -44,7 +44,7 @@ impl Table {
         }
     }
 
-    /// The whole file of a study.
+    /// The content of a file of a study.
     pub(crate) fn of_study(self, rows: &Rows) -> Vec<u8> {
         match self {
             Self::Csv => destage_study::csv::rows(rows).into_bytes(),
@@ -55,7 +55,7 @@ impl Table {
     }
 }
 
-/// The columns that identify a run of a study, and those of the usual metrics that its runs have.
+/// A table of a study: the columns that identify a run, and those usual metrics that its runs have.
 fn study(rows: &Rows) -> output::table::Table {
     let Names { labels, metrics } = Names::of(rows);
     let usual: Vec<_> = summary::metric_columns()
@@ -86,7 +86,7 @@ fn study(rows: &Rows) -> output::table::Table {
     table
 }
 
-/// The endings of result files, and the forms that they name.
+/// The extensions of result files, and the forms that they name.
 const ENDINGS: &[(&str, Form)] = &[
     ("json", Form::Json),
     ("csv", Form::Table(Table::Csv)),
@@ -96,10 +96,11 @@ const ENDINGS: &[(&str, Form)] = &[
     ("md", Form::Table(Table::MarkedUp(Markup::Markdown))),
     ("tex", Form::Table(Table::MarkedUp(Markup::Latex))),
 ];
-/// The forms of a result that is a page or a document, and no table.
+/// The forms of a result that is a page or a document and not a table.
 const PAGES: &[(&str, Form)] = &[("html", Form::Html), ("json", Form::Json)];
 
-/// The form that the ending of `path` names, which `option` has for `what`.
+/// The form that the extension of `path` names. `option` and `what` are the option and the kind of result in the
+/// error.
 fn form(option: &str, path: &Path, what: &str, endings: &[(&str, Form)]) -> Result<Form, Failure> {
     let ending = ending(path);
     let known = endings.iter().find(|(known, _)| *known == ending);
@@ -114,20 +115,20 @@ fn form(option: &str, path: &Path, what: &str, endings: &[(&str, Form)]) -> Resu
     })
 }
 
-/// What stands behind the last point of the name of `path`, in small letters.
+/// The extension of `path` in lower case.
 fn ending(path: &Path) -> String {
     let ending = path.extension().unwrap_or_default().to_string_lossy();
     ending.to_ascii_lowercase()
 }
 
-/// A result file: its name is checked before the work, and the file is filled afterwards.
+/// A result file. Its name is checked before the work begins, and the file is filled afterwards.
 pub(crate) struct ResultFile {
     form: Form,
     file: PendingFile,
 }
 
 impl ResultFile {
-    /// Begins the file at `path`, in the form its ending names.
+    /// Opens the file at `path`, whose extension names its form.
     pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
         if let Some(reason) = left_out(&ending(path)) {
             return Err(Failure::input(format!("-o {}: {reason}", path.display())));
@@ -138,7 +139,8 @@ impl ResultFile {
         })
     }
 
-    /// Begins the file at `path`, which `option` asks for: `what` as a page or as JSON.
+    /// Opens the file at `path` for a page or for JSON. `option` and `what` are the option and the kind of result
+    /// in errors.
     pub(crate) fn page(option: &str, path: &Path, what: &str) -> Result<Self, Failure> {
         Ok(Self {
             form: form(option, path, what, PAGES)?,
@@ -146,7 +148,7 @@ impl ResultFile {
         })
     }
 
-    /// Fills the file with what `content` gives for its form, without renaming it into its place yet.
+    /// Fills the file with the `content` for its form. The file is not renamed to its final name yet.
     pub(crate) fn fill_with(
         mut self,
         content: impl Fn(Form) -> Vec<u8>,
@@ -156,7 +158,7 @@ impl ResultFile {
     }
 }
 
-/// The form of standard output; `None` stands for text for people.
+/// The form of standard output; `None` for text.
 pub(crate) fn machine_form(machine: Machine) -> Option<Form> {
     match machine {
         Machine { json: true, .. } => Some(Form::Json),
@@ -165,7 +167,7 @@ pub(crate) fn machine_form(machine: Machine) -> Option<Form> {
     }
 }
 
-/// The page that shows a command's JSON; `title` replaces the usual title.
+/// The page that shows a command's JSON. `title` replaces the usual title.
 pub(crate) fn page(document: &str, title: Option<&str>) -> Vec<u8> {
     let page = destage_report::html(document, title);
     page.expect("a command's own document is one that has a page")
@@ -177,7 +179,7 @@ pub(crate) fn check_distinct(
     outputs: &[(&str, &PathBuf)],
     inputs: &[&Path],
 ) -> Result<(), Failure> {
-    // Devices and pipes take any number of writers. A file that cannot be written is refused when it is opened.
+    // Devices and pipes can have any number of writers. An unusable file is refused when it is opened.
     let key = |path: &Path| files::place(path).ok().flatten();
     for (index, (option, path)) in outputs.iter().enumerate() {
         let Some(place) = key(path) else { continue };

@@ -1,4 +1,4 @@
-//! Several runs as one table: the settings in which they differ, and the few metrics that distinguish buffers.
+//! Several runs as one table, with the settings in which they differ and the few metrics that distinguish buffers.
 
 use destage::sim::metrics::rows;
 use destage::words::{remark, short};
@@ -8,9 +8,9 @@ use terminal_size::{Width, terminal_size};
 use crate::output::numbers;
 use crate::output::table::{Side, Table};
 
-/// A column: two lines of heading, and a function that gives the cell of a run.
+/// A column: a heading of two lines, and a function that returns the cell of a run.
 pub(crate) struct Column {
-    /// Above each other.
+    /// The two lines of the heading, the upper one first.
     pub(crate) head: [&'static str; 2],
     /// Alignment of the cells.
     pub(crate) side: Side,
@@ -18,7 +18,7 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// The cell of `record`; a dash if the metric has no meaning in this run.
+    /// The cell of `record`; a dash if the run does not have this metric.
     pub(crate) fn cell(&self, record: &Record) -> String {
         (self.cell)(record).unwrap_or_else(|| "-".to_owned())
     }
@@ -36,9 +36,9 @@ fn metric(record: &Record, name: &str) -> Option<String> {
     record.metrics.get(name).map(numbers::metric)
 }
 
-/// Line width that is assumed where the terminal does not state one.
+/// The line width that is assumed if the terminal does not report one.
 const WIDTH: usize = 100;
-/// Columns that are left out first if the table is wider than a line. JSON and CSV have all columns.
+/// The columns that are left out, in this order, if the table is wider than a line. JSON and CSV have all columns.
 const SPARE: [[&str; 2]; 6] = [
     ["", "evictions"],
     ["pages per", "destage"],
@@ -74,7 +74,7 @@ const FTL: Column = Column {
     cell: |record| Some(record.ftl.clone()),
 };
 
-/// Why there are no metrics, in short. The whole sentence stands beside the table.
+/// The reason why a run has no metrics, in a few words. The whole sentence is printed separately.
 const FAILED: Column = Column {
     head: ["", "failed"],
     side: Side::Left,
@@ -116,7 +116,7 @@ const METRICS: [Column; 8] = [
     }),
 ];
 
-/// The columns in which `records` differ.
+/// The columns that identify a run: the buffer, and trace, size and layer if `records` differ in them.
 pub(crate) fn identity(records: &[Record]) -> Vec<Column> {
     let differ = |column: &Column| {
         let mut cells = records.iter().map(|record| column.cell(record));
@@ -130,7 +130,7 @@ pub(crate) fn identity(records: &[Record]) -> Vec<Column> {
     columns
 }
 
-/// The columns for `records`: the parameters in which they differ, and every metric that at least one of them has.
+/// The columns for `records`: those that identify a run, and those metrics that at least one of them has.
 pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
     let mut columns = identity(records);
     let present = |column: &Column| records.iter().any(|record| (column.cell)(record).is_some());
@@ -138,7 +138,7 @@ pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
     columns
 }
 
-/// The device size that `flash.blocks_per_plane = auto` led to; one sentence for each input if it depends on the input.
+/// Sentences with the size of the device that `flash.blocks_per_plane = auto` has chosen for each input.
 pub(crate) fn sizings(inputs: &[Facts]) -> Vec<String> {
     let sentence = |facts: &Facts| {
         let sizing = facts.sizing?;
@@ -159,7 +159,7 @@ pub(crate) fn sizings(inputs: &[Facts]) -> Vec<String> {
     inputs.iter().filter_map(sentence).collect()
 }
 
-/// The table as text, with as many metrics as the terminal has room for.
+/// The table as text. If it is too wide for the terminal, some metrics are left out.
 pub(crate) fn table(records: &[Record]) -> String {
     let mut columns = columns(records);
     let (width, mut spare) = (width(), SPARE.iter());
@@ -180,7 +180,7 @@ pub(crate) fn whole(records: &[Record]) -> Table {
     laid_out(&columns(records), records)
 }
 
-/// Headings of the metrics' columns, and the metrics' names; for results that are not records.
+/// The headings of the metrics' columns, and the names of the metrics, for results that are not records.
 pub(crate) fn metric_columns() -> impl Iterator<Item = ([&'static str; 2], String)> {
     let names = [
         rows::RESPONSE.of("mean"),
@@ -211,14 +211,14 @@ fn laid_out(columns: &[Column], records: &[Record]) -> Table {
     table
 }
 
-/// Notes that a reader of the table needs, as whole lines; empty if there are none.
+/// Notes that are needed to understand the table, as whole lines; empty if there are none.
 pub(crate) fn remarks(records: &[Record]) -> String {
     let width = width();
     let lines = |text: String| format!("\n{}\n", wrapped(&text, width));
     remark(records).map_or_else(String::new, lines)
 }
 
-/// `text` broken into lines of at most `width` characters, if its words allow that.
+/// `text` broken into lines of at most `width` characters. A longer word gets a line of its own.
 pub(crate) fn wrapped(text: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut used = 0;

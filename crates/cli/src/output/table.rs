@@ -2,22 +2,22 @@
 
 use std::ops::Range;
 
-/// How a table is written where another program sets it.
+/// The markup language of a table that another program typesets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Markup {
     Markdown,
-    /// A table of LaTeX with the rules of the package `booktabs`.
+    /// A LaTeX table with the rules of the package `booktabs`.
     Latex,
 }
 
-/// Side of its column at which a cell stands.
+/// The alignment of the cells of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
     Left,
     Right,
 }
 
-/// Rows of cells; each column is as wide as its widest cell, and two spaces separate columns.
+/// Rows of cells. Each column is as wide as its widest cell, and two spaces separate columns.
 pub(crate) struct Table {
     sides: Vec<Side>,
     rows: Vec<Vec<String>>,
@@ -25,7 +25,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// An empty table whose columns are aligned as `sides` say.
+    /// An empty table. `sides` has the alignment of each column.
     pub(crate) fn new(sides: Vec<Side>) -> Self {
         Self {
             sides,
@@ -39,7 +39,7 @@ impl Table {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 
-    /// Draws a line under the rows so far.
+    /// Draws a line below the rows that the table has so far.
     pub(crate) fn rule(&mut self) {
         self.rule_after = self.rows.len();
     }
@@ -54,7 +54,8 @@ impl Table {
             .collect()
     }
 
-    /// The text as several tables that each repeat the first column, so that none is wider than `width` characters.
+    /// The text, divided into several tables that each repeat the first column, so that none is wider than `width`
+    /// characters. A single column may be wider.
     pub(crate) fn within(&self, width: usize) -> String {
         let widths = self.lined_up().widths();
         let mut texts = Vec::new();
@@ -119,7 +120,7 @@ impl Table {
         }
     }
 
-    /// The table for `markup`. The heading, joined from the rows above the rule without its empty lines.
+    /// The table in `markup`. The heading of each column joins the non-empty cells above the rule.
     pub(crate) fn marked_up(&self, markup: Markup) -> String {
         let width = self.sides.len();
         let (head, body) = self.rows.split_at(self.rule_after);
@@ -146,7 +147,7 @@ impl Table {
         }
     }
 
-    /// The text; every line ends with a line break and without trailing spaces.
+    /// The text. Every line ends with a line break and has no trailing spaces.
     pub(crate) fn text(&self) -> String {
         let lined_up = self.lined_up();
         let widths = lined_up.widths();

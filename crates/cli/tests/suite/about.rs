@@ -1,4 +1,4 @@
-//! What the program says of itself, and traces on standard output.
+//! Tests of completion scripts, manual pages and version information, and of traces on standard output.
 
 use crate::common;
 

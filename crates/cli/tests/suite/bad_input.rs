@@ -1,4 +1,4 @@
-//! What is wrong with the user's input is said in one line, with status 2, and leaves nothing behind.
+//! Tests of wrong input: the error is one line, the exit status is 2, and no file is left.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use common::{Place, TINY, page_writes};
 
 const GOOD: &str = "0.0 0 0 8 0\n1.0 0 8 8 0\n";
 
-/// Runs `arguments` with every output file asked for; the error must hold all of `parts`.
+/// Runs `arguments` with every output file. The command must be refused, and the error must contain all of `parts`.
 fn refused(place: &Place, arguments: &[&str], parts: &[&str]) {
     let before = place.files();
     let outputs = [
@@ -29,7 +29,8 @@ fn refused(place: &Place, arguments: &[&str], parts: &[&str]) {
     }
 }
 
-/// A third line that is `line` must be refused, naming the file, the line and `parts`.
+/// A trace whose third line is `line` must be refused. The error must contain the file, the line number and
+/// `parts`.
 fn line_refused(line: &str, parts: &[&str]) {
     let place = Place::new();
     place.write("t.disksim", format!("{GOOD}{line}\n"));
@@ -83,7 +84,8 @@ fn a_time_past_the_last_tick() {
     );
 }
 
-/// A second line at `ms`, and what a run with `settings` says of it.
+/// A trace whose second request arrives at `ms` must be refused by a run with `settings`. The error must contain
+/// `parts`.
 fn too_late(ms: &str, settings: &[&str], parts: &[&str]) {
     let place = Place::new();
     place.write("t.disksim", format!("0.0 0 0 8 0\n{ms} 0 8 8 0\n"));
@@ -99,7 +101,7 @@ fn a_time_that_leaves_a_run_no_time() {
     let last = "1844674407370.9551615";
     too_late(last, &[], &["\"1844674407370.9551615 ms\""]);
     too_late(last, &["--set", "sim.clock=double_ms"], &[]);
-    // The request arrives, and its program would end later than any time there is.
+    // The arrival is valid, but its program would end later than the latest time.
     let late = "1844674407370.9000000";
     too_late(
         late,
@@ -108,7 +110,7 @@ fn a_time_that_leaves_a_run_no_time() {
     );
     let place = Place::new();
     place.write("t.disksim", format!("0.0 0 0 8 0\n{late} 0 8 8 0\n"));
-    // Nothing has to happen after it here.
+    // Without flash no event follows the arrival, so the run succeeds.
     place.succeed(&["run", "t.disksim", "--ftl", "none"]);
 }
 
@@ -374,7 +376,7 @@ fn a_buffer_of_no_bytes() {
 fn a_parameter_of_another_scheme() {
     let place = Place::new();
     place.write("t.disksim", GOOD);
-    // It is taken and named; a value that it could not have is a slip all the same.
+    // A parameter of another scheme is accepted with a warning, but an invalid value of it is an error.
     let outcome = place.run(&["run", "t.disksim", "--buffer", "fifo:lru_unit=request"]);
     assert_eq!(outcome.status, 0, "{}", outcome.errors);
     let named =

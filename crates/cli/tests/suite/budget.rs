@@ -1,4 +1,5 @@
-//! What would take too much memory ends with one line that says what asked for it, in time, and leaves no file.
+//! Tests of the memory limit: a command that needs too much memory ends with one line that names what needed it,
+//! within a time limit, and leaves no file.
 
 use crate::common;
 
@@ -6,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use common::Place;
 
-/// A write of 100 GiB in a line of 24 bytes.
+/// A write of 100 GiB in a line of 20 bytes.
 const HUGE: &str = "0.0 0 0 209715200 0\n";
-/// A device that holds it: 1 TB.
+/// A device of 1 TB, which can hold this write.
 const DEVICE: [&str; 4] = [
     "--set",
     "flash.dies=64",
@@ -35,7 +36,7 @@ fn refused(place: &Place, arguments: &[&str], doing: &str) {
     assert_eq!(place.files(), before, "{arguments:?}");
 }
 
-/// Requests at `count` places far from each other.
+/// `count` requests at addresses far apart.
 fn scattered(count: u64) -> String {
     let places = (0..count).map(|number| number * 2_654_435_761 % (1 << 32) * 16);
     places
@@ -113,7 +114,7 @@ fn what_fits_is_done() {
     ];
     let metrics = |limit: &str| place.json(&[&run[..], &[limit]].concat())["metrics"].to_string();
     assert_eq!(metrics("64MiB"), metrics("8GB"));
-    // Little is used of a large device.
+    // A large device of which little is used needs little memory.
     let writes = ["run", "--workload", "uniform:requests=1000"];
     place.succeed(&[&writes[..], &DEVICE].concat());
 }
@@ -150,7 +151,7 @@ fn settings_are_not_read_without_end() {
     assert!(begun.elapsed() < SECONDS_MAX);
 }
 
-/// A write, a trim of 256 GiB a hundred times, and a write.
+/// A write, then 100 trims of 256 GiB each, and another write.
 fn long_trims() -> String {
     let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
     text += "0,0,write,8,8,0,0\n";

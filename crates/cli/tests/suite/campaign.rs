@@ -1,7 +1,9 @@
-//! Servers of random devices under random requests, whose power fails, or which are killed or stopped, again and again: nothing that was promised is
-//! gone, nothing is there that nobody wrote, what a mount has shown stays, and no device is accused that did right.
+//! Tests of servers of random devices under random requests. Again and again the power fails, or the server is
+//! killed or stopped. No promised data may be lost, no data may appear that no client wrote, contents that a mount
+//! has shown must stay, and no correct device may be reported as wrong.
 //!
-//! `DESTAGE_CAMPAIGN` is how many rounds there are (45; `make campaign`: 20000), `DESTAGE_SEED` which (1).
+//! `DESTAGE_CAMPAIGN` is the number of rounds (default 45; `make campaign` uses 20000), and `DESTAGE_SEED` is the
+//! seed (default 1).
 #![cfg(unix)]
 #![allow(
     clippy::print_stdout,
@@ -28,7 +30,7 @@ use crate::kills::book::{Book, SECTOR};
 use crate::kills::host::{Host, Plant, Traffic, until_answered};
 
 const BYTES: usize = 1 << 20;
-/// The file in the folder of a device that has what its server says of errors.
+/// The file in the device's folder that receives the standard error of the server.
 const SAID: &str = "said";
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -36,7 +38,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
     text.map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// Where the bytes are.
+/// The place of the bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Medium {
     Ram,
@@ -44,29 +46,29 @@ enum Medium {
     Backing,
 }
 
-/// How a round ends.
+/// The end of a round.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum End {
-    /// The power fails, and comes back.
+    /// The power fails and is restored.
     Cut,
-    /// The power fails, and the server is killed.
+    /// The power fails, and then the server is killed.
     CutAndKill,
-    /// The power fails, comes back, and the server is killed before anything else.
+    /// The power fails and is restored, and then the server is killed before any other request.
     RestoreAndKill,
     Kill,
     Stop,
 }
 
-/// A device, and what is asked of it.
+/// A device, and the requests to it.
 struct Plan {
     medium: Medium,
     scheme: &'static str,
     layer: &'static str,
     options: Vec<String>,
     traffic: Traffic,
-    /// A capacitor saves all that was answered.
+    /// Whether a capacitor saves everything that was answered.
     saves_all: bool,
-    /// What a bad drive destroys is reported.
+    /// Whether the device is a bad drive that may lose data. It reports which data it has lost.
     is_bad_drive: bool,
 }
 
@@ -101,7 +103,7 @@ impl Plan {
         maybe(20, "buffer.bg_destage=true");
         maybe(30, "trace.align=rmw");
         maybe(20, "flash.planes_per_die=2");
-        // Commands that begin and end one by one.
+        // Options under which the commands of a die begin and end one by one.
         maybe(20, "flash.channels=1");
         maybe(15, "flash.program_times_us=100/400");
         let is_queued = layer != "pslc" && maybe(15, "flash.scheduling=commands_reads_first");
@@ -138,7 +140,7 @@ impl Plan {
                 connections: 1 + random.below(4) as usize,
                 depth: 1 + random.below(16) as usize,
                 write_through,
-                // A trim of a file makes a hole at once.
+                // In a backing file a trim makes a hole at once.
                 strict_trim: strict_trim || medium == Medium::Backing,
                 plant,
             },
@@ -148,12 +150,12 @@ impl Plan {
         }
     }
 
-    /// How a round ends that does not begin the device anew.
+    /// A random end for a round.
     fn end(&self, random: &mut Random) -> End {
         let ends: &[End] = match self.medium {
             Medium::Ram => &[End::Cut],
             Medium::Backing => &[End::Kill, End::Kill, End::Stop],
-            // What was lost is known only to the server that restores.
+            // Only the server that restores the power knows which data a bad drive has lost.
             Medium::Image if self.is_bad_drive => &[End::Cut, End::RestoreAndKill, End::Kill],
             Medium::Image => &[
                 End::Cut,
@@ -208,7 +210,7 @@ impl std::fmt::Display for Plan {
     }
 }
 
-/// A process that is killed in the end, whatever happens.
+/// A process that is killed when this value is dropped.
 struct Process(Child);
 
 impl Drop for Process {
@@ -218,7 +220,7 @@ impl Drop for Process {
     }
 }
 
-/// What a campaign has seen.
+/// The counts of a campaign.
 #[derive(Default)]
 struct Tally {
     rounds: u64,
@@ -229,7 +231,7 @@ struct Tally {
     lost: BTreeMap<String, u64>,
 }
 
-/// One device, from its beginning to its end.
+/// One device, from its first to its last round.
 struct Session<'a> {
     plan: &'a Plan,
     folder: &'a Path,
@@ -252,7 +254,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Starts the server; or what it says against that.
+    /// Starts the server. The error is what it prints if it refuses to start.
     fn start(&mut self) -> Result<(), String> {
         let child = self.plan.command(self.folder).spawn();
         let mut process = Process(child.expect("the program starts"));
@@ -267,7 +269,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// What the server has said of its errors.
+    /// The standard error of the server.
     fn said(&self) -> String {
         std::fs::read_to_string(self.folder.join(SAID)).expect("a text")
     }
@@ -282,7 +284,7 @@ impl<'a> Session<'a> {
         self.book.get_mut().expect("no thread has panicked")
     }
 
-    /// Holds everything that the server has against the book.
+    /// Compares the contents of the server with the book.
     fn check(&mut self, lost: u64) -> Result<(), String> {
         let failed = |error: destage_serve::client::ClientError| error.to_string();
         let mut client = Client::connect(&self.address, true).map_err(failed)?;
@@ -298,7 +300,7 @@ impl<'a> Session<'a> {
         book.check(&answer.data, lost)
     }
 
-    /// Cuts the power, now or when something has happened.
+    /// Cuts the power, now or after a random event.
     fn cut(&self, later: bool, random: &mut Random) -> Result<(), String> {
         let seed = random.below(1 << 40);
         let order = match random.below(5) {
@@ -311,7 +313,7 @@ impl<'a> Session<'a> {
         self.order(&order).map(|_| ())
     }
 
-    /// Brings the power back; how many sectors a bad drive has lost.
+    /// Restores the power. Returns the number of sectors that a bad drive has lost.
     fn restore(&mut self, tally: &mut Tally) -> Result<u64, String> {
         let restored = self.order(&json!({"do": "restore"}))?;
         if restored["bad_sectors"] != 0 {
@@ -328,7 +330,7 @@ impl<'a> Session<'a> {
         Ok(lost)
     }
 
-    /// Requests until the round ends, and what is there then.
+    /// Sends requests until the round ends, and checks the contents then.
     fn round(&mut self, end: End, random: &mut Random, tally: &mut Tally) -> Result<(), String> {
         let mut process = self.process.take();
         let (address, traffic) = (&self.address, self.plan.traffic);
@@ -370,7 +372,7 @@ impl<'a> Session<'a> {
             lost = self.restore(tally)?;
         }
         if end == End::RestoreAndKill {
-            // What a mount has shown is there when its server is gone.
+            // Contents that a mount has shown must still be there after its server is gone.
             self.check(lost)?;
             lost = 0;
         }
@@ -392,7 +394,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Asks the server to stop.
+/// Asks the server to stop, with a signal.
 fn ask_to_stop(child: &Child) -> Result<(), String> {
     let status = Command::new("kill").arg(child.id().to_string()).status();
     match status {
@@ -401,7 +403,7 @@ fn ask_to_stop(child: &Child) -> Result<(), String> {
     }
 }
 
-/// `rounds` rounds with devices of some rounds each. What it found, if it found something.
+/// Runs `rounds` rounds on devices that have some rounds each. The error is the first violation.
 fn campaign(rounds: u64, seed: u64, plant: Plant) -> Result<Tally, String> {
     let mut random = Random::new(seed);
     let mut tally = Tally::default();
@@ -410,7 +412,7 @@ fn campaign(rounds: u64, seed: u64, plant: Plant) -> Result<Tally, String> {
         let plan = Plan::new(&mut random, plant);
         let mut session = Session::new(&plan, folder.path());
         if let Err(text) = session.start() {
-            // Not everything goes with everything, and what does not is said in one line.
+            // Some random options cannot be combined. The server must refuse them with a single line.
             if text.lines().count() != 1 || !text.starts_with("destage: error: ") {
                 return Err(format!("{plan}: {text}"));
             }
@@ -458,7 +460,7 @@ fn devices_keep_what_they_promise() {
     assert!(tally.refused < tally.rounds);
 }
 
-/// That it can fail: hosts that believe too much.
+/// Shows that a campaign can fail: the clients take more for promised than they may.
 #[test]
 fn what_a_campaign_has_to_find_is_found() {
     for plant in [Plant::EarlyFlush, Plant::EveryWrite] {

@@ -1,4 +1,4 @@
-//! The table of a comparison has the columns and the order that were asked for.
+//! Tests that the table of a comparison has the requested columns and order.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -21,7 +21,7 @@ fn table(more: &[&str]) -> Vec<String> {
     table.map(str::to_owned).collect()
 }
 
-/// The last column as numbers; a dash is none.
+/// The numbers in the last column; `None` for a dash.
 fn last(rows: &[String]) -> Vec<Option<f64>> {
     let cell = |row: &String| row.split_whitespace().last().unwrap().replace(',', "");
     rows[2..].iter().map(|row| cell(row).parse().ok()).collect()
@@ -61,14 +61,14 @@ fn rows_are_sorted_and_those_without_the_value_come_last() {
     let turned: Vec<f64> = down.iter().flatten().copied().collect();
     assert_eq!(turned, known.iter().rev().copied().collect::<Vec<_>>());
     assert!(down[4..].iter().all(Option::is_none), "{down:?}");
-    // Sorted by text, without other columns.
+    // Rows can also be sorted by a text.
     let kinds = table(&["--sort", "buffer.kind"]);
     let first = |row: &String| row.split_whitespace().next().unwrap().to_owned();
     let kinds: Vec<_> = kinds[3..].iter().map(first).collect();
     assert!(kinds.is_sorted() && kinds.len() == 5, "{kinds:?}");
 }
 
-/// Buffer, size and `metric` of each run but bounds, from the results.
+/// Buffer, size and `metric` of each run, from the results. Runs of bounds are left out.
 fn values(place: &Place, metric: &str) -> Vec<(String, u64, f64)> {
     let document = common::json(&place.read("r.json"));
     let runs = document["runs"].as_array().unwrap().iter();
@@ -82,7 +82,7 @@ fn values(place: &Place, metric: &str) -> Vec<(String, u64, f64)> {
     runs.filter_map(of).collect()
 }
 
-/// How far each is from the best of its size on average, as `behind` counts it; the nearest first.
+/// The mean distance of each buffer from the best value of each size, smallest first. `behind` computes a distance.
 fn nearest(
     values: &[(String, u64, f64)],
     best: fn(f64, f64) -> f64,
@@ -104,7 +104,7 @@ fn nearest(
     means
 }
 
-/// What stands below the table, as names and numbers.
+/// The names and numbers in the sentence below the table that starts with `begin`.
 fn told(text: &str, begin: &str) -> Vec<(String, f64)> {
     let text = text.replace('\n', " ");
     let told = text.split(begin).nth(1).unwrap_or_else(|| panic!("{text}"));
@@ -136,7 +136,7 @@ fn a_long_table_names_the_best_and_how_it_is_sorted() {
         assert_eq!(told.len(), 5, "{told:?}");
         let is_near = |number: f64, value: f64| (number - value).abs() <= 0.001 * value.max(1.0);
         for ((name, number), (_, value)) in told.iter().zip(expected) {
-            // Of equals either may stand first.
+            // Buffers with equal values may be in either order.
             let own = expected.iter().find(|(kind, _)| kind == name).unwrap().1;
             assert!(
                 is_near(*number, *value) && is_near(*number, own),
@@ -162,7 +162,7 @@ fn a_long_table_names_the_best_and_how_it_is_sorted() {
             .contains(". --sort response.mean_ms sorts the rows. "),
         "{text}"
     );
-    // Who sorts knows how.
+    // The hint about `--sort` is not shown if `--sort` is given.
     let sorted = compare(&["--sizes", "256KiB,1MiB", "--sort", "response.mean_ms"]);
     assert!(!sorted.contains("--sort"), "{sorted}");
 

@@ -1,4 +1,4 @@
-//! `destage curve` from the command line: what is wrong is said in one line.
+//! Tests of `destage curve` on the command line: errors are one line.
 
 use crate::common;
 

@@ -1,10 +1,10 @@
-//! `destage drive check` and `drive fit`: a profile compared with measurements, and fitted to them.
+//! Tests of `destage drive check` and `drive fit`: a profile is compared with measurements, and fitted to them.
 
 use crate::common;
 
 use common::{Place, exists, json};
 
-/// A drive of one die, whose times are plain.
+/// A drive of one die with simple times.
 const PROFILE: &str = "
 [flash]
 dies = 1
@@ -50,7 +50,8 @@ fn rates_of_one_die_are_those_of_its_times() {
     let rows = document["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 6);
     let row = |what: &str| rows.iter().find(|row| row["what"] == what).unwrap();
-    // A read takes 40 us and nothing else does: 25,000 a second, as requests of one page and of 32 pages.
+    // A read takes 40 us and nothing else takes time: 25,000 reads per second, with requests of one page and of 32
+    // pages.
     for what in ["rrandiops", "rseqiops"] {
         let modelled = row(what)["modelled"].as_f64().unwrap();
         assert!(
@@ -63,7 +64,7 @@ fn rates_of_one_die_are_those_of_its_times() {
         (bandwidth / 102_400_000.0 - 1.0).abs() < 0.02,
         "{bandwidth}"
     );
-    // The error counts from the nearer bound of the repetitions, as a share of the value.
+    // The error is counted from the nearer bound of the repetitions, as a share of the measured value.
     let random = row("rrandiops");
     let modelled = random["modelled"].as_f64().unwrap();
     let error = random["error"].as_f64().unwrap();
@@ -73,7 +74,7 @@ fn rates_of_one_die_are_those_of_its_times() {
     );
     assert_eq!(random["measured"], 50_000.0);
     assert_eq!(random["capacity"], "1 GB");
-    // The same drive inside the range is not off at all.
+    // For a drive whose range contains the modelled value the error is 0.
     let other = ["--drive", "Small 1", "--requests", "4000", "--json"];
     let document = json(&place.succeed(&[&common[..], &other].concat()));
     let rows = document["rows"].as_array().unwrap();
@@ -125,7 +126,7 @@ fn a_profile_is_fitted_and_judged_by_what_it_was_not_fitted_on() {
         assert!((found / value - 1.0).abs() < 0.04, "{key}: {of}");
         assert!(of["low"].as_f64().unwrap() <= found && found <= of["high"].as_f64().unwrap());
     }
-    // No time of the bus shows beside those of flash.
+    // The bus time is too short to be determined beside the times of flash, so its bounds are wide.
     let bus = &said["parameters"]["host.bus_ns_per_sector"];
     assert!(
         bus["high"].as_f64().unwrap() > 3.0 * bus["low"].as_f64().unwrap(),
@@ -137,7 +138,7 @@ fn a_profile_is_fitted_and_judged_by_what_it_was_not_fitted_on() {
     assert_eq!(judged[0]["what"], "wrandiops");
     assert_eq!(said["summary"].as_array().unwrap().len(), 1);
     assert!(judged[0]["error"].as_f64().unwrap().abs() < 0.05);
-    // The profile says what it was made of, and is one.
+    // The profile names the measurements that it was fitted to, and can be used as a profile.
     let profile = place.read("found.toml");
     assert!(
         profile.contains("fitted to hidden.csv by destage drive fit"),
@@ -155,7 +156,7 @@ fn a_profile_is_fitted_and_judged_by_what_it_was_not_fitted_on() {
     let again = ["-o", "again.toml", "--threads", "1"];
     place.succeed(&[&fit[..fit.len() - 2], &again].concat());
     assert_eq!(place.read("again.toml"), profile);
-    // On all rows there is nothing left to judge by.
+    // A fit to all rows leaves none to judge the profile by.
     let all = ["-o", "all.toml", "--all-rows"];
     let said = json(&place.succeed(&[&fit[..fit.len() - 2], &all].concat()));
     assert!(said["summary"].as_array().unwrap().is_empty());
@@ -248,7 +249,7 @@ fn what_the_model_says_is_what_it_says_again_and_is_then_not_off() {
         .filter(|row| row["what"] != "saturated writes_per_s");
     assert!(latencies.clone().count() == 10);
     assert!(latencies.clone().all(|row| row["error"] == 0.0), "{again}");
-    // Both loads did about as much: one is beyond 98 % of the most, and does not count.
+    // Both loads reached about the same rate. They are beyond 98 % of the highest rate, so they do not count.
     let counted = latencies.filter(|row| row["counts"] == true).count();
     assert_eq!(counted, 0);
 }
@@ -406,7 +407,7 @@ fn a_result_of_fio_is_a_row_for_each_job() {
     assert_eq!(found["drive"], "disk");
     let rows = found["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 6);
-    // One read after the other takes its 40 us; of eight at a time each waits for seven others.
+    // At queue depth 1 a read takes 40 us. At depth 8 each read waits for seven others.
     let modelled: Vec<_> = rows
         .iter()
         .map(|row| row["modelled"].as_f64().unwrap())
@@ -439,7 +440,7 @@ mod measured {
     use std::io::{BufRead, BufReader};
     use std::process::{Child, Stdio};
 
-    /// A drive of 16 MiB of flash, which takes no time to fill.
+    /// A drive of 16 MiB of flash, which is filled quickly.
     const TINY: [&str; 8] = [
         "--set",
         "flash.blocks_per_plane=64",
@@ -452,7 +453,7 @@ mod measured {
     ];
     const SHORT: [&str; 4] = ["--requests", "1000", "--seconds", "0.2"];
 
-    /// A server, which ends with its test.
+    /// A server that is killed at the end of the test.
     struct Served(Child);
 
     impl Drop for Served {
@@ -484,11 +485,11 @@ mod measured {
         for file in ["queue-depth.csv", "waf.csv", "measured.json"] {
             assert!(said.contains(&format!("found/{file}")), "{said}");
         }
-        // Done once, it is not done again, though the drive holds something now.
+        // A finished measurement is not repeated, although the drive holds data now.
         let state = place.read("found/state.json");
         assert_eq!(place.succeed(&measure), said);
         assert_eq!(place.read("found/state.json"), state);
-        // In another folder it is another measurement.
+        // Another folder is a new measurement, which is refused because the drive holds data.
         let mut other = measure.clone();
         other[4] = "other";
         let refused = place.run(&other);
@@ -508,13 +509,13 @@ mod measured {
             let row = rows.iter().find(is_it).expect(what);
             row["measured"].as_f64().unwrap()
         };
-        // A read takes 100 us in the model; what comes on top is the way through two programs and a socket, on a machine that does other things, too.
+        // A read takes 100 us in the model. The rest is the time of two programs and a socket on a busy machine.
         let read = row("1", "randread p50");
         assert!((100.0..3_000.0).contains(&read), "{read}");
-        // One die does no more than 10,000 a second.
+        // One die can do at most 10,000 reads per second.
         let rate = row("64", "randread iops");
         assert!((300.0..10_100.0).contains(&rate), "{rate}");
-        // A fill and three passes, in twentieths.
+        // A fill and three passes, in twentieths of the drive.
         assert_eq!(place.read("found/waf.csv").lines().count(), 81);
         let found = json(&place.read("found/measured.json"));
         let waf = found["values"]["waf"]["value"].as_f64().unwrap();
@@ -534,7 +535,7 @@ mod measured {
         let plan = place.succeed(&[&measure[..], &["--dry-run"]].concat());
         assert!(plan.contains("the measurement uses 16 MiB"), "{plan}");
         assert!(plan.contains("overwrites them 2 times, 32 MiB"), "{plan}");
-        // Nothing was written to say so.
+        // A dry run writes nothing.
         assert!(!exists(&place.path("found")));
         let image = std::fs::read(place.path("disk.img")).expect("a file");
         assert!(image.iter().all(|byte| *byte == 0));
@@ -557,7 +558,7 @@ mod measured {
         );
         let latency = place.read("found/latency.csv");
         assert!(latency.lines().count() > 100, "{latency}");
-        // Somebody's disk is not measured by mistake; who says so may.
+        // A drive with data is measured only with `--overwrite`.
         let again: Vec<_> = measure
             .iter()
             .map(|word| word.replace("found", "more"))

@@ -1,4 +1,4 @@
-//! Results in the forms of other programs: tables for a text, fio's JSON, timelines.
+//! Tests of results in the formats of other programs: tables for documents, fio's JSON, and timelines.
 
 use crate::common;
 
@@ -37,7 +37,7 @@ fn tables_are_written_for_a_text() {
             && latex.contains("lru:lru\\_unit=request & 64 KiB & "),
         "{latex}"
     );
-    // What is asked for by name, in the order that is asked for.
+    // `--columns` and `--sort` decide the columns and the order of the rows in a file too.
     place.succeed(
         &[
             &compare[..],
@@ -59,7 +59,7 @@ fn tables_are_written_for_a_text() {
         values.len() == 4 && values.is_sorted_by(|a, b| a >= b),
         "{values:?}"
     );
-    // One run is a row a metric.
+    // The table of a single run has one row for each metric.
     place.succeed(&["run", "-w", WORKLOAD, "-s", "64KiB", "-o", "r.md"]);
     let run = place.read("r.md");
     assert!(
@@ -182,11 +182,11 @@ fn a_timeline_has_what_the_page_has() {
     assert_eq!(of("X", 1).len(), 300, "requests");
     let destages = of("X", 2);
     assert!(!destages.is_empty() && destages.len() == of("s", 2).len());
-    // Each arrow that ends has begun.
+    // Each arrow has a start and an end.
     let begun: Vec<&Value> = of("s", 2).iter().map(|row| &row["id"]).collect();
     let ended = of("f", 3);
     assert!(!ended.is_empty() && ended.iter().all(|row| begun.contains(&&row["id"])));
-    // Nothing overlaps on a lane.
+    // Events on the same lane do not overlap.
     for process in 1..=3 {
         let mut lanes: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
         for row in of("X", process) {
@@ -203,7 +203,7 @@ fn a_timeline_has_what_the_page_has() {
             assert!(apart, "process {process}, lane {lane}");
         }
     }
-    // It changes no result, and equal runs give equal files.
+    // The timeline changes no result, and equal runs give equal files.
     let text = place.read("t.json");
     let again = place.succeed(&[&run[..], &["--watch", "t.json"]].concat());
     let without = |text: &str| {

@@ -1,4 +1,4 @@
-//! A comparison in which some runs fail, and one that would run some things twice.
+//! Tests of comparisons in which some runs fail, and of comparisons that would repeat runs.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -6,7 +6,7 @@ use crate::common;
 
 use common::{Place, TINY, json, page_writes};
 
-/// Four writes, one of them to a page that lies beyond a small device.
+/// Compares two buffers on four writes. The first write lies beyond the end of a small device.
 fn compare(place: &Place, more: &[&str]) -> common::Outcome {
     let writes = page_writes(&[40, 1, 2, 3]);
     place.write("t.disksim", writes);
@@ -14,7 +14,7 @@ fn compare(place: &Place, more: &[&str]) -> common::Outcome {
     place.run(&[&arguments, &TINY[..], more].concat())
 }
 
-/// A layer that reserves so much that page 40 lies beyond the device.
+/// Two layers. The second one reserves so much that page 40 lies beyond the device.
 const SMALL: [&str; 2] = ["--ftls", "page,page:reserve_percent=60"];
 
 #[test]
@@ -87,7 +87,7 @@ fn nothing_runs_twice() {
     assert_eq!(rows, [("nocache", 32), ("lru", 32), ("lru", 16)]);
 }
 
-/// Started, ten thousand threads need more room for their stacks than there is here.
+/// The address space is too small for the stacks of ten thousand threads.
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_beyond_the_runs_are_not_started() {

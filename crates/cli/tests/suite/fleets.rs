@@ -1,4 +1,4 @@
-//! `destage trace partition` and `destage fleet` from the command line.
+//! Tests of `destage trace partition` and `destage fleet` on the command line.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use common::{Place, json};
 
 const WORKLOAD: &str = "fleet:requests=20000,volumes=20,footprint_pages=2048";
 
-/// A place with a trace of 20 volumes, taken apart.
+/// A folder with a trace of 20 volumes, and the partition of this trace.
 fn place() -> Place {
     let place = Place::new();
     place.succeed(&["trace", "generate", "--workload", WORKLOAD, "-o", "all.csv"]);
@@ -44,7 +44,7 @@ fn volumes_are_compared_with_one_buffer_for_all() {
         text.contains("in all") && text.contains("one shared buffer"),
         "{text}"
     );
-    // The shared curve is that of the trace whose volumes lie apart.
+    // The curve of the shared buffer must equal the curve of the trace with `trace.volumes=separate`.
     let document = place.json(&[&ask[..], &["--json", "-o", "f.html"]].concat());
     let curve = place.json(&[
         "curve",
@@ -70,7 +70,7 @@ fn volumes_are_compared_with_one_buffer_for_all() {
             assert_eq!(point["shared"][name], direct[name], "{name}");
         }
     }
-    // So is that of a volume.
+    // The curve of a volume must equal the curve of its file.
     let file = volumes[7]["file"].as_str().expect("a file");
     let own = place.json(&[
         "curve",

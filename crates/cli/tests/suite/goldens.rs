@@ -1,6 +1,7 @@
-//! Worked examples through the whole program: what every scheme destages on two short streams.
+//! Worked examples through the whole program: the pages that each scheme destages for two short streams of writes.
 //!
-//! Blocks of 4 pages, a buffer of 8 pages, 4 dies; what is left is drained at the end.
+//! The examples have blocks of 4 pages, a buffer of 8 pages and 4 dies. The rest of the buffer is drained at the
+//! end.
 
 use crate::common;
 
@@ -11,7 +12,8 @@ const S2: [u64; 26] = [
     0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
 ];
 
-/// Scheme, what leaves while S1 and S2 are written, and, behind the bar, what is drained then.
+/// For each scheme and stream (S1, then S2): the pages that are evicted during the writes, and after the bar those
+/// that are drained at the end.
 const EXPECTED: [(&str, &str, &str); 12] = [
     (
         "lru",
@@ -75,7 +77,7 @@ const EXPECTED: [(&str, &str, &str); 12] = [
     ),
 ];
 
-/// The destages of `stream` on `buffer` over the page-mapped device, as in [`EXPECTED`].
+/// The pages that `buffer` destages for `stream` over a page-mapped device, in the format of [`EXPECTED`].
 fn destages(buffer: &str, stream: &[u64]) -> String {
     let place = Place::new();
     place.write("t.disksim", page_writes(stream));
@@ -107,7 +109,7 @@ fn destages(buffer: &str, stream: &[u64]) -> String {
     format!("{} | {}", of("evict"), of("drain"))
 }
 
-/// `0-2 8` as `0 1 2 8`.
+/// Expands `0-2 8` to `0 1 2 8`.
 fn expand(pages: &str) -> String {
     let number = |text: &str| text.parse::<u64>().expect("a page number");
     let numbers = pages.split(' ').flat_map(|run| {
@@ -138,7 +140,8 @@ fn promoting_first_evicts_other_clusters() {
 
 #[test]
 fn a_padded_victim_reads_what_is_missing() {
-    // Block 3 holds 12 and 15 and leaves when 0 arrives; the device has contents of 13 and 14.
+    // Block 3 has pages 12 and 15 in the buffer and is evicted when page 0 arrives. The device has contents of
+    // pages 13 and 14.
     let place = Place::new();
     place.write("t.disksim", page_writes(&[12, 15, 0]));
     let run = |precondition: &str| {
@@ -185,7 +188,7 @@ fn a_padded_victim_reads_what_is_missing() {
 
 #[test]
 fn a_cluster_just_written_in_order_leaves_next() {
-    // The buffer has room for all: the drain shows the order in which clusters would leave.
+    // The buffer has room for all pages, so the drain shows the order in which clusters would be evicted.
     let order = |buffer: &str, stream: &[u64]| {
         let place = Place::new();
         place.write("t.disksim", page_writes(stream));
@@ -219,7 +222,7 @@ fn a_cluster_just_written_in_order_leaves_next() {
 
 #[test]
 fn one_die_makes_epo_an_lru() {
-    // Pages 4, 8 .. lie on die 0 of 4: queue 3 4 2 1 from head to tail, in units of 4.
+    // All pages are on die 0 of 4. In the end its queue has the pages 12, 16, 8, 4 from head to tail.
     let stream = [4, 8, 12, 8, 16, 12];
     assert_eq!(destages("epo", &stream), " | 4,8,16,12");
     let place = Place::new();
@@ -240,7 +243,7 @@ fn one_die_makes_epo_an_lru() {
     assert_eq!(document["metrics"]["buffer.dirty_at_end"], 4);
 }
 
-/// Merges of S1, by kind, over 2 log blocks.
+/// The number of merges that `buffer` causes with S1 over 2 log blocks.
 fn merges(buffer: &str, costing: &str, drain: bool) -> u64 {
     let place = Place::new();
     place.write("t.disksim", page_writes(&S1));
@@ -268,7 +271,7 @@ fn merges(buffer: &str, costing: &str, drain: bool) -> u64 {
         .sum()
 }
 
-/// BPLRU (FAST 2008), table 1: 12 merges with a page-level LRU, 7 with a block-level one.
+/// BPLRU (FAST 2008), table 1: 12 merges with a page-level LRU, 7 with a block-level LRU.
 #[test]
 fn merges_of_the_first_stream_over_two_log_blocks() {
     for costing in ["op_count", "event"] {

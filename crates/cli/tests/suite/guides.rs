@@ -1,4 +1,5 @@
-//! What guides in `docs` say can be typed. Blocks that need other people's programs are run by `make live`.
+//! Tests that the commands in the guides of `docs` work. Blocks that need programs of other projects are run by
+//! `make live`.
 #![cfg(unix)]
 
 use crate::common;
@@ -8,11 +9,11 @@ use std::process::{Command, Stdio};
 
 use common::Place;
 
-/// Runs all blocks of the guide called `name`, at least `least` of them; what they say.
+/// Runs all blocks of the guide `name`, which must be at least `least`. Returns their output.
 fn run(name: &str, least: usize) -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let text = std::fs::read_to_string(docs.join(name)).expect("the guide");
-    // One shell and one folder for all: servers of the first block are asked by the next.
+    // All blocks run in one shell and one folder, because later blocks use the servers of the first.
     let blocks: Vec<&str> = text
         .split("\n```sh\n")
         .skip(1)
@@ -24,7 +25,7 @@ fn run(name: &str, least: usize) -> String {
     let folder = program.parent().expect("a folder").to_string_lossy();
     let others = std::env::var("PATH").unwrap_or_default();
     let output = Command::new("bash")
-        // Servers end with the shell, also where a command fails.
+        // The servers end with the shell, even if a command fails.
         .args(["-euxo", "pipefail", "-c"])
         .arg(format!(
             "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{}",
@@ -97,7 +98,7 @@ fn a_run_explained() {
     assert!(said.contains(shown), "{said}");
 }
 
-/// What the tutorial shows is what its commands say, to the letter, but for what it leaves out (`...`).
+/// The output that the tutorial shows must equal the output of its commands, except for omissions (`...`).
 #[test]
 fn from_a_trace_to_an_answer() {
     const GUIDE: &str = "guides/trace-to-answer.md";

@@ -1,9 +1,9 @@
-//! Clients that abort, never end, never listen, or ask for more than there is: a server keeps its descriptors and its memory, serves
-//! the others, and its operator.
+//! Tests of hostile clients, which abort, send endless messages, never read answers, or ask for more memory than
+//! there is. The server must release their descriptors and memory, and must serve other clients and its operator.
 //!
-//! `DESTAGE_HOSTILE` is how many clients abort (300), of which a tenth as many, at least 40, are hostile at once. `make hostile` has 10,000
-//! and 1,000, and holds the memory of the server to 512 MiB.
-#![cfg(target_os = "linux")] // Descriptors and peaks of a process are read from /proc.
+//! `DESTAGE_HOSTILE` is the number of clients that abort (default 300). A tenth of that number, but at least 40,
+//! are hostile at once. `make hostile` uses 10,000 and 1,000, and limits the memory of the server to 512 MiB.
+#![cfg(target_os = "linux")] // Descriptors and memory peaks of a process are read from /proc.
 #![allow(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -27,13 +27,13 @@ use destage_serve::protocol::wire;
 
 const MIB: u64 = 1 << 20;
 const PAGE: u32 = 4096;
-/// What the device offers.
+/// The size of the device.
 const CAPACITY: u64 = 64 * MIB;
-/// The longest request, as the protocol has it.
+/// The longest request that the protocol allows.
 const LONGEST: u32 = 32 << 20;
-/// The protocol's word for no memory.
+/// The error number of the protocol for a lack of memory.
 const NO_MEMORY: u32 = 12;
-/// A busy machine is slow; nothing that goes right waits for this.
+/// A timeout for a busy machine. A test that passes never waits this long.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn hostile() -> usize {
@@ -43,7 +43,7 @@ fn hostile() -> usize {
     })
 }
 
-/// A server, and its end.
+/// A server that is killed when this value is dropped.
 struct Serving {
     child: Child,
     place: Place,
@@ -63,7 +63,7 @@ impl Serving {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         output.read_line(&mut ready).unwrap();
         assert!(ready.starts_with("ready "), "{ready}");
-        // What it says at its end has a reader.
+        // The output must be read, so that the server does not block at its end.
         std::thread::spawn(move || output.read_to_string(&mut String::new()));
         Self { child, place }
     }
@@ -96,7 +96,7 @@ impl Serving {
         std::fs::read_dir(folder).unwrap().count()
     }
 
-    /// The most memory that it ever had, in MiB.
+    /// The peak of its memory in MiB.
     fn peak_mib(&self) -> u64 {
         let path = format!("/proc/{}/status", self.child.id());
         let status = std::fs::read_to_string(path).unwrap();
@@ -105,7 +105,7 @@ impl Serving {
         kib.unwrap().parse::<u64>().unwrap() / 1024
     }
 
-    /// It ends as it should.
+    /// Stops the server, which must end without an error.
     fn stop(mut self) {
         self.operator().ask("stop").unwrap();
         assert_eq!(self.child.wait().unwrap().code(), Some(0));
@@ -135,7 +135,7 @@ fn read(client: &mut Client, offset: u64, length: u32) -> Answer {
         .unwrap()
 }
 
-/// A connection past its handshake, that says what nobody checks.
+/// A connection after its handshake, through which a test can send any bytes.
 fn negotiated(socket: &Path) -> UnixStream {
     let mut stream = UnixStream::connect(socket).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
@@ -157,7 +157,7 @@ fn header(command: u16, offset: u64, length: u32) -> Vec<u8> {
     bytes
 }
 
-/// Sends as much as is taken at once; whether the connection is still there.
+/// Sends as many bytes as the server accepts at once. Returns whether the connection is still open.
 fn pour(stream: &mut UnixStream, bytes: &[u8]) -> bool {
     stream.set_nonblocking(true).unwrap();
     for piece in bytes.chunks(1 << 16) {
@@ -171,12 +171,12 @@ fn pour(stream: &mut UnixStream, bytes: &[u8]) -> bool {
     true
 }
 
-/// One of the ways to be a nuisance, by `number`.
+/// A hostile client. `number` decides what it does.
 fn nuisance(socket: &Path, number: usize) -> UnixStream {
     let many = |bytes: Vec<u8>, count: usize| bytes.repeat(count);
     let list = [&b"IHAVEOPT\0\0\0\x03"[..], &[0; 4]].concat();
     let mut stream = match number % 6 {
-        // It stays in the handshake, and asks for lists that it never takes.
+        // This client stays in the handshake, and requests lists that it never reads.
         4 => {
             let mut stream = UnixStream::connect(socket).unwrap();
             stream.write_all(&[0, 0, 0, 3]).unwrap();
@@ -185,19 +185,19 @@ fn nuisance(socket: &Path, number: usize) -> UnixStream {
         _ => negotiated(socket),
     };
     let said = match number % 6 {
-        // It says nothing.
+        // This client sends nothing.
         0 => Vec::new(),
-        // A long message that never ends.
+        // This client sends half of a long message.
         1 => {
             let half = vec![1; LONGEST as usize / 2];
             [header(wire::CMD_WRITE, 0, LONGEST), half].concat()
         }
-        // Long answers that it never takes.
+        // This client never reads its long answers.
         2 => many(header(wire::CMD_READ, 0, LONGEST), 200),
-        // Short answers that it never takes.
+        // This client never reads its short answers.
         3 => many(header(wire::CMD_READ, 0, PAGE), 5000),
         4 => many(list, 5000),
-        // Commands that are wrong.
+        // This client sends invalid commands.
         _ => many(header(99, 1, 1), 5000),
     };
     pour(&mut stream, &said);
@@ -213,7 +213,7 @@ fn aborted_clients_leave_nothing_behind() {
     for number in 0..count {
         let mut stream = negotiated(&server.socket());
         let header = header(wire::CMD_WRITE, 0, 1 << 16);
-        // It ends within the header, at its end, and within the data.
+        // The client disconnects within the header, after the header, or within the data.
         let length = [10, 28, 1028][number % 3];
         stream
             .write_all(&[header, vec![9; 1000]].concat()[..length])
@@ -224,7 +224,7 @@ fn aborted_clients_leave_nothing_behind() {
         sleep(Duration::from_millis(10));
     }
     assert_eq!(server.clients(), 1, "of {count} aborted clients");
-    // The one more is that of the operator who asks, or has just asked.
+    // One descriptor more is allowed: that of the operator who asks, or has just asked.
     let after = server.descriptors();
     assert!(after <= before + 1, "{before} descriptors, then {after}");
     println!("{count} aborted clients: {before} descriptors before, {after} after");
@@ -242,7 +242,7 @@ fn hostile_clients_take_little_memory_and_others_are_served() {
         .collect();
     let mut took = Vec::new();
     for round in 0..(4 * count) {
-        // They go on, and those that were closed come again.
+        // Hostile clients go on. Those that were closed connect again.
         let number = round % count;
         if !pour(&mut nuisances[number], &[0]) {
             nuisances[number] = nuisance(&server.socket(), number);
@@ -253,7 +253,7 @@ fn hostile_clients_take_little_memory_and_others_are_served() {
         assert_eq!(read(&mut good, offset, PAGE).data, [round as u8; 4096]);
         took.push(began.elapsed());
     }
-    // A long one has its turn as well.
+    // A long request must have its turn too.
     let began = Instant::now();
     assert_eq!(write(&mut good, 0, &vec![5; 8 << 20]), 0);
     let long = began.elapsed();
@@ -272,7 +272,7 @@ fn hostile_clients_take_little_memory_and_others_are_served() {
 
 #[test]
 fn long_writes_to_a_slow_device_wait_and_do_not_end_it() {
-    // A page takes ten seconds, so nothing of this is ever answered.
+    // A program takes ten seconds, so no write is answered during the test.
     let slow = ["--pace", "model", "--set", "flash.program_us=10000000"];
     let size = ["--capacity", "64MiB", "--size", "1MiB"];
     let server = Serving::start(&[&slow[..], &size, &["--memory-limit", "512MiB"]].concat());
@@ -285,7 +285,7 @@ fn long_writes_to_a_slow_device_wait_and_do_not_end_it() {
     for hog in &mut hogs {
         hog.set_nonblocking(true).unwrap();
     }
-    // Each sends message after message, until for a while nothing is taken from any.
+    // Each client sends message after message, until the server accepts nothing for a second.
     let mut sent = [0; 4];
     let mut quiet = Instant::now();
     while quiet.elapsed() < Duration::from_secs(1) {
@@ -300,7 +300,7 @@ fn long_writes_to_a_slow_device_wait_and_do_not_end_it() {
     assert!(stats["in_flight"].as_u64().unwrap() > 0);
     println!("long writes to a slow device: {} MiB", server.peak_mib());
     assert!(server.peak_mib() < 512);
-    // Short requests do not wait for memory.
+    // Short requests need not wait for memory.
     let mut good = server.client();
     let hint = good.ask((wire::CMD_CACHE, 0), (0, PAGE), &[]).unwrap();
     assert_eq!(hint.error, 0);
@@ -317,14 +317,14 @@ fn slow_readers_do_not_end_a_server() {
     let mut good = server.client();
     assert_eq!(write(&mut good, 4096, &[7; 4096]), 0);
     assert_eq!(read(&mut good, 4096, PAGE).data, [7; 4096]);
-    // A long one waits until those that take nothing are closed.
+    // A long read waits until the clients that read nothing are closed.
     assert_eq!(read(&mut good, 0, LONGEST).data.len(), LONGEST as usize);
     println!("slow readers: {} MiB", server.peak_mib());
     assert!(server.peak_mib() < 512);
     server.stop();
 }
 
-/// A device is written until its memory is used up.
+/// Writes to a device until the memory limit is reached.
 fn filled(options: &[&str]) {
     let limit = ["--memory-limit", "128MiB", "--capacity", "512MiB"];
     let server = Serving::start(&[&limit, options].concat());
@@ -338,7 +338,7 @@ fn filled(options: &[&str]) {
     });
     let taken = taken.unwrap_or_else(|| panic!("{options:?}: 512 MiB in 128"));
     assert!(taken << 16 > 40 * MIB, "{options:?}: {taken} pieces");
-    // Refused is refused, and what was taken before is there.
+    // Later writes are refused, and everything that was accepted before is there.
     for _ in 0..100 {
         assert_eq!(write(&mut client, taken << 16, &piece(1)), NO_MEMORY);
     }
@@ -356,7 +356,7 @@ fn filled(options: &[&str]) {
         }
     };
     check(&mut client);
-    // One too long to be held at all is refused, and the next is understood.
+    // A request that is too long for the memory is refused, and the server understands the next request.
     let long = vec![1; LONGEST as usize];
     assert_eq!(write(&mut client, 0, &long), NO_MEMORY);
     assert_eq!(read(&mut client, 0, LONGEST).error, NO_MEMORY);
@@ -418,7 +418,7 @@ fn an_operator_that_takes_no_answers_takes_no_memory() {
     let mut stream = UnixStream::connect(server.place.path("c")).unwrap();
     let orders = b"{\"do\": \"stats\"}\n".repeat(100_000);
     pour(&mut stream, &orders);
-    // Its answers wait while others are given theirs.
+    // The operator does not read its answers. Others must be answered nevertheless.
     for _ in 0..20 {
         assert_eq!(server.clients(), 0);
         pour(&mut stream, &orders);

@@ -1,4 +1,4 @@
-//! Where requests may come from, and what the registries say.
+//! Tests of the sources of requests, and of the registries.
 
 use crate::common;
 
@@ -45,7 +45,7 @@ fn every_compression_gives_the_same() {
         assert_eq!(document["metrics"], plain["metrics"], "{ending}");
         let digest = |document: &serde_json::Value| document["manifest"]["trace_digest"].clone();
         assert_eq!(digest(&document), digest(&plain), "{ending}");
-        // The name plays no part in knowing the compression.
+        // The compression is recognised without the name of a file.
         let arguments = [&["run", "-", "--format", "disksim"], &size[..]].concat();
         let outcome = place.run_with(&arguments, &content);
         assert_eq!(outcome.status, 0, "{ending}: {}", outcome.errors);
@@ -172,7 +172,7 @@ fn parameters_are_shown_with_default_unit_and_range() {
             );
         }
     }
-    // What a profile sets comes from where the profile says, and not from where the default does.
+    // The source of a value that a profile sets is the source in the profile, not that of the default.
     let profile = place.json(&["show", "profile", "tlc", "--json"]);
     for row in profile["parameters"].as_array().unwrap() {
         assert_eq!(row["source"], "orders of magnitude; no product", "{row}");

@@ -1,4 +1,4 @@
-//! Signals and closed pipes.
+//! Tests of signals and closed pipes.
 #![cfg(unix)]
 
 use crate::common;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::Place;
 
-/// Interrupts `child` once its temporary file is there, and waits for it.
+/// Sends an interrupt to `child` once its temporary file exists, and waits for its end.
 fn interrupt(place: &Place, mut child: Child) -> (Option<i32>, String) {
     let patience = Instant::now();
     while !place.files().iter().any(|name| name.ends_with(".partial")) {
@@ -77,7 +77,7 @@ fn waiting_for_standard_input_can_be_interrupted() {
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // Held open: there is neither a line nor an end.
+    // The input stays open without any line, so the command waits for it.
     let input = child.stdin.take();
     let (status, errors) = interrupt(&place, child);
     drop(input);

@@ -1,10 +1,10 @@
-//! The logs, on an example small enough to follow by hand.
+//! Tests of the logs, with an example that is small enough to follow by hand.
 
 use crate::common;
 
 use common::{Place, TINY, page_writes};
 
-/// Sixteen blocks of four pages, a buffer of eight pages, fourteen writes of fourteen pages.
+/// Fourteen writes of different pages. The device has 16 blocks of 4 pages, and the buffer has 8 pages.
 const PAGES: [u64; 14] = [0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
 
 fn column(log: &str, index: usize) -> Vec<String> {
@@ -74,7 +74,7 @@ fn pages_in_a_row_are_written_as_runs() {
 #[test]
 fn responses_are_in_the_order_of_the_trace() {
     let place = Place::new();
-    // Reads of far apart pages at once: they complete in another order than they came.
+    // Reads and writes of distant pages at the same time complete in another order than they arrive.
     let lines: String = (0..200)
         .map(|index| {
             format!(

@@ -1,4 +1,5 @@
-//! One short line that asks for terabytes costs no memory: the number of requests decides, not their lengths.
+//! Tests of requests of terabytes in one short line. They need no memory: memory depends on the number of requests
+//! and not on their lengths.
 
 #![cfg(unix)] // The shell sets the limit.
 
@@ -8,7 +9,7 @@ use std::process::Command;
 
 use common::Place;
 
-/// Exit status and errors of the program with `arguments` in an address space of 1 GB.
+/// Runs the program with `arguments` in an address space of 1 GB. Returns the exit status and the errors.
 fn limited(place: &Place, arguments: &str) -> (i32, String) {
     let program = env!("CARGO_BIN_EXE_destage");
     let command = format!("ulimit -v 1000000; exec {program} {arguments}");

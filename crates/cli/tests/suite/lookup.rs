@@ -1,4 +1,5 @@
-//! What a name means, whatever it is the name of; and every unknown word with the one that was meant.
+//! Tests of `destage explain`: names of all kinds and messages are explained, and for an unknown word the most
+//! similar name is suggested.
 
 use crate::common;
 
@@ -21,7 +22,7 @@ fn names_and_messages_are_explained() {
         told.contains("(metric)") && told.contains("--goal 'waf.host<VALUE'"),
         "{told}"
     );
-    // What the program said, as it stands on the screen.
+    // A message is explained as it was printed.
     let outcome = place.run(&[
         "run",
         "--workload",
@@ -52,7 +53,7 @@ fn a_parameter_and_a_section_are_shown_by_their_names() {
         section.contains(&one) && section.contains("\nflash.erase_us = "),
         "{section}"
     );
-    // One of a scheme is shown without its scheme.
+    // A parameter of a scheme can be shown without naming the scheme.
     assert!(
         place
             .succeed(&["show", "buffer.lru_unit"])

@@ -1,11 +1,11 @@
-//! A trace of any length streams through a run in the memory that buffer and device need; in a timed run, once it has
-//! more responses than are kept one by one.
+//! Tests that the memory of a run does not depend on the length of the trace. It depends on the buffer and the
+//! device only; in a timed run this holds once there are more responses than are kept one by one.
 //!
-//! A workload is written as text by one process and read by another through a pipe. Both processes' peaks are taken
-//! for a trace and for one ten times as long: no more than noise may lie between. `make soak-memory` does it with
-//! 10 GB of text.
+//! One process writes a workload as text, and another process reads it through a pipe. The peaks of both processes
+//! are measured for a trace and for one that is ten times as long. They may differ only by noise.
+//! `make soak-memory` does the same with 10 GB of text.
 
-#![cfg(target_os = "linux")] // Elsewhere nothing says what the peak of a process was; /proc does.
+#![cfg(target_os = "linux")] // The peak of a process is read from /proc, which other systems do not have.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -17,12 +17,13 @@ use std::time::Duration;
 
 use common::{Place, json};
 
-/// Pages of which every one is written in either run, so that the tables of both are as large as they get.
+/// The number of pages of the workload. Even the short run writes all of them, so the tables have their full size
+/// in both runs.
 const FOOTPRINT_PAGES: u64 = 8192;
-/// Mean length of a line of the generated text.
+/// The mean length of a line of the generated text.
 const LINE_BYTES: u64 = 27;
 
-/// The peak so far of a process that may have ended, in KiB.
+/// The peak of the memory of a process in KiB; `None` if the process has ended.
 fn peak_kib(child: &Child) -> Option<u64> {
     let path = PathBuf::from(format!("/proc/{}/status", child.id()));
     let status = std::fs::read_to_string(path).ok()?;
@@ -30,8 +31,8 @@ fn peak_kib(child: &Child) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// A run of the buffer alone, one with a clock over a small device, all of whose blocks are used in any case, and a
-/// comparison, whose runs are fed by one decoder.
+/// Three commands: a run of the buffer alone; a timed run over a small device, which uses all its blocks; and a
+/// comparison, whose runs share one decoder.
 const RUNS: [&[&str]; 3] = [
     &["run", "-", "--size", "4MiB", "--ftl", "none"],
     &[
@@ -60,7 +61,7 @@ const RUNS: [&[&str]; 3] = [
     ],
 ];
 
-/// Peaks of the writing and the reading process, in KiB.
+/// The peaks of the writing and the reading process, in KiB.
 fn peaks(requests: u64, run: &[&str]) -> [u64; 2] {
     let place = Place::new();
     let workload = format!(
@@ -96,7 +97,8 @@ fn peaks(requests: u64, run: &[&str]) -> [u64; 2] {
             *peak = peak_kib(child).unwrap_or(0).max(*peak);
         }
     };
-    // Piece by piece: neither goes on before it has been looked at, however busy the machine is.
+    // The text is passed on piece by piece, so both processes are measured before they end, however busy the
+    // machine is.
     let mut piece = vec![0; 1 << 16];
     loop {
         match text.read(&mut piece).unwrap() {
@@ -138,7 +140,7 @@ fn a_trace_ten_times_as_long_takes_no_more_memory() {
         );
         for (short, long) in short.into_iter().zip(long) {
             assert!(short > 0, "nothing was measured");
-            // Pages of memory come and go with the moments at which threads wait for each other.
+            // The number of memory pages in use varies with the timing of the threads.
             assert!(
                 long <= short + 2048,
                 "{run:?}: {long} KiB after {short} KiB"

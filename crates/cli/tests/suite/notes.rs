@@ -1,11 +1,11 @@
-//! What the reader of a result has to know to read it is said beside it.
+//! Tests of the notes that are needed to understand a result.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
 
 use common::Place;
 
-/// A text whose lines were broken, in one.
+/// `text` without line breaks.
 fn unbroken(text: &str) -> String {
     text.replace('\n', " ")
 }
@@ -39,7 +39,7 @@ fn a_run_without_cleaning_says_what_erases_mean() {
     assert!(!used.contains("mean nothing"), "{used}");
     let none = place.succeed(&[&["run"], &WRITES[..], &["--ftl", "none"]].concat());
     assert!(!none.contains("mean nothing"), "{none}");
-    // Machines get numbers only.
+    // JSON has the numbers without the note.
     let json = place.succeed(&[&["run"], &WRITES[..], &["--json"]].concat());
     assert!(!json.contains("mean nothing"), "{json}");
 }
@@ -113,7 +113,8 @@ fn overload_is_named() {
     let errors = run("0.001");
     assert!(errors.contains(": overload: a request takes "), "{errors}");
     assert_eq!(errors.lines().count(), 1, "{errors}");
-    // Times of a workload are in no other unit, and those of a trace may be.
+    // The times of a workload have a known unit, so no other unit is suggested. The times of a trace may have
+    // another unit.
     assert!(!errors.contains("trace.time_unit"), "{errors}");
     place.succeed(&[
         "trace",
@@ -136,7 +137,8 @@ fn overload_is_named() {
     );
 }
 
-/// What somebody tries first is no overload: made-up workloads, with their defaults, on the default device.
+/// The first things that a new user tries must not be an overload: synthetic workloads with their defaults on the
+/// default device.
 #[test]
 fn made_up_workloads_load_the_default_device_to_a_part() {
     let place = Place::new();
@@ -185,7 +187,8 @@ fn warnings_stand_in_every_form_and_bear_no_conclusion() {
     assert!(csv.lines().nth(2).unwrap().contains("overload"), "{csv}");
 }
 
-/// What is odd about an input stands in results and on their page, whose command can be typed as it stands.
+/// Warnings about an input are in the results and on their page. The command on the page can be typed as it is
+/// shown.
 #[test]
 fn what_is_odd_about_an_input_stands_in_files() {
     let place = Place::new();
@@ -209,7 +212,7 @@ fn what_is_odd_about_an_input_stands_in_files() {
     assert!(outcome.errors.contains(said), "{}", outcome.errors);
     let page = place.read("a 'b'.html");
     assert!(page.contains("bad lines skipped: 1"));
-    // In the data of the page a backslash is written twice.
+    // A backslash is doubled in the data of the page.
     assert!(page.contains(r"-o 'a '\\''b'\\''.html'"));
 }
 
@@ -246,7 +249,7 @@ fn a_worn_out_device_is_named() {
 fn a_write_of_part_of_a_page_costs_its_read_where_pages_are_large() {
     let place = Place::new();
     for profile in ["tlc", "qlc"] {
-        // One page whole, then a quarter of it.
+        // The trace writes one page, and then a quarter of it.
         place.write("t.disksim", "0.0 0 0 32 0\n50.0 0 8 8 0\n");
         let run = [
             "run",

@@ -1,10 +1,11 @@
-//! What `trace info` and `run` say of a trace that is right line by line and yet not what it seems.
+//! Tests of traces whose lines are all valid but which look wrong as a whole: the warnings of `trace info` and
+//! `run`.
 
 use crate::common;
 
 use common::Place;
 
-/// A table with times in `step` apart.
+/// A table of `rows` requests with the times `time` and the first sectors `sector`.
 fn table(rows: u64, time: impl Fn(u64) -> String, sector: impl Fn(u64) -> u64) -> String {
     let row = |index| format!("{},w,{},4096\n", time(index), sector(index) * 512);
     let rows: String = (0..rows).map(row).collect();
@@ -14,7 +15,7 @@ fn table(rows: u64, time: impl Fn(u64) -> String, sector: impl Fn(u64) -> u64) -
 #[test]
 fn times_in_the_wrong_unit_are_told_by_info_and_run() {
     let place = Place::new();
-    // Seconds from 0.001 to 7200, read as ns.
+    // Times from 0.001 to 7200 seconds, which are read as ns.
     let seconds = |index: u64| format!("{}.001", index * 36);
     place.write("s.csv", table(201, seconds, |index| 8 * index));
     place.write(
@@ -109,7 +110,7 @@ fn a_shift_that_hides_alignment_is_told_with_its_remedy() {
         let mended = place.run(&["trace", "info", name, "--set", &set]);
         assert_eq!(mended.errors, "");
     }
-    // One that would move requests below sector 0 goes the other way.
+    // A shift that would move requests below sector 0 is suggested in the other direction.
     place.write(
         "zero.csv",
         table(100, ms, |index| if index == 0 { 0 } else { 7 + 8 * index }),
@@ -164,7 +165,7 @@ fn pages_that_fall_together_when_addresses_are_shrunk_are_told() {
             "destage: warning: near.disksim: with trace.addr_map=shrink, 4 pages of the device each stand for several pages of the trace, so hits and rewrites are not those of the trace; a larger device keeps such pages apart\n",
         ),
     ] {
-        // A buffer alone has no device to shrink to.
+        // A buffer without flash has no device to shrink the trace to.
         for (ftl, hits, warning) in [("page", hits, warning), ("none", 0, "")] {
             let arguments = [
                 "run", file, "--buffer", "lru", "--size", "1MiB", "--ftl", ftl,

@@ -1,4 +1,5 @@
-//! What comes through a pipe can be read once: commands that need no more take it, the others say so and do not wait.
+//! Tests of traces that come through a pipe and so can be read only once: commands that read them once accept them,
+//! and other commands refuse them without waiting.
 
 #![cfg(unix)] // Named pipes.
 
@@ -8,10 +9,11 @@ use std::process::Command;
 
 use common::{Place, page_writes};
 
-/// Exit status, output and errors of a shell that reads a trace through a named pipe, `f`, and through `/dev/stdin`.
+/// Runs the program in a shell that provides the trace through the named pipe `f` and through `/dev/stdin`. Returns
+/// exit status, output and errors.
 fn piped(place: &Place, arguments: &str) -> (i32, String, String) {
     let program = env!("CARGO_BIN_EXE_destage");
-    // Nobody waits for ever: the writer is ended, whether or not it was read.
+    // The writer is ended whether or not it was read, so that the shell never waits for it.
     let command = format!(
         "[ -p f ] || mkfifo f
          cat t.disksim > f & writer=$!
@@ -84,7 +86,7 @@ fn commands_that_read_twice_refuse_pipes_and_do_not_wait() {
             assert!(!place.path("o.compact").exists(), "{arguments}");
         }
     }
-    // A file that standard input is redirected from can be read again.
+    // Standard input that is redirected from a file can be read again.
     let program = env!("CARGO_BIN_EXE_destage");
     let command = format!(
         "{program} run /dev/stdin --format disksim --buffer belady --size 1MiB < t.disksim"

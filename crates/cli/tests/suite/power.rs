@@ -1,10 +1,10 @@
-//! `destage run --payload --cut-at-...`: what it prints, again and again the same, and what it refuses.
+//! Tests of `destage run --payload --cut-at-...`: its output is the same each time, and wrong options are refused.
 
 use crate::common;
 
 use common::{Place, TINY, json};
 
-/// A run over a tiny device, with `more` words.
+/// Runs a workload on a tiny device, with the arguments `more`.
 fn run(place: &Place, more: &[&str]) -> common::Outcome {
     let mut words = vec!["run", "--workload", "zipf:requests=400", "--quiet"];
     words.extend(TINY);

@@ -1,4 +1,4 @@
-//! What README and docs/TOUR.md say can be typed, and prints what they say.
+//! Tests that the commands in README and docs/TOUR.md work, and print what the pages show.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use common::{Place, page_writes};
 
-/// The blocks of a page in the language `name`, in order, with what follows each.
+/// The code blocks of a page in the language `name`, in order, each with the text after it.
 fn blocks<'a>(text: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -24,12 +24,13 @@ fn blocks<'a>(text: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
     found
 }
 
-/// The arguments of `line`, if it calls the program: without its comment, and what its output is piped to.
+/// The arguments of each call of the program in `line`, without comments and without the programs that its output
+/// is piped to.
 fn commands(line: &str) -> Vec<Vec<&str>> {
     let line = line.split("  #").next().unwrap_or(line);
     let line = line.split(" | ").next().unwrap_or(line);
     let all = line.split(';').map(|command| command.split_whitespace());
-    // A shell would take the quotes away.
+    // A shell would remove the quotes.
     all.filter_map(|mut words| {
         let is_ours = words.next() == Some("destage");
         is_ours.then(|| words.map(|word| word.trim_matches('\'')).collect())
@@ -47,7 +48,8 @@ fn every_command_of_the_tour_can_be_typed_and_every_table_is_printed() {
     run_all("docs/TOUR.md", 10, 1);
 }
 
-/// Runs the commands of a page, at least `commands` of them, of which `tables` have what they print behind them.
+/// Runs the commands of a page, which must be at least `least`. At least `tables` of them must be followed by their
+/// output.
 fn run_all(page: &str, least: usize, tables: usize) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")

@@ -1,4 +1,4 @@
-//! The shape of results, and that they depend on nothing but the input.
+//! Tests of the structure of results, and that results depend on the input only.
 
 use crate::common;
 
@@ -6,7 +6,8 @@ use common::{Place, TINY, json, page_writes};
 
 const WORKLOAD: [&str; 3] = ["--workload", "mixed:requests=3000", "--json"];
 
-/// Where the time went stands beside the metrics, of one run as of many, and what the scheme learnt with it.
+/// The explanation of a run is next to its metrics, for one run and for many, and includes what the scheme has
+/// learnt.
 #[test]
 fn the_json_of_an_explained_run_has_a_fourth_part() {
     let place = Place::new();
@@ -39,7 +40,7 @@ fn the_json_of_an_explained_run_has_a_fourth_part() {
     assert!(many["runs"][0].get("explained").is_none());
 }
 
-/// Columns of a table are of one length, sums are those of the metrics, and the text says why.
+/// The columns of each table have the same length, sums equal those in the metrics, and the text gives reasons.
 #[test]
 fn an_explained_run_is_whole() {
     let place = Place::new();
@@ -254,7 +255,7 @@ fn a_comparison_is_a_cross_product() {
     assert_eq!(lines.len(), 17);
     let columns = lines[0].split(',').count();
     assert!(lines.iter().all(|line| line.split(',').count() == columns));
-    // A parameter only one of the schemes has is an empty cell in the rows of the other.
+    // A parameter that only one of the schemes has is an empty cell in the rows of the other.
     let unit = lines[0]
         .split(',')
         .position(|name| name == "buffer.lru_unit")
@@ -459,7 +460,7 @@ fn a_comparison_says_what_it_found() {
     for (line, start) in told.lines().zip(starts) {
         assert!(line.starts_with(start), "{told}");
     }
-    // Each layer for itself, and nothing of times where there are none.
+    // Each layer has its own conclusion. Without flash there is no conclusion about times.
     let text = of(&[
         "--buffers",
         "lru,fifo",
@@ -478,6 +479,6 @@ fn a_comparison_says_what_it_found() {
         of_none[0].contains("FTL none: From 64 KiB to 256 KiB"),
         "{told}"
     );
-    // A run alone is compared with none.
+    // A single run is not compared with others.
     assert!(!of(&["--buffers", "lru"]).contains("absorbs"));
 }

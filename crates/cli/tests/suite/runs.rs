@@ -1,7 +1,7 @@
-//! A fixed set of runs over every scheme, layer and profile: their metrics are what they were, to the last digit.
+//! Tests of a fixed set of runs over all schemes, layers and profiles: their metrics must not change in any digit.
 //!
-//! A change that is meant to change results says which, and why, and renews the digests: `DESTAGE_RUNS=renew` writes
-//! them to the table.
+//! A change that is meant to alter results must say which results it alters and why, and must renew the digests:
+//! `DESTAGE_RUNS=renew` writes them to the table.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use common::Place;
 use serde_json::Value;
 
-/// Name, digest, arguments.
+/// Name, digest and arguments of a run.
 type Run = (String, String, Vec<String>);
 
 fn table() -> (std::path::PathBuf, Vec<Run>) {
@@ -26,7 +26,7 @@ fn table() -> (std::path::PathBuf, Vec<Run>) {
     (path, runs.collect())
 }
 
-/// 64 bits that change with every byte of `text` (FNV-1a).
+/// A digest of `text` of 64 bits (FNV-1a).
 fn digest(text: &str) -> String {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

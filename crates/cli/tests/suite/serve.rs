@@ -1,4 +1,4 @@
-//! The device live, on the command line.
+//! Tests of the live device on the command line.
 #![cfg(unix)]
 
 use crate::common;
@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdout, Stdio};
 
 use common::{Place, TINY, exists, json};
 
-/// A server that runs in a place.
+/// A running server.
 struct Server {
     child: Child,
     output: BufReader<ChildStdout>,
@@ -33,7 +33,7 @@ impl Server {
         }
     }
 
-    /// What it said at its end: status, standard output behind the first line, standard error.
+    /// Waits for the end of the server. Returns status, standard output after the first line, and standard error.
     fn wait(mut self) -> (i32, String, String) {
         let (mut output, mut errors) = (String::new(), String::new());
         self.output.read_to_string(&mut output).expect("text");
@@ -43,7 +43,7 @@ impl Server {
         (status.code().unwrap_or(-1), output, errors)
     }
 
-    /// Hundredths of a second of the processor so far, where the system says so.
+    /// The processor time of the server so far, in hundredths of a second; `None` if the system does not report it.
     fn ticks(&self) -> Option<u64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
         let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
@@ -60,7 +60,7 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// A test that failed leaves no server behind.
+    /// Kills the server, also if the test has failed.
     fn drop(&mut self) {
         let _ = self.child.kill();
     }
@@ -68,7 +68,7 @@ impl Drop for Server {
 
 const URI: &str = "nbd+unix:///?socket=s.sock";
 
-/// Writes of one to three pages, reads, flushes, trims and writes that are forced, in the columns of csv.
+/// A trace with writes of one to three pages, reads, flushes, trims and writes with FUA, in the format csv.
 fn mixed() -> String {
     let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
     for step in 0..400u64 {
@@ -117,7 +117,7 @@ fn a_live_device_does_what_a_run_of_the_same_requests_does() {
         let (status, output, errors) = server.wait();
         assert_eq!((status, errors.as_str()), (0, ""), "{scheme}");
         assert_eq!(json(&output)["metrics"], run["metrics"], "{scheme}");
-        // At its end a server flushes, and a run does not.
+        // A server flushes at its end, and a run does not.
         let (run, live) = (place.read("run.csv"), place.read("live.csv"));
         assert!(live.starts_with(&run), "{scheme}");
         let rest = live[run.len()..].lines();
@@ -140,7 +140,7 @@ fn a_live_device_of_every_profile_does_what_a_run_does() {
             "sim.precondition=none",
             "device.power_may_fail=true",
             "trace.align=rmw",
-            // What a server replaces by itself.
+            // These are the settings that a server changes by itself.
             "sim.costing=event",
             "sim.write_order=strict",
             "sim.clock=exact",
@@ -148,7 +148,7 @@ fn a_live_device_of_every_profile_does_what_a_run_does() {
         if profile.text.contains("\nchannels = ") {
             pairs.push("flash.channels=2");
         }
-        // A block has to hold some units.
+        // A block must hold several program units.
         pairs.extend(match profile.text.contains("\nprogram_unit = ") {
             true => ["flash.blocks_per_plane=64", "flash.pages_per_block=192"],
             false => ["flash.blocks_per_plane=256", "flash.pages_per_block=48"],
@@ -185,7 +185,7 @@ fn a_live_device_of_every_profile_does_what_a_run_does() {
 fn a_run_of_what_was_recorded_in_the_time_of_the_model_is_what_happened_there() {
     let place = Place::new();
     place.write("t.csv", mixed());
-    // The last writes pages back when nobody asks for anything, which a run that has ended does not see.
+    // The last scheme destages pages while the device is idle. A run that has ended does not see these destages.
     let schemes = ["nocache", "lru", "fab", "bplru", "apu-lru"];
     for (scheme, ends_with_run) in schemes.map(|scheme| (scheme, scheme != "apu-lru")) {
         let device = [&TINY[..], &["--buffer", scheme, "--set"]].concat();
@@ -207,7 +207,7 @@ fn a_run_of_what_was_recorded_in_the_time_of_the_model_is_what_happened_there() 
         if ends_with_run {
             assert_eq!(json(&output)["metrics"], run["metrics"], "{scheme}");
         }
-        // At its end a server flushes, and a run does not.
+        // A server flushes at its end, and a run does not.
         for (live, run) in [("live.csv", "run.csv"), ("times.csv", "run-times.csv")] {
             let (live, run) = (place.read(live), place.read(run));
             assert!(live.starts_with(&run), "{scheme}");
@@ -215,7 +215,7 @@ fn a_run_of_what_was_recorded_in_the_time_of_the_model_is_what_happened_there() 
             let is_late = |line: &str| line.contains(",flush") || line.contains(",idle,");
             assert!(rest.all(is_late), "{scheme}");
         }
-        // Nobody sees an answer before the model has one.
+        // No client receives an answer earlier than in the model.
         let column = |name: &str| -> Vec<f64> {
             let text = place.read(name);
             let times = text.lines().skip(1).map(|line| line.split(',').nth(2));
@@ -323,7 +323,7 @@ fn what_clients_write_is_logged_as_dm_log_writes_does() {
         [word(0), word(8), word(16), word(24)],
         [0x6a_7366_7773_6872, 1, 4, 512]
     );
-    // Sector, sectors, flags; behind a write its data.
+    // Each entry has sector, sectors and flags. The data of a write follow its entry.
     let mut at = 512;
     for (entry, data) in [
         ([8, 16, 0], 16),
@@ -354,7 +354,7 @@ fn a_program_on_a_device_whose_power_fails() {
         sound.output
     );
     assert!(sound.errors.contains("cut 4 of 4"), "{}", sound.errors);
-    // A check that fails without a cut is one that cannot say anything.
+    // A check that fails even without a cut cannot show anything, so it is refused.
     let useless = [
         &crash[..],
         &["--check", "exit 3", "--", "sh", "-c", &replay],
@@ -367,7 +367,7 @@ fn a_program_on_a_device_whose_power_fails() {
         "{}",
         useless.errors
     );
-    // The moment is fixed, so that the program does not run without a cut before.
+    // With a fixed moment the program is not run without a cut first.
     let check = "test -e $DESTAGE_NOTES/done || { echo gone; false; }";
     let fails = [
         "--at-write",
@@ -411,7 +411,7 @@ fn an_idle_server_uses_no_time() {
     let options = ["--unix", "s.sock", "--control", "c.sock", "--pace", "model"];
     let server = Server::start(&place, &[&TINY[..], &options].concat());
     let connected = std::os::unix::net::UnixStream::connect(place.path("c.sock"));
-    // It may not be idle at once: a busy machine lets it begin late.
+    // The server may not be idle at once on a busy machine, so this is tried several times.
     let is_idle = (0..10).any(|_| {
         let before = server.ticks();
         std::thread::sleep(std::time::Duration::from_secs(2));
@@ -423,7 +423,7 @@ fn an_idle_server_uses_no_time() {
     assert_eq!(server.wait().0, 0);
 }
 
-/// Whatever has an entry for each page or block is memory that nobody has touched yet.
+/// The tables with an entry for each page or block must be memory that is not touched before it is used.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_large_device_without_contents_starts_at_once_and_takes_little_memory() {
@@ -462,7 +462,7 @@ fn a_large_device_without_contents_starts_at_once_and_takes_little_memory() {
 fn a_server_with_a_limit_takes_the_discard_of_all_its_bytes() {
     let place = Place::new();
     let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
-    // What mkfs sends, twice, with writes between.
+    // The trims that mkfs sends, twice, with writes between them.
     for step in 0..512u64 {
         let gibibyte = step % 256 * (1 << 21);
         text += &format!("{step},0,trim,{gibibyte},{},0,0\n", 1 << 21);

@@ -1,11 +1,11 @@
-//! How large the device is: found from the input, given as a capacity, and what is said of it.
+//! Tests of the size of the device: chosen from the input, or given as a capacity, and the notes about it.
 
 use crate::common;
 
 use common::{Place, json, page_writes};
 
-/// What the program says of the size of `t.disksim` and how it is simulated with `arguments`: blocks in a plane, and
-/// standard error.
+/// Runs `t.disksim` with `arguments`. Returns the number of blocks in a plane, and standard error with the note
+/// about the size.
 fn blocks(place: &Place, arguments: &[&str]) -> (u64, String) {
     let outcome = place.run(&[&["run", "--json"], arguments].concat());
     assert_eq!(outcome.status, 0, "{arguments:?}: {}", outcome.errors);
@@ -17,7 +17,7 @@ fn blocks(place: &Place, arguments: &[&str]) -> (u64, String) {
 #[test]
 fn a_trace_gets_a_device_that_holds_it() {
     let place = Place::new();
-    // 27.3 GiB and a little, of which 15 % is set aside.
+    // The trace ends a little beyond 27.3 GiB, and 15 % of the flash are set aside.
     place.write("t.disksim", page_writes(&[0, 7_156_500]));
     let note = "destage: note: flash.blocks_per_plane=4096 (auto): 64 GiB device for addresses up to 27.30 GiB\n";
     assert_eq!(blocks(&place, &["t.disksim"]), (4096, note.to_owned()));
@@ -34,14 +34,14 @@ fn a_trace_gets_a_device_that_holds_it() {
         "flash.blocks_per_plane=auto",
     ];
     assert!(blocks(&place, &of_profile).1.contains("(auto)"));
-    // Who gave a size, or wants no words, is told nothing.
+    // There is no note if a size is given, or with `--quiet`.
     let given = ["t.disksim", "--set", "flash.blocks_per_plane=4096"];
     assert_eq!(blocks(&place, &given), (4096, String::new()));
     let quiet = blocks(&place, &["t.disksim", "--quiet"]);
     assert_eq!(quiet, (4096, String::new()));
     let profile = ["t.disksim", "--profile", "bpac-slc"];
     assert_eq!(blocks(&place, &profile), (131_072, String::new()));
-    // The line that describes the run has the number.
+    // The line that describes the run has the number of blocks.
     let text = place.succeed(&["run", "t.disksim"]);
     assert!(text.contains("8 planes x 4096 blocks x"), "{text}");
 }
@@ -133,7 +133,7 @@ fn a_capacity_stands_in_place_of_a_number_of_blocks() {
     let document = place.json(&[&["run", "--json"], &device[..]].concat());
     let reserve = document["parameters"]["ftl.reserve_percent"].as_f64();
     assert!((reserve.unwrap() - 100.0 * share).abs() < 1e-12);
-    // What results say gives the same device.
+    // The parameters in the results give the same device.
     let given = [
         "run",
         "--json",
@@ -148,7 +148,7 @@ fn a_capacity_stands_in_place_of_a_number_of_blocks() {
     let again = place.json(&given);
     assert_eq!(again["metrics"], document["metrics"]);
     assert_eq!(again["parameters"], document["parameters"]);
-    // A profile's size is replaced; a file may say it, too.
+    // A capacity replaces the size of a profile. It can also be set in a file.
     let of_profile = ["t.disksim", "--profile", "tlc", "--capacity", "64GiB"];
     let (found, _) = blocks(&place, &of_profile);
     assert_ne!(found, 512);

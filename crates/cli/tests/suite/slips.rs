@@ -1,4 +1,4 @@
-//! Slips of the hand that must not pass in silence: options that would do nothing, names that mean something else.
+//! Tests of slips that must not go unnoticed: options that would have no effect, and names with another meaning.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ fn place() -> Place {
     place
 }
 
-/// Runs `arguments`, which must be refused in one line that is `expected`, and leave nothing behind.
+/// Runs `arguments`, which must be refused with the line `expected` and leave no file.
 fn refused(place: &Place, arguments: &[&str], expected: &str) {
     let before = place.files();
     let outcome = place.run(arguments);
@@ -157,7 +157,7 @@ fn making_a_trace_says_how_far_it_is_if_asked_and_nothing_if_quiet() {
         outcome.errors
     };
     assert_eq!(made(&["--quiet"]), "");
-    // A busy machine says so more than once.
+    // On a busy machine there may be several lines of progress.
     assert_eq!(
         made(&["--progress"]).lines().last(),
         Some("destage: u.compact: 70000 requests, compact")

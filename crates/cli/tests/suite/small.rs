@@ -1,4 +1,4 @@
-//! Small things: what would be empty, lost or unreadable is refused or said.
+//! Tests of small errors: results that would be empty, lost or unreadable are refused or reported.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -59,7 +59,7 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
         file.unwrap().set_modified(long_ago).unwrap();
     };
     make_old();
-    // It lives: nobody takes its file away.
+    // The process still runs, so its unfinished file must not be removed.
     assert!(run("10").wait().unwrap().success());
     assert_eq!(partial().as_ref(), Some(&left));
     child.kill().unwrap();
@@ -156,7 +156,7 @@ fn a_table_fits_the_terminal() {
     let widest = |columns: &str| {
         let output = place.command(&compare).env("COLUMNS", columns).output();
         let text = String::from_utf8(output.unwrap().stdout).unwrap();
-        // The heading and the remark are sentences.
+        // The heading and the remark are sentences, so only the table is checked.
         let table = text.split("\n\n").nth(1).unwrap();
         table
             .lines()
@@ -177,7 +177,7 @@ fn a_parameter_of_the_host_that_decides_nothing_is_named() {
         let outcome = place.run(&[&run[..], arguments].concat());
         assert_eq!(outcome.status, 0, "{}", outcome.errors);
         let sentence = "host.queue_depth was set, but has no effect";
-        // It stands in the manifest of what is kept, too.
+        // The warning is also in the manifest of the results.
         let json = place.succeed(&[&run[..], arguments, &["--json"]].concat());
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         let kept = &json["manifest"]["warnings"];

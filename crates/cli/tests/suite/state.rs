@@ -1,4 +1,4 @@
-//! A device kept in a file, and the warm-up: as docs/TOUR.md says it is done.
+//! Tests of the state of a device in a file, and of the warm-up, as docs/TOUR.md describes them.
 
 use crate::common;
 

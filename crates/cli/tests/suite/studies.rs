@@ -1,4 +1,5 @@
-//! Studies and reproductions from the command line: what is documented runs, what is wrong is said, one page shows it.
+//! Tests of studies and reproductions on the command line: the documented examples run, errors are reported, and
+//! one page shows the results.
 
 use crate::common;
 
@@ -6,7 +7,7 @@ use std::path::Path;
 
 use common::{Outcome, Place};
 
-/// The TOML in docs/STUDIES.md, in order; the study shortened.
+/// The TOML blocks in docs/STUDIES.md, in order. The study is shortened.
 fn documented() -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/STUDIES.md");
     let text = std::fs::read_to_string(path).expect("docs/STUDIES.md");
@@ -48,7 +49,7 @@ log = "x"
 published = { lru = { "64KiB" = 100 } }
 "#;
 
-/// Two studies of one name would write their plans and reports over each other.
+/// A second study of the same name would overwrite the plan and the report of the first.
 #[test]
 fn another_study_of_the_same_name_is_refused() {
     let place = Place::new();
@@ -76,13 +77,13 @@ fn another_study_of_the_same_name_is_refused() {
         place.read("kept/x/results.csv"),
     );
     assert_eq!(before, after);
-    // A copy has the same runs, and a study that is edited stays the same study.
+    // A copy of a study has the same runs. An edited study in the same file stays the same study.
     assert_eq!(study("copy/x.toml").status, 0);
     place.write("copy/x.toml", &other);
     assert_eq!(study("copy/x.toml").status, 0);
 }
 
-/// What names a file is a name: a study that somebody else wrote cannot write elsewhere.
+/// A name in a study file must be a plain name, so that the study of another author cannot write files elsewhere.
 #[test]
 fn names_that_lead_elsewhere_are_refused() {
     let place = Place::new();
@@ -103,7 +104,7 @@ fn names_that_lead_elsewhere_are_refused() {
         refused(&outcome, &["expected another name of the file"]);
     }
     assert!(!common::exists(&place.path("a")), "nothing was made");
-    // Nor can a plan that was written by hand.
+    // A plan that was edited by hand cannot do so either.
     place.write("s.toml", SMALL);
     place.succeed(&["study", "s.toml", "--results", "a/b/kept"]);
     let plan = place.read("a/b/kept/plans/s.json");
@@ -119,7 +120,7 @@ fn names_that_lead_elsewhere_are_refused() {
     assert!(!common::exists(&place.path("a/evil")));
 }
 
-/// What a study varies is one column of the report, and so one filter and one part of a line's name.
+/// A varied parameter is a single column of the report, and so one filter and one part of the name of a line.
 #[test]
 fn a_varied_parameter_stands_once_in_the_report() {
     let place = Place::new();
@@ -149,7 +150,7 @@ fn refused(outcome: &Outcome, parts: &[&str]) {
     }
 }
 
-/// A page that needs nothing but itself.
+/// Checks that a page loads nothing from elsewhere.
 fn check_page(page: &str) {
     for outside in ["<script src", "@import", "stylesheet"] {
         assert!(!page.contains(outside), "{outside}");
@@ -181,7 +182,7 @@ fn the_documented_study_and_claims_run() {
         assert!(!place.read(&format!("kept/schemes/{name}")).is_empty());
     }
     check_page(&place.read("kept/schemes/report.html"));
-    // The same results serve the claims.
+    // The claims use the same results.
     let arguments = [
         "reproduce",
         "--experiments",
@@ -332,7 +333,7 @@ fn what_is_wrong_in_a_study_is_said() {
     ] {
         assert!(SMALL.contains(from), "{from}");
         let mut text = SMALL.replace(from, to);
-        // What a variant sets is seen where it is used.
+        // The settings of a variant are checked only where the variant is used.
         if from == "sim.drain" {
             text = text.replace("sizes = [", "variants = [\"drained\"]\nsizes = [");
         }
@@ -341,7 +342,7 @@ fn what_is_wrong_in_a_study_is_said() {
             &place.run(&["study", "small.toml", "--results", "kept"]),
             parts,
         );
-        // Before any run was made.
+        // The study is refused before any run is made.
         let kept = std::fs::read_dir(place.path("kept/runs"));
         assert!(kept.map_or(0, Iterator::count) == 0, "{to}");
     }
@@ -391,7 +392,7 @@ fn what_is_wrong_around_a_study_is_said() {
 #[test]
 fn a_part_tells_which_of_its_runs_failed() {
     let place = Place::new();
-    // 32 pages are too few for the 64 that are written.
+    // The device has 32 pages, which are too few for the 64 that are written.
     let tiny = "flash.dies = 1\nflash.planes_per_die = 1\nflash.blocks_per_plane = 8\nflash.pages_per_block = 4";
     let failing = SMALL.replace("ftl.kind = \"none\"", tiny);
     assert_ne!(failing, SMALL);
@@ -411,7 +412,7 @@ fn a_part_tells_which_of_its_runs_failed() {
     assert_eq!(first.status, 2, "{}", first.output);
     assert!(first.output.contains(" failed\n"), "{}", first.output);
     assert!(first.errors.contains("buffer=fifo"), "{}", first.errors);
-    // What failed earlier is told again.
+    // Runs that failed earlier are reported again.
     let again = part(&["--json"]);
     assert_eq!((again.status, again.errors), (2, first.errors));
     let told = common::json(&again.output);
@@ -489,7 +490,7 @@ fn a_study_that_was_stopped_says_what_is_missing() {
     let all = ["study", "small.toml", "--results", "kept"];
     place.succeed(&all);
     let table = place.read("kept/small/results.csv");
-    // As if it had been stopped before the last of its runs, and before its report.
+    // This is the state of a study that was stopped before its last run and its report.
     let runs = std::fs::read_dir(place.path("kept/runs")).expect("results");
     let run = runs.last().expect("a result").expect("a file").path();
     std::fs::remove_file(run).expect("it goes");
@@ -505,7 +506,7 @@ fn a_study_that_was_stopped_says_what_is_missing() {
     assert_eq!(place.read("kept/small/results.csv"), table);
 }
 
-/// A study with every kind of warning: runs that are asked for too much, an input in which something is odd, a parameter without effect.
+/// A study with each kind of warning: an overload, an input with an odd line, and a parameter without effect.
 const WARNED: &str = r#"
 title = "Warned of"
 [[input]]
@@ -532,7 +533,7 @@ inputs = ["odd"]
 of = "trace"
 "#;
 
-/// One of its two runs cannot be made.
+/// A study of two runs, one of which cannot be made.
 const FAILING: &str = r#"
 title = "Two sizes of a device"
 
@@ -563,7 +564,7 @@ fn a_study_of_which_a_run_failed_ends_as_a_comparison_does() {
         for part in ["flash.blocks_per_plane=1 ", "is less than one block"] {
             assert!(errors[0].contains(part), "{part}: {errors:?}");
         }
-        // What could be made is there.
+        // The result of the other run is there.
         let results = common::json(&place.read("kept/f/results.json"));
         let runs = results["runs"].as_array().unwrap().iter();
         let whole = runs.filter(|run| run["metrics"]["host.requests"] == 100);
@@ -580,14 +581,15 @@ fn warnings_of_runs_and_inputs_stand_in_all_that_a_study_writes() {
     let overload = "a request takes ";
     let dropped = "requests without length dropped: 1";
     let in_vain = "host.queue_depth was set, but has no effect";
-    // What is kept tells as much as what was just run, and as the parts together.
+    // The warnings are the same for new results, for kept results, and for merged results.
     let mut documents = Vec::new();
     for arguments in [&study[..], &study, &["study", "merge", "kept"]] {
         let outcome = place.run(arguments);
         assert_eq!(outcome.status, 0, "{}", outcome.errors);
         let said: Vec<&str> = outcome.errors.lines().collect();
         let count = |text: &str| said.iter().filter(|line| line.contains(text)).count();
-        // Each run of the fast input is named; what is odd about an input is told once for its three runs.
+        // The overload is reported for each run of the input `fast`. The odd line is reported once for the three
+        // runs of its input.
         assert_eq!(
             (count(overload), count(dropped), count(in_vain)),
             (2, 1, 1),
@@ -628,7 +630,7 @@ fn warnings_of_runs_and_inputs_stand_in_all_that_a_study_writes() {
             .contains(&format!("{dropped}; {in_vain}")),
         "{table}"
     );
-    // Where there is nothing to say there is no column.
+    // Without warnings there is no column for them.
     place.write("calm.toml", SMALL);
     let outcome = place.run(&["study", "calm.toml", "--results", "kept", "--quiet"]);
     assert_eq!(outcome.errors, "");

@@ -1,10 +1,11 @@
-//! Traces out of traces: what the commands write is what they were asked for, whole or not at all.
+//! Tests of commands that make traces: the written trace is what was asked for, and the file appears complete or
+//! not at all.
 
 use crate::common;
 
 use common::{Place, json};
 
-/// Reads and writes in two volumes, times in ms with a tick beside.
+/// Reads and writes in two volumes. The times have a fraction of one tick.
 fn trace() -> String {
     (0..9000)
         .map(|index| {
@@ -152,7 +153,8 @@ fn an_anonymous_trace_gives_the_statistics_of_the_original() {
     assert_eq!(one, anonymize("b.csv", "1"));
     assert_ne!(one, anonymize("c.csv", "2"));
     let statistics = |file: &str| {
-        // Blocks are as large as regions, or a page would lie in a block with others.
+        // Blocks must have the size of regions; otherwise a page would share its block with other pages than
+        // before.
         let mut document = place.json(&[
             "trace",
             "info",
@@ -166,7 +168,8 @@ fn an_anonymous_trace_gives_the_statistics_of_the_original() {
         let statistics = document["statistics"].as_object_mut().expect("an object");
         statistics.remove("sector_min");
         statistics.remove("sector_end");
-        // Of pages written equally often those of lower number are hotter, and numbers are new.
+        // Among pages that are written equally often, those with lower numbers are ranked first, and the numbers
+        // have changed.
         statistics.retain(|name, _| !name.starts_with("hot_pages."));
         statistics.clone()
     };
@@ -280,7 +283,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
 #[test]
 #[ignore = "needs recorded traces"]
 fn iozone_gives_the_same_metrics_after_conversion() {
-    // All requests by `make whole`.
+    // `make whole` uses all requests.
     let limit = match destage_tests::is_whole() {
         true => "100000",
         false => "20000",

@@ -1,4 +1,5 @@
-//! A file that is nearly in a known format is refused with what reads it, and that does.
+//! Tests of files that are almost in a known format: they are refused with settings that can read them, and these
+//! settings work.
 
 use crate::common;
 

@@ -1,4 +1,5 @@
-//! Every workload through the command line: listed, shown, generated, simulated, refused.
+//! Tests of every workload on the command line: it is listed, shown, generated and simulated, and wrong parameters
+//! are refused.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -71,7 +72,8 @@ fn every_parameter_of_every_workload_is_shown_and_can_be_given_its_default() {
     }
 }
 
-/// The stand-ins for each paper's workloads, whole, under the profile of its device.
+/// The profile of each paper's device, and the stand-ins for the workloads of the paper. Each is simulated
+/// completely.
 const OF_PAPERS: &[(&str, &[&str])] = &[
     (
         "bplru-mlc",
@@ -120,9 +122,9 @@ fn stand_ins_fit_on_the_devices_of_their_papers() {
         for workload in *workloads {
             let run = ["run", "--workload", workload, "--profile", profile];
             let mode = match *workload {
-                // EPO shrinks the addresses of its traces onto its device, and this one spans more.
+                // EPO shrinks the addresses of its traces to fit its device, and this one spans more.
                 "standin-tpcc" => "trace.addr_map=shrink",
-                // Addresses beyond the device are refused.
+                // Other workloads must fit; an address beyond the device would be an error.
                 _ => "trace.addr_map=error",
             };
             place.succeed(&[&run[..], &["--set", mode, "--json"]].concat());
@@ -309,12 +311,12 @@ fn a_job_file_of_fio_runs_wherever_a_workload_does() {
         outcome.errors
     );
     let run = json(&outcome.output);
-    // Three parts of 1024 requests, and a flush for each 64 writes that others follow.
+    // Three parts of 1024 requests, and a flush after every 64 writes that are followed by others.
     assert_eq!(run["metrics"]["host.requests"], 3072 + 2 * 15);
     assert_eq!(run["parameters"]["host.replay"], "closed");
     assert_eq!(run["parameters"]["host.queue_depth"], 16);
     assert_eq!(run["parameters"]["workload.requests"], 3102);
-    // What it says gives way to what is typed, and not to a profile.
+    // The settings of the job file are overridden by options, but not by a profile.
     let parameters = |options: &[&str]| {
         let ask = [
             "run",
@@ -331,7 +333,8 @@ fn a_job_file_of_fio_runs_wherever_a_workload_does() {
         parameters(&["--profile", "disksim-ssd"])["host.queue_depth"],
         16
     );
-    // As a trace it has the same requests, and how they are asked for is said again.
+    // As a trace it has the same requests. The trace does not say how they are issued, so the settings are given
+    // again.
     place.succeed(&[
         "trace",
         "generate",

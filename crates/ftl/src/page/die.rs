@@ -101,7 +101,7 @@ pub(crate) struct Pool {
 
 archived!(Pool { active_block, active_page, active_sequence, free, pointer, valid } fixed { first_block, blocks });
 
-/// Data of a pool that only some writes need.
+/// Data of a pool, kept apart from [`Pool`] because only some writes need them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aside {
     /// The open blocks of the streams [`Stream::Migrations`] and [`Stream::Map`].
@@ -183,7 +183,7 @@ pub(crate) struct Free {
 
 archived!(Free { blocks, by_wear });
 
-/// Data of the pools that only some writes need.
+/// Data of all pools, kept apart from [`Pool`] because only some writes need them.
 #[derive(Clone)]
 pub(crate) struct Rest {
     /// The further data of each pool.

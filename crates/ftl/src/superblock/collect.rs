@@ -221,9 +221,10 @@ impl Superblocks {
         }
     }
 
-    /// Moves the pages of the least worn block that is not open and was erased at most `limit` times into the
-    /// free block `worn`. Among equals that is a block of the first superblock, and of this the block that it has
-    /// held longest.
+    /// Moves the pages of a cold block into the free block `worn`, and erases the cold block. The cold block is the
+    /// least worn block that is not open and has valid pages. If several blocks are equally worn, it is the first
+    /// one in the list of the superblock with the lowest number. If no block qualifies, or if the cold block was
+    /// erased more than `limit` times, nothing moves, and `worn` is released.
     fn level_wear(&mut self, worn: BlockSlot, limit: u32, operations: &mut Operations) {
         let is_open = |superblock: usize, block: BlockSlot| {
             (0..2).any(|class| self.open.get(2 * superblock + class) == block)

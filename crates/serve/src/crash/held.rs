@@ -1,4 +1,4 @@
-//! Things that are mounted, attached or running, and are taken back however the command ends.
+//! Mounts, loop devices, FUSE files and processes that have to be released however the command ends.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -9,38 +9,39 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How often the release of something in use is tried again, and after which time.
+/// The number of attempts to release something that is in use, and the pause between two attempts.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Something that has to be released at the end.
 #[derive(Clone, Debug)]
 enum What {
-    /// Processes of a group.
+    /// The processes of a group.
     Group(Pid),
-    /// A file system at a folder.
+    /// The file system that is mounted at this folder.
     Mount(PathBuf),
-    /// A loop device.
+    /// The loop device with this path.
     Loop(PathBuf),
-    /// A file that FUSE shows in a folder.
+    /// The FUSE file system in this folder.
     Fuse(PathBuf),
 }
 
-/// All of them, in the order in which they were made.
+/// Everything that is held, in the order in which it was made, each with its number.
 static HELD: Mutex<Vec<(u64, What)>> = Mutex::new(Vec::new());
 
 fn all() -> MutexGuard<'static, Vec<(u64, What)>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes back everything that is held: the process is about to end without the usual way.
+/// Releases everything that is held, the newest first. It is called when the process is about to exit without
+/// running destructors.
 pub fn abandon() {
     while let Some((_, what)) = { all().pop() } {
         what.take_back();
     }
 }
 
-/// One of these things; it is taken back when this value is dropped.
+/// Something that is held. It is released when this value is dropped.
 pub(super) struct Held(u64);
 
 impl Held {
@@ -51,23 +52,23 @@ impl Held {
         Self(number)
     }
 
-    /// The group of processes `leader`.
+    /// The group of processes whose leader is `leader`.
     pub fn group(leader: u32) -> Option<Self> {
         let pid = Pid::from_raw(i32::try_from(leader).ok()?)?;
         Some(Self::new(What::Group(pid)))
     }
 
-    /// The file system at `folder`.
+    /// The file system that is mounted at `folder`.
     pub fn mount(folder: PathBuf) -> Self {
         Self::new(What::Mount(folder))
     }
 
-    /// The loop device `path`.
+    /// The loop device with the path `path`.
     pub fn loop_device(path: PathBuf) -> Self {
         Self::new(What::Loop(path))
     }
 
-    /// The files that FUSE shows in `folder`.
+    /// The FUSE file system in `folder`.
     pub fn fuse(folder: PathBuf) -> Self {
         Self::new(What::Fuse(folder))
     }
@@ -89,13 +90,13 @@ impl What {
     fn take_back(self) {
         match self {
             Self::Group(leader) => {
-                // Nobody is left, perhaps.
+                // This fails if all processes of the group have ended, which is fine.
                 let _ = kill_process_group(leader, Signal::KILL);
             }
             Self::Mount(folder) => {
                 let folder = folder.as_os_str();
                 if !again_and_again(|| quiet("umount", &[folder])) {
-                    // Somebody still uses it: it goes with its last user.
+                    // A process still uses it. A lazy unmount completes when the last process has closed it.
                     quiet("umount", &["-l".as_ref(), folder]);
                 }
             }
@@ -123,7 +124,7 @@ fn again_and_again(act: impl Fn() -> bool) -> bool {
     })
 }
 
-/// Runs a program whose output does not matter; whether it succeeded.
+/// Runs a program without showing its output. Returns whether it succeeded.
 fn quiet(program: &str, arguments: &[&OsStr]) -> bool {
     use std::os::unix::process::CommandExt;
     let mut command = Command::new(program);

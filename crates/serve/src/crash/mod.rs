@@ -1,8 +1,10 @@
-//! A program on a device whose power fails, again and again: is everything there after each failure that should be there?
+//! The test of a program on a device whose power fails again and again: after each failure, all data must be there
+//! that were promised.
 //!
-//! One [`Round`] is a new device with an empty file system. The program runs on it until the power fails, at a moment that a
-//! seed decides. Then the device is mounted and compared with its ledger, the file system is mounted, which replays its log, and checked, and the
-//! program's own check says whether it finds its data.
+//! One [`Round`] starts with a new device and an empty file system. The program runs on it until the power fails,
+//! at a moment that a seed determines. Then the device is mounted and compared with its ledger. The file system is
+//! mounted, which replays its journal, and then checked. Last, the check of the program itself tells whether the
+//! program's data are there.
 //!
 //! ```text
 //! server (a thread) <- nbdfuse -> file -> loop device -> file system -> $DESTAGE_DIR
@@ -40,38 +42,38 @@ use crate::control::{Operator, OperatorError};
 use crate::device::{Front, Pace};
 use crate::server::{Ended, ServeError, Server, Settings, Stopper};
 
-/// The interval at which processes and mounts are polled, since they send no notice.
+/// The interval at which processes and mounts are polled, because they send no notice.
 const GLANCE: Duration = Duration::from_millis(5);
-/// How long a program may take to be gone, and a cut to come when everything is written.
+/// How long a program may take to end, and how long a cut may take once everything is written.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What is tried.
+/// The subject of the test.
 pub struct Trial<'t> {
-    /// The device.
+    /// The configuration of the device.
     pub config: &'t Config,
-    /// How its time goes.
+    /// The relation of model time to wall-clock time.
     pub pace: Pace,
-    /// The file system on it.
+    /// The file system on the device.
     pub file_system: FileSystem,
     /// The program and its arguments.
     pub command: &'t [OsString],
-    /// The shell command that checks the data after a cut.
+    /// The shell command that checks the data after a cut; `None` for no such check.
     pub check: Option<&'t str>,
 }
 
-/// When the power fails in a round.
+/// The moment at which the power fails in a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moment {
-    /// At this write from the start of the program on.
+    /// At this write, counted from 1 after the start of the program.
     Write(u64),
-    /// At this flush.
+    /// At this flush, counted in the same way.
     Flush(u64),
-    /// In this page program.
+    /// During this page program, counted in the same way.
     Program(u64),
 }
 
 impl Moment {
-    /// Its key in an order of the control socket, and its number.
+    /// The key of this moment in an order of the control socket, and its number.
     #[must_use]
     pub fn named(self) -> (&'static str, u64) {
         match self {
@@ -82,23 +84,24 @@ impl Moment {
     }
 }
 
-/// The number of writes, flushes and page programs of a program, from its start until all of its data are written.
+/// How much a program does, from its start until all of its data are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Extent {
-    /// Writes that the device accepted.
+    /// The number of writes that the device accepted.
     pub writes: u64,
-    /// Flushes.
+    /// The number of flushes that the device accepted.
     pub flushes: u64,
-    /// Page programs.
+    /// The number of page programs.
     pub programs: u64,
 }
 
 impl Extent {
-    /// The moment of cut `number`, counted from 0, of `cuts`: `seed` chooses a write, a flush or a page program, and its place within its part of the
-    /// run; there are as many equal parts as cuts.
+    /// The moment of cut `number`, counted from 0, out of `cuts`. The run is divided into as many equal parts as
+    /// there are cuts. `seed` selects whether the cut comes at a write, at a flush or during a page program, and
+    /// the position within the part of this cut.
     ///
     /// # Panics
-    /// If `number` is not below `cuts`.
+    /// If `number` is not less than `cuts`.
     #[must_use]
     pub fn moment(&self, seed: u64, number: u32, cuts: u32) -> Moment {
         assert!(number < cuts, "cut {number} of {cuts}");
@@ -116,7 +119,7 @@ impl Extent {
         let mut drawn = |last: u64| {
             let border =
                 |number: u32| (u128::from(last) * u128::from(number) / u128::from(cuts)) as u64;
-            // A part in which nothing happens has the next that does.
+            // A part without any event uses the first event after it.
             let first = border(number);
             1 + first + random.below((border(number + 1) - first).max(1))
         };
@@ -131,29 +134,29 @@ impl Extent {
 /// The outcome of a round.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Round {
-    /// The program had ended, and everything was written, before the moment came; the power failed then.
+    /// Whether the program had ended and all data were written before the moment came. The power was cut then.
     pub came_late: bool,
-    /// Sectors that break a promise.
+    /// The number of sectors that break a promise.
     pub bad_sectors: u64,
-    /// Other errors, one sentence each: of the file system, or of the program's check.
+    /// Other errors, one sentence each: those of the file system and of the program's check.
     pub findings: Vec<String>,
 }
 
 impl Round {
-    /// Whether everything is as it should be.
+    /// Whether the round found no error.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         self.bad_sectors == 0 && self.findings.is_empty()
     }
 }
 
-/// Why a trial goes no further.
+/// The reason why a test cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum CrashError {
-    /// Something is not there that it needs.
+    /// Something that the test needs is missing.
     #[error("--fs {file_system}: needs {what}")]
     Missing {
-        /// The file system.
+        /// The name of the file system.
         file_system: &'static str,
         /// What is missing.
         what: String,
@@ -161,30 +164,30 @@ pub enum CrashError {
     /// A program that the test needs has failed.
     #[error("{0}")]
     Tool(String),
-    /// The tested program has failed, though the power had not.
+    /// The tested program has failed although the power had not.
     #[error("{0}")]
     Program(String),
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
-    /// The server.
+    /// The server has failed.
     #[error(transparent)]
     Serve(#[from] ServeError),
-    /// The device.
+    /// The device cannot be made, or has failed.
     #[error(transparent)]
     Device(#[from] SimError),
-    /// The options of the server.
+    /// The control socket has failed, or the server has refused an order.
     #[error(transparent)]
     Operator(#[from] OperatorError),
-    /// The system.
+    /// A call of the system has failed.
     #[error("{0}")]
     System(#[from] io::Error),
-    /// The server is gone: a bug of this program.
+    /// The server has ended unexpectedly, which is a bug of this program.
     #[error("the server has ended")]
     Gone,
 }
 
-/// Whether the user asked to stop.
+/// A function that tells whether the user asked to stop.
 #[derive(Clone, Copy)]
 pub struct Stop<'s>(pub &'s dyn Fn() -> bool);
 
@@ -197,7 +200,7 @@ impl Stop<'_> {
     }
 }
 
-/// The server, in a thread of its own.
+/// The server, which runs in a thread of its own.
 struct Serving {
     address: Address,
     stopper: Stopper,
@@ -253,14 +256,14 @@ impl Drop for Serving {
     }
 }
 
-/// A cut that is waited for.
+/// An armed cut.
 struct Waiting {
     stream: UnixStream,
     has_come: Cell<bool>,
 }
 
 impl Waiting {
-    /// Whether the server has said something, or is gone.
+    /// Whether the cut has come: the server has answered the order, or is gone.
     fn is_over(&self) -> bool {
         let mut answer = [0; 512];
         if !self.has_come.get() {
@@ -272,7 +275,8 @@ impl Waiting {
     }
 }
 
-/// A device with its file system, and the folder for notes. The first field is dropped, and taken back, first.
+/// A device with its file system, and its temporary folder. The fields are dropped in their order, so the disk is
+/// released before the server ends.
 struct Stage<'t> {
     trial: &'t Trial<'t>,
     stop: Stop<'t>,
@@ -284,7 +288,7 @@ struct Stage<'t> {
 }
 
 impl<'t> Stage<'t> {
-    /// A new device, with an empty file system that is mounted.
+    /// Makes a new device, with an empty file system that is mounted.
     fn set(trial: &'t Trial<'t>, seed: u64, stop: Stop<'t>) -> Result<Self, CrashError> {
         let folder = tempfile::Builder::new()
             .prefix("destage-crash-")
@@ -324,7 +328,7 @@ impl<'t> Stage<'t> {
         }
     }
 
-    /// How much was done up to now.
+    /// The number of writes, flushes and page programs up to now.
     fn extent(&mut self) -> Result<Extent, CrashError> {
         let stats = self.operator.ask("stats")?;
         let count = |value: Option<&Value>| value.and_then(Value::as_u64).unwrap_or(0);
@@ -336,7 +340,7 @@ impl<'t> Stage<'t> {
         })
     }
 
-    /// From now on the power fails at `moment`.
+    /// Arms a cut at `moment`.
     fn arm(&mut self, moment: Moment) -> Result<Waiting, CrashError> {
         let (key, number) = moment.named();
         let mut order = json!({"do": "cut", "seed": self.seed});
@@ -353,12 +357,13 @@ impl<'t> Stage<'t> {
         })
     }
 
-    /// Whether the server says `value` of `name`.
+    /// Whether the statistics of the server have `value` under `name`.
     fn is(&mut self, name: &str, value: &Value) -> Result<bool, CrashError> {
         Ok(self.operator.ask("stats")?.get(name) == Some(value))
     }
 
-    /// Runs a program on the device, until it ends or `is_over`; returns how it ended, and its output.
+    /// Runs a program on the device, until it ends or `is_over` returns `true`. Returns its exit status, or `None`
+    /// if it was stopped, and its output.
     fn run(
         &self,
         mut command: Command,
@@ -409,7 +414,7 @@ impl<'t> Stage<'t> {
         command
     }
 
-    /// Everything that the program left in memory goes to the device, as far as there is one.
+    /// Writes to the device what the program left in the cache of the system. Does nothing without a file system.
     fn write_back(&self, is_over: &dyn Fn() -> bool) -> Result<(), CrashError> {
         if self.disk.is_some() {
             let mut command = Command::new("sync");
@@ -420,7 +425,7 @@ impl<'t> Stage<'t> {
     }
 }
 
-/// The message about a program that ended unexpectedly.
+/// The error about a program that ended unexpectedly.
 fn failed(command: &Command, status: ExitStatus, said: &str) -> CrashError {
     CrashError::Program(format!(
         "{}: ended with {status} although the power had not failed: {said}",
@@ -429,10 +434,11 @@ fn failed(command: &Command, status: ExitStatus, said: &str) -> CrashError {
 }
 
 impl Trial<'_> {
-    /// How much the program does if the power does not fail; its check has to find that right.
+    /// Measures how much the program does if the power does not fail. The check of the program has to find its data
+    /// right.
     ///
     /// # Errors
-    /// Why that cannot be known.
+    /// If the program or its check fails, or the test cannot be carried out.
     pub fn extent(&self, seed: u64, stop: Stop<'_>) -> Result<Extent, CrashError> {
         let mut stage = Stage::set(self, seed, stop)?;
         let before = stage.extent()?;
@@ -455,10 +461,10 @@ impl Trial<'_> {
         })
     }
 
-    /// One round, in which the power fails at `moment`.
+    /// Runs one round, in which the power fails at `moment`.
     ///
     /// # Errors
-    /// Why it cannot be carried out.
+    /// If the program fails before the power does, or the round cannot be carried out.
     pub fn round(&self, moment: Moment, seed: u64, stop: Stop<'_>) -> Result<Round, CrashError> {
         let mut stage = Stage::set(self, seed, stop)?;
         let cut = stage.arm(moment)?;
@@ -472,7 +478,7 @@ impl Trial<'_> {
         if !has_failed() {
             stage.write_back(&has_failed)?;
         }
-        // The server sees that no client waits for it any more.
+        // This closes the connection, so the server notices that no operator waits for the cut any more.
         drop(cut);
         let mut round = Round {
             came_late: stage.cut_now()?,
@@ -489,7 +495,7 @@ impl Stage<'_> {
         self.is("power", &"on".into())
     }
 
-    /// The power is off after this; whether it was on.
+    /// Cuts the power if it is on. Returns whether it was on.
     fn cut_now(&mut self) -> Result<bool, CrashError> {
         let began = Instant::now();
         while self.is_on()? {
@@ -498,7 +504,7 @@ impl Stage<'_> {
                 .order(&json!({"do": "cut", "seed": self.seed}))
             {
                 Ok(_) => return Ok(true),
-                // The waiting client is about to be gone, or the event it waited for has just happened.
+                // The armed cut is about to be dropped, or its event has just come. So the order is tried again.
                 Err(OperatorError::Refused { .. }) if began.elapsed() < PATIENCE => sleep(GLANCE),
                 Err(error) => return Err(error.into()),
             }
@@ -506,7 +512,7 @@ impl Stage<'_> {
         Ok(false)
     }
 
-    /// The state when the power is back.
+    /// Restores the power, and adds to `round` what is wrong with the device, the file system and the data.
     fn judge(&mut self, round: &mut Round) -> Result<(), CrashError> {
         self.operator.ask("restore")?;
         let checked = self.operator.ask("check")?;
@@ -533,7 +539,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// The error that the program's own check finds, if any.
+    /// The error that the check of the program finds; `None` if it finds none.
     fn check(&self) -> Result<Option<String>, CrashError> {
         let Some(check) = self.trial.check else {
             return Ok(None);

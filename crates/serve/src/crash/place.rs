@@ -1,4 +1,5 @@
-//! The device as a program finds it: a folder of a file system on a loop device on a file of FUSE, or its address.
+//! The device as a program sees it: a folder of a file system. The file system is on a loop device, and the loop
+//! device on a file of FUSE.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -9,10 +10,10 @@ use super::held::Held;
 use super::tools::{FileSystem, output};
 use super::{CrashError, Stop};
 
-/// How long a file of FUSE may take to appear.
+/// How long the FUSE file may take to appear, and nbdfuse to end.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The device, attached as a disk. The first field is dropped, and taken back, first.
+/// The device, attached as a disk. The fields are dropped in their order, so the mount is released first.
 pub(super) struct Disk {
     mounted: Option<Held>,
     device: PathBuf,
@@ -25,7 +26,7 @@ pub(super) struct Disk {
 }
 
 impl Disk {
-    /// Attaches the export at `uri` within `folder`.
+    /// Attaches the export at `uri`, with its mount point within `folder`.
     pub fn attach(
         file_system: FileSystem,
         uri: &str,
@@ -73,19 +74,19 @@ impl Disk {
         })
     }
 
-    /// Makes a file system on it.
+    /// Makes a file system on the disk.
     pub fn make(&self) -> Result<(), CrashError> {
         self.file_system.make(&self.device)
     }
 
-    /// Mounts it; where, or why that cannot be.
+    /// Mounts the file system. Returns the folder, or the error of `mount`.
     pub fn mount(&mut self) -> Result<PathBuf, String> {
         self.file_system.mount(&self.device, &self.folder)?;
         self.mounted = Some(Held::mount(self.folder.clone()));
         Ok(self.folder.clone())
     }
 
-    /// Whether it is.
+    /// Whether the file system is mounted.
     pub fn is_mounted(&self) -> bool {
         self.mounted.is_some()
     }
@@ -95,12 +96,12 @@ impl Disk {
         self.mounted = None;
     }
 
-    /// Checks the file system, which is not mounted.
+    /// Checks the file system, which must not be mounted.
     pub fn check(&self) -> Result<(), String> {
         self.file_system.check(&self.device)
     }
 
-    /// Takes everything back.
+    /// Unmounts the file system, and detaches the disk.
     pub fn detach(self) {
         let Self {
             mounted,
@@ -113,7 +114,7 @@ impl Disk {
         drop(mounted);
         drop(_loop_device);
         drop(_fuse);
-        // It ends when its file is no longer open; otherwise it is made to end.
+        // nbdfuse ends by itself when its file is no longer open. If it does not end in time, it is killed.
         let began = Instant::now();
         while began.elapsed() < PATIENCE && nbdfuse.try_wait().is_ok_and(|end| end.is_none()) {
             sleep(Duration::from_millis(10));

@@ -1,4 +1,4 @@
-//! File systems, and the external programs that make, mount and check them.
+//! The file systems, and the external programs that make, mount and check them.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -9,17 +9,17 @@ use super::CrashError;
 /// The file system on the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FileSystem {
-    /// The fourth extended file system.
+    /// ext4.
     Ext4,
     /// XFS.
     Xfs,
     /// Btrfs.
     Btrfs,
-    /// None: the program speaks NBD.
+    /// No file system: the program speaks NBD.
     None,
 }
 
-/// Makes, mounts and checks it; the device comes after the arguments.
+/// The commands that make and check a file system. The path of the device is appended to their arguments.
 struct Row {
     name: &'static str,
     make: &'static [&'static str],
@@ -31,7 +31,8 @@ impl FileSystem {
         Some(match self {
             Self::Ext4 => Row {
                 name: "ext4",
-                // Nothing that is written behind the back of the program that is tried.
+                // Without these options the kernel would write tables in the background while the tested program
+                // runs.
                 make: &[
                     "mkfs.ext4",
                     "-q",
@@ -55,7 +56,7 @@ impl FileSystem {
         })
     }
 
-    /// Makes it on `device`.
+    /// Makes the file system on `device`.
     pub(super) fn make(self, device: &Path) -> Result<(), CrashError> {
         match self.row() {
             Some(row) => run(row.make, &[device.as_os_str()]).map_err(CrashError::Tool),
@@ -63,7 +64,7 @@ impl FileSystem {
         }
     }
 
-    /// Checks it on `device`, where it is not mounted; returns the error, if there is one.
+    /// Checks the file system on `device`, which must not be mounted. The error is the output of the check.
     pub(super) fn check(self, device: &Path) -> Result<(), String> {
         match self.row() {
             Some(row) => run(row.check, &[device.as_os_str()]),
@@ -71,7 +72,7 @@ impl FileSystem {
         }
     }
 
-    /// Mounts it from `device` at `folder`; it carries out its log or journal.
+    /// Mounts the file system of `device` at `folder`, which replays its journal.
     pub(super) fn mount(self, device: &Path, folder: &Path) -> Result<(), String> {
         let kind = self.row().map_or("", |row| row.name);
         run(
@@ -80,10 +81,10 @@ impl FileSystem {
         )
     }
 
-    /// The missing tool or permission, if any.
+    /// Checks that the tools and permissions that the file system needs are there.
     ///
     /// # Errors
-    /// The first thing that is missing, and where it comes from.
+    /// The first thing that is missing, and how to get it.
     pub fn check_tools(self) -> Result<(), CrashError> {
         let Some(row) = self.row() else {
             return Ok(());
@@ -114,7 +115,7 @@ impl FileSystem {
             known.split_whitespace().any(|name| name == row.name)
         };
         if !is_known() {
-            // Where there are no modules it is not there either.
+            // A kernel without modules does not know the file system either.
             let _ = run(&["modprobe"], &[row.name.as_ref()]);
         }
         if !is_known() {
@@ -130,18 +131,18 @@ fn is_installed(tool: &str) -> bool {
     folders.iter().any(|folder| folder.join(tool).is_file())
 }
 
-/// Runs a program to its end: returns its output if it fails.
+/// Runs a program to its end. The error has its last lines of output.
 pub(super) fn run(words: &[&str], more: &[&OsStr]) -> Result<(), String> {
     output(words, more).map(|_| ())
 }
 
-/// As above; returns the output, if the command does not fail.
+/// Runs a program to its end, and returns its standard output. The error has its last lines of output.
 pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, String> {
     use std::os::unix::process::CommandExt;
     let name = words.join(" ");
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).args(more).stdin(Stdio::null());
-    // Ctrl-C is for this program, which then takes everything back.
+    // Ctrl-C must reach only this process, which then releases everything.
     command.process_group(0);
     let output = command
         .output()
@@ -158,7 +159,7 @@ pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, String> 
     ))
 }
 
-/// The last lines of a program's output, as one.
+/// The last lines of a program's output, joined to one line.
 pub(super) fn last_lines(text: &str) -> String {
     const LINES: usize = 6;
     let lines: Vec<&str> = text

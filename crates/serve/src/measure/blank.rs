@@ -1,11 +1,11 @@
-//! Whether something would be lost, and bytes that no drive can shorten.
+//! The check whether a drive holds data that would be lost, and the random bytes that are written.
 
 use destage_base::Random;
 
-/// Bytes at either end of a drive that are checked for signs of partitions and file systems.
+/// The number of bytes at either end of a drive that are checked for partitions and file systems.
 pub(super) const LOOK: u64 = 1 << 20;
 
-/// The findings in the bytes at the ends of a drive.
+/// The data that `bytes` hold, as a sentence; `None` if all of them are 0.
 pub(super) fn holds(bytes: &[u8]) -> Option<String> {
     let is_used = bytes.iter().any(|byte| *byte != 0);
     is_used.then(|| {
@@ -13,7 +13,7 @@ pub(super) fn holds(bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// The parts of a drive of `bytes` that are looked at: where they begin, and their length.
+/// The parts of a drive of `bytes` bytes that are checked: their offset and length.
 pub(super) fn parts(bytes: u64) -> Vec<(u64, usize)> {
     let length = LOOK.min(bytes);
     let last = (bytes - length) / 4096 * 4096;
@@ -23,13 +23,13 @@ pub(super) fn parts(bytes: u64) -> Vec<(u64, usize)> {
     ]
 }
 
-/// Random bytes, of which writes have parts.
+/// Random bytes from which the data of writes are taken. No drive can compress or deduplicate them.
 pub(super) struct Pool {
     bytes: Vec<u8>,
     writes: u64,
 }
 
-/// Bytes of a pool. A part begins at a multiple of 8.
+/// The number of bytes of a pool. The data of a write begin at a multiple of 8.
 const POOL: usize = 4 << 20;
 
 impl Pool {
@@ -42,7 +42,7 @@ impl Pool {
         }
     }
 
-    /// Fills `out` with bytes that are different each time.
+    /// Fills `out` with bytes that differ for each call.
     pub fn fill(&mut self, out: &mut [u8]) {
         self.writes += 1;
         let last = self.bytes.len() - out.len();

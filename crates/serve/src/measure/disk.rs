@@ -1,4 +1,4 @@
-//! A block device or a file that is measured: a thread for each command under way.
+//! A block device or a file that is measured, with one thread for each command in flight.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Seek, SeekFrom};
@@ -14,9 +14,9 @@ use destage_base::Ticks;
 use super::blank::{self, Pool};
 use super::ends::{Clock, Ends};
 
-/// The alignment in memory of bytes that bypass the system's cache.
+/// The alignment in memory of buffers that bypass the system's cache, in bytes.
 const ALIGN: usize = 4096;
-/// Bytes of a thread's stack.
+/// The stack size of a thread in bytes.
 const STACK: usize = 64 << 10;
 
 /// An open block device or file.
@@ -26,19 +26,19 @@ pub struct Disk {
     bytes: u64,
     ends: Ends,
     pool: Pool,
-    /// By tag: the queues that take its commands.
+    /// The channel to the thread of each tag.
     workers: Vec<Sender<(Command, Buffer)>>,
     buffers: Vec<Option<Buffer>>,
     returned: std::sync::mpsc::Receiver<(u32, Buffer)>,
     returns: Sender<(u32, Buffer)>,
 }
 
-/// Bytes with the alignment that the system needs.
+/// A buffer with the alignment that the system needs.
 #[derive(Default)]
 struct Buffer(Vec<u8>);
 
 impl Buffer {
-    /// `bytes` of them.
+    /// An aligned part of `bytes` bytes. The buffer grows if it is too small.
     fn part(&mut self, bytes: usize) -> &mut [u8] {
         if self.0.len() < bytes + ALIGN {
             self.0 = vec![0; bytes + ALIGN];
@@ -49,10 +49,11 @@ impl Buffer {
 }
 
 impl Disk {
-    /// Opens `path`, past the system's cache where possible, and says which data would be lost.
+    /// Opens `path`, and bypasses the system's cache if the file system allows it. Returns also which data would be
+    /// lost.
     ///
     /// # Errors
-    /// If it is no block device and no file, cannot be read and written, or something uses it.
+    /// If it is neither a block device nor a file, cannot be read and written, or is in use.
     pub fn open(path: &Path) -> Result<(Self, Option<String>), Error> {
         let name = path.display().to_string();
         let wrong = |what: String| Error::Input(format!("{name}: {what}"));
@@ -81,7 +82,7 @@ impl Disk {
                     "another program uses it; expected a drive that nothing uses".to_owned(),
                 ));
             }
-            // Some file systems have no locks.
+            // Some file systems do not support locks.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let bytes = file.seek(SeekFrom::End(0)).map_err(failed)? / 4096 * 4096;
@@ -107,7 +108,7 @@ impl Disk {
         Ok((disk, holds))
     }
 
-    /// Starts the thread that takes the commands of the next tag.
+    /// Starts the thread for the commands of the next tag.
     fn hire(&mut self) -> Result<(), Error> {
         let (sender, commands) = channel::<(Command, Buffer)>();
         let (file, clock) = (Arc::clone(&self.file), self.ends.clock);
@@ -119,7 +120,7 @@ impl Disk {
                 let end = act(&file, clock, command, &mut buffer);
                 let end =
                     end.map_err(|cause| format!("{name}: {cause}; expected a drive that works"));
-                // Nothing listens any more once the measurement has ended.
+                // The receiver is gone after the measurement has ended.
                 let _ = returns.send((command.tag, buffer));
                 if ends.send(end).is_err() {
                     return;
@@ -133,7 +134,7 @@ impl Disk {
     }
 }
 
-/// Opens `path` for reading and writing.
+/// Opens `path` for reading and writing, without the system's cache if possible.
 #[cfg(target_os = "linux")]
 fn opened(path: &Path, is_block: bool) -> io::Result<File> {
     use rustix::fs::OFlags;
@@ -147,14 +148,14 @@ fn opened(path: &Path, is_block: bool) -> io::Result<File> {
             .custom_flags(flags)
             .open(path)
     };
-    // A block device that is mounted, or is part of another, is not opened so.
+    // The system refuses a block device that is mounted or is a part of another device.
     let alone = if is_block {
         OFlags::EXCL
     } else {
         OFlags::empty()
     };
     match open(OFlags::DIRECT | alone) {
-        // Some file systems know no other way than through the cache.
+        // Some file systems cannot bypass the cache.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => open(alone),
         outcome => outcome,
     }
@@ -170,7 +171,7 @@ fn opened(path: &Path, _: bool) -> io::Result<File> {
         .open(path)
 }
 
-/// The system's list of partitions of the device `number`.
+/// A sentence if the system knows partitions of the block device `number`; otherwise `None`.
 fn partitions(number: Option<u64>) -> Option<String> {
     let number = number?;
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
@@ -182,7 +183,7 @@ fn partitions(number: Option<u64>) -> Option<String> {
     has_some.then(|| "has partitions".to_owned())
 }
 
-/// Carries out `command`.
+/// Carries out `command`, and measures its times.
 fn act(
     file: &File,
     clock: Clock,

@@ -1,4 +1,4 @@
-//! Ends of commands, as other threads report them, and the clock on the wall.
+//! The completions of commands, which other threads report, and the wall clock.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use destage::drive::Done;
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
 
-/// Sleeping takes that much longer than it should.
+/// The time by which a sleep may overshoot.
 const SLEEP: Duration = Duration::from_micros(80);
 
-/// When time began.
+/// A clock that counts from its start.
 #[derive(Clone, Copy)]
 pub(super) struct Clock(Instant);
 
@@ -22,10 +22,10 @@ impl Clock {
     }
 }
 
-/// Reports of other threads.
+/// A completed command, or the error of the thread that reports it.
 pub(super) type End = Result<Done, String>;
 
-/// The ends of commands that are under way.
+/// The receiver of completions.
 pub(super) struct Ends {
     pub clock: Clock,
     pub sender: Sender<End>,
@@ -42,10 +42,10 @@ impl Ends {
         }
     }
 
-    /// As [`Target::next`](destage::drive::Target::next).
+    /// The next completed command. See [`Target::next`](destage::drive::Target::next).
     pub fn next(&self, until: Option<Ticks>) -> Result<Option<Done>, Error> {
         let Some(until) = until else {
-            // This end has a sender, too, so that there always is one.
+            // `sender` belongs to this value, so the channel is never disconnected.
             let end = self.receiver.recv();
             let end = end.unwrap_or_else(|gone| Err(gone.to_string()));
             return end.map(Some).map_err(Error::Input);

@@ -1,7 +1,7 @@
-//! Real drives that are measured: an NBD server, a block device, a file.
+//! Real drives that are measured: an NBD server, a block device, or a file.
 //!
-//! Both are a [`Target`] of the experiments of [`destage::drive`]. Commands are timed where they are handed in and where their answer is received,
-//! each in a thread that does nothing else.
+//! Each of them is a [`Target`] of the experiments of [`destage::drive`]. A command is timed where it is submitted
+//! and where its completion is received. A separate thread receives completions and does nothing else.
 
 mod blank;
 mod disk;
@@ -21,12 +21,12 @@ use crate::address::Address;
 pub struct Opened {
     /// The drive.
     pub target: Box<dyn Target>,
-    /// The data that would be lost, if any.
+    /// The data that would be lost, as a sentence; `None` if there are none.
     pub holds: Option<String>,
 }
 
-/// Opens the drive that `text` names: the URI of an NBD server, or the path of a block device or file. `control` is the control socket of a `destage
-/// serve`, which counts the bytes that flash programs.
+/// Opens the drive that `text` names: the URI of an NBD server, or the path of a block device or file. `control` is
+/// the control socket of a `destage serve`, which reports the number of bytes that the flash has programmed.
 ///
 /// # Errors
 /// If there is no such drive, another program uses it, or it cannot be written.

@@ -15,13 +15,13 @@ use crate::client::{Client, ClientError};
 use crate::control::Operator;
 use crate::protocol::wire;
 
-/// The length of a read stands in its cookie above the tag.
+/// The position of the length of a read in its cookie. The tag is below it.
 const LENGTH_SHIFT: u32 = 32;
 
-/// The connection to a server.
+/// The connection to an NBD server.
 pub struct Nbd {
     name: String,
-    /// It is there until the end.
+    /// The connection; `None` only while this value is dropped.
     client: Option<Client>,
     receiver: Option<JoinHandle<()>>,
     control: Option<Operator>,
@@ -37,11 +37,11 @@ fn failed(name: &str, cause: &ClientError) -> Error {
 }
 
 impl Nbd {
-    /// Connects to the server at `address`, which is called `name`, and returns which data would be lost there. `control` is its control
-    /// socket, if it is one of ours.
+    /// Connects to the server at `address`, whose name in errors is `name`. Returns also which data would be lost
+    /// there. `control` is its control socket, if the server is a `destage serve`.
     ///
     /// # Errors
-    /// If there is no such server, or it cannot be written.
+    /// If there is no such server, or it does not accept writes.
     pub fn connect(
         name: &str,
         address: &Address,
@@ -77,7 +77,7 @@ impl Nbd {
                 loop {
                     let end = receive(&name, &mut receiving, clock, &begun);
                     let is_gone = end.is_err();
-                    // If the receiver is gone, the connection was ended.
+                    // If the receiver of completions is gone, the measurement has ended.
                     if sender.send(end).is_err() || is_gone {
                         return;
                     }
@@ -105,7 +105,7 @@ fn refused(name: &str, error: u32) -> Error {
     ))
 }
 
-/// Waits for the next answer.
+/// Waits for the next answer of the server.
 fn receive(
     name: &str,
     client: &mut Client,
@@ -183,7 +183,8 @@ impl Target for Nbd {
 
 impl Drop for Nbd {
     fn drop(&mut self) {
-        // The server closes its side, and the receiver ends; so it does if the server is gone.
+        // The server then closes the connection, which ends the thread that receives. If the server is gone, that
+        // thread ends too.
         if let Some(client) = self.client.take() {
             let _ = client.disconnect();
         }

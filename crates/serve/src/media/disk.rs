@@ -1,4 +1,4 @@
-//! A file or block device of the user behind the buffer.
+//! A file or block device that lies behind the buffer.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, IoSlice, Seek, SeekFrom};
@@ -10,12 +10,12 @@ use destage_device::backed::{Backing, Fault};
 use super::{MediaError, fault_of};
 use crate::device::Sync;
 
-/// Slices that the system takes at once, at least.
+/// The number of slices that the system accepts in one call, at least.
 const SLICES_MAX: usize = 1024;
-/// Zeros that are written at once where nothing can be discarded.
+/// Zeros for one write, where a range cannot be discarded.
 const ZEROS: &[u8] = &[0; 1 << 16];
 
-/// An open file or block device. It is locked for as long.
+/// An open file or block device. It stays locked while this value exists.
 #[derive(Debug)]
 pub struct Disk {
     file: File,
@@ -23,11 +23,13 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Opens `path`. `capacity` is how many bytes it is to have: a file that is not there, or is shorter, gets them. A new file is accessible to its
-    /// owner alone. It needs whole sectors of 512 bytes; bytes after the last whole sector stay unchanged.
+    /// Opens the file or block device at `path`. `capacity` is its size in bytes: a missing file is made with this
+    /// size, and a shorter file is extended to it. Only the owner can access a new file. The device offers whole
+    /// sectors of 512 bytes; bytes after the last whole sector stay unchanged.
     ///
     /// # Errors
-    /// If it cannot be opened, is in use, or has another size.
+    /// If the file cannot be opened, is locked by another program, is too small, or does not have the size
+    /// `capacity`.
     pub fn open(path: &Path, capacity: Option<u64>, read_only: bool) -> Result<Self, MediaError> {
         let failed = |cause| MediaError::File {
             path: path.to_owned(),
@@ -75,7 +77,7 @@ impl Disk {
         Ok(Self { file, bytes })
     }
 
-    /// Bytes that it offers.
+    /// The number of bytes that the disk offers.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -84,13 +86,13 @@ impl Disk {
     /// The function that makes written bytes durable.
     ///
     /// # Errors
-    /// If the system has no room for it.
+    /// If the system cannot duplicate the handle of the file.
     pub fn sync(&self) -> io::Result<Sync> {
         let file = self.file.try_clone()?;
         Ok(Box::new(move || file.sync_data()))
     }
 
-    /// How many of `wanted` bytes from `offset` on are within it.
+    /// How many of the `wanted` bytes from `offset` on lie within the disk.
     fn within(&self, offset: u64, wanted: u64) -> u64 {
         wanted.min(self.bytes.saturating_sub(offset))
     }
@@ -161,7 +163,7 @@ impl Backing for Disk {
                 false,
                 seek(rustix::fs::SeekFrom::Hole(offset)).unwrap_or(self.bytes),
             ),
-            // A disk, or a file system that knows of no holes.
+            // Either a block device, or a file system that does not report holes.
             Err(_) => (false, self.bytes),
         }
     }
@@ -175,13 +177,13 @@ fn make_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     Ok(rustix::fs::fallocate(file, hole, offset, bytes)?)
 }
 
-/// Other systems have no common call for it.
+/// There is no portable call that makes a hole, so this one fails.
 #[cfg(not(target_os = "linux"))]
 fn make_hole(_: &File, _: u64, _: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Keeps out other programs that take the same lock.
+/// Locks `file` against other programs that take the same lock.
 pub(super) fn lock(file: &File) -> io::Result<()> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => io::Error::other("somebody else uses it"),

@@ -1,8 +1,9 @@
-//! The flash of a device in a file that lasts.
+//! An image: a file that holds the flash of a device, and keeps it after the process ends.
 //!
-//! The first bytes describe the device in words: parameter by parameter, then a sum. They are followed by the layout of
-//! `destage_nand::medium::image`. The file is sparse: pages that were never programmed take no room. It is opened again only as the same device,
-//! since another device would read other contents out of it.
+//! The file begins with a header of text: the parameters of the device, one a line, then a checksum. The layout of
+//! `destage_nand::medium::image` follows the header. The file is sparse: pages that were never programmed use no
+//! space. An image can only be opened with the parameters of the device that made it, since a device with other
+//! parameters would read other contents from it.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -25,15 +26,16 @@ use super::{MediaError, fault_of};
 use crate::configuration;
 use crate::device::Sync;
 
-/// Bytes of the header.
+/// The number of bytes of the header.
 pub(super) const BASE: u64 = 4096;
 const MAGIC: &str = "destage image";
 const VERSION: &str = "2";
-/// The size that the device was made by, which its blocks decide.
+/// The parameter with the size of a device; it determines the number of blocks.
 const CAPACITY: &str = "device.capacity_bytes";
 const BLOCKS: &str = "flash.blocks_per_plane";
 
-/// Parameters that determine the layout; so do all parameters of the layer.
+/// The parameters outside `ftl.*` that determine the layout. All parameters of the layer, `ftl.*`, determine it
+/// too.
 const DECISIVE: [&str; 8] = [
     "flash.dies",
     "flash.planes_per_die",
@@ -45,19 +47,20 @@ const DECISIVE: [&str; 8] = [
     "flash.bits_per_cell",
 ];
 
-/// An open image. It is locked for as long.
+/// An open image. The file stays locked while this value exists.
 #[derive(Debug)]
 pub struct Image {
     file: File,
     state: Arc<State>,
 }
 
-/// The state that the threads that sync the file share.
+/// The state that the store shares with the function that syncs the file.
 #[derive(Debug)]
 struct State {
-    /// The file's record of durable data. One sync at a time: a mark is written when the one before it is durable.
+    /// The marks in the file, which record what is durable. The lock allows one sync at a time, so that a mark is
+    /// written only after the mark before it is durable.
     marks: Mutex<Marks>,
-    /// The failed write or sync: nothing is written any more.
+    /// The error of the first write or sync that failed. After it, nothing more is written.
     fault: OnceLock<Fault>,
     /// See [`Store::mark`].
     marked: Mutex<Mark>,
@@ -75,21 +78,22 @@ impl State {
             return Err(error);
         }
         if self.fault.get().is_some() {
-            // Something before has not been written.
+            // An earlier write has failed, so no new mark may be written.
             return Ok(());
         }
         self.synced.fetch_max(marked.program, Ordering::AcqRel);
         if let Some((at, mark)) = marks.next(marked)
             && let Err(error) = file.write_all_at(&mark, at)
         {
-            // Later writes would go unnoticed if they were damaged.
+            // Without a newer mark, damage to later writes would not be detected.
             let _ = self.fault.set(fault_of(&error));
         }
         Ok(())
     }
 }
 
-/// The data that `mutex` guards: each change of them is complete.
+/// Locks `mutex`. The data are consistent even if another thread has panicked with the lock, because every change
+/// is made in one step.
 fn taken<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -98,7 +102,7 @@ impl Image {
     /// The function that makes written bytes durable.
     ///
     /// # Errors
-    /// If the system has no room for it.
+    /// If the system cannot duplicate the handle of the file.
     pub fn sync(&self) -> io::Result<Sync> {
         let file = self.file.try_clone()?;
         let state = Arc::clone(&self.state);
@@ -123,7 +127,7 @@ impl Store for Image {
 
     fn sync(&self) {
         if self.state.fault.get().is_none() {
-            // It is noted.
+            // The error is recorded in the state.
             let _ = self.state.sync(&self.file);
         }
     }
@@ -143,7 +147,7 @@ impl Store for Image {
         let start = match rustix::fs::seek(&self.file, SeekFrom::Data(range.start)) {
             Ok(start) => start,
             Err(rustix::io::Errno::NXIO) => return None,
-            // Holes cannot be told from data here.
+            // This file system does not report holes, so the whole range counts as data.
             Err(_) => return Some(range),
         };
         let end = rustix::fs::seek(&self.file, SeekFrom::Hole(start)).unwrap_or(range.end);
@@ -155,11 +159,12 @@ impl Store for Image {
     }
 }
 
-/// The image at `path`, or a new one if there is no file, and its device under `settings`: parameters that are not set have the values with which the
+/// Opens the image at `path`, or makes a new one if the file does not exist. Returns the configuration of its
+/// device under `settings`, and the notes about it. Parameters that are not set have the values with which the
 /// image was made.
 ///
 /// # Errors
-/// If the file cannot be used, is no image, or is that of another device.
+/// If the file cannot be used, is not an image, or belongs to another device.
 pub(super) fn open(
     settings: &Settings,
     path: &Path,
@@ -202,7 +207,8 @@ pub(super) fn open(
     let (config, notes) = configuration(&as_it_was(settings, &kept, path))?;
     check(&config)?;
     let asked = facts(&config);
-    // The number of blocks follows from the others, if the device was asked for by its size.
+    // If the size of the device was set, the number of blocks follows from other parameters. So a difference in the
+    // number of blocks is reported last.
     let rank = |key: &str| (key == BLOCKS, key != "ftl.kind");
     let mut in_order: Vec<(&String, &String)> = kept.iter().collect();
     in_order.sort_by_key(|(key, _)| rank(key));
@@ -248,7 +254,7 @@ fn image(file: File, marks: Marks) -> Image {
     }
 }
 
-/// Bytes that no image begins with.
+/// Refuses a precondition: an image starts with the contents that it has.
 fn check(config: &Config) -> Result<(), MediaError> {
     let precondition = &config.typed.sim.precondition;
     if precondition != "none" {
@@ -260,7 +266,7 @@ fn check(config: &Config) -> Result<(), MediaError> {
     Ok(())
 }
 
-/// The parameters that determine the layout, with their values.
+/// The parameters that determine the layout, with their values as text.
 fn facts(config: &Config) -> BTreeMap<String, String> {
     let all = config.parameters().into_iter();
     let decisive = all.filter(|(key, _)| key.starts_with("ftl.") || DECISIVE.contains(&&**key));
@@ -269,7 +275,7 @@ fn facts(config: &Config) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// `settings`, where parameters that are not set get the values with which the image was made.
+/// Copies `settings`, and gives parameters that are not set the values with which the image was made.
 fn as_it_was(settings: &Settings, kept: &BTreeMap<String, String>, path: &Path) -> Settings {
     let mut all = settings.clone();
     let layer = settings.text("ftl.kind");
@@ -297,7 +303,7 @@ fn header(config: &Config) -> Vec<u8> {
     bytes
 }
 
-/// The parameters in a header; or the error in it.
+/// Parses the parameters of a header; the error says what is wrong with it.
 fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
     let end = bytes.iter().position(|byte| *byte == 0);
     let text = std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]).unwrap_or("");
@@ -321,12 +327,13 @@ fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
     pairs.collect::<Option<_>>().ok_or_else(damaged)
 }
 
-/// A new image of `bytes` bytes, with `parts` at their offsets, which is there as a whole or not at all. It is for its owner alone.
+/// Makes a new image of `bytes` bytes, with `parts` at their offsets. The file appears at `path` complete or not at
+/// all. Only its owner can access it.
 fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     let beside = PathBuf::from(name);
-    // A file that exists already is not this device's own, and stays.
+    // If a file with this name exists, another process may own it. `create_new` then fails and leaves it unchanged.
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -340,7 +347,7 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
             file.write_all_at(part, *offset)?;
         }
         file.sync_all()?;
-        // A file that another program has made meanwhile is not replaced.
+        // The link fails if another program has made a file at `path` meanwhile, so that file is not replaced.
         std::fs::hard_link(&beside, path)
     })();
     let _ = std::fs::remove_file(&beside);

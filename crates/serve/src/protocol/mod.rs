@@ -1,11 +1,13 @@
-//! The NBD protocol without sockets: bytes in, commands out, replies as bytes.
+//! The NBD protocol without sockets: received bytes become commands, and replies become bytes to send.
 //!
-//! A [`Session`] is one connection. It is given the bytes that have arrived, says how many it took, and appends the bytes to send to an output.
-//! Everything that a client may get wrong is answered here; a [`Command`] that comes out is legal. Nothing grows with a client's claims: lengths are
-//! checked before anything is kept, and data that are too long are skipped.
+//! A [`Session`] is the state of one connection. It gets the received bytes, reports how many it has used, and
+//! appends the bytes to send to an output. It answers every mistake of a client itself, so a [`Command`] that it
+//! returns is always legal. Its memory does not grow with lengths that a client merely announces: it checks lengths
+//! before it keeps anything, and skips data that are too long.
 //!
-//! The supported part of the protocol: the fixed newstyle handshake and its options, simple and structured replies, and the commands of the baseline
-//! with write-zeroes, cache and block status. The terms are those of the protocol's document (`doc/proto.md` of the reference implementation).
+//! It supports these parts of the protocol: the fixed newstyle handshake and its options, simple and structured
+//! replies, and the commands of the baseline with write-zeroes, cache and block status. The terms are those of the
+//! protocol's document (`doc/proto.md` of the reference implementation).
 
 mod options;
 mod reply;
@@ -17,25 +19,26 @@ pub mod wire;
 pub use reply::{Extent, Reply};
 pub use session::{Command, CommandKind, Session, Step};
 
-/// Most bytes of a request's payload; the document asks every server to accept that many.
+/// The largest number of bytes of a request's payload. The protocol's document asks every server to accept that
+/// many.
 pub const PAYLOAD_MAX: u32 = 1 << 25;
-/// Bytes of the smallest addressable block: a sector.
+/// The smallest block that can be addressed, in bytes: a sector.
 pub const BLOCK_MIN: u32 = 512;
-/// Bytes of a string, at most.
+/// The largest number of bytes of a string.
 pub const STRING_MAX: usize = 4096;
 
-/// What is served.
+/// The export that is served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
-    /// Its name; the empty name asks for it as well.
+    /// The name. The empty name selects this export as well.
     pub name: String,
-    /// Bytes; a multiple of [`BLOCK_MIN`].
+    /// The size in bytes, a multiple of [`BLOCK_MIN`].
     pub bytes: u64,
-    /// Whether it may only be read.
+    /// Whether clients may only read.
     pub read_only: bool,
-    /// Bytes of the block that is best: a power of two from 512 to [`PAYLOAD_MAX`].
+    /// The block size in bytes with which the device works best: a power of two from 512 to [`PAYLOAD_MAX`].
     pub preferred_block: u32,
-    /// One line for people.
+    /// A line of text that describes the export to people.
     pub about: String,
 }
 
@@ -62,7 +65,7 @@ impl Export {
     }
 }
 
-/// Why a command failed, as the protocol says it.
+/// The reason why a command failed, with the error number of the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum ErrorCode {
@@ -70,7 +73,7 @@ pub enum ErrorCode {
     Permission = 1,
     /// Input or output error.
     Io = 5,
-    /// There is no memory for it.
+    /// There is no memory for the command.
     NoMemory = 12,
     /// Invalid argument.
     Invalid = 22,

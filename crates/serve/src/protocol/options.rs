@@ -1,28 +1,28 @@
-//! Options: the agreements of client and server before the first command.
+//! Options, by which client and server negotiate before the first command.
 
 use super::wire::{self, Fields, Put};
 use super::{BLOCK_MIN, Export, PAYLOAD_MAX, STRING_MAX};
 
-/// Bytes of a known option's data, at most: some names and queries.
+/// The largest number of bytes of the data of a known option, which are some names and queries.
 const DATA_MAX: usize = 1 << 14;
 
 /// The negotiated features.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Negotiated {
-    /// Structured replies.
+    /// Whether replies are structured.
     pub structured: bool,
-    /// Block status reports which ranges are allocated.
+    /// Whether block status reports which ranges are allocated.
     pub allocation: bool,
 }
 
-/// The state after an option.
+/// The state of the connection after an option.
 pub(super) enum Next {
     Options,
     Commands,
     Close,
 }
 
-/// Bytes of data that are looked at; of options that are not known none.
+/// The largest number of bytes of data of `option` that are read; 0 for an unknown option.
 pub(super) fn data_max(option: u32) -> usize {
     match option {
         wire::OPT_EXPORT_NAME => STRING_MAX,
@@ -30,7 +30,7 @@ pub(super) fn data_max(option: u32) -> usize {
         | wire::OPT_GO
         | wire::OPT_LIST_META_CONTEXT
         | wire::OPT_SET_META_CONTEXT => DATA_MAX,
-        // Options with unexpected data are read in order to refuse or ignore them.
+        // These options should have no data. Data are read so that the option can be refused or the data ignored.
         wire::OPT_ABORT | wire::OPT_LIST | wire::OPT_STARTTLS | wire::OPT_STRUCTURED_REPLY => {
             STRING_MAX
         }
@@ -38,7 +38,7 @@ pub(super) fn data_max(option: u32) -> usize {
     }
 }
 
-/// How an option with longer data is refused.
+/// The error for an option whose data exceed that number.
 pub(super) fn refusal_of_length(option: u32) -> u32 {
     if data_max(option) == 0 {
         wire::REP_ERR_UNSUP
@@ -47,7 +47,7 @@ pub(super) fn refusal_of_length(option: u32) -> u32 {
     }
 }
 
-/// Puts out a reply to `option`.
+/// Appends a reply to `option`.
 pub(super) fn reply(option: u32, kind: u32, data: &[u8], out: &mut Vec<u8>) {
     out.put64(wire::OPTION_REPLY);
     out.put32(option);
@@ -57,7 +57,7 @@ pub(super) fn reply(option: u32, kind: u32, data: &[u8], out: &mut Vec<u8>) {
 }
 
 impl Negotiated {
-    /// Takes `option` of a client with these flags.
+    /// Carries out `option` with its `data`. `client` has the flags of the client.
     pub(super) fn take(
         &mut self,
         export: &Export,
@@ -140,7 +140,7 @@ impl Negotiated {
                 reply(option, wire::REP_INFO, &fact, out);
             }
         }
-        // Sent in any case: a client that does not ask is bound by it as well.
+        // The block sizes are always sent, because they also bind a client that does not ask for them.
         fact.clear();
         fact.put16(wire::INFO_BLOCK_SIZE);
         fact.put32(BLOCK_MIN);
@@ -158,7 +158,7 @@ impl Negotiated {
     fn contexts(&mut self, export: &Export, option: u32, data: &[u8], out: &mut Vec<u8>) {
         let sets = option == wire::OPT_SET_META_CONTEXT;
         if sets {
-            // Also where it fails.
+            // An option that fails also clears the earlier selection.
             self.allocation = false;
         }
         if !self.structured {
@@ -192,7 +192,8 @@ impl Negotiated {
     }
 }
 
-/// The name in the data of `INFO` and `GO`, and the numbers of the facts wanted, two bytes each.
+/// The name in the data of `INFO` or `GO`, and the numbers of the requested facts, two bytes each; `None` if the
+/// data are malformed.
 fn name_and_facts(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut fields = Fields(data);
     let length = fields.u32()? as usize;
@@ -202,7 +203,7 @@ fn name_and_facts(data: &[u8]) -> Option<(&[u8], &[u8])> {
     (fields.0.is_empty() && length <= STRING_MAX).then_some((name, facts))
 }
 
-/// The name in the data of an option about metadata contexts, and its queries.
+/// The name and the queries in the data of an option about metadata contexts; `None` if the data are malformed.
 fn name_and_queries(data: &[u8]) -> Option<(&[u8], Vec<&[u8]>)> {
     let mut fields = Fields(data);
     let length = fields.u32()? as usize;

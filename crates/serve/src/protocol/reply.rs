@@ -1,4 +1,4 @@
-//! Replies to commands, as bytes.
+//! The encoding of replies to commands.
 
 use super::wire::{self, Put};
 use super::{Command, CommandKind, ErrorCode, Export};
@@ -6,15 +6,15 @@ use super::{Command, CommandKind, ErrorCode, Export};
 /// A range of the export, and its state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
-    /// Bytes; not 0.
+    /// The length in bytes; not 0.
     pub bytes: u32,
-    /// Whether nothing was ever written there, or it was trimmed.
+    /// Whether the range was never written or was trimmed.
     pub is_hole: bool,
-    /// Whether it reads as zeros.
+    /// Whether the range reads as zeros.
     pub is_zero: bool,
 }
 
-/// How one command is answered: the data to keep until then.
+/// The facts about a command that its reply needs. They are kept until the reply is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reply {
     cookie: u64,
@@ -35,25 +35,25 @@ impl Reply {
         }
     }
 
-    /// The first byte that was asked for.
+    /// The first byte of the command's range.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// How many bytes were asked for.
+    /// The number of bytes of the command's range.
     #[must_use]
     pub fn length(&self) -> u32 {
         self.length
     }
 
-    /// Bytes of the answer's data.
+    /// The number of bytes of data in a successful reply: those of a read, otherwise 0.
     #[must_use]
     pub fn data_bytes(&self) -> u32 {
         if self.is_read { self.length } else { 0 }
     }
 
-    /// It is done. Only the bytes of a read follow this.
+    /// Appends a successful reply. For a read, the caller has to append the bytes after it.
     pub fn done(&self, out: &mut Vec<u8>) {
         if self.is_read && self.structured {
             self.chunk(wire::REPLY_OFFSET_DATA, 8 + self.length, out);
@@ -63,7 +63,8 @@ impl Reply {
         }
     }
 
-    /// It failed, because of `error`; `why` is for people, and of less than 4096 bytes.
+    /// Appends a reply that the command failed with `error`. `why` is a message for people of at most 4096 bytes;
+    /// the rest is cut off. A simple reply does not contain it.
     pub fn failed(&self, error: ErrorCode, why: &str, out: &mut Vec<u8>) {
         if !self.structured {
             return self.simple(error as u32, out);
@@ -75,7 +76,8 @@ impl Reply {
         out.extend_from_slice(why);
     }
 
-    /// The state of the range, from its beginning: at least one extent, and of the others the first ones that were asked for.
+    /// Appends the reply to a block status with `extents`, the states of the range from its start. There must be at
+    /// least one extent.
     pub fn block_status(&self, extents: &[Extent], out: &mut Vec<u8>) {
         self.chunk(wire::REPLY_BLOCK_STATUS, 4 + 8 * extents.len() as u32, out);
         out.put32(super::session::ALLOCATION_ID);
@@ -93,7 +95,7 @@ impl Reply {
         out.put64(self.cookie);
     }
 
-    /// The one chunk of the reply, of `length` bytes.
+    /// Appends the header of a reply of a single chunk, which has `length` bytes after the header.
     fn chunk(&self, kind: u16, length: u32, out: &mut Vec<u8>) {
         out.put32(wire::STRUCTURED_REPLY);
         out.put16(wire::REPLY_FLAG_DONE);
@@ -103,7 +105,8 @@ impl Reply {
     }
 }
 
-/// The error in `command` on `export`, as the protocol's number and in words.
+/// The error in `command` on `export`, as the error code of the protocol and a message; `None` if the command is
+/// legal.
 pub(super) fn fault(
     command: &Command<'_>,
     flags: u16,
@@ -112,7 +115,7 @@ pub(super) fn fault(
 ) -> Option<(ErrorCode, &'static str)> {
     use CommandKind::{BlockStatus, Cache, Disconnect, Flush, Read, Trim, Write, WriteZeroes};
     if command.kind == Disconnect {
-        // It has no reply.
+        // A disconnect has no reply.
         return None;
     }
     let own = match command.kind {

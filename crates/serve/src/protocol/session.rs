@@ -1,79 +1,80 @@
-//! One connection: from the greeting over options to commands.
+//! The state of a connection, from the greeting through the options to the commands.
 
 use super::options::{self, Negotiated, Next};
 use super::reply::{self, Reply};
 use super::wire::{self, Fields, Put};
 use super::{ErrorCode, Export, PAYLOAD_MAX};
 
-/// The number by which block status is asked for, once it was selected.
+/// The number that identifies the metadata context `base:allocation` once a client has selected it.
 pub(super) const ALLOCATION_ID: u32 = 1;
 
 /// The kinds of commands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CommandKind {
-    /// Bytes to the client.
+    /// Send bytes to the client.
     Read,
-    /// Bytes from the client.
+    /// Write bytes from the client.
     Write,
-    /// The range is to read as zeros.
+    /// Make the range read as zeros.
     WriteZeroes,
-    /// The range is not needed any more.
+    /// The client does not need the range any more.
     Trim,
-    /// Everything answered so far is to be durable.
+    /// Make everything durable that was answered so far.
     Flush,
-    /// The range will be read soon.
+    /// The client will read the range soon.
     Cache,
-    /// The state of the range; `true` if one extent is enough.
+    /// Report the state of the range.
     BlockStatus,
-    /// The client leaves once everything else is answered.
+    /// End the connection after all other commands are answered.
     Disconnect,
 }
 
-/// A legal command.
+/// A command that was checked and is legal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command<'i> {
-    /// What it does.
+    /// The kind of the command.
     pub kind: CommandKind,
-    /// The client's name for it.
+    /// The cookie by which the client identifies the command.
     pub cookie: u64,
-    /// The first byte; a multiple of 512, within the export.
+    /// The first byte. It is a multiple of 512, and within the export.
     pub offset: u64,
-    /// How many bytes; a multiple of 512, within the export, and not 0 but of a flush.
+    /// The number of bytes. It is a multiple of 512, the range is within the export, and only a flush has 0.
     pub length: u32,
-    /// Force unit access.
+    /// Whether the command has force unit access (FUA).
     pub fua: bool,
-    /// Of block status: one extent, no longer than the range.
+    /// For a block status: whether the reply must have one extent, no longer than the range.
     pub one_extent: bool,
-    /// The bytes of a write.
+    /// The payload of a write; empty for other commands.
     pub data: &'i [u8],
 }
 
-/// The result of some input.
+/// The result of one step.
 #[derive(Debug)]
 pub enum Step<'i> {
-    /// Nothing: this many bytes of input have to be there.
+    /// Nothing was processed. This many bytes of input are needed.
     Needs(usize),
-    /// Number of bytes that were taken.
+    /// This many bytes of input were used.
     Took(usize),
-    /// This many bytes were taken, and were this command, which is answered by this reply.
+    /// This many bytes of input were used. They are this command, which is answered with this reply.
     Command(usize, Command<'i>, Reply),
-    /// The connection is over once what was put out is sent.
+    /// The connection has to be closed after the output was sent.
     Closed,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Flags of the client.
+    /// The greeting was sent; the flags of the client come next.
     Greeted,
     Options,
-    /// This many bytes of an option's data are skipped, and then it is refused by this reply.
+    /// `left` bytes of the data of `option` have to be skipped. Then the option is refused with the reply
+    /// `refusal`.
     PassingOption {
         option: u32,
         left: u32,
         refusal: u32,
     },
     Commands,
-    /// This many bytes of a command's payload are skipped, and then it fails with this error.
+    /// `left` bytes of the payload of a command have to be skipped. Then the command fails with `error`.
     PassingPayload {
         left: u32,
         reply: Reply,
@@ -86,13 +87,13 @@ enum State {
 #[derive(Debug)]
 pub struct Session {
     state: State,
-    /// The client knows fixed newstyle, and wants no zeros.
+    /// The handshake flags of the client: fixed newstyle, and no zeros.
     client: u16,
     negotiated: Negotiated,
 }
 
 impl Session {
-    /// A connection that has just begun; the greeting is put out.
+    /// A new connection. The greeting is appended to `out`.
     #[must_use]
     pub fn new(out: &mut Vec<u8>) -> Self {
         out.put64(wire::NBDMAGIC);
@@ -105,13 +106,13 @@ impl Session {
         }
     }
 
-    /// Whether options are over, and commands may come.
+    /// Whether the options are over, so that commands may come.
     #[must_use]
     pub fn is_transmitting(&self) -> bool {
         matches!(self.state, State::Commands | State::PassingPayload { .. })
     }
 
-    /// Takes one step with the present `input`, and appends its answers to the output.
+    /// Processes one step of `input`, and appends replies to `out`.
     pub fn step<'i>(&mut self, export: &Export, input: &'i [u8], out: &mut Vec<u8>) -> Step<'i> {
         match self.state {
             State::Greeted => self.greet(input),
@@ -177,7 +178,7 @@ impl Session {
             return Step::Needs(wire::OPTION_BYTES);
         };
         let is_fixed = self.client & wire::FIXED_NEWSTYLE != 0;
-        // Without fixed newstyle no other option can be answered.
+        // Without fixed newstyle the client understands the reply to no other option.
         if magic != wire::IHAVEOPT || !(is_fixed || option == wire::OPT_EXPORT_NAME) {
             return self.close();
         }
@@ -203,8 +204,9 @@ impl Session {
         Step::Took(wire::OPTION_BYTES + length as usize)
     }
 
-    /// Skips the payload of the write whose header begins `input`; the write fails with `error` at its end, for example because there is no memory
-    /// for it. The number of input bytes taken; `None` if no such header is there.
+    /// Skips the payload of the write whose header is at the start of `input`. The write fails with `error` once
+    /// its payload was skipped, for example because there is no memory for it. Returns the number of bytes of input
+    /// that were used; `None` if there is no such header.
     pub fn pass_over(&mut self, input: &[u8], error: (ErrorCode, &'static str)) -> Option<usize> {
         let header = Header::read(input)?;
         let is_write = header.magic == wire::REQUEST && header.number == wire::CMD_WRITE;
@@ -281,7 +283,7 @@ impl Session {
     }
 }
 
-/// The fields of a command, as they come.
+/// The fields of a command as they were received.
 struct Header {
     magic: u32,
     flags: u16,
@@ -304,7 +306,7 @@ impl Header {
         })
     }
 
-    /// As a command of this `kind`, without its payload.
+    /// The command of this `kind`, without its payload.
     fn command<'i>(&self, kind: CommandKind) -> Command<'i> {
         Command {
             kind,
@@ -318,7 +320,8 @@ impl Header {
     }
 }
 
-/// How many bytes of `input` are skipped of `left`, and how many are left then; `None` without input.
+/// The number of bytes of `input` to skip, out of `left` bytes, and how many remain to be skipped then. `None` if
+/// there is nothing to skip.
 fn pass(input: &[u8], left: u32) -> Option<(usize, u32)> {
     let taken = u32::try_from(input.len()).unwrap_or(u32::MAX).min(left);
     (taken > 0).then_some((taken as usize, left - taken))

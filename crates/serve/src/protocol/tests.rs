@@ -1,4 +1,4 @@
-//! The codec, byte by byte. Expected bytes are written by hand, from the protocol's document.
+//! Tests of the protocol, byte by byte. The expected bytes are written by hand from the protocol's document.
 
 use super::*;
 
@@ -12,7 +12,8 @@ fn export() -> Export {
     }
 }
 
-/// What a session does with bytes that come `piece` at a time: what it says, and the commands it understood.
+/// What a session makes of an input that comes `piece` bytes at a time: its output, the commands, the replies, and
+/// whether it closed the connection.
 #[derive(Default)]
 struct Heard {
     out: Vec<u8>,
@@ -58,7 +59,7 @@ fn hear(export: &Export, input: &[u8], piece: usize) -> Heard {
     heard
 }
 
-/// What is heard of `input`, which has to be equal whatever pieces it comes in.
+/// What a session makes of `input`. Fails if the result depends on the size of the pieces in which the input comes.
 fn said(input: &[u8]) -> Heard {
     let whole = hear(&export(), input, input.len().max(1));
     for piece in [1, 2, 7, 29] {
@@ -96,7 +97,7 @@ fn request(command: u8, flags: u8, offset: u64, length: u32) -> Vec<u8> {
     bytes
 }
 
-/// What is said behind the greeting to `parts`.
+/// The output after the greeting, for the input `parts`.
 fn answer(parts: &[&[u8]]) -> Vec<u8> {
     let heard = said(&parts.concat());
     heard.out[GREETING.len()..].to_vec()
@@ -116,7 +117,7 @@ fn simple(error: u8) -> Vec<u8> {
     bytes
 }
 
-/// Bits 0, 2, 3, 5, 6, 8, 10, 11.
+/// Transmission flags: bits 0, 2, 3, 5, 6, 8, 10, 11.
 const FLAGS: [u8; 2] = [0b1101, 0b0110_1101];
 
 fn facts_of_go(number: u8, flags: [u8; 2]) -> Vec<u8> {
@@ -137,7 +138,7 @@ fn an_export_name_ends_options_with_or_without_zeros() {
     assert_eq!(answer(&[FIXED, &name]), plain);
     let with_zeros = [plain, vec![0; 124]].concat();
     assert_eq!(answer(&[&[0, 0, 0, 1], &name]), with_zeros);
-    // Without fixed newstyle it is the only option.
+    // Without fixed newstyle the export name is the only option that is accepted.
     assert_eq!(answer(&[&[0, 0, 0, 0], &name]), with_zeros);
     assert!(said(&[&[0, 0, 0, 0][..], &option(3, &[])].concat()).closed);
     assert!(said(&[FIXED, &option(1, b"other")].concat()).closed);
@@ -160,7 +161,7 @@ fn go_and_info_tell_size_flags_and_blocks() {
     let unknown = answer(&[FIXED, &go("x", 7), &go("disk", 7)]);
     let refusal = option_reply(7, 0x8000_0006, b"no such export");
     assert_eq!(unknown, [refusal, facts_of_go(7, FLAGS)].concat());
-    // The name and the description only where they are asked for.
+    // The name and the description are sent only if the client asks for them.
     let asking = option(6, &[0, 0, 0, 0, 0, 2, 0, 1, 0, 2]);
     let text = answer(&[FIXED, &asking]);
     let has = |fact: &[u8]| text.windows(fact.len()).any(|part| part == fact);
@@ -241,7 +242,7 @@ fn metadata_contexts_need_structured_replies_and_a_colon() {
         [0x80, 0, 0, 3]
     );
     assert_eq!(asked(&contexts(10, "x", &[]))[12..16], [0x80, 0, 0, 6]);
-    // A selection that fails takes the one before away.
+    // A selection that fails also clears the earlier selection.
     let gone = [first, contexts(10, "", &["nothing"]), go("", 7)].concat();
     let status = request(7, 0, 0, 512);
     let heard = said(&[FIXED, &structured, &gone, &status].concat());
@@ -277,7 +278,7 @@ fn commands_are_understood_with_force_unit_access_on_each() {
     );
     assert!(heard.commands.iter().all(|command| command.3));
     assert_eq!(heard.commands[0].4, [9; 1024]);
-    // Nothing is taken behind a farewell.
+    // Nothing after a disconnect is processed.
     let heard = after_go(&[request(2, 0, 0, 0), request(3, 0, 0, 0)].concat());
     assert_eq!(heard.commands.len(), 1);
     assert!(heard.closed);
@@ -333,7 +334,7 @@ fn a_read_only_export_takes_nothing_and_says_so() {
         assert!(heard.commands.is_empty());
     }
     let heard = hear(&export, &head, 1000);
-    // Bits 0, 1, 2, 3, 8, 10: neither trim nor zeroes.
+    // Bits 0, 1, 2, 3, 8, 10: a read-only export has neither trim nor write-zeroes.
     let flags = [0b101, 0b0000_1111];
     assert_eq!(heard.out[GREETING.len()..], facts_of_go(7, flags));
 }
@@ -363,7 +364,7 @@ fn a_payload_that_is_too_long_is_passed_over() {
     let flush = request(3, 0, 0, 0);
     let next = session.step(&export(), &flush, &mut out);
     assert!(matches!(next, Step::Command(28, _, _)));
-    // A read of that length has no payload, and is refused at once.
+    // A read of that length has no payload to skip, and is refused at once.
     assert_eq!(after_go(&request(0, 0, 0, length)).out, simple(22));
 }
 

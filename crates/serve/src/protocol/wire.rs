@@ -1,61 +1,61 @@
-//! The numbers of the protocol, and how they stand in bytes: the highest byte first.
+//! The constants of the protocol, and the encoding of its numbers, which is big-endian.
 
-/// Begins the greeting.
+/// Magic number: the start of the greeting.
 pub const NBDMAGIC: u64 = 0x4e42_444d_4147_4943;
-/// Follows it, and begins each option.
+/// Magic number: follows in the greeting, and starts each option.
 pub const IHAVEOPT: u64 = 0x4948_4156_454f_5054;
-/// Begins the reply to an option.
+/// Magic number: the start of the reply to an option.
 pub const OPTION_REPLY: u64 = 0x0003_e889_0455_65a9;
-/// Begins a request.
+/// Magic number: the start of a request.
 pub const REQUEST: u32 = 0x2560_9513;
-/// Begins a simple reply.
+/// Magic number: the start of a simple reply.
 pub const SIMPLE_REPLY: u32 = 0x6744_6698;
-/// Begins a chunk of a structured reply.
+/// Magic number: the start of a chunk of a structured reply.
 pub const STRUCTURED_REPLY: u32 = 0x668e_33ef;
 
-/// Handshake, both sides: errors may be answered, and options go on.
+/// Handshake flag of both sides: errors are answered, and options go on after them.
 pub const FIXED_NEWSTYLE: u16 = 1;
-/// Handshake, both sides: no zeros behind the answer to an export name.
+/// Handshake flag of both sides: no zeros follow the answer to an export name.
 pub const NO_ZEROES: u16 = 2;
 
-/// Transmission flags are there.
+/// Transmission flag: the flags are valid.
 pub const FLAG_HAS_FLAGS: u16 = 1;
-/// The export is read-only.
+/// Transmission flag: the export is read-only.
 pub const FLAG_READ_ONLY: u16 = 1 << 1;
-/// Flush is known.
+/// Transmission flag: flush is supported.
 pub const FLAG_SEND_FLUSH: u16 = 1 << 2;
-/// Force unit access is known.
+/// Transmission flag: force unit access is supported.
 pub const FLAG_SEND_FUA: u16 = 1 << 3;
-/// Trim is known.
+/// Transmission flag: trim is supported.
 pub const FLAG_SEND_TRIM: u16 = 1 << 5;
-/// Write-zeroes is known.
+/// Transmission flag: write-zeroes is supported.
 pub const FLAG_SEND_WRITE_ZEROES: u16 = 1 << 6;
-/// Reads in one piece are known.
+/// Transmission flag: reads whose reply is in one chunk are supported.
 pub const FLAG_SEND_DF: u16 = 1 << 7;
-/// One cache for all connections.
+/// Transmission flag: all connections share one cache, so a flush on one covers the writes of all.
 pub const FLAG_CAN_MULTI_CONN: u16 = 1 << 8;
-/// Cache is known.
+/// Transmission flag: cache is supported.
 pub const FLAG_SEND_CACHE: u16 = 1 << 10;
-/// Fast zeroes are known, and refused where they are not fast.
+/// Transmission flag: fast zeroes are supported. They are refused where they are not fast.
 pub const FLAG_SEND_FAST_ZERO: u16 = 1 << 11;
 
-/// Option: this export, and no more options.
+/// Option: select this export, and end the options.
 pub const OPT_EXPORT_NAME: u32 = 1;
-/// Option: the end.
+/// Option: end the connection.
 pub const OPT_ABORT: u32 = 2;
-/// Option: which exports there are.
+/// Option: list the exports.
 pub const OPT_LIST: u32 = 3;
-/// Option: encryption.
+/// Option: use encryption.
 pub const OPT_STARTTLS: u32 = 5;
-/// Option: the properties of this export.
+/// Option: report the properties of this export.
 pub const OPT_INFO: u32 = 6;
-/// Option: the same, and no more options.
+/// Option: report the properties of this export, select it, and end the options.
 pub const OPT_GO: u32 = 7;
-/// Option: structured replies.
+/// Option: use structured replies.
 pub const OPT_STRUCTURED_REPLY: u32 = 8;
-/// Option: which metadata contexts there are.
+/// Option: list the metadata contexts.
 pub const OPT_LIST_META_CONTEXT: u32 = 9;
-/// Option: these metadata contexts.
+/// Option: select these metadata contexts.
 pub const OPT_SET_META_CONTEXT: u32 = 10;
 
 /// Option reply: done.
@@ -66,53 +66,53 @@ pub const REP_SERVER: u32 = 2;
 pub const REP_INFO: u32 = 3;
 /// Option reply: a metadata context.
 pub const REP_META_CONTEXT: u32 = 4;
-/// Option reply: not known here.
+/// Option reply: the option is not supported.
 pub const REP_ERR_UNSUP: u32 = (1 << 31) + 1;
-/// Option reply: makes no sense.
+/// Option reply: the data of the option are invalid.
 pub const REP_ERR_INVALID: u32 = (1 << 31) + 3;
-/// Option reply: no such export.
+/// Option reply: there is no such export.
 pub const REP_ERR_UNKNOWN: u32 = (1 << 31) + 6;
-/// Option reply: too long.
+/// Option reply: the data of the option are too long.
 pub const REP_ERR_TOO_BIG: u32 = (1 << 31) + 9;
 
-/// Fact: size and flags.
+/// Fact: size and transmission flags.
 pub const INFO_EXPORT: u16 = 0;
-/// Fact: the name.
+/// Fact: name.
 pub const INFO_NAME: u16 = 1;
-/// Fact: a line for people.
+/// Fact: description for people.
 pub const INFO_DESCRIPTION: u16 = 2;
-/// Fact: sizes of blocks.
+/// Fact: block sizes.
 pub const INFO_BLOCK_SIZE: u16 = 3;
 
-/// Command.
+/// Command: read.
 pub const CMD_READ: u16 = 0;
-/// Command.
+/// Command: write.
 pub const CMD_WRITE: u16 = 1;
-/// Command: the end, once all others are answered.
+/// Command: disconnect after all other commands are answered.
 pub const CMD_DISC: u16 = 2;
-/// Command.
+/// Command: flush.
 pub const CMD_FLUSH: u16 = 3;
-/// Command.
+/// Command: trim.
 pub const CMD_TRIM: u16 = 4;
-/// Command: soon to be read.
+/// Command: cache, a hint that the range will be read soon.
 pub const CMD_CACHE: u16 = 5;
-/// Command.
+/// Command: write-zeroes.
 pub const CMD_WRITE_ZEROES: u16 = 6;
-/// Command.
+/// Command: block status.
 pub const CMD_BLOCK_STATUS: u16 = 7;
 
 /// Command flag: force unit access.
 pub const CMD_FLAG_FUA: u16 = 1;
-/// Command flag: zeros take their place.
+/// Command flag: the zeros stay allocated.
 pub const CMD_FLAG_NO_HOLE: u16 = 1 << 1;
-/// Command flag: the answer in one piece.
+/// Command flag: reply in one chunk.
 pub const CMD_FLAG_DF: u16 = 1 << 2;
-/// Command flag: one extent.
+/// Command flag: report one extent only.
 pub const CMD_FLAG_REQ_ONE: u16 = 1 << 3;
-/// Command flag: zeros, if that is faster than a write.
+/// Command flag: write zeros only if that is faster than a write.
 pub const CMD_FLAG_FAST_ZERO: u16 = 1 << 4;
 
-/// Structured reply: the last chunk.
+/// Structured reply flag: this is the last chunk.
 pub const REPLY_FLAG_DONE: u16 = 1;
 /// Chunk: no content.
 pub const REPLY_NONE: u16 = 0;
@@ -125,25 +125,26 @@ pub const REPLY_BLOCK_STATUS: u16 = 5;
 /// Chunk: an error.
 pub const REPLY_ERROR: u16 = (1 << 15) + 1;
 
-/// Extent: not allocated.
+/// Extent state: not allocated.
 pub const STATE_HOLE: u32 = 1;
-/// Extent: reads as zeros.
+/// Extent state: reads as zeros.
 pub const STATE_ZERO: u32 = 2;
 
-/// The one metadata context: which ranges are allocated.
+/// The name of the only metadata context, which reports which ranges are allocated.
 pub const ALLOCATION: &str = "base:allocation";
 
-/// Bytes of a request without its payload.
+/// The number of bytes of a request without its payload.
 pub const REQUEST_BYTES: usize = 28;
-/// Bytes of an option without its data.
+/// The number of bytes of an option without its data.
 pub const OPTION_BYTES: usize = 16;
 
-/// Takes numbers from the front of bytes.
+/// Reads big-endian numbers from the front of a slice of bytes. Each method returns `None` if too few bytes are
+/// left.
 #[derive(Clone, Copy, Debug)]
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// This many bytes, if they are there.
+    /// Takes the next `count` bytes.
     pub fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -154,29 +155,29 @@ impl<'a> Fields<'a> {
         self.bytes(N)?.try_into().ok()
     }
 
-    /// 16 bits.
+    /// Takes a number of 16 bits.
     pub fn u16(&mut self) -> Option<u16> {
         self.array().map(u16::from_be_bytes)
     }
 
-    /// 32 bits.
+    /// Takes a number of 32 bits.
     pub fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_be_bytes)
     }
 
-    /// 64 bits.
+    /// Takes a number of 64 bits.
     pub fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_be_bytes)
     }
 }
 
-/// Appends numbers.
+/// Appends big-endian numbers.
 pub trait Put {
-    /// 16 bits.
+    /// Appends a number of 16 bits.
     fn put16(&mut self, value: u16);
-    /// 32 bits.
+    /// Appends a number of 32 bits.
     fn put32(&mut self, value: u32);
-    /// 64 bits.
+    /// Appends a number of 64 bits.
     fn put64(&mut self, value: u64);
 }
 

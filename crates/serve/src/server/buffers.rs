@@ -1,4 +1,4 @@
-//! Bytes that have come and are not understood yet, and bytes that are to go.
+//! Buffers of a connection: received bytes that are not parsed yet, and bytes to send.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -6,29 +6,30 @@ use std::time::Instant;
 
 use super::memory::SHARE;
 
-/// Bytes of input that are kept for a connection at least.
+/// The initial size of an input buffer, in bytes. A smaller buffer is not shrunk.
 pub(super) const SMALL: usize = 1 << 14;
-/// A buffer that grew beyond that is freed once it is empty.
+/// An empty input buffer with more bytes than this is freed.
 const KEPT: usize = 1 << 21;
-/// Bytes of answers that go with one call, unless one answer has more.
+/// The size of a piece of output in bytes, unless one answer is larger. Each call sends at most one piece.
 const PIECE: usize = 1 << 16;
-/// Bytes of an answer besides its data: a header and a sentence, or the extents of a block status.
+/// The largest number of bytes of an answer besides its data: a header and a message, or the extents of a block
+/// status.
 pub(super) const ANSWER_MAX: usize = 1 << 14;
 
-/// The outcome of a read or write of bytes.
+/// The outcome of reading or writing bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Moved {
-    /// As many as there was room for.
+    /// All bytes for which there was room were moved.
     All,
-    /// Some bytes, and there are no more for now.
+    /// Some bytes were moved; no more can be moved for now.
     Some,
-    /// Nothing for now.
+    /// No bytes can be moved for now.
     Nothing,
-    /// The other side is gone.
+    /// The other side has closed the connection, or the socket has failed.
     End,
 }
 
-/// The outcome of a call that could have moved `room` bytes, and how many it moved.
+/// Classifies the outcome of a call that could have moved `room` bytes. Returns also how many bytes it moved.
 fn moved(outcome: io::Result<usize>, room: usize) -> (Moved, usize) {
     match outcome {
         Ok(0) => (Moved::End, 0),
@@ -36,14 +37,14 @@ fn moved(outcome: io::Result<usize>, room: usize) -> (Moved, usize) {
         Ok(count) => (Moved::Some, count),
         Err(cause) => match cause.kind() {
             io::ErrorKind::WouldBlock => (Moved::Nothing, 0),
-            // It is tried again.
+            // The caller tries again.
             io::ErrorKind::Interrupted => (Moved::All, 0),
             _ => (Moved::End, 0),
         },
     }
 }
 
-/// Bytes that have come.
+/// Received bytes that are not parsed yet.
 #[derive(Default)]
 pub(super) struct Input {
     buffer: Vec<u8>,
@@ -56,25 +57,25 @@ impl Input {
         &self.buffer[self.start..self.end]
     }
 
-    /// Bytes of memory.
+    /// The size of the buffer in bytes.
     pub fn memory(&self) -> usize {
         self.buffer.len()
     }
 
-    /// Whether the buffer has no byte of room, and would grow to be [filled](Self::fill).
+    /// Whether the buffer is full, so that [`fill`](Self::fill) would have to enlarge it.
     pub fn is_full(&self) -> bool {
         self.end - self.start == self.buffer.len()
     }
 
-    /// Bytes of memory after the next growth, towards a message of `needed` bytes. Beyond a share it only grows because one
-    /// message needs it.
+    /// The size of the buffer after its next growth, in bytes. The current message has at least `needed` bytes. The
+    /// buffer grows beyond a share only if one message needs it.
     pub fn grown(&self, needed: usize) -> usize {
         let used = self.end - self.start;
         let most = needed.max(SHARE);
         (2 * used).clamp(SMALL, most).max(used + 1)
     }
 
-    /// The first `count` bytes have been processed.
+    /// Removes the first `count` bytes, which were processed.
     pub fn consume(&mut self, count: usize) {
         self.start += count;
         if self.start == self.end {
@@ -85,7 +86,7 @@ impl Input {
         }
     }
 
-    /// Frees memory that holds no bytes, if there is much of it.
+    /// Frees the unused memory of the buffer if it is more than [`SMALL`].
     pub fn shrink(&mut self) {
         if self.buffer.len() - (self.end - self.start) > SMALL {
             self.buffer = self.bytes().to_vec();
@@ -93,7 +94,8 @@ impl Input {
         }
     }
 
-    /// Reads the available bytes, towards a message of `needed` bytes. Memory grows with the received bytes, not with the announced length.
+    /// Reads the available bytes of a message that has at least `needed` bytes. Memory grows with the received
+    /// bytes, not with the announced length.
     pub fn fill(&mut self, from: &mut impl Read, needed: usize) -> Moved {
         let used = self.end - self.start;
         let room = self.buffer.len() - self.start;
@@ -114,21 +116,21 @@ impl Input {
     }
 }
 
-/// Bytes to send, in pieces: pieces that were sent take no memory, however many follow them.
+/// Bytes to send, in pieces. A piece is freed as soon as it was sent, however many pieces follow it.
 #[derive(Default)]
 pub(super) struct Output {
-    /// In their order; new bytes are appended to the last.
+    /// The pieces in the order in which they are sent. New bytes are appended to the last piece.
     pieces: VecDeque<Vec<u8>>,
-    /// Bytes, and bytes of memory, of all but the last.
+    /// The number of bytes, and of bytes of memory, of all pieces but the last.
     full: [usize; 2],
-    /// Bytes of the first that have gone.
+    /// The number of bytes of the first piece that were sent.
     sent: usize,
-    /// Since when there are bytes that the other side does not accept.
+    /// The time since which bytes wait for the other side to accept them; `None` if no bytes wait.
     pub since: Option<Instant>,
 }
 
 impl Output {
-    /// Where an answer goes that has `bytes` bytes of data.
+    /// The piece to which an answer with `bytes` bytes of data is appended.
     pub fn piece(&mut self, bytes: usize) -> &mut Vec<u8> {
         let wanted = bytes + ANSWER_MAX;
         let last = self.pieces.back();
@@ -151,7 +153,7 @@ impl Output {
         &mut self.pieces[last]
     }
 
-    /// Bytes that have not gone.
+    /// The number of bytes that were not sent yet.
     pub fn len(&self) -> usize {
         self.full[0] + self.pieces.back().map_or(0, Vec::len) - self.sent
     }
@@ -160,12 +162,12 @@ impl Output {
         self.len() == 0
     }
 
-    /// Bytes of memory.
+    /// The memory of all pieces in bytes.
     pub fn memory(&self) -> usize {
         self.full[1] + self.pieces.back().map_or(0, Vec::capacity)
     }
 
-    /// Writes as much of the first piece as the other side accepts.
+    /// Sends as much of the first piece as the other side accepts.
     pub fn send(&mut self, to: &mut impl Write) -> Moved {
         let is_last = self.pieces.len() == 1;
         let Some(first) = self.pieces.front_mut() else {
@@ -229,7 +231,7 @@ mod tests {
         assert_eq!(input.memory(), 0);
     }
 
-    /// Takes `most` bytes at a time.
+    /// A writer that accepts at most `.1` bytes at a time.
     struct Slow(Vec<u8>, usize);
 
     impl Write for Slow {
@@ -258,7 +260,7 @@ mod tests {
             let answer = vec![round as u8; bytes];
             output.piece(bytes).extend_from_slice(&answer);
             said.extend_from_slice(&answer);
-            // It is never empty, and takes about as much as remains.
+            // The output never becomes empty here. Its memory must stay near the number of bytes that remain.
             while output.len() > 400_000 {
                 output.send(&mut to);
             }

@@ -1,4 +1,4 @@
-//! Commands of clients as requests for the device.
+//! The conversion of clients' commands to requests for the device.
 
 use destage_device::RequestKind;
 use destage_sim::run::live::{Ask, Holds};
@@ -7,15 +7,15 @@ use super::core::{InFlight, Owner};
 use crate::device::Front;
 use crate::protocol::{Command, CommandKind, Extent};
 
-/// Bytes of a sector.
+/// The number of bytes of a sector.
 pub(super) const SECTOR: u64 = 512;
-/// Sectors that the device takes in at once; a longer trim or write-zeroes goes in parts.
+/// The largest number of sectors of one request. A longer trim or write-zeroes is submitted in parts.
 pub(super) const PART_SECTORS: u64 = 1 << 16;
-/// Most pages examined, and most extents reported, for one request about block status.
+/// The largest number of pages that one block status examines, and the largest number of extents that it reports.
 const STATUS_PAGES: usize = 1 << 16;
 const STATUS_EXTENTS: usize = 1 << 10;
 
-/// `command` for the device: all of it, or its first part.
+/// The request for the device that `command` becomes, or its first part, and the record of the request in flight.
 pub(super) fn asked<'i>(command: &Command<'i>, owner: Owner) -> (InFlight, Ask<'i>) {
     let kind = match command.kind {
         CommandKind::Write => RequestKind::Write,
@@ -50,7 +50,7 @@ pub(super) fn asked<'i>(command: &Command<'i>, owner: Owner) -> (InFlight, Ask<'
     (request, ask)
 }
 
-/// The state of the range of `command`, from its beginning.
+/// The states of the range of `command`, from its start. The extents may cover only the beginning of the range.
 pub(super) fn extents(front: &Front<'_>, command: &Command<'_>) -> Vec<Extent> {
     let mut at = command.offset / SECTOR;
     let end = at + u64::from(command.length) / SECTOR;

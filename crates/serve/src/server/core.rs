@@ -1,4 +1,4 @@
-//! The server's work for its connections: commands go to the device, answers come back.
+//! The work of the server for its connections: it submits commands to the device and sends the answers.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
@@ -23,17 +23,18 @@ use crate::control;
 use crate::device::Front;
 use crate::protocol::{CommandKind, ErrorCode, Export, Reply, Session, Step};
 
-/// Commands of one connection before others have their turn.
+/// The largest number of commands that a connection submits in one turn.
 const TURN: usize = 64;
-/// A connection's turn ends after this time; then its answers are sent and other connections have their turn: a command that moves much does not hold
-/// up the answers to earlier ones.
+/// The longest duration of a turn. After it the answers of the connection are sent and other connections have their
+/// turns, so that commands that move many bytes do not delay earlier answers.
 const TURN_TIME: Duration = Duration::from_micros(100);
 /// The error for a request that exceeds the program's memory limit.
 const NO_MEMORY: &str = "the server's memory limit leaves no room for it";
-/// How long a handshake, and a farewell, may take.
+/// The longest duration of a handshake. A connection that is being ended has the same time for its last answers.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Records clients' requests: each as it was made, with its bytes, and the time of its arrival, in ticks since the device began.
+/// Records the requests of clients with their bytes, each as the client sent it. The second argument is the arrival
+/// time in ticks since the device began.
 pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
 
 /// The receiver of the answer to a request.
@@ -41,32 +42,32 @@ pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
 pub(super) enum Owner {
     Client(PeerId, Reply),
     Operator(PeerId),
-    /// The server itself.
+    /// The server itself, which flushes at its end.
     Nobody,
 }
 
-/// A request in the device.
+/// A request that was submitted to the device.
 #[derive(Clone, Copy)]
 pub(super) struct InFlight {
     pub owner: Owner,
     pub kind: RequestKind,
     pub fua: bool,
-    /// Bytes of a write, which are held until it is answered.
+    /// The number of bytes of a write. They are held until the write is answered.
     pub bytes: usize,
-    /// Sectors that the device does not have yet, of a request that goes in parts.
+    /// The first sector that was not submitted yet, for a request that is submitted in parts.
     pub next: u64,
     pub end: u64,
 }
 
-/// The event that a connection waits for after its turn.
+/// What a connection waits for when it stops processing commands.
 pub(super) enum Waits {
-    /// More to come.
+    /// More input.
     Input,
-    /// Others are done.
+    /// Room: requests of this connection have to complete, or its answers have to be accepted.
     Room,
-    /// Memory is free.
+    /// Memory that other connections have to free.
     Memory,
-    /// Nothing: it is only the turn of another connection.
+    /// Nothing. Only its turn is over.
     Turn,
 }
 
@@ -77,22 +78,22 @@ pub(super) struct Core<'a> {
     free: Vec<usize>,
     generations: u64,
     pub requests: Slab<InFlight>,
-    /// Connections whose turn comes.
+    /// The connections that wait for a turn.
     turns: VecDeque<PeerId>,
     deadlines: BTreeSet<(Instant, PeerId)>,
     pub(super) memory: Memory,
     operators: usize,
-    /// Makes bytes last, if anything does.
+    /// The thread that makes bytes durable, if the media need one.
     syncer: Option<Syncer>,
-    /// Why the last flush, that of the server itself, has failed, if it has.
+    /// The reason why the server's last flush failed; `None` if it did not fail.
     pub unsaved: Option<&'static str>,
     recorder: Option<Recorder<'a>>,
     pub recording: io::Result<()>,
-    /// Operators who asked the server to end, and wait for it.
+    /// The operators that ordered the server to end, and wait for the answer.
     pub stopping: Vec<PeerId>,
-    /// The operator that waits for the power to fail.
+    /// The operator that waits for the armed power loss.
     pub armed: Option<PeerId>,
-    /// No more commands are accepted.
+    /// Whether no more commands are accepted.
     closed: bool,
 }
 
@@ -124,17 +125,17 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Connections of clients.
+    /// The number of connections of clients.
     pub fn clients(&self) -> usize {
         self.peers.len() - self.free.len() - self.operators
     }
 
-    /// Connections of operators.
+    /// The number of connections of operators.
     pub fn operators(&self) -> usize {
         self.operators
     }
 
-    /// A new connection; `register` adds its socket to the poll.
+    /// Adds a new connection. `register` adds its socket to the poll.
     pub fn welcome(
         &mut self,
         mut stream: Stream,
@@ -146,7 +147,7 @@ impl<'a> Core<'a> {
             self.peers.len() - 1
         });
         if register(&mut stream, place).is_err() {
-            // The system has no room for it.
+            // The system has no resources for another connection.
             self.free.push(place);
             return;
         }
@@ -170,7 +171,7 @@ impl<'a> Core<'a> {
         self.queue(id);
     }
 
-    /// The socket at `place` is ready.
+    /// Takes note that the socket of the connection at `place` can be read or written.
     pub fn ready(&mut self, place: usize, event: &Event) {
         if let Some(Some(peer)) = self.peers.get_mut(place) {
             peer.socket.is_ending |= event.is_read_closed();
@@ -220,7 +221,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// How long the server may sleep before a connection needs it; `None` where none does.
+    /// How long the server may sleep before a connection needs it; `None` if no connection does.
     pub fn sleep(&self) -> Option<Duration> {
         if !self.turns.is_empty() {
             return Some(Duration::ZERO);
@@ -230,7 +231,7 @@ impl<'a> Core<'a> {
         Some(next.saturating_duration_since(Instant::now()))
     }
 
-    /// Gives every waiting connection a turn.
+    /// Gives each connection that waits for a turn one turn, and closes connections whose deadline has passed.
     pub fn work(&mut self) {
         self.front.advance();
         self.deliver();
@@ -252,7 +253,7 @@ impl<'a> Core<'a> {
     fn turn(&mut self, id: PeerId) {
         let Some(peer) = self.peer(id) else { return };
         peer.queued = false;
-        // Answers since its last turn do not wait for its present requests.
+        // Answers that completed since the last turn are sent before new commands are processed.
         if !peer.send() {
             return self.close(id);
         }
@@ -320,12 +321,13 @@ impl<'a> Core<'a> {
         if let Some(peer) = self.peer(id)
             && !peer.read()
         {
-            // Perhaps it still listens.
+            // The client may have closed only its sending side, and may still receive answers.
             peer.leaving = true;
         }
     }
 
-    /// Skips the write that is arriving, and answers that there is no memory for it; returns whether that can be done.
+    /// Skips the write that is arriving, and answers that there is no memory for it. Returns whether the message is
+    /// such a write.
     fn pass_over(&mut self, id: PeerId) -> bool {
         let Some(peer) = self.peer(id) else {
             return false;
@@ -340,7 +342,7 @@ impl<'a> Core<'a> {
         taken.is_some()
     }
 
-    /// Takes the commands of a client that have come.
+    /// Processes the received commands of a client. Returns what the connection waits for then.
     fn commands(&mut self, id: PeerId) -> Waits {
         let begun = Instant::now();
         for _ in 0..TURN {
@@ -403,7 +405,7 @@ impl<'a> Core<'a> {
                         let is_granted = need.is_granted() && self.memory.can_hold(bytes_out);
                         (!is_granted).then_some((ErrorCode::NoMemory, NO_MEMORY))
                     });
-                    // A write whose data are here holds as much already, and frees it on its way.
+                    // A write whose data have arrived already holds this memory, and frees it as it is carried out.
                     let moves = bytes_out == 0 && peer.under_way.requests == 0;
                     if refusal.is_none() && more > allowance && !moves {
                         peer.set_aside = None;
@@ -413,7 +415,7 @@ impl<'a> Core<'a> {
                     if let Some((code, why)) = refusal {
                         reply.failed(code, why, out);
                     } else if command.kind == CommandKind::Cache {
-                        // A hint. The scheme decides about pages in RAM.
+                        // This command is only a hint, and the buffer scheme alone decides which pages are in RAM.
                         reply.done(out);
                     } else if command.kind == CommandKind::BlockStatus {
                         reply.block_status(&extents(&self.front, &command), out);
@@ -436,7 +438,7 @@ impl<'a> Core<'a> {
                         peer.shrink();
                     }
                     self.deliver();
-                    // A completion that waits for the next command would be late.
+                    // An answer that waited until the next command was processed would be later than in the model.
                     let is_due = self.front.is_paced() && self.has_output(id);
                     if is_due || begun.elapsed() >= TURN_TIME {
                         return Waits::Turn;
@@ -451,7 +453,7 @@ impl<'a> Core<'a> {
         self.peer(id).is_some_and(|peer| !peer.output.is_empty())
     }
 
-    /// Gives answers to the connections they belong to.
+    /// Sends completions of the device to the connections that wait for them.
     pub(super) fn deliver(&mut self) {
         while let Some(completion) = self.front.completed() {
             let id = completion.tag as u32;
@@ -501,7 +503,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Answers requests whose bytes are durable by now.
+    /// Answers the requests whose sync has ended.
     fn deliver_synced(&mut self) {
         while let Some((owners, outcome)) = self.syncer.as_mut().and_then(Syncer::done) {
             for owner in owners {
@@ -510,7 +512,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// The device does not have the bytes of `request` any more, nor are they waited for.
+    /// Gives back the memory that the bytes of `request` had, because the request has completed.
     fn take_back(&mut self, request: &InFlight) {
         if request.bytes == 0 {
             return;
@@ -591,14 +593,13 @@ impl<'a> Core<'a> {
         self.deliver();
     }
 
-    /// Whether an operator asked the server to end.
+    /// Whether an operator ordered the server to end.
     pub fn is_to_stop(&self) -> bool {
         !self.stopping.is_empty()
     }
 
-    /// Answers everything that is under way, and then makes everything durable. No more commands are accepted. The results of a run that ended
-    /// between
-    /// the two.
+    /// Answers everything in flight, and then makes everything durable. No more commands are accepted. Returns the
+    /// results of a run that ends after the last answer, before the final flush.
     pub fn finish(&mut self) -> Metrics {
         self.closed = true;
         self.hurry();
@@ -625,7 +626,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Sends as much as can be sent; returns whether anything is left that a client may still accept.
+    /// Sends as much as can be sent. Returns whether bytes are left that a client may still accept.
     pub fn send_rest(&mut self) -> bool {
         let mut left = false;
         for peer in self.peers.iter_mut().flatten() {
@@ -635,7 +636,7 @@ impl<'a> Core<'a> {
     }
 }
 
-/// The error that a client gets for one of the disk behind the buffer.
+/// The error that a client gets for a fault of the disk behind the buffer.
 fn failed(fault: Fault) -> (ErrorCode, &'static str) {
     match fault {
         Fault::Full => (
@@ -649,7 +650,7 @@ fn failed(fault: Fault) -> (ErrorCode, &'static str) {
     }
 }
 
-/// The error that a client gets from a device that is no longer used.
+/// The error that a client gets when the device cannot be used any more.
 fn broken(why: &Broken) -> (ErrorCode, &'static str) {
     match why {
         Broken::Full(_) => (ErrorCode::NoSpace, "the flash has no room left"),

@@ -1,15 +1,23 @@
-//! Memory for connections: how much each may hold, how much all may hold, which of them wait for memory, and how much the limit of the whole program
-//! leaves.
+//! The memory of connections: how much each may hold, how much all may hold together, which of them wait for
+//! memory, and how much the memory limit of the program allows.
 //!
-//! A connection holds the arriving message, the data of its requests that the device has not answered, and answers that its client has not accepted.
-//! [`SHARE`] bytes each may hold at any time. More than that is granted only while all connections together hold no more than
-//! the pool; otherwise the connection waits, and is not read any further. Waiting connections share the memory that becomes free: each of them is due
-//! a byte in turn. So a request has its turn when its bytes would be complete: before a longer one of the same time, and never after all of those
-//! that came before it. When a connection has waited for [`STARVED`], those are closed that have held more than their share for as long: because
-//! their message does not end, or because their answers are not accepted. Requests in the device end by themselves, in the model's time.
+//! A connection holds three kinds of memory: the message that is arriving, the data of its requests that the device
+//! has not answered, and the answers that its client has not accepted. Each connection may always hold [`SHARE`]
+//! bytes. More is granted only while all connections together hold no more than the pool; otherwise the connection
+//! waits, and the server reads nothing more from it.
 //!
-//! The pool is for connections. Contents in RAM grow with the written data, so each command that takes memory also needs room below the limit of the
-//! program, or is refused; the part of the limit that is left free is for tables that grow by themselves.
+//! Freed memory is shared fairly among the waiting connections, as if each of them received one byte in turn. A
+//! connection has its turn when all the bytes that it waits for would have arrived in this way. A short request
+//! therefore precedes a longer one that began to wait at the same time, and it never has to wait for all longer
+//! requests that came before it.
+//!
+//! When a connection has waited for [`STARVED`], the server closes connections that have held more than their share
+//! for at least as long, because their message does not end or their answers are not accepted. Requests in the
+//! device do not count, because they end by themselves as model time advances.
+//!
+//! The pool is for connections only. Contents in RAM grow with the written data. So a command that needs memory
+//! also needs room below the memory limit of the program, and is refused without it. A part of the limit always
+//! stays free for tables that grow by themselves.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -23,46 +31,47 @@ use super::core::Core;
 use super::peer::{PeerId, SetAside};
 use crate::device::Front;
 
-/// Bytes that each connection may hold, whatever others do.
+/// The number of bytes that each connection may always hold.
 pub(super) const SHARE: usize = 1 << 17;
-/// Bytes that all may hold together, at most.
+/// The largest number of bytes that all connections may hold together.
 const POOL_MAX: usize = 1 << 28;
-/// The part of the program's limit that connections may have: for the pool, and for the shares.
+/// The divisor for the program's limit: the pool may have a quarter of it, and so may the shares of all clients.
 const PART: u64 = 4;
-/// Memory for a page besides its bytes: its spare area, its place in tables, and its entry in the ledger.
+/// The memory for a page besides its bytes: spare area, entries of tables, and entry in the ledger.
 const PAGE: usize = 512;
-/// How long a connection waits for memory before others are closed, and how long these have held it then.
+/// How long a connection waits for memory before other connections are closed, and how long these must have held
+/// memory.
 const STARVED: Duration = Duration::from_secs(2);
-/// How often the server looks for connections that have held memory for so long while another waits.
+/// The interval at which the server looks for such holders while a connection waits.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// A connection that waits for `wanted` bytes more.
+/// A connection that waits for `wanted` more bytes.
 struct Waiting {
     id: PeerId,
     wanted: usize,
     since: Instant,
-    /// The value of the bytes due to a connection that always waits, when this one began to wait.
+    /// The value of `Queue::due` when this connection began to wait.
     began: u64,
 }
 
 impl Waiting {
-    /// Bytes that will have been due when all of these have been.
+    /// The value of `Queue::due` at which this connection has its turn.
     fn turn(&self) -> u64 {
         self.began + self.wanted as u64
     }
 }
 
-/// The waiting connections, in the order of their turns: fair queueing, by bytes.
+/// The waiting connections in the order of their turns, which is that of fair queueing by bytes.
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
-    /// Bytes that have been due so far to a connection that always waits.
+    /// The number of bytes that a connection would have received so far if it had always waited.
     due: u64,
 }
 
 impl Queue {
-    /// `id` waits for `wanted` more bytes from `now` on; if it waits already, the new amount replaces the old one; returns whether another connection
-    /// is now the first.
+    /// Lets `id` wait for `wanted` more bytes from `now` on. If it waits already, the new amount replaces the old
+    /// one, and its waiting time goes on. Returns whether the first connection of the queue has changed.
     fn push(&mut self, id: PeerId, wanted: usize, now: Instant) -> bool {
         let place = self.waiting.iter().position(|each| each.id == id);
         let before = place.and_then(|place| self.waiting.remove(place));
@@ -78,7 +87,8 @@ impl Queue {
         (to == 0) != (place == Some(0))
     }
 
-    /// When the connection that has waited longest began to wait. Each may be the first for a moment, and all of them wait meanwhile.
+    /// The time at which the connection that has waited longest began to wait. This is not always the first of the
+    /// queue.
     fn since(&self) -> Option<Instant> {
         self.waiting.iter().map(|each| each.since).min()
     }
@@ -87,7 +97,7 @@ impl Queue {
         self.waiting.front()
     }
 
-    /// `id` has got the memory that it waited for, or is gone.
+    /// Removes `id`, which has received its memory or does not wait any more.
     fn remove(&mut self, id: PeerId) {
         let Some(place) = self.waiting.iter().position(|each| each.id == id) else {
             return;
@@ -99,28 +109,30 @@ impl Queue {
     }
 }
 
-/// Memory of all connections.
+/// The memory of all connections.
 pub(super) struct Memory {
     pool: usize,
-    /// Bytes held by connections, and by requests in the device whose connection is gone.
+    /// The number of bytes that connections hold. `gone` is the number of bytes of requests in the device whose
+    /// connection is closed.
     held: usize,
     gone: usize,
     queue: Queue,
-    /// Some was given back since the first that waits has tried.
+    /// Whether memory was freed since the first waiting connection last tried.
     has_freed: bool,
 }
 
-/// The part of the program's limit that a command needs.
+/// The memory that a command needs below the program's limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Need {
-    /// Bytes that stay: contents.
+    /// A number of bytes that stay in use, such as contents.
     Contents(usize),
-    /// Bytes that are given back soon.
+    /// A number of bytes that are freed soon.
     Passing(usize),
 }
 
 impl Need {
-    /// The memory that `ask` needs of the device behind `front`. The memory of its next mount grows with the contents.
+    /// The memory that `ask` needs from the device behind `front`. Contents also increase the memory that the next
+    /// mount needs.
     pub fn of(ask: &Ask<'_>, front: &Front<'_>) -> Self {
         let bytes = u64::from(ask.sectors) * SECTOR;
         let of_pages = (bytes.div_ceil(front.page_bytes()) as usize + 1) * PAGE;
@@ -134,7 +146,8 @@ impl Need {
         }
     }
 
-    /// Whether the program's limit has room for it. Contents leave an eighth of the limit free, the rest a sixteenth.
+    /// Whether the program's limit has room for this memory. Contents must leave an eighth of the limit free, other
+    /// memory a sixteenth.
     pub fn is_granted(self) -> bool {
         let (bytes, part) = match self {
             Self::Contents(bytes) => (bytes, 8),
@@ -145,7 +158,7 @@ impl Need {
     }
 }
 
-/// Connections of clients whose shares fit into the program's limit.
+/// The largest number of clients whose shares fit into their part of the program's limit.
 pub(super) fn clients_max() -> usize {
     let shares = destage_memory::limit() / PART / SHARE as u64;
     usize::try_from(shares).unwrap_or(usize::MAX)
@@ -173,30 +186,30 @@ impl Memory {
         self.queue.first().is_some()
     }
 
-    /// A connection that held `before` bytes holds `now`.
+    /// Updates the total: a connection that held `before` bytes now holds `now` bytes.
     pub fn change(&mut self, before: usize, now: usize) {
         self.held = self.held + now - before;
         self.has_freed |= now < before;
     }
 
-    /// A connection is gone that has `bytes` in the device.
+    /// Counts `bytes` of requests in the device whose connection is being closed.
     pub fn leave(&mut self, bytes: usize) {
         self.gone += bytes;
     }
 
-    /// The device has answered `bytes` of a connection that is gone.
+    /// Frees `bytes` of a request of a closed connection, which the device has answered.
     pub fn answered(&mut self, bytes: usize) {
         self.gone -= bytes;
         self.has_freed = true;
     }
 
-    /// The device has no requests any more.
+    /// Frees all memory of requests of closed connections, because the device has no requests any more.
     pub fn forget_gone(&mut self) {
         self.gone = 0;
         self.has_freed = true;
     }
 
-    /// When the waiting connections have to be checked next.
+    /// The time at which the waiting connections have to be checked next; `None` if none waits.
     pub fn next_look(&self) -> Option<Instant> {
         Some((self.queue.since()? + STARVED).max(Instant::now() + LOOK))
     }
@@ -207,7 +220,7 @@ impl Memory {
 }
 
 impl Core<'_> {
-    /// Counts the bytes that `id` holds now.
+    /// Updates the number of bytes that `id` holds.
     pub(super) fn count_memory(&mut self, id: PeerId) {
         if let Some(peer) = self.peer(id) {
             let now = peer.memory();
@@ -216,7 +229,7 @@ impl Core<'_> {
         }
     }
 
-    /// Bytes that `id` may hold besides those it holds now.
+    /// The number of bytes that `id` may hold in addition to those that it holds now.
     pub(super) fn allowance(&mut self, id: PeerId) -> usize {
         let Some(peer) = self.peer(id) else { return 0 };
         let (before, now) = (peer.held, peer.memory());
@@ -230,18 +243,18 @@ impl Core<'_> {
         }
     }
 
-    /// `id` has its turn again when it can possibly hold `wanted` more bytes.
+    /// Lets `id` wait until it may be able to hold `wanted` more bytes. Then it has its turn again.
     pub(super) fn wait_for_memory(&mut self, id: PeerId, wanted: usize) {
         let Some(peer) = self.peer(id) else { return };
         let has_waited = std::mem::replace(&mut peer.waits_for_memory, true);
         if self.memory.queue.push(id, wanted, Instant::now()) {
-            // There may be room for the first that there was not for the one before.
+            // The new first connection may fit where the former first did not.
             self.memory.has_freed = true;
         }
         if has_waited {
             return;
         }
-        // Idle connections keep buffers for their next message.
+        // Idle connections may free the unused part of their input buffers.
         for peer in self.peers.iter_mut().flatten() {
             peer.shrink();
             let now = peer.memory();
@@ -250,7 +263,7 @@ impl Core<'_> {
         }
     }
 
-    /// `id` does not wait any more.
+    /// Ends the wait of `id` for memory.
     pub(super) fn stop_waiting(&mut self, id: PeerId) {
         if let Some(peer) = self.peer(id)
             && std::mem::take(&mut peer.waits_for_memory)
@@ -260,7 +273,8 @@ impl Core<'_> {
         }
     }
 
-    /// Gives the first waiting connection its turn if memory was freed, and ensures that it does not wait for ever.
+    /// Gives the first waiting connection its turn if memory was freed. If connections have waited too long, closes
+    /// others that hold memory.
     pub(super) fn feed_waiting(&mut self) {
         let Some(first) = self.memory.queue.first() else {
             return;
@@ -279,8 +293,8 @@ impl Core<'_> {
         }
     }
 
-    /// The connection that has held more than its share for longest, and longer than others have to accept: for a message that does not end, or for
-    /// answers that are not accepted.
+    /// The connection that has held more than its share for the longest time, if that is at least [`STARVED`]. Its
+    /// message does not end, or its answers are not accepted.
     fn longest_holder(&self) -> Option<PeerId> {
         let peers = self.peers.iter().enumerate();
         let holders = peers.filter_map(|(place, peer)| {
@@ -294,7 +308,7 @@ impl Core<'_> {
         holders.min().map(|(_, id)| id)
     }
 
-    /// Whether memory is granted for the rest of the arriving message of `id`, or for its next part.
+    /// Whether memory is granted for the rest of the message that is arriving from `id`, or for its next part.
     pub(super) fn may_read(&mut self, id: PeerId) -> Granted {
         let Some(peer) = self.peer(id) else {
             return Granted::Later;
@@ -328,13 +342,13 @@ impl Core<'_> {
     }
 }
 
-/// Whether memory is granted.
+/// The decision about a demand for memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Granted {
     Yes,
-    /// When others have given some back.
+    /// After other connections have freed memory.
     Later,
-    /// The limit of the program does not allow it.
+    /// Never, because the memory exceeds the pool or the program's limit.
     Never,
 }
 
@@ -351,7 +365,7 @@ mod tests {
         }
     }
 
-    /// Serves the first; its place.
+    /// Removes the first connection of the queue and returns its place.
     fn serve(queue: &mut Queue) -> usize {
         let first = queue.first().unwrap().id;
         queue.remove(first);
@@ -367,7 +381,7 @@ mod tests {
         for place in 0..100 {
             assert_eq!(serve(&mut queue), place);
         }
-        // So far 12.9 MiB were due to each of the others.
+        // By now 12.9 MiB have been due to each of the others, so a new wait for 8 MiB precedes their 32 MiB.
         assert!(queue.push(id(300), 8 * MIB, Instant::now()));
         assert!(!queue.push(id(301), 8 * MIB, Instant::now()));
         assert_eq!((serve(&mut queue), serve(&mut queue)), (300, 301));
@@ -391,7 +405,8 @@ mod tests {
     fn one_that_wants_something_else_by_now_waits_for_that() {
         let mut queue = Queue::default();
         let now = Instant::now();
-        // The short answer that it waited for has room, and the long message after it has not.
+        // There was room for the short answer that this connection waited for first. There is none for the long
+        // message after it.
         assert!(queue.push(id(0), MIB, now));
         assert!(!queue.push(id(1), 8 * MIB, now));
         assert!(!queue.push(id(0), MIB, now));
@@ -425,7 +440,8 @@ mod tests {
             queue.push(id(*place), MIB, Instant::now());
             serve(&mut queue) != 1000
         });
-        // 31 MiB are due to each of the eleven that wait, and ten short ones came before that.
+        // 31 MiB become due to each of the eleven waiting connections before the long wait has its turn. Ten short
+        // waits come before that.
         assert_eq!(served.count(), 31 * 11 + 10);
     }
 }

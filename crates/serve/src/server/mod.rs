@@ -1,9 +1,12 @@
-//! The server: one thread and one event loop for all connections, and the device.
+//! The server: one thread and one event loop for the device and all connections.
 //!
-//! No thread is there for a connection or a request. Sockets are read and written as far as possible without waiting; a command goes to the device
-//! when its last byte is there, and its answer is sent when the device has completed it.
-//! The resources of a client are bounded: requests under way, bytes that it does not accept, memory for messages that arrive slowly, time for a
-//! handshake. Who holds more waits, or is closed; others do not notice.
+//! There is no thread for each connection or request. The server reads and writes each socket as far as possible
+//! without waiting. It submits a command to the device when the last byte of the command has arrived, and sends the
+//! answer when the device has completed the request.
+//!
+//! Each client's resources are limited: requests in flight, answers that it has not accepted, memory for messages
+//! that arrive slowly, and time for a handshake. A client that reaches a limit waits or is closed, and does not
+//! disturb other clients.
 
 mod buffers;
 mod commands;
@@ -42,56 +45,60 @@ const CLIENTS: Token = Token(2);
 const OPERATORS: Token = Token(3);
 const FIRST_PEER: usize = 4;
 
-/// Most connections of clients, and of operators: clients never take the places of operators, who could end them.
+/// The largest numbers of connections of clients and of operators. They are separate, so that clients cannot keep
+/// out the operators, who can end them.
 const CLIENTS_MAX: usize = 4096;
 const OPERATORS_MAX: usize = 32;
-/// Open files of the server besides those of clients: operators, listeners, logs, the files behind the device.
+/// The number of open files besides the sockets of clients: sockets of operators, listeners, logs, and the files
+/// behind the device.
 const OTHER_FILES: usize = OPERATORS_MAX + 32;
-/// Connections that are accepted before the present ones have their turn.
+/// The largest number of connections that are accepted before the existing connections have their turns.
 const ACCEPTED_MAX: usize = 256;
-/// The server waits without sleep for events that are due within this time, as waking up takes about as long.
+/// The server waits in a busy loop for events that are due within this time, because waking from sleep takes about
+/// as long.
 const TOO_SOON: Duration = Duration::from_micros(60);
-/// A sleep shorter than this costs more than it saves: after one, the next event is waited for without sleep for as long.
+/// A sleep shorter than this costs more than it saves. After such a sleep, the server first polls for this time
+/// before it sleeps again.
 const BRIEF: Duration = Duration::from_micros(40);
-/// How long clients have to take their last answers.
+/// How long clients have to accept their last answers.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// When accepting is tried again after the system had no room.
+/// The delay before accepting is tried again after the system had no resources for a connection.
 const AGAIN: Duration = Duration::from_secs(1);
 
-/// How a server is set up.
+/// The settings of a server.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where clients find it.
+    /// The address at which clients connect.
     pub place: Place,
-    /// Where operators find it: a Unix socket.
+    /// The path of the control socket, a Unix socket at which operators connect; `None` for no control socket.
     pub control: Option<PathBuf>,
     /// The name of the export.
     pub export: String,
-    /// Whether it may only be read.
+    /// Whether clients may only read.
     pub read_only: bool,
-    /// Whether it may listen where other machines reach it.
+    /// Whether the server may listen at an address that other machines can reach.
     pub anywhere: bool,
-    /// One line about the device, for clients that ask.
+    /// A line about the device, for clients that ask for a description.
     pub about: String,
 }
 
-/// Why a server cannot begin, or could not go on.
+/// The reason why a server cannot start, or has failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// Not a place to listen at.
+    /// The server cannot listen at this place.
     #[error("{place}: {cause}; expected a place where a socket can be made")]
     Place {
-        /// The place.
+        /// The place as text.
         place: String,
         /// The error of the system.
         cause: io::Error,
     },
-    /// Other machines would reach it.
+    /// Other machines could connect.
     #[error(
         "{0}: other machines can connect to that address, and there is no encryption; expected 127.0.0.1, a Unix socket, or --listen-anywhere"
     )]
     Exposed(String),
-    /// The export cannot have this name.
+    /// The name of the export is too long.
     #[error("the export's name is longer than {STRING_MAX} bytes; expected a shorter one")]
     Name,
     /// The system failed.
@@ -99,7 +106,7 @@ pub enum ServeError {
     System(#[from] io::Error),
 }
 
-/// Ends a server, from any thread.
+/// A handle that ends a server from any thread.
 #[derive(Clone)]
 pub struct Stopper {
     asked: Arc<AtomicBool>,
@@ -107,24 +114,24 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Asks the server to end; it answers requests under way, and flushes.
+    /// Asks the server to end. It first answers the requests in flight, and flushes.
     pub fn stop(&self) {
         self.asked.store(true, Ordering::Release);
-        // If it cannot be woken it is gone.
+        // If the waker fails, the server has ended already.
         let _ = self.waker.wake();
     }
 }
 
-/// The remains of a server.
+/// The results of a server that has ended.
 #[derive(Debug)]
 pub struct Ended {
     /// The results of a run of the same requests.
     pub metrics: Metrics,
-    /// Why the device could not be used to the end, if it could not.
+    /// The reason why the device could no longer be used; `None` if it could be used to the end.
     pub broken: Option<Broken>,
-    /// Why not everything lasts that was answered, if it does not.
+    /// The reason why some answered data may not be durable; `None` if all are.
     pub unsaved: Option<&'static str>,
-    /// Whether everything that clients did was recorded.
+    /// Whether all requests of clients were recorded; otherwise the error of the recorder.
     pub recording: io::Result<()>,
 }
 
@@ -136,21 +143,23 @@ pub struct Server<'a> {
     operators: Option<Listener>,
     address: Address,
     stopper: Stopper,
-    /// Connections of clients, at most.
+    /// The largest number of connections of clients.
     clients_max: usize,
-    /// Connections wait to be accepted at this time: the system had no room for them, or others had their turn first.
+    /// The time at which to accept more connections: the system had no resources for them, or others had their
+    /// turns first.
     accept_at: Option<Instant>,
-    /// The last wait was [brief](BRIEF), and the machine has another processor for the program that ends the next wait.
+    /// Whether the last sleep was [brief](BRIEF). `has_others` is whether the machine has more than one processor,
+    /// so that a client can run while the server polls.
     was_brief: bool,
     has_others: bool,
     core: Core<'a>,
 }
 
 impl<'a> Server<'a> {
-    /// A server that listens, and does nothing until it runs.
+    /// A server that listens. It serves nobody until [`run`](Self::run).
     ///
     /// # Errors
-    /// If it cannot or may not listen there.
+    /// If it cannot listen at the addresses, or must not because other machines could connect.
     pub fn bind(
         settings: &Settings,
         mut front: Front<'a>,
@@ -186,7 +195,7 @@ impl<'a> Server<'a> {
             .map(|path| listen(&Place::unix(path), OPERATORS))
             .transpose()?;
         if control.is_some() {
-            // Every program that can connect to it may cut the power.
+            // Every program that can connect to the control socket may cut the power.
             front.keep_ledger();
         }
         let page = front.page_bytes();
@@ -221,22 +230,22 @@ impl<'a> Server<'a> {
         })
     }
 
-    /// Where clients find it.
+    /// The address at which clients connect.
     #[must_use]
     pub fn address(&self) -> &Address {
         &self.address
     }
 
-    /// What ends it.
+    /// A handle that ends the server.
     #[must_use]
     pub fn stopper(&self) -> Stopper {
         self.stopper.clone()
     }
 
-    /// Serves until it is stopped, then answers requests under way, and makes everything durable.
+    /// Serves until the server is stopped, then answers the requests in flight, and makes everything durable.
     ///
     /// # Errors
-    /// If the system fails.
+    /// If a call of the system fails.
     pub fn run(mut self) -> Result<Ended, ServeError> {
         let mut events = Events::with_capacity(256);
         while !(self.stopper.asked.load(Ordering::Acquire) || self.core.is_to_stop()) {
@@ -262,7 +271,8 @@ impl<'a> Server<'a> {
         self.end(&mut events)
     }
 
-    /// How long to sleep. The timer is set for times that are finer than that.
+    /// The timeout of the next poll. Also sets the timer for the next event of the device, whose time is finer than
+    /// that of a poll.
     fn timeout(&mut self) -> Result<Option<Duration>, ServeError> {
         let mut timeout = self.core.sleep();
         if let Some(at) = self.accept_at {
@@ -277,8 +287,8 @@ impl<'a> Server<'a> {
         Ok(timeout.into_iter().chain(of_poll).min())
     }
 
-    /// Waits for events, at first without sleep where the last have come at once. A client that sends its next request as soon as it is answered is
-    /// served without a wake-up in this way, and a client that does not costs one such wait.
+    /// Waits for events. After a brief sleep it first polls without sleeping. So a client that sends its next
+    /// request as soon as it is answered costs no wake-up; after a client that does not, one such wait is in vain.
     fn wait_for_next(
         &mut self,
         events: &mut Events,
@@ -309,7 +319,7 @@ impl<'a> Server<'a> {
         }
     }
 
-    /// Accepts the connections that wait.
+    /// Accepts the waiting connections.
     fn accept(&mut self, of_clients: bool) {
         let listener = if of_clients {
             Some(&self.clients)
@@ -323,9 +333,9 @@ impl<'a> Server<'a> {
                 false => self.core.operators() < OPERATORS_MAX,
             };
             match listener.accept() {
-                // One connection too many: its client sees that it is closed.
+                // There are too many connections, so this one is closed at once.
                 Ok(_) if !has_place => {}
-                // Without power there are no clients to serve.
+                // Without power clients are not served.
                 Ok(_) if of_clients && !self.core.front.is_on() => {}
                 Ok(stream) => {
                     let registry = self.poll.registry();
@@ -336,7 +346,7 @@ impl<'a> Server<'a> {
                 Err(cause) => match cause.kind() {
                     io::ErrorKind::WouldBlock => return,
                     io::ErrorKind::Interrupted | io::ErrorKind::ConnectionAborted => {}
-                    // No file is free, or no memory.
+                    // The system has no free file descriptor or no memory.
                     _ => {
                         self.accept_at = Some(Instant::now() + AGAIN);
                         return;
@@ -371,7 +381,8 @@ impl<'a> Server<'a> {
     }
 }
 
-/// Asks the system for as many open files as connections may need; how many of clients there may be then.
+/// Asks the system for as many open files as all connections need. Returns how many clients the granted number
+/// allows.
 fn allow_files() -> usize {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);

@@ -1,4 +1,4 @@
-//! The server's work for its operators, who use the control socket.
+//! The work of the server for operators, who use the control socket.
 
 use destage::json;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use super::power::POWER_OFF;
 use crate::control::{self, LINE_MAX, Order};
 
 impl Core<'_> {
-    /// Takes the orders of an operator that have come.
+    /// Processes the received orders of an operator.
     pub(super) fn orders(&mut self, id: PeerId) -> Waits {
         loop {
             let is_on = self.front.is_on();
@@ -20,12 +20,12 @@ impl Core<'_> {
                 return Waits::Room;
             }
             if peer.output.len() >= LINE_MAX {
-                // Answers are longer than orders.
+                // Answers can be longer than orders, so an operator has to accept them before it gives more orders.
                 return Waits::Room;
             }
             let input = peer.input.bytes();
             if matches!(peer.role, Role::Operator { waits: true }) {
-                // It is read from nevertheless, so that its end is seen.
+                // Input is still read while an order is carried out, so that the end of the connection is noticed.
                 peer.leaving = input.len() > LINE_MAX;
                 peer.needed = input.len() + 1;
                 return Waits::Input;
@@ -77,7 +77,7 @@ impl Core<'_> {
         }
     }
 
-    /// Answers a command of the operator `id`, who may give the next.
+    /// Sends the answer to an order of the operator `id`, which may then give its next order.
     pub(super) fn tell(&mut self, id: PeerId, answer: &Value) {
         if let Some(peer) = self.peer(id) {
             peer.role = Role::Operator { waits: false };
@@ -109,7 +109,7 @@ impl Core<'_> {
     }
 }
 
-/// A line to an operator.
+/// Appends a line to the output of an operator.
 pub(super) fn say(peer: &mut Peer, answer: &Value) {
     let line = format!("{answer}\n");
     peer.output

@@ -1,4 +1,4 @@
-//! One connection of the server, of a client or of an operator.
+//! A connection of the server, with a client or an operator.
 
 use std::time::Instant;
 
@@ -6,47 +6,49 @@ use super::buffers::{Input, Moved, Output};
 use super::stream::Stream;
 use crate::protocol::Session;
 
-/// Requests of a connection that are under way, at most; further ones stay in its socket.
+/// The largest number of requests of a connection in flight. Further requests stay in the socket.
 pub(super) const IN_FLIGHT_MAX: usize = 128;
-/// Bytes that a connection has asked for and not accepted, beyond which nothing more is read from it.
+/// When answers of this many bytes are in preparation or not accepted by the client, nothing more is read from its
+/// connection.
 pub(super) const BACKLOG_MAX: usize = 1 << 22;
 
-/// The purpose of a connection.
+/// The kind of the other side.
 pub(super) enum Role {
-    /// Speaks NBD.
+    /// A client, which speaks NBD.
     Client(Session),
-    /// Speaks to the control socket; whether an order is under way.
+    /// An operator, which uses the control socket. `waits` is whether one of its orders is being carried out.
     Operator { waits: bool },
 }
 
-/// Which connection: its place, and how often that was given away before.
+/// Identifies a connection: its index, and a number that no other connection has, because an index is used again.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct PeerId {
     pub place: usize,
     pub generation: u64,
 }
 
-/// A socket, and its known state. It is reported when its state changes, and not again while the state stays.
+/// A socket and its last known state. The poll reports a change of state once, and does not repeat it.
 pub(super) struct Socket {
     pub stream: Stream,
-    /// Since it was reported the last time, it has not refused to be read, or written.
+    /// Whether reading, or writing, may succeed: no attempt since the last report was refused.
     pub can_read: bool,
     pub can_write: bool,
-    /// The system has reported that the other side sends no more: after the bytes that can be read comes the end, and no further report.
+    /// Whether the system has reported that the other side sends no more. After the remaining bytes comes the end,
+    /// without another report.
     pub is_ending: bool,
 }
 
-/// The requests of a connection in the device.
+/// The requests of a connection that are in the device.
 #[derive(Clone, Copy, Default)]
 pub(super) struct UnderWay {
     pub requests: usize,
-    /// Bytes of writes.
+    /// The number of bytes of writes.
     pub bytes_in: usize,
-    /// Bytes that reads will put out.
+    /// The number of bytes that reads will return.
     pub bytes_out: usize,
 }
 
-/// Memory that is set aside for a long message while it is coming.
+/// Memory that is reserved for a long message while it arrives.
 #[derive(Clone, Copy)]
 pub(super) struct SetAside {
     pub bytes: usize,
@@ -60,19 +62,19 @@ pub(super) struct Peer {
     pub input: Input,
     pub output: Output,
     pub generation: u64,
-    /// Bytes of the message that is coming, at least.
+    /// The least number of bytes of the message that is arriving.
     pub needed: usize,
     pub set_aside: Option<SetAside>,
     pub under_way: UnderWay,
-    /// It takes no more commands, and ends when everything is answered.
+    /// Whether it accepts no more commands, and ends when everything is answered.
     pub leaving: bool,
-    /// It ends at this time if it has not got further.
+    /// The time at which it is closed if it has made no progress.
     pub deadline: Option<Instant>,
-    /// It is among the connections whose turn comes.
+    /// Whether it waits for a turn.
     pub queued: bool,
-    /// It is among the connections that wait for memory.
+    /// Whether it waits for memory.
     pub waits_for_memory: bool,
-    /// Bytes of memory that were counted for it.
+    /// The number of bytes of memory that are counted for it.
     pub held: usize,
 }
 
@@ -100,18 +102,18 @@ impl Peer {
         }
     }
 
-    /// Whether it may have another command taken.
+    /// Whether another command may be accepted.
     pub fn has_room(&self) -> bool {
         self.under_way.requests < IN_FLIGHT_MAX
             && self.output.len() + self.under_way.bytes_out < BACKLOG_MAX
     }
 
-    /// Whether the client has no command under way, and every answer to it was sent.
+    /// Whether the client has no command in flight, and all its answers were sent.
     pub fn is_done(&self) -> bool {
         self.under_way.requests == 0 && self.output.is_empty()
     }
 
-    /// Reads once; whether it is still there.
+    /// Reads once. Returns whether the other side is still there.
     pub fn read(&mut self) -> bool {
         match self.input.fill(&mut self.socket.stream, self.needed) {
             Moved::All => true,
@@ -127,7 +129,7 @@ impl Peer {
         }
     }
 
-    /// Sends as much as possible; returns whether the connection is still there.
+    /// Sends as much as possible. Returns whether the other side is still there.
     pub fn send(&mut self) -> bool {
         while self.socket.can_write && !self.output.is_empty() {
             match self.output.send(&mut self.socket.stream) {
@@ -144,26 +146,26 @@ impl Peer {
         true
     }
 
-    /// The first `count` bytes that have come are understood, up to the end of a message.
+    /// Removes the first `count` bytes of input, which end a message that was processed.
     pub fn take(&mut self, count: usize) {
         self.input.consume(count);
         self.set_aside = None;
     }
 
-    /// Frees memory for messages, except that of a long one that is arriving.
+    /// Frees unused memory of the input buffer, unless memory is reserved for a long message.
     pub fn shrink(&mut self) {
         if self.set_aside.is_none() {
             self.input.shrink();
         }
     }
 
-    /// Bytes of memory for the message that is coming.
+    /// The number of bytes of memory for the message that is arriving.
     pub fn incoming(&self) -> usize {
         let set_aside = self.set_aside.map_or(0, |set_aside| set_aside.bytes);
         self.input.memory().max(set_aside)
     }
 
-    /// Bytes of memory that it has, or will have.
+    /// The number of bytes of memory that the connection has, or will need.
     pub fn memory(&self) -> usize {
         self.incoming() + self.under_way.bytes_in + self.under_way.bytes_out + self.output.memory()
     }

@@ -1,4 +1,4 @@
-//! Power, as operators cut and restore it.
+//! Orders of operators about the power.
 
 use std::fmt::Write as _;
 use std::os::unix::fs::FileTypeExt;
@@ -18,13 +18,14 @@ use super::peer::{PeerId, Role};
 use crate::control::{done, failed};
 use crate::device::PowerError;
 
-/// The error for requests to a device without power.
+/// The error for orders to a device without power.
 pub(super) const POWER_OFF: &str = "the power is off; expected restore";
-/// Bad sectors that are named, at most.
+/// The largest number of bad sectors that an answer lists.
 const BAD_MAX: usize = 100;
 
 impl Core<'_> {
-    /// Operator `id` asks for a power failure, now or `after` an event, and waits for it.
+    /// Carries out the cut that operator `id` orders, now or `after` an event. The operator is answered after the
+    /// cut.
     pub(super) fn cut(&mut self, id: PeerId, after: Option<CutAfter>, seed: Option<u64>) {
         if self.armed.is_some_and(|other| self.peer(other).is_some()) {
             let text = "another cut is armed already; expected its end first";
@@ -40,16 +41,16 @@ impl Core<'_> {
                 if let Some(peer) = self.peer(id) {
                     peer.role = Role::Operator { waits: true };
                 }
-                // Its time may have come while it was armed.
+                // The armed cut may be due already.
                 self.deliver();
             }
             Err(error) => self.tell(id, &failed(&error.to_string())),
         }
     }
 
-    /// The armed cut does not come, and the operator that waits for it gets an error.
+    /// Cancels the armed cut. The operator that waits for the cut gets an error.
     pub(super) fn cancel_cut(&mut self) -> Value {
-        // Its time may have come.
+        // The cut may be due already.
         self.front.advance();
         self.deliver();
         if !self.front.is_armed() {
@@ -64,7 +65,8 @@ impl Core<'_> {
         done(Map::new())
     }
 
-    /// The power fails: clients are dropped with their requests under way, and an operator that waits for the cut is told.
+    /// Cuts the power. All clients are disconnected, their requests in flight are lost, and the operator that waits
+    /// for the cut is answered.
     pub(super) fn fail_power(&mut self, seed: Option<u64>) {
         let outcome = self.front.cut(seed);
         if !self.front.is_on() {
@@ -100,7 +102,7 @@ impl Core<'_> {
         }
     }
 
-    /// Closes the connections of all clients. Earlier answers are sent as far as possible.
+    /// Closes the connections of all clients. Answers that are ready are sent as far as possible.
     fn drop_clients(&mut self) {
         let clients = self.peers.iter_mut().enumerate();
         let clients: Vec<PeerId> = clients
@@ -182,9 +184,9 @@ impl Core<'_> {
     }
 }
 
-/// Writes all that `ledger` knows to the file at `path`.
+/// Writes all entries of `ledger` to the file at `path`.
 fn write(ledger: &Ledger, path: &Path) -> Result<(), Error> {
-    // A write to a pipe would block the server, and so all clients, until a process reads it.
+    // Opening or writing a pipe would block the server, and so all clients, until another process reads it.
     let kind = path.metadata().map(|data| data.file_type());
     if kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket()) {
         return Err(Error::Input(format!(

@@ -1,4 +1,4 @@
-//! Sockets of either kind, as one.
+//! Unix and TCP sockets behind one type.
 
 use std::io::{self, Read, Write};
 use std::net::SocketAddr;
@@ -41,7 +41,7 @@ impl Write for Stream {
 }
 
 impl Stream {
-    /// Polling `registry` reports it under `token`.
+    /// Registers the socket with `registry`, which reports its events under `token`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         let interests = Interest::READABLE | Interest::WRITABLE;
         match self {
@@ -51,19 +51,19 @@ impl Stream {
     }
 }
 
-/// A socket that takes connections. A socket in the file system is removed at its end.
+/// A socket that accepts connections. A Unix socket is removed from the file system when this value is dropped.
 pub(super) enum Listener {
     Unix(UnixListener, PathBuf),
     Tcp(TcpListener, SocketAddr),
 }
 
 impl Listener {
-    /// Listens at `place`. A socket in the file system without a listener is replaced.
+    /// Listens at `place`. A Unix socket whose server is gone is replaced.
     pub fn bind(place: &Place) -> io::Result<Self> {
         match place {
             Place::Unix(path) => {
                 remove_stale(path)?;
-                // The file is never there with other rights, not even for a moment.
+                // The socket must never have wider permissions, not even for a moment.
                 let before = rustix::process::umask(Mode::from_raw_mode(0o177));
                 let bound = UnixListener::bind(path);
                 rustix::process::umask(before);
@@ -77,7 +77,7 @@ impl Listener {
         }
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     pub fn place(&self) -> Place {
         match self {
             Self::Unix(_, path) => Place::Unix(path.clone()),
@@ -85,7 +85,7 @@ impl Listener {
         }
     }
 
-    /// Polling `registry` reports it under `token`.
+    /// Registers the socket with `registry`, which reports its events under `token`.
     pub fn register(&mut self, registry: &Registry, token: Token) -> io::Result<()> {
         match self {
             Self::Unix(listener, _) => listener.register(registry, token, Interest::READABLE),
@@ -93,13 +93,13 @@ impl Listener {
         }
     }
 
-    /// The next connection that waits.
+    /// Accepts the next waiting connection.
     pub fn accept(&self) -> io::Result<Stream> {
         match self {
             Self::Unix(listener, _) => Ok(Stream::Unix(listener.accept()?.0)),
             Self::Tcp(listener, _) => {
                 let (stream, _) = listener.accept()?;
-                // Replies are small, and a client waits for each.
+                // Replies are small and clients wait for each, so they must not be delayed.
                 stream.set_nodelay(true)?;
                 Ok(Stream::Tcp(stream))
             }
@@ -110,13 +110,13 @@ impl Listener {
 impl Drop for Listener {
     fn drop(&mut self) {
         if let Self::Unix(_, path) = self {
-            // A socket that cannot be removed is replaced by the next server.
+            // If the socket cannot be removed, the next server replaces it.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
-/// Removes the socket at `path` of a server that is gone.
+/// Removes the socket at `path` if its server is gone.
 fn remove_stale(path: &Path) -> io::Result<()> {
     let Ok(data) = std::fs::symlink_metadata(path) else {
         return Ok(());

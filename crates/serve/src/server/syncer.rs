@@ -1,7 +1,8 @@
-//! Makes bytes durable on a thread of its own, since that takes as long as a disk takes: other requests are served meanwhile.
+//! A thread that makes bytes durable. A sync takes as long as the disk needs, and other requests are served
+//! meanwhile.
 //!
-//! All requests that wait when a sync begins are answered by it together. After a failure every sync fails: it is unknown what the disk has dropped,
-//! and a second sync would report success.
+//! One sync answers all requests that wait when it begins. After a failed sync every later sync fails too: the
+//! system may have dropped data, and a second sync would nevertheless report success.
 
 use std::io;
 use std::sync::Arc;
@@ -16,16 +17,16 @@ use crate::device::Sync;
 use crate::media::fault_of;
 
 pub(super) struct Syncer {
-    /// None at the end.
+    /// The channel to the thread; `None` once this value is being dropped.
     ask: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
     told: Receiver<io::Result<()>>,
-    /// The owners of requests that are answered when the running sync has ended.
+    /// The owners of the requests that the running sync answers.
     running: Vec<Owner>,
     is_running: bool,
-    /// Requests that came too late for it.
+    /// The owners of the requests that arrived after the running sync had begun.
     next: Vec<Owner>,
-    /// The end of a sync that has been waited for.
+    /// The outcome of a sync that [`wait`](Self::wait) has waited for.
     ended: Option<io::Result<()>>,
     fault: Option<Fault>,
 }
@@ -39,7 +40,7 @@ impl Syncer {
             .name("sync".to_owned())
             .spawn(move || {
                 while asked.recv().is_ok() && tell.send(sync()).is_ok() {
-                    // If it cannot be woken it is gone.
+                    // If the waker fails, the event loop has ended.
                     let _ = waker.wake();
                 }
             })?;
@@ -55,12 +56,13 @@ impl Syncer {
         })
     }
 
-    /// The error after which nothing is durable any more.
+    /// The error of the first failed sync, after which no sync succeeds any more.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }
 
-    /// Everything written up to now has to last before `owner` is answered.
+    /// Queues `owner`. It is answered after a sync that begins after this call, so everything written before the
+    /// call is durable then.
     pub fn push(&mut self, owner: Owner) {
         self.next.push(owner);
         self.begin();
@@ -76,7 +78,7 @@ impl Syncer {
         }
     }
 
-    /// The requests that can be answered, and with which result.
+    /// The owners that can be answered now, and the result of their sync; `None` if no sync has ended.
     pub fn done(&mut self) -> Option<(Vec<Owner>, Result<(), Fault>)> {
         let ended = self.ended.take().or_else(|| self.told.try_recv().ok())?;
         if let Err(error) = ended {
@@ -88,7 +90,7 @@ impl Syncer {
         Some((owners, self.fault.map_or(Ok(()), Err)))
     }
 
-    /// Waits for the end of the sync that runs; whether there was one.
+    /// Waits for the end of the running sync. Returns whether a sync was running.
     pub fn wait(&mut self) -> bool {
         if self.is_running && self.ended.is_none() {
             let gone = |_| Err(io::Error::other("the thread that syncs is gone"));
@@ -99,11 +101,11 @@ impl Syncer {
 }
 
 impl Drop for Syncer {
-    /// The file has no owner when the server is gone.
+    /// Waits for the thread, so that no sync uses the file after the server has ended.
     fn drop(&mut self) {
         self.ask = None;
         if let Some(thread) = self.thread.take() {
-            // A thread that has panicked has nothing to say.
+            // A panic of the thread needs no report here.
             let _ = thread.join();
         }
     }

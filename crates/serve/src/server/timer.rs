@@ -1,4 +1,4 @@
-//! A timer finer than the timeout of a poll, which is rounded up to milliseconds.
+//! A timer with a finer resolution than the timeout of a poll, which is rounded up to milliseconds.
 
 #[cfg(target_os = "linux")]
 mod system {
@@ -20,7 +20,7 @@ mod system {
     }
 
     impl Timer {
-        /// A timer that is not set, and is reported under `token`.
+        /// A timer that is not set. Its expiry is reported under `token`.
         pub fn new(registry: &Registry, token: Token) -> io::Result<Self> {
             let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
             let file = timerfd_create(TimerfdClockId::Monotonic, flags)?;
@@ -32,7 +32,8 @@ mod system {
             })
         }
 
-        /// Sets it to `delay` from now, or not at all; returns the timeout to give a poll in addition.
+        /// Sets the timer to `delay` from now, or stops it if `delay` is `None`. Returns the additional timeout for
+        /// the poll, which is always `None` here.
         pub fn set(&mut self, delay: Option<Duration>) -> io::Result<Option<Duration>> {
             if delay.is_none() && !self.is_set {
                 return Ok(None);
@@ -43,7 +44,7 @@ mod system {
             };
             let due = delay.map_or(zero, |delay| Timespec {
                 tv_sec: i64::try_from(delay.as_secs()).unwrap_or(i64::MAX),
-                // A timer of 0 would be none.
+                // The value 0 would stop the timer.
                 tv_nsec: i64::from(delay.subsec_nanos()).max(1),
             });
             let spec = Itimerspec {
@@ -64,16 +65,16 @@ mod system {
 
     use mio::{Registry, Token};
 
-    /// The timeout of the poll itself, which is fine enough here.
+    /// On this system the timeout of the poll itself is fine enough.
     pub struct Timer;
 
     impl Timer {
-        /// Nothing has to be made.
+        /// Does nothing, because the poll has the timeout.
         pub fn new(_: &Registry, _: Token) -> io::Result<Self> {
             Ok(Self)
         }
 
-        /// The timeout that a poll is to be given.
+        /// Returns `delay` as the timeout for the poll.
         pub fn set(&mut self, delay: Option<Duration>) -> io::Result<Option<Duration>> {
             Ok(delay)
         }

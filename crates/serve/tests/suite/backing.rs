@@ -1,4 +1,5 @@
-//! A file behind the buffer: what reaches it, when, and what becomes of its errors.
+//! Tests of a device with a file or disk behind its buffer: which writes reach the disk, when, and how the device
+//! reports errors of the disk.
 
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
@@ -18,7 +19,7 @@ use destage_sim::run::live::Media;
 
 use kit::{Asks, BYTES, FUA, Rig};
 
-/// A disk in RAM that does as it is told.
+/// A disk in RAM whose errors the test controls.
 #[derive(Clone, Default)]
 struct Told {
     bytes: Arc<Mutex<Vec<u8>>>,
@@ -27,7 +28,7 @@ struct Told {
     cannot_read: Arc<AtomicBool>,
     syncs: Arc<AtomicU32>,
     cannot_sync: Arc<AtomicBool>,
-    /// While somebody has it, no sync ends.
+    /// While a test holds this lock, no sync ends.
     gate: Arc<Mutex<()>>,
 }
 
@@ -99,7 +100,8 @@ impl Backing for Told {
     }
 }
 
-/// Random commands compared with an array, under every scheme.
+/// Random commands on devices with each scheme. The answers, and in the end the disk, must agree with an array that
+/// had the same changes.
 #[test]
 fn what_was_written_is_read_and_is_on_the_disk_at_the_end() {
     for row in destage_sim::settings::Settings::new().schemes() {
@@ -164,7 +166,7 @@ fn a_cluster_that_leaves_is_one_write_of_its_erase_block() {
         Pace::None,
     );
     let mut client = running.client();
-    // Two pages of each block of eight, until blocks have to leave.
+    // Two of the eight pages of each block are written, until blocks are evicted.
     for block in 0..12 {
         client.write(block * 32768, &[1; 4096]);
         client.write(block * 32768 + 3 * 4096, &[2; 4096]);
@@ -263,7 +265,7 @@ fn what_cannot_be_read_is_an_error_of_those_who_need_it() {
     told.cannot_read.store(true, Ordering::SeqCst);
     let io = ErrorCode::Io as u32;
     assert_eq!(client.error((wire::CMD_READ, 0), (0, 512), &[]), io);
-    // The rest of the page is needed.
+    // The write covers only a part of its page, so the rest of the page has to be read, which fails.
     assert_eq!(
         client.error((wire::CMD_WRITE, 0), (512, 512), &[1; 512]),
         io
@@ -354,7 +356,7 @@ fn a_file_behind_the_buffer_is_as_large_as_it_is() {
     assert!(error.contains("flash.blocks_per_plane"), "{error}");
 }
 
-/// What block status says of each page.
+/// The state of each page, from block status.
 fn states(client: &mut destage_serve::client::Client) -> Vec<u32> {
     let (mut states, mut at) = (Vec::new(), 0);
     while at < BYTES {
@@ -421,7 +423,7 @@ fn block_status_is_that_of_the_file_with_what_the_buffer_holds() {
                     "page {page} holds {holds}, and is {state}"
                 );
                 assert!(state != HOLE || trimmed[page], "page {page} was written");
-                // A padded block is written as a whole.
+                // BPLRU pads a block and writes it as a whole, so a trimmed page of it need not be a hole.
                 if knows_holes && trimmed[page] && scheme != "buffer.kind=bplru" {
                     assert_eq!(state, HOLE, "page {page} was trimmed");
                 }

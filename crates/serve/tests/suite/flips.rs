@@ -1,6 +1,8 @@
-//! Images that are damaged anywhere: refused, or an error for who reads a damaged page, but never other bytes.
+//! Tests with images that are damaged at random places. A damaged image is either refused, or its damaged pages
+//! return an error, but no page ever returns other bytes.
 //!
-//! `DESTAGE_FLIPS` is how many damages are tried (260; `make flips`: 10000), `DESTAGE_SEED` which (1).
+//! `DESTAGE_FLIPS` is the number of damages (default 260; `make flips` uses 10000), and `DESTAGE_SEED` is the seed
+//! (default 1).
 
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 #![allow(
@@ -29,7 +31,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
     text.map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// The device in the file at `path`, or why it is refused.
+/// The device in the file at `path`, or the reason why it is refused.
 fn opened(path: &Path, pairs: &[&str]) -> Result<(Live<'static>, Sync), String> {
     let Opened {
         config,
@@ -41,7 +43,7 @@ fn opened(path: &Path, pairs: &[&str]) -> Result<(Live<'static>, Sync), String> 
     Ok((live, sync.unwrap()))
 }
 
-/// What each sector holds; none where it cannot be read.
+/// The contents of each sector; `None` where it cannot be read.
 fn contents(live: &Live<'_>) -> Vec<Option<[u8; 512]>> {
     let mut bytes = Vec::new();
     let read = |sector| {
@@ -57,13 +59,13 @@ fn flush(live: &mut Live<'_>, sync: &mut Sync) -> Result<(), String> {
     sync().map_err(|error| error.to_string())
 }
 
-/// A sound image.
+/// An undamaged image.
 struct Sound {
     layer: String,
     bytes: Vec<u8>,
-    /// What a mount has shown.
+    /// The contents that a mount of this image has returned.
     shown: Vec<Option<[u8; 512]>>,
-    /// Where the data of pages begin.
+    /// The offset at which the data of pages begin.
     data_at: u64,
 }
 
@@ -114,7 +116,7 @@ impl Sound {
         }
     }
 
-    /// Damages `bytes`, which are those of this image. What was done, in words.
+    /// Damages `bytes`, a copy of this image. Returns a description of the damage.
     fn damage(&self, bytes: &mut Vec<u8>, random: &mut Random) -> String {
         let place = |random: &mut Random| {
             let (from, to) = match random.below(8) {
@@ -159,7 +161,7 @@ impl Sound {
     }
 }
 
-/// What came of a damage.
+/// The effect of a damage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Outcome {
     Refused,
@@ -167,7 +169,7 @@ enum Outcome {
     Unharmed,
 }
 
-/// Opens the damaged image at `path`, goes on with it if it can, and opens it once more.
+/// Opens the damaged image at `path`. If that succeeds, writes to the device, and opens the image once more.
 fn tried(path: &Path, sound: &Sound, random: &mut Random) -> Result<Outcome, String> {
     let Ok((mut live, mut sync)) = opened(path, &[]) else {
         return Ok(Outcome::Refused);
@@ -184,7 +186,7 @@ fn tried(path: &Path, sound: &Sound, random: &mut Random) -> Result<Outcome, Str
     for value in 1_000_000..1_000_040 {
         let at = random.below(live.sectors() - 4);
         if ask(&mut live, RequestKind::Write, at..at + 4, false, value).is_err() {
-            // A damaged page had to be copied.
+            // A damaged page had to be copied, which is an error.
             return Ok(outcome);
         }
         let sector: [u8; 512] = value.to_le_bytes().repeat(64).try_into().unwrap();
@@ -205,7 +207,7 @@ fn tried(path: &Path, sound: &Sound, random: &mut Random) -> Result<Outcome, Str
     Ok(outcome)
 }
 
-/// A sound image of each layer.
+/// An undamaged image for each layer that can be mounted.
 fn of_all_layers(path: &Path) -> Vec<Sound> {
     let layers = FTLS
         .iter()
@@ -213,7 +215,7 @@ fn of_all_layers(path: &Path) -> Vec<Sound> {
     layers.map(|row| Sound::new(path, row.name)).collect()
 }
 
-/// What came of `flips` damages, or which gave other bytes.
+/// The outcomes of `flips` damages, or a description of the first damage that made a sector return other bytes.
 fn flipped(path: &Path, sound: &[Sound], flips: u64, seed: u64) -> Result<Vec<Outcome>, String> {
     let mut random = Random::new(seed);
     let each = (0..flips).map(|flip| {
@@ -247,7 +249,8 @@ fn a_damaged_image_never_gives_other_bytes() {
     assert!(refused > 0 && unreadable > 0 && unharmed > 0);
 }
 
-/// That it can fail: nothing says what lasts, as after a crash before the first sync.
+/// Shows that the test of damages can fail. Without a mark the image does not say which of its data are durable, as
+/// after a crash before the first sync. A damage then makes sectors return other bytes.
 #[test]
 fn without_a_mark_damage_gives_other_bytes() {
     let folder = tempfile::tempdir().unwrap();
@@ -264,7 +267,8 @@ fn without_a_mark_damage_gives_other_bytes() {
     assert!(found.is_err());
 }
 
-/// One bit of a table, and what its page held before comes back; zeros where a table is lost.
+/// A table of the image that is zeroed must be noticed, because otherwise durable data would vanish or older data
+/// would return. An unused table may be zero.
 #[test]
 fn what_had_lasted_does_not_go_by_itself() {
     let folder = tempfile::tempdir().unwrap();
@@ -283,7 +287,7 @@ fn what_had_lasted_does_not_go_by_itself() {
             assert_eq!(text.lines().count(), 1);
         }
     }
-    // What is longer, or made of a part of it, is no image.
+    // An image without any mark is refused, and so is a file that is longer than its image.
     let mut marks = sound.bytes.clone();
     marks[4096..3 * 4096].fill(0);
     std::fs::write(&path, marks).unwrap();

@@ -1,4 +1,4 @@
-//! The flash in a file: opened again it is the same, and it is opened as the device that it is.
+//! Tests of images: a reopened image has the same contents, and it can only be opened as the device that made it.
 
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
@@ -64,7 +64,7 @@ fn opened_again_it_holds_what_was_written_and_how_worn_it_is() {
     let mut model = vec![0; kit::BYTES as usize];
     let mut erases = 0.0;
     for round in 0..6u8 {
-        // What is not said is as it was.
+        // In every second round most parameters are not set, and have the values of the image.
         let rig = if round % 2 == 0 {
             &rig
         } else {
@@ -214,7 +214,7 @@ fn a_page_that_is_not_what_was_programmed_is_an_error_and_not_other_bytes() {
 #[test]
 fn what_a_cut_takes_back_is_taken_back_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
-    // With two spare blocks in a die page mapping may find no room after a cut.
+    // With only two spare blocks in a die, page mapping might find no room after a cut.
     let roomy = "ftl.reserve_percent=40";
     for (layer, more) in [
         ("ftl.kind=page", roomy),
@@ -272,7 +272,8 @@ fn images_and_files_behind_the_buffer_are_for_their_owner_alone() {
     }
 }
 
-/// An image is made beside its place, under a name that may be taken.
+/// A new image is first written under a temporary name in the same folder. An existing file with this name must
+/// stay unchanged.
 #[test]
 fn a_file_beside_an_image_that_is_not_its_own_stays() {
     let folder = tempfile::tempdir().unwrap();
@@ -287,7 +288,7 @@ fn a_file_beside_an_image_that_is_not_its_own_stays() {
     assert!(open(&pairs, Place::Image(&path), false).is_ok());
 }
 
-/// The device in the file at `path`, whose power may fail.
+/// The device in the file at `path`, with a ledger, so that its power may be cut.
 fn opened(path: &Path, pairs: &[&str]) -> (Live<'static>, Sync) {
     let opened = open(&settings(pairs), Place::Image(path), false).unwrap();
     let mut live = Live::on(&opened.config, opened.media, Box::new(Silent)).unwrap();
@@ -342,7 +343,7 @@ fn what_a_mount_has_shown_as_zeros_stays_zeros() {
         };
         assert_eq!(restored.bad, 0);
         let shown = bytes_of(&live);
-        // The process is killed: nothing more is written.
+        // The process is killed here, so nothing more is written.
         drop((live, sync));
         let (live, _) = opened(&path, &[]);
         assert!(bytes_of(&live) == shown, "{layer}, {pages} pages");

@@ -1,5 +1,6 @@
-//! The flash in a file: cut off anywhere it is what a loss of power leaves, and after a crash of the machine, of which any
-//! unsynced writes may be missing, what was promised is there.
+//! Tests of images after a crash. If the process is killed after any write to the file, the device finds what a
+//! loss of power leaves. If the machine crashes, any writes after the last sync may be missing, but everything that
+//! was promised is there.
 
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
@@ -15,17 +16,18 @@ use destage_sim::settings::Config;
 
 use tape::{Tape, ask, blank, live, opened, put, sectors, settings};
 
-/// What was accepted and promised, by the number of writes that the tape had seen.
+/// The accepted and promised values. Moments are given as the number of writes that the tape had received.
 #[derive(Default)]
 struct Promises {
-    /// By sector: value, and the writes before its request was accepted.
+    /// For each sector: each accepted value, and the number of writes before its request was accepted.
     accepted: Vec<Vec<(u64, usize)>>,
-    /// Writes before an answer, and of each sector how many values are older than the one that is promised then.
+    /// For each answer that is a promise: the number of writes before it, and for each sector how many accepted
+    /// values are older than the promised one.
     promised: Vec<(usize, Vec<usize>)>,
 }
 
 impl Promises {
-    /// Whether `found` may be there when only the first `writes` writes were carried out.
+    /// Checks that the values `found` are allowed when only the first `writes` writes were carried out.
     fn check(&self, found: &[u64], writes: usize) -> Result<(), String> {
         let promised = self
             .promised
@@ -46,7 +48,7 @@ impl Promises {
     }
 }
 
-/// A device that was written and flushed.
+/// A device that was used, with all writes to its file.
 struct Used {
     config: Config,
     tape: Arc<Tape>,
@@ -55,12 +57,13 @@ struct Used {
 }
 
 impl Used {
-    /// Its bytes before it was used.
+    /// The bytes of the file before the device was used.
     fn blank(&self) -> Vec<u8> {
         blank(&self.config)
     }
 
-    /// `plant`: flushes count as answered before they are. `lies`: what the device wants to last, does not.
+    /// Uses a device for `count` requests. With `plant`, a flush counts as answered too early, which the checks
+    /// must find. With `lies`, the syncs that the device itself requests do nothing.
     fn new(pairs: &[&str], count: u64, plant: bool, lies: bool) -> Result<Self, String> {
         let mut all = vec![
             "device.capacity_bytes=256KiB",
@@ -123,7 +126,7 @@ impl Used {
                 promises.promised.push((lasts(), least));
             }
         }
-        // Nothing is lost that the device knows itself.
+        // As long as it runs, the device must return the newest value of each sector.
         let newest = promises.accepted.iter().map(|all| all[all.len() - 1].0);
         assert!(
             sectors(&device)? == newest.collect::<Vec<u64>>(),
@@ -138,8 +141,8 @@ impl Used {
         })
     }
 
-    /// Opens `bytes`, what is left after `writes` writes, and holds them against what was promised; then it goes on if it `lives`,
-    /// and is opened once more.
+    /// Opens `bytes`, the file after its first `writes` writes, and compares the contents with the promises. With
+    /// `lives`, the device then continues with more requests, and is opened once more.
     fn open(
         &self,
         bytes: Vec<u8>,
@@ -169,7 +172,8 @@ impl Used {
     }
 }
 
-/// How far apart the writes are that an image is cut off after: none is left out by `make whole` (`DESTAGE_WHOLE=1`).
+/// The number of writes between two moments at which an image is cut off. `make whole` (`DESTAGE_WHOLE=1`) tries
+/// every write.
 fn stride() -> usize {
     match std::env::var("DESTAGE_WHOLE").as_deref() {
         Ok("1") => 1,
@@ -177,7 +181,7 @@ fn stride() -> usize {
     }
 }
 
-/// Cut off after writes to its file, [`stride`] writes apart, and in the midst of some.
+/// Opens an image cut off after every [`stride`]th write to its file, and some images cut off within a write.
 fn cut_off_anywhere(pairs: &[&str], plant: bool) -> Result<(), String> {
     let used = Used::new(pairs, 250, plant, false)?;
     let written = used.tape.written.lock().unwrap().clone();
@@ -198,7 +202,7 @@ fn cut_off_anywhere(pairs: &[&str], plant: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// The machine crashes at some moments: of the writes behind the last sync any may be missing, or be there in part.
+/// Crashes the machine at random moments. Each write after the last sync may then be missing, or be there in part.
 fn crash_anywhere(pairs: &[&str], crashes: u64, lies: bool) -> Result<(), String> {
     let used = Used::new(pairs, 600, false, lies)?;
     let written = used.tape.written.lock().unwrap().clone();

@@ -1,4 +1,4 @@
-//! Power that fails under a server, and what is there after it.
+//! Tests of a server whose power fails, and of the contents after the power is restored.
 
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
@@ -19,7 +19,7 @@ fn operator(running: &Running) -> Operator {
     Operator::connect(&running.control).unwrap()
 }
 
-/// What the server says to `order`, which it refuses.
+/// The error with which the server refuses `order`.
 fn refused(operator: &mut Operator, order: &Value) -> String {
     match operator.order(order) {
         Err(OperatorError::Refused { error, .. }) => error,
@@ -27,7 +27,7 @@ fn refused(operator: &mut Operator, order: &Value) -> String {
     }
 }
 
-/// Random commands until the server is gone; whether it went.
+/// Sends random commands. Returns `true` if the server closed the connection before all `rounds` were sent.
 fn load(client: &mut Client, seed: u64, rounds: u32) -> bool {
     let mut random = Random::new(seed);
     for _ in 0..rounds {
@@ -53,7 +53,8 @@ fn load(client: &mut Client, seed: u64, rounds: u32) -> bool {
     false
 }
 
-/// Three clients write until the power fails after `moment`, several times; nothing that was promised is lost.
+/// Three clients write until the power fails at a moment of `moments`, once for each of them. No data that were
+/// promised may be lost.
 fn cut_under_load(rig: &Rig<'_>, moments: &[Value]) {
     let running = rig.start();
     let mut operator = operator(&running);
@@ -140,7 +141,8 @@ fn until_armed(operator: &mut Operator) {
     while operator.ask("stats").unwrap()["armed"] == json!(false) {}
 }
 
-/// Everything but the contents: the same requests on one connection, a cut, and what is found after it.
+/// Sends the same requests on one connection until the armed cut comes. Returns the answer to the cut, the findings
+/// of the mount, the contents, and the ledger.
 fn repeated(moment: &Value) -> (Map<String, Value>, Map<String, Value>, Vec<u8>, String) {
     let rig = Rig::with(&[
         "buffer.kind=lru",
@@ -175,7 +177,7 @@ fn an_armed_cut_repeats_exactly() {
         moment["seed"] = 3.into();
         let (first, second) = (repeated(&moment), repeated(&moment));
         assert_eq!(first, second);
-        // A flush may find nothing that is left to save.
+        // When a flush arrives, nothing may be left to save.
         let energy = first.0["energy_j"].as_f64().unwrap();
         assert!(energy > 0.0 || moment.get("at_flush").is_some(), "{moment}");
         assert!(first.3.starts_with("sector,must,may\n"));
@@ -193,7 +195,8 @@ fn a_ledger_replaces_what_a_link_names_and_no_device() {
     let at = |name: &str| running.folder.path().join(name);
     std::fs::write(at("ledger.csv"), "before").unwrap();
     std::os::unix::fs::symlink("ledger.csv", at("link")).unwrap();
-    // What stands for an open file of the server is as little a file as a device node, and needs no rights to try.
+    // A link to an open file of this process must be treated like a link to a device node, which needs more rights
+    // to test: the data go to its target, and the link stays.
     let open = std::fs::File::create(at("open")).unwrap();
     let number = std::os::fd::AsRawFd::as_raw_fd(&open);
     std::os::unix::fs::symlink(format!("/proc/self/fd/{number}"), at("stands")).unwrap();
@@ -259,7 +262,7 @@ fn orders_in_the_wrong_order_are_refused_and_change_nothing() {
         (&stats["power"], &stats["clients"]),
         (&json!("off"), &json!(0))
     );
-    // What was until the power failed.
+    // The counts are those up to the power failure.
     assert_eq!(
         (&stats["writes"], &stats["flushes"]),
         (&json!(1), &json!(1))
@@ -294,7 +297,7 @@ fn a_cut_that_is_armed_can_be_cancelled() {
     for page in 0..10 {
         client.write(page * 4096, &[2; 4096]);
     }
-    // An operator that is gone leaves it armed.
+    // The cut stays armed when its operator disconnects.
     let mut gone = std::os::unix::net::UnixStream::connect(&running.control).unwrap();
     std::io::Write::write_all(&mut gone, b"{\"do\": \"cut\", \"at_write\": 3}\n").unwrap();
     until_armed(&mut second);
@@ -333,7 +336,7 @@ fn one_cut_is_waited_for_and_who_goes_away_does_not_stand_in_the_way() {
     until_armed(&mut second);
     assert!(running.stop().broken.is_none());
     assert_eq!(waits.join().unwrap(), "the server ends");
-    // What ends without power ends in order.
+    // A server without power ends without an error.
     let running = Rig::default().start();
     operator(&running).ask("cut").unwrap();
     let ended = running.stop();
@@ -354,7 +357,7 @@ fn what_was_not_promised_is_lost_and_what_was_is_not() {
     let mut client = running.client();
     assert_eq!(client.read(0, 8192), [0; 8192]);
     assert_eq!(client.read(8192, 4096), [2; 4096]);
-    // What a mount has found is promised from then on, and time goes on.
+    // The contents that a mount finds are promised from then on, and may be cut again.
     let known = operator.ask("ledger").unwrap();
     assert_eq!(
         [&known["must"], &known["may"]],
@@ -368,7 +371,8 @@ fn what_was_not_promised_is_lost_and_what_was_is_not() {
 
 #[test]
 fn a_check_finds_what_a_capacitor_that_failed_has_lost() {
-    // The drive answers flushes at once, and relies on a capacitor that does not work: the ledger must see it.
+    // The drive answers flushes at once, because it relies on a capacitor that does not work. The mount must report
+    // the loss.
     let rig = Rig::with(&["buffer.kind=lru", "buffer.flush_mode=ignore"]);
     let running = rig.start();
     let mut operator = operator(&running);

@@ -1,4 +1,4 @@
-//! The server as its clients see it.
+//! Tests of the server from the side of its clients.
 
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
@@ -23,7 +23,7 @@ fn bytes(random: &mut Random, length: usize) -> Vec<u8> {
     (0..length).map(|_| random.below(256) as u8).collect()
 }
 
-/// Random commands on one connection or several, compared with an array.
+/// Sends random commands on three connections, and compares the answers with an array.
 fn model(rig: &Rig<'_>, seed: u64, rounds: u32) {
     let running = rig.start();
     let mut clients = [running.client(), running.client(), running.client()];
@@ -53,7 +53,7 @@ fn model(rig: &Rig<'_>, seed: u64, rounds: u32) {
             }
             8 => {
                 client.done((wire::CMD_TRIM, fua), (offset, length), &[]);
-                // Whole pages read as zeros; what is left of others stays.
+                // A trim makes whole pages read as zeros, and leaves pages that it covers in part unchanged.
                 let page = 4096;
                 let start = range.start.next_multiple_of(page);
                 let end = range.end / page * page;
@@ -151,7 +151,7 @@ fn several_requests_under_way_are_each_answered_once() {
     }
 }
 
-/// Programs that have ended, as the server counts them.
+/// The number of page programs that have ended, from the statistics of the server.
 fn programmed(operator: &mut Operator) -> u64 {
     let stats = operator.ask("stats").unwrap();
     stats["metrics"]["flash.programs"].as_u64().unwrap()
@@ -295,7 +295,7 @@ fn a_negotiation_that_is_cut_anywhere_harms_nobody() {
     let mut stream = UnixStream::connect(path).unwrap();
     stream.write_all(&said).unwrap();
     stream.shutdown(std::net::Shutdown::Write).unwrap();
-    // Who only stopped talking still hears the answer.
+    // A client that has closed only its sending side still receives the answer.
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).unwrap();
     assert!(answer.ends_with(&[0x67, 0x44, 0x66, 0x98, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
@@ -309,7 +309,8 @@ fn a_thousand_connections_and_slow_ones_do_not_keep_others_waiting() {
     let Place::Unix(path) = &running.address.place else {
         panic!("a Unix socket");
     };
-    // Half say nothing, half are served, some stop in the middle of a request or never take their answers.
+    // 500 connections send nothing, and 500 are served. One more stops in the middle of a request, and one more
+    // does not receive its answers.
     let silent: Vec<_> = (0..500)
         .map(|_| UnixStream::connect(path).unwrap())
         .collect();
@@ -323,13 +324,13 @@ fn a_thousand_connections_and_slow_ones_do_not_keep_others_waiting() {
         let range = (0, 1 << 20);
         deaf.send((wire::CMD_READ, 0), cookie, range, &[]).unwrap();
     }
-    // Who waited for the one that stopped in the middle would wait for its end, longer than a client does for an answer.
+    // If the server waited for the connection that stopped, the other clients would time out.
     for (place, client) in served.iter_mut().enumerate() {
         let offset = (place as u64 % 200) * 4096;
         client.write(offset, &[place as u8; 4096]);
         assert_eq!(client.read(offset, 4096), [place as u8; 4096]);
     }
-    // The one that heard nothing can still take everything.
+    // The client that did not receive can still receive all its answers.
     for _ in 0..60 {
         assert_eq!(deaf.receive(|_| 0).unwrap().data.len(), 1 << 20);
     }
@@ -337,7 +338,8 @@ fn a_thousand_connections_and_slow_ones_do_not_keep_others_waiting() {
     assert!(running.stop().broken.is_none());
 }
 
-/// Clients whose messages hold more than the server gives to all, and none of which ever ends.
+/// Clients that each send a part of a long message and never its end. Together the messages need more memory than
+/// the server grants.
 fn endless(running: &Running) -> Vec<Client> {
     let piece = vec![1; 12 << 20];
     let (header, length) = ((wire::CMD_WRITE, 0), 32 << 20);
@@ -345,7 +347,7 @@ fn endless(running: &Running) -> Vec<Client> {
         let mut client = running.client();
         let brief = Some(Duration::from_millis(100));
         client.set_send_timeout(brief).unwrap();
-        // Once memory is used up nothing more is taken.
+        // When memory is used up, the server reads nothing more, so this may time out.
         let _ = client.send(header, 1, (0, length), &piece);
         client.set_timeout(Some(Duration::from_millis(1))).unwrap();
         client
@@ -353,7 +355,7 @@ fn endless(running: &Running) -> Vec<Client> {
     (0..24).map(client).collect()
 }
 
-/// Whether the server still waits for what `client` began.
+/// Whether the server still waits for the message that `client` began.
 fn is_open(client: &mut Client) -> bool {
     let waits = [ErrorKind::WouldBlock, ErrorKind::TimedOut];
     matches!(client.receive(|_| 0), Err(ClientError::Socket(error)) if waits.contains(&error.kind()))
@@ -369,7 +371,8 @@ fn messages_that_never_end_are_ended_where_memory_runs_out() {
     let running = rig.start();
     let mut small = running.client();
     let mut large = running.client();
-    // On a busy machine some may be closed before the short request has come: then it is tried again.
+    // On a busy machine some of the clients may be closed before the short request arrives. Then the attempt is
+    // repeated.
     let mut stuck = Vec::new();
     let waits_for_nobody = (0..5).any(|_| {
         stuck = endless(&running);
@@ -378,7 +381,7 @@ fn messages_that_never_end_are_ended_where_memory_runs_out() {
         stuck.iter_mut().all(is_open)
     });
     assert!(waits_for_nobody, "short requests wait for memory");
-    // Its turn comes when the one that holds memory longest is closed.
+    // The long write has its turn once the client that has held memory longest is closed.
     large.write(0, &vec![6; 32 << 20]);
     assert!(!is_open(&mut stuck[0]));
     assert_eq!(small.read(0, 4096), [6; 4096]);
@@ -427,10 +430,10 @@ fn requests_take_the_time_of_the_model() {
         began.elapsed()
     });
     let buffered: Vec<_> = buffered.collect();
-    // The quickest: the machine may be busy.
+    // The quickest write counts, because the machine may be busy.
     let quickest = buffered.iter().min().unwrap();
     assert!(*quickest < Duration::from_millis(25), "it is buffered");
-    // Nothing is later than its client saw.
+    // The reported lateness must not exceed what the client measured.
     let most = buffered.into_iter().fold(one - PROGRAM, Duration::max);
     let mut operator = Operator::connect(&running.control).unwrap();
     let stats = operator.ask("stats").unwrap();
@@ -443,7 +446,7 @@ fn requests_take_the_time_of_the_model() {
 fn at_its_end_a_server_answers_what_is_under_way_and_flushes() {
     let rig = Rig {
         pace: Pace::Model,
-        // Ten minutes: longer than a busy machine holds anything up.
+        // A program takes ten minutes, which is longer than any delay on a busy machine.
         ..Rig::with(&["flash.program_us=600000000"])
     };
     let running = rig.start();
@@ -455,7 +458,7 @@ fn at_its_end_a_server_answers_what_is_under_way_and_flushes() {
             .send((wire::CMD_WRITE, flags), page, range, &[4; 4096])
             .unwrap();
     }
-    // All three have come when the two that need not wait are answered.
+    // When the two writes that need not wait are answered, the server has received all three.
     for _ in 0..2 {
         assert_ne!(client.receive(|_| 0).unwrap().cookie, 0);
     }

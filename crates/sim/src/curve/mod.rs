@@ -88,8 +88,8 @@ pub struct OnePass {
     scope: Scope,
     rules: Rules,
     stack: Stack,
-    /// Most dirty pages of each size; `None` until a page leaves the buffers in another way than by eviction. Until
-    /// then every buffer was full once, up to the size `largest`.
+    /// Maximum number of dirty pages for each buffer size; `None` until a page leaves the buffers in another way than
+    /// by eviction. Until then, each buffer of up to `largest` pages was full once, so its maximum is its size.
     peak: Option<Peak>,
     host: HostCounts,
     sizes: Sizes,

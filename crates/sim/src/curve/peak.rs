@@ -1,6 +1,6 @@
-//! The most pages that a buffer of each size ever held.
+//! The maximum number of pages that a buffer of each size ever held.
 
-/// For each buffer size: how many pages the buffer holds, and the most that it ever held.
+/// For each buffer size: how many pages the buffer holds, and the maximum number that it ever held.
 ///
 /// This is a segment tree over sizes. Each node keeps a sum that is still to be added to all sizes below it, and the
 /// highest value that the sum had since it was last passed on to the children.

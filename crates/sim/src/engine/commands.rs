@@ -41,7 +41,7 @@ struct Step {
 
 /// A command that was issued, or a wait before the next one.
 pub(super) struct Issued {
-    /// Its length in ticks.
+    /// Length of the command or wait, in ticks.
     pub time: Ticks,
     /// Ticks of `time`, from the start, in which the die still works on earlier steps; above 0 only with cache
     /// registers, where a step begins before the die is free.
@@ -52,7 +52,8 @@ pub(super) struct Issued {
     pub begins: bool,
 }
 
-/// Most commands of a step that hands its die over before its end; commands that only load data do not count.
+/// Maximum number of commands, besides those that only load data, of a step that hands its die over to the next step
+/// before its own end.
 const MOST_TOLD: usize = 3;
 
 /// A step that uses a cache register and hands its die over to the next step before its own end.
@@ -72,7 +73,7 @@ pub(super) struct IssuedCached {
     pub cached: media::Cached,
     /// The command as reported to the mover.
     pub told: Option<FlashCommand>,
-    /// It is the last command of the step.
+    /// The command is the last one of the step.
     pub is_last: bool,
 }
 

@@ -44,7 +44,7 @@ pub struct Statistics {
 /// Host and run parameters of the engine.
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Most requests in the device at a time.
+    /// Maximum number of requests in the device at a time.
     pub queue_depth: u32,
     /// Which waiting request is sent next.
     pub scheduler: Scheduler,

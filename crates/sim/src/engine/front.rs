@@ -38,7 +38,7 @@ pub struct FrontConfig {
     pub burst: u32,
     /// Which queue a request belongs to.
     pub by: QueueBy,
-    /// Most requests of one queue in the device at a time.
+    /// Maximum number of requests of one queue in the device at a time.
     pub requests_of_queue: u32,
     /// The link to the host; without one, requests use the host bus.
     pub link: Option<Wire>,
@@ -123,13 +123,13 @@ impl Visit {
 /// The work of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Usage {
-    /// Number of visits that have come.
+    /// Number of visits that have arrived.
     pub visits: u64,
-    /// Sum over the visits: bytes on a link, pages in the DRAM, requests on a core.
+    /// What these visits brought in total: bytes for a link, pages for the DRAM, requests for a core.
     pub amount: u64,
     /// Ticks in service, summed over the places of the server.
     pub busy: u128,
-    /// Ticks that visits waited, summed over visits.
+    /// Waiting time in ticks, summed over the visits.
     pub waited: u128,
 }
 

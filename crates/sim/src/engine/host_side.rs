@@ -178,9 +178,10 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         u64::from(sectors).saturating_mul(self.config.bus_per_sector)
     }
 
-    /// Sends `message` about request `id`; the caller does nothing after this call. With no other event due at this
-    /// instant, the message is to be delivered at once: returns whether that is so. After statistics have closed,
-    /// it goes through the event list in any case, since the run may stop here.
+    /// Sends `message` about request `id`. Returns whether the caller has to deliver the message now, because no other
+    /// event is due at this instant. Otherwise the message first passes through the event list up to `passes` times.
+    /// After statistics have closed, it always does so, since the run may stop here. Apart from the delivery, the
+    /// caller does nothing after this call.
     #[inline]
     fn tell(&mut self, message: Message, passes: u8, id: u32) -> bool {
         if self.link.closed {

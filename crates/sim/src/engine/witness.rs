@@ -14,7 +14,7 @@ use crate::host::Identity;
 pub struct Command<'a> {
     /// The die.
     pub die: u32,
-    /// It is a step of garbage collection, and serves no page operation.
+    /// The command is a step of garbage collection, and serves no page operation.
     pub collects: bool,
     /// The flash operations.
     pub operations: &'a Operations,

@@ -7,7 +7,7 @@ use destage_device::{PageOperation, Work};
 
 use super::queues::{Phases, Serving, Span, Spent, within};
 
-/// Number of parts of a response.
+/// Number of parts of a response time.
 pub const PARTS: usize = 12;
 /// The names of the parts.
 pub const PART_NAMES: [&str; PARTS] = [
@@ -38,7 +38,7 @@ const DIE_WITH: usize = 7;
 const CHANNEL: usize = 10;
 const TRANSFER: usize = 11;
 
-/// A response divided into its parts, in ticks, in the order of [`PART_NAMES`].
+/// A response time divided into its parts, in ticks, in the order of [`PART_NAMES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Split(pub [Ticks; PARTS]);
 
@@ -157,16 +157,17 @@ impl Die {
 struct Step {
     operation: PageOperation,
     die: u32,
-    /// When the end of another operation let this one join its queue, and the work of its die up to then; `None` if it
-    /// waited for no other operation.
+    /// The time at which the end of another operation let this operation join the queue of its die, and the work of
+    /// the die up to that time; `None` if this operation waited for no other one.
     queued: Option<(Ticks, Spent)>,
     began: Ticks,
-    /// The work of its die up to its begin, and the garbage collection of its die up to its end.
+    /// The work of the die up to the begin of the operation, and its garbage collection up to the end of the operation.
     spent: Spent,
     gc_ended: Ticks,
-    /// The spans in which it had begun and waited for its die.
+    /// The spans in which the operation had begun and waited for the die.
     waited: [Span; 2],
-    /// The phases of its command; only where commands wait in queues and it was a command of its own.
+    /// The phases of the command that carried out the operation; only where commands wait in queues, and if one
+    /// command did all work of the operation.
     phases: Option<Phases>,
 }
 
@@ -206,7 +207,7 @@ impl Step {
 struct Beside {
     die: u32,
     began: Ticks,
-    /// The work of its die up to its begin.
+    /// The work of the die up to the begin of the step or command.
     spent: Spent,
     waited: [Span; 2],
     phases: Option<Phases>,
@@ -214,12 +215,12 @@ struct Beside {
 
 /// Operations that have ended, the latest first. Each was queued when the next one in the list ended.
 type Steps = Vec<Step>;
-/// Most operations in such a list: a read for padding or for a partial write, and operations that had their turn on
-/// the page before it.
+/// Maximum number of operations in such a list: for example a read for padding or for a partial write, and earlier
+/// operations on the same page.
 const STEPS_KEPT: usize = 4;
 
-/// The begin of the wait of an operation that joined its queue because another one had ended: its die, when, the work
-/// of the die up to then, and the operations that had ended.
+/// The begin of the wait of an operation that joined the queue of a die because another operation had ended: the die,
+/// the time, the work of the die up to that time, and the operations that had ended.
 #[derive(Debug)]
 struct Trail {
     die: u32,
@@ -383,7 +384,8 @@ impl Paths {
             self.steps.push(step);
             return;
         };
-        // A read may have moved to another die together with its page.
+        // If the page of a waiting read moves to another die, the read waits there instead. `trail.spent` is the work
+        // of the die at which the operation began to wait, so it counts only if the operation ended at that die.
         let stayed = trail.die == self.ending;
         step.queued = Some((trail.queued, if stayed { trail.spent } else { step.spent }));
         self.steps.push(step);

@@ -22,9 +22,9 @@ pub struct Interval {
     /// Outstanding requests, buffer slots in use, and dirty pages: each as the sum of its value times the ticks for
     /// which it held.
     pub levels: [u128; 3],
-    /// Most outstanding requests at one moment.
+    /// Maximum number of outstanding requests at one moment.
     pub outstanding_max: u64,
-    /// Most dirty pages at one moment.
+    /// Maximum number of dirty pages at one moment.
     pub dirty_max: u64,
     /// Age of the page that has been dirty longest at the end of the interval, in ticks; 0 if no page is dirty.
     pub oldest_dirty: Ticks,

@@ -41,11 +41,11 @@ pub(super) fn rank(total: u64, (part, whole): (u64, u64)) -> u64 {
 /// The response times of an interval: count, sum and largest; during the run also the buckets that are not empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Spread {
-    /// Number of responses.
+    /// Number of response times.
     pub count: u64,
-    /// Sum of the responses, in ticks.
+    /// Sum of the response times, in ticks.
     pub sum: u128,
-    /// The largest response, in ticks.
+    /// The largest response time, in ticks.
     pub max: Ticks,
     /// The 99th percentile in ticks, up to 1/32 too large; only after the end of the run.
     pub p99: Ticks,
@@ -135,8 +135,8 @@ impl Spreading {
         });
     }
 
-    /// The buckets that are not empty, in ascending order, each with its smallest and its largest possible response in
-    /// ticks.
+    /// The buckets that are not empty, in ascending order, each with the smallest and the largest response time that
+    /// it can hold, in ticks.
     pub fn buckets(&self) -> impl Iterator<Item = (RangeInclusive<Ticks>, &Bucket)> {
         let buckets = self.buckets.iter().enumerate();
         let filled = buckets.filter(|(_, bucket)| bucket.requests > 0);

@@ -11,7 +11,7 @@ use super::path::{Awaited, Split};
 
 /// Number of requests that are kept with all details.
 const WORST: usize = 16;
-/// Most rows of the table of wear.
+/// Maximum number of rows of the table of wear.
 const WEAR_ROWS: u64 = 1000;
 
 /// Destage records of one size.
@@ -79,7 +79,7 @@ impl Wear {
     }
 }
 
-/// A request with all details of its response.
+/// A request with all details of its response time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Slow {
     /// Position in the trace, from 0.
@@ -90,19 +90,19 @@ pub struct Slow {
     pub sector: u64,
     /// Number of sectors.
     pub sectors: u32,
-    /// When it arrived, in ticks.
+    /// The arrival time of the request, in ticks.
     pub arrival: Ticks,
-    /// The parts of its response time.
+    /// The parts of the response time.
     pub split: Split,
-    /// The event that decided when it was answered; `None` if it waited for no such event.
+    /// The event that decided when the request was answered; `None` if the request waited for no such event.
     pub awaited: Option<Awaited>,
     /// The die of that event; `None` if there was none.
     pub die: Option<u32>,
-    /// Outstanding requests when the device accepted it, including this one.
+    /// Outstanding requests when the device accepted the request, including the request itself.
     pub outstanding: u64,
-    /// Dirty pages when the device accepted it.
+    /// Dirty pages when the device accepted the request.
     pub dirty_pages: u32,
-    /// Dies that collected garbage when the device accepted it.
+    /// Dies that collected garbage when the device accepted the request.
     pub dies_collecting: u32,
 }
 

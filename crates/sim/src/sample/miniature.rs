@@ -84,7 +84,8 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
     let geometry = config.geometry();
     let (mut dies, mut planes) = (u64::from(geometry.dies), u64::from(geometry.planes));
     if let Some(Value::Integer(logs)) = config.ftl_parameter(LOG_BLOCKS) {
-        // Dies are reduced and keep their log blocks, rather than many dies with fewer log blocks.
+        // The miniature has fewer dies with about as many log blocks each, not as many dies with fewer log blocks
+        // each.
         let all = logs * dies;
         let wanted = all as f64 * rate;
         if wanted < 0.75 {
@@ -101,8 +102,9 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
         small.set_of_layer(LOG_BLOCKS, Value::Integer(scaled));
         planes = 1;
     } else {
-        // Each plane has one or two open blocks. To reduce planes keeps the share of open blocks among all blocks.
-        // Dies are reduced only after planes, since some schemes depend on the number of dies.
+        // Each plane has one or two open blocks. With fewer planes, open blocks keep their share of all blocks.
+        // The number of dies is reduced only when each die has one plane left, since some schemes depend on that
+        // number.
         let units = ((dies * planes) as f64 * rate).round() as u64;
         planes = (units / dies).clamp(1, planes);
         dies = dies.min(units.max(1));

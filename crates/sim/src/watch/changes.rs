@@ -24,7 +24,7 @@ pub struct Splice<T = Token> {
     pub inserted: Vec<T>,
 }
 
-/// Most tokens of both sequences together that the search looks ahead: more than most blocks have.
+/// How many tokens of both sequences together the search looks ahead at most: more than most blocks have.
 const AHEAD: usize = 160;
 /// Number of consecutive tokens that have to be equal for two places to agree.
 const ALIKE: usize = 3;

@@ -27,15 +27,15 @@ use crate::run::{RunResult, Simulation};
 use crate::settings::Config;
 use crate::source::Source;
 
-/// Most requests that are recorded.
+/// Maximum number of requests that are recorded.
 pub const MOST_REQUESTS: usize = 5_000;
-/// Most events that are recorded.
+/// Maximum number of events that are recorded.
 pub const MOST_EVENTS: usize = 20_000;
-/// Most steps of dies that are recorded.
+/// Maximum number of steps of dies that are recorded.
 pub const MOST_INTERVALS: usize = 60_000;
-/// Most tokens in the changes of all events.
+/// Maximum number of tokens in the changes of all events together.
 pub const MOST_TOKENS: usize = 1_000_000;
-/// Most pages of a buffer that is watched.
+/// Maximum number of pages of a buffer that is watched.
 pub const MOST_PAGES: u32 = 4_096;
 
 /// Simulates `source` under `config`, as [`run`](crate::run::run()) does, and records the beginning of the run.

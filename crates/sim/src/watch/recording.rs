@@ -57,11 +57,11 @@ pub struct Asked {
     pub operation: Operation,
     /// Whether the request had to be durable before its answer (FUA).
     pub fua: bool,
-    /// Number of its first page.
+    /// Number of the first page.
     pub first: u64,
     /// Number of pages; without meaning for a flush.
     pub pages: u32,
-    /// Time of its arrival, in ticks.
+    /// Time at which the request arrived, in ticks.
     pub arrival: Ticks,
     /// From arrival to answer, in ticks; `None` if the recording ended before the answer.
     pub response: Option<Ticks>,
@@ -137,19 +137,19 @@ pub struct WatchedRecord {
 pub struct Interval {
     /// Number of the die.
     pub die: u32,
-    /// Time of its begin, in ticks.
+    /// Time at which the step begins, in ticks.
     pub begin: Ticks,
-    /// Its length in ticks; if the recording ended before the end of a command, the length that was planned.
+    /// Length of the step in ticks; if the recording ended before the end of a command, the length that was planned.
     pub time: Ticks,
     /// Index of the event with which the step began.
     pub event: u32,
     /// The purpose of the step, in a few words.
     pub work: &'static str,
-    /// The pages that it read or wrote for others; empty for garbage collection.
+    /// The pages that the step read or wrote for page operations; empty for garbage collection.
     pub pages: Vec<Lpn>,
-    /// Index of the event that emitted the record of the step; `None` if it belongs to none.
+    /// Index of the event that emitted the record of the step; `None` if the step belongs to no record.
     pub record: Option<u32>,
-    /// Index of the request that the step served directly; `None` if it served none.
+    /// Index of the request that the step served directly; `None` if the step served no request directly.
     pub request: Option<u32>,
     /// The flash operations by kind and cause, in the order in which the kinds first came.
     pub parts: Vec<Part>,

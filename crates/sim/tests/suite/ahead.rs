@@ -43,7 +43,7 @@ type Step = (Result<bool, String>, Vec<Request>, String);
 fn step(source: &mut Source<'_>) -> Step {
     let mut batch = Vec::new();
     let filled = source.fill(&mut batch).map_err(|error| error.to_string());
-    // After an error the facts are not used, so they need not agree.
+    // After an error nothing uses the facts about the trace, so the two sources may differ in them.
     let so_far = filled.is_ok().then(|| source.so_far());
     (filled, batch, format!("{so_far:?}"))
 }

@@ -246,7 +246,8 @@ fn a_state_of_another_device_is_refused_with_both_values() {
             "{error}"
         );
     }
-    // Settings of the buffer and the host, the costing, the seed, and times may differ.
+    // A run may begin with the state although its buffer, host, `sim.costing`, seed and flash times differ from those
+    // with which the state was saved.
     let others = [
         "flash.read_us=30",
         "buffer.kind=fifo",

@@ -77,7 +77,7 @@ const OLD: u32 = 1;
 /// The state of the page in a slot.
 #[derive(Clone, Copy)]
 struct Held {
-    /// Virtual time of its last write.
+    /// Virtual time of the last write of the page.
     written: u64,
     is_old: bool,
 }

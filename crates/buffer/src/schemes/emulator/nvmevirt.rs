@@ -64,9 +64,10 @@ pub const ROW: SchemeRow = SchemeRow {
 /// The open word line of a partition.
 #[derive(Clone, Copy, Default)]
 struct WordLine {
-    /// The number of its first page, in the order of arrival.
+    /// How many pages arrived, in all partitions, before the first page of the word line.
     since: u64,
-    /// How many positions are taken. A page that leaves before the word line is full keeps its position.
+    /// How many positions of the word line are taken. A page that leaves before the word line is full keeps its
+    /// position.
     taken: u32,
 }
 

@@ -11,8 +11,8 @@
 //! at the same time, so that all dies work. If none of these lines is in the full set, the least recently written
 //! line of that set leaves as well; it replaces the line that was chosen for its die.
 //!
-//! With `simplessd_evict = superpage` one superpage is written at a time: among lines with the same position in their
-//! superpages, only the least recently written one leaves.
+//! With `simplessd_evict = superpage` only as many lines leave as a superpage has pages: for each position in a
+//! superpage, the least recently written of the lines that all dies have at that position.
 //!
 //! Cost: O(ways) per page, O(places) for the victims of one eviction. Memory: one list node and 16 bytes per slot, 4
 //! bytes per line.

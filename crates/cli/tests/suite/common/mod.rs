@@ -1,4 +1,4 @@
-//! Runs the program in a folder of its own.
+//! Runs the program in a temporary folder.
 
 #![allow(dead_code, reason = "each test file uses a part of this")]
 
@@ -9,12 +9,12 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A folder that is the program's current one.
+/// A temporary folder in which the program runs.
 pub struct Place {
     folder: TempDir,
 }
 
-/// What the program left behind.
+/// The results of a run of the program.
 pub struct Outcome {
     /// Exit status.
     pub status: i32,
@@ -24,7 +24,7 @@ pub struct Outcome {
     pub errors: String,
 }
 
-/// A device of 32 KiB x 8 of data: 16 blocks of 4 pages, small enough to think through.
+/// A device of one die with 16 blocks of 4 pages, small enough to follow by hand.
 pub const TINY: [&str; 12] = [
     "--set",
     "flash.dies=1",
@@ -48,7 +48,7 @@ impl Place {
         }
     }
 
-    /// Where `name` is in it.
+    /// The path of `name` in the folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -58,7 +58,7 @@ impl Place {
         std::fs::write(self.path(name), content).expect("a file is written");
     }
 
-    /// The data of the page `name`.
+    /// The data in the HTML page `name`.
     pub fn data(&self, name: &str) -> Value {
         let page = self.read(name);
         let data = page.split("type=\"application/json\" id=\"data\">").nth(1);
@@ -71,7 +71,7 @@ impl Place {
         std::fs::read_to_string(self.path(name)).expect("a file is read")
     }
 
-    /// The names of all files, hidden ones too.
+    /// The names of all files, including hidden ones.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).expect("a folder is read");
         let mut names: Vec<_> = entries
@@ -87,7 +87,7 @@ impl Place {
         names
     }
 
-    /// The program with `arguments`, not yet started.
+    /// A command that runs the program with `arguments`; it is not started yet.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_destage"));
         command
@@ -117,7 +117,7 @@ impl Place {
             .spawn()
             .expect("the program starts");
         let mut pipe = child.stdin.take().expect("a pipe");
-        // Who stops at an error does not read the rest.
+        // A program that stops at an error does not read the rest, so writing may fail.
         let _ = pipe.write_all(input);
         drop(pipe);
         Outcome::of(&child.wait_with_output().expect("the program ends"))
@@ -146,12 +146,12 @@ impl Outcome {
     }
 }
 
-/// `text` as JSON.
+/// Parses `text` as JSON.
 pub fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Writes of one page each, a millisecond apart, in DiskSim's columns.
+/// Writes of one page each, one millisecond apart, in the format of DiskSim.
 pub fn page_writes(pages: &[u64]) -> String {
     let line = |(index, page): (usize, &u64)| format!("{index}.0 0 {} 8 0\n", page * 8);
     pages.iter().enumerate().map(line).collect()

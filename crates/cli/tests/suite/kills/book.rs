@@ -1,11 +1,12 @@
-//! What must be in a sector after its server was killed or its power has failed, and what may be: from requests and answers alone.
+//! The book of a test: for each sector, what must be there after its server was killed or its power has failed, and
+//! what may be there. It is derived from requests and answers alone.
 
 use std::collections::BTreeSet;
 
 use destage_nand::medium::digest;
 
 pub const SECTOR: usize = 512;
-/// Set in a value that stands for bytes that nobody wrote.
+/// The bit that marks the value of bytes that no client wrote.
 const FOREIGN: u64 = 1 << 63;
 
 /// A change of a sector.
@@ -13,18 +14,18 @@ const FOREIGN: u64 = 1 << 63;
 struct Change {
     request: u64,
     value: u64,
-    /// What was there before may come back when the power has failed.
+    /// Whether the change is a trim. After a power failure the contents before it may be there again.
     is_trim: bool,
     is_answered: bool,
 }
 
-/// A sector: what it held when its server was started, and what became of it since.
+/// A sector: its contents when the server was started, and all changes since then.
 #[derive(Clone)]
 struct Sector {
     changes: Vec<Change>,
-    /// The change that is promised; what comes behind it may be there.
+    /// The position of the promised change. Later changes may be there instead.
     must: usize,
-    /// What it ever held.
+    /// All values that the sector ever had.
     ever: BTreeSet<u64>,
 }
 
@@ -58,25 +59,25 @@ impl Sector {
     }
 }
 
-/// Sectors, each with the newest request that is covered.
+/// Sectors, each with the newest request that a flush covers.
 pub type Covered = Vec<(usize, u64)>;
 
-/// All sectors.
+/// The book of all sectors.
 pub struct Book {
     sectors: Vec<Sector>,
-    /// Sectors with changes that are not promised.
+    /// The sectors with changes that are not promised.
     open: BTreeSet<usize>,
     requests: u64,
-    /// What was answered so far.
+    /// The number of answered changes; `flushes` and `reads` are those of other answers.
     pub changes: u64,
     pub flushes: u64,
     pub reads: u64,
-    /// What the server did wrong while it ran.
+    /// The first error of the server while it ran.
     pub wrong: Option<String>,
 }
 
 impl Book {
-    /// Of a device of `count` sectors, which holds zeros.
+    /// A book for a device of `count` sectors of zeros.
     pub fn new(count: usize) -> Self {
         Self {
             sectors: vec![Sector::holding(0); count],
@@ -89,13 +90,13 @@ impl Book {
         }
     }
 
-    /// The number of the next request; what it writes are its own bytes.
+    /// Begins a request. Returns its number, from which its bytes are made.
     pub fn request(&mut self) -> u64 {
         self.requests += 1;
         self.requests
     }
 
-    /// `request` is sent, which has `sector` hold `value`; zeros, if it is a trim.
+    /// Notes that `request` is sent, which sets `sector` to `value`, or trims it.
     pub fn sent(&mut self, sector: usize, request: u64, value: u64, is_trim: bool) {
         self.sectors[sector].changes.push(Change {
             request,
@@ -113,12 +114,12 @@ impl Book {
         }
     }
 
-    /// How much was answered so far.
+    /// The number of answers so far.
     pub fn answers(&self) -> u64 {
         self.changes + self.flushes + self.reads
     }
 
-    /// What a flush sent now covers: the newest request of each sector that was answered.
+    /// What a flush that is sent now covers: for each sector the newest answered request.
     pub fn covered(&self) -> Covered {
         let newest = |number: &usize| {
             let Sector { changes, must, .. } = &self.sectors[*number];
@@ -129,7 +130,7 @@ impl Book {
         self.open.iter().filter_map(newest).collect()
     }
 
-    /// What `request` wrote to `sector` is promised, and with it that nothing older comes back.
+    /// Notes that the change of `request` to the sector is promised, so that no older contents may be there.
     pub fn promised(&mut self, number: usize, request: u64) {
         let sector = &mut self.sectors[number];
         if let Some(position) = sector.position(request) {
@@ -140,19 +141,19 @@ impl Book {
         }
     }
 
-    /// Everything answered is promised.
+    /// Notes that everything answered so far is promised.
     pub fn promise_answered(&mut self) {
         for (sector, request) in self.covered() {
             self.promised(sector, request);
         }
     }
 
-    /// How often `sector` has changed: what a read sent now may not go behind.
+    /// The number of changes of `sector`. A read that is sent now must not return contents that are older.
     pub fn age(&self, sector: usize) -> usize {
         self.sectors[sector].changes.len()
     }
 
-    /// Whether a read of `sector` that was sent at `age` may find `bytes`.
+    /// Checks that a read of the sector that was sent at `age` may return `bytes`.
     pub fn check_read(&self, number: usize, age: usize, bytes: &[u8]) -> Result<(), String> {
         let (value, changes) = (value_of(number, bytes), &self.sectors[number].changes);
         let mut allowed = changes[age - 1..].iter();
@@ -165,8 +166,8 @@ impl Book {
         ))
     }
 
-    /// The first sector of `contents` that holds what it must not, in words, if there are more than a bad drive has `lost`. What is there is
-    /// what must be there from now on.
+    /// Checks `contents`. The error describes the first wrong sector, if there are more wrong sectors than a bad
+    /// drive has `lost`. From now on the contents that were found are promised.
     pub fn check(&mut self, contents: &[u8], lost: u64) -> Result<(), String> {
         let (mut first, mut count) = (None, 0);
         for (number, bytes) in contents.chunks(SECTOR).enumerate() {
@@ -195,7 +196,7 @@ impl Book {
     }
 }
 
-/// What a sector holds that holds `value`.
+/// The bytes of sector `number` with the value `value`.
 pub fn sector(number: usize, value: u64) -> Vec<u8> {
     if value == 0 {
         return vec![0; SECTOR];
@@ -204,7 +205,7 @@ pub fn sector(number: usize, value: u64) -> Vec<u8> {
     words.map(u64::to_le_bytes).concat().repeat(SECTOR / 16)
 }
 
-/// What sector `number` holds that holds `bytes`.
+/// The value of sector `number` with the bytes `bytes`; a value with the bit `FOREIGN` if no client wrote them.
 fn value_of(number: usize, bytes: &[u8]) -> u64 {
     let value = u64::from_le_bytes(*bytes.first_chunk().expect("a sector"));
     match bytes == sector(number, value) {
@@ -231,7 +232,7 @@ fn a_book_tells_what_must_be_there_from_what_may() {
         assert_eq!(covered, [(0, 1)]);
         book.promised(0, 1);
         assert_eq!(book.check(&contents(value), 0).is_ok(), value > 0);
-        // What was found once stays.
+        // Contents that were found once must stay.
         assert_eq!(book.check(&contents(value), 0), Ok(()));
         assert!(book.check(&contents(3), 0).is_err());
     }

@@ -1,4 +1,4 @@
-//! One connection to a server, which writes, reads and flushes until the server is gone, and keeps the book.
+//! A connection to a server. It writes, reads and flushes until the server is gone, and keeps the book.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -13,37 +13,38 @@ use destage_serve::protocol::wire;
 
 use super::book::{Book, Covered, SECTOR, sector};
 
-/// Sectors that one connection writes before those of the next begin: no whole number of pages.
+/// The number of consecutive sectors that belong to one connection. It is not a multiple of the pages' sectors, so
+/// connections share pages.
 const STRIPE: usize = 20;
 const PAGE: usize = 8;
-/// Sectors of a request, at most.
+/// The largest number of sectors of a request.
 const LONG: usize = 160;
 
-/// What is wrong with a host, on purpose.
+/// A deliberate error of a host, which the checks must find.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Plant {
     Nothing,
-    /// It takes a flush for answered when it has sent it.
+    /// It treats a flush as answered when it is sent.
     EarlyFlush,
-    /// It takes every answered write for promised.
+    /// It treats every answered write as promised.
     EveryWrite,
 }
 
-/// What is asked of a device.
+/// The requests to a device.
 #[derive(Clone, Copy)]
 pub struct Traffic {
     pub sectors: usize,
     pub connections: usize,
-    /// Requests of a connection under way.
+    /// The queue depth of each connection.
     pub depth: usize,
-    /// An answered change is promised.
+    /// Whether every answered change is promised.
     pub write_through: bool,
-    /// A trim is a write of zeros.
+    /// Whether a trim counts as a write of zeros.
     pub strict_trim: bool,
     pub plant: Plant,
 }
 
-/// A request under way.
+/// A request in flight.
 enum Asked {
     Change {
         first: usize,
@@ -51,12 +52,12 @@ enum Asked {
         request: u64,
         fua: bool,
     },
-    /// A read, with the ages of its sectors.
+    /// A read: its first sector, and the ages of its sectors when it was sent.
     Read(usize, Vec<usize>),
     Flush(Covered),
 }
 
-/// Waits until the server has answered `count` requests more, or none of `hosts` asks any more.
+/// Waits until the server has answered `count` more requests, or all `hosts` have ended.
 pub fn until_answered(book: &Mutex<Book>, count: u64, hosts: &[ScopedJoinHandle<'_, ()>]) {
     let answers = || book.lock().expect("no thread has panicked").answers();
     let end = answers() + count;
@@ -65,7 +66,7 @@ pub fn until_answered(book: &Mutex<Book>, count: u64, hosts: &[ScopedJoinHandle<
     }
 }
 
-/// One connection.
+/// A connection that sends requests.
 pub struct Host<'b> {
     book: &'b Mutex<Book>,
     number: usize,
@@ -96,9 +97,9 @@ impl<'b> Host<'b> {
         self.book().wrong.get_or_insert(what);
     }
 
-    /// Goes on until the server is gone.
+    /// Sends requests until the server is gone.
     pub fn run(mut self, address: &Address) {
-        // A server that is killed at once may not even be greeted.
+        // A server that is killed at once may not even accept the connection.
         let Ok(mut client) = Client::connect(address, true) else {
             return;
         };
@@ -190,7 +191,7 @@ impl<'b> Host<'b> {
         let stripe = self.random.below(stripes as u64) as usize * self.traffic.connections;
         let stripe = stripe + self.number;
         let first = stripe * STRIPE + self.random.below(STRIPE as u64) as usize;
-        // Who is alone has all stripes, and may ask for more at once.
+        // A single connection has all sectors, so its requests may be longer.
         let left = match self.traffic.connections {
             1 => LONG.min(self.traffic.sectors - first),
             _ => (stripe + 1) * STRIPE - first,
@@ -211,7 +212,7 @@ impl<'b> Host<'b> {
             self.open.insert(self.cookies, asked);
             return client.send((command, 0), self.cookies, range, &[]);
         }
-        // A trim changes whole pages only.
+        // A trim changes only whole pages.
         let changed = match command {
             wire::CMD_TRIM => first.next_multiple_of(PAGE)..(first + count) / PAGE * PAGE,
             _ => first..first + count,

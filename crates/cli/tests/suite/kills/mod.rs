@@ -1,7 +1,8 @@
-//! `kill -9` of a server that is written to over several connections, again and again: nothing that it promised is gone, and
-//! nothing is there that nobody wrote.
+//! Tests with `kill -9` of a server that several connections write to. No promised data may be lost, and no data
+//! may appear that no client wrote.
 //!
-//! `DESTAGE_KILLS` is how often an image, and how often a file behind the buffer, loses its server (20; `make kills`: 1000).
+//! `DESTAGE_KILLS` is the number of times that the server of an image, and that of a file behind the buffer, is
+//! killed (default 20; `make kills` uses 1000).
 #![cfg(unix)]
 #![allow(
     clippy::print_stdout,
@@ -26,7 +27,7 @@ use book::{Book, SECTOR};
 use host::{Host, Plant, Traffic, until_answered};
 
 const BYTES: usize = 1 << 20;
-/// What is asked of each server.
+/// The requests to each server.
 const TRAFFIC: Traffic = Traffic {
     sectors: BYTES / SECTOR,
     connections: 3,
@@ -41,7 +42,7 @@ fn kills() -> u32 {
     text.map_or(20, |text| text.parse().expect("DESTAGE_KILLS is a number"))
 }
 
-/// A server in `folder`, with the options that say where its bytes are and what else it is.
+/// Starts a server in `folder`. `options` say where its bytes are, and other settings.
 fn start(folder: &Path, options: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_destage"))
         .args(["serve", "--quiet", "--unix", "socket", "--capacity", "1MiB"])
@@ -62,7 +63,7 @@ fn until_ready(child: &mut Child) {
     assert!(line.starts_with("ready"), "{line:?}");
 }
 
-/// Everything that the server has.
+/// All contents of the server.
 fn contents(address: &Address) -> Vec<u8> {
     let mut client = Client::connect(address, true).expect("a server");
     let answer = client.ask((wire::CMD_READ, 0), (0, BYTES as u32), &[]);
@@ -71,7 +72,7 @@ fn contents(address: &Address) -> Vec<u8> {
     answer.data
 }
 
-/// `times` servers one after the other on the same bytes, each killed. What it found, if it found something.
+/// Runs `times` servers, one after the other, on the same bytes, and kills each. The error is the first violation.
 fn campaign(
     media: &[&str],
     schemes: &[&str],
@@ -91,7 +92,7 @@ fn campaign(
         let options = [media, &["--buffer", scheme]].concat();
         let mut child = start(folder.path(), &options);
         if random.below(8) == 0 {
-            // While it begins.
+            // The server is killed while it starts.
             std::thread::sleep(Duration::from_micros(random.below(8000)));
             child.kill().expect("it is killed");
             child.wait().expect("an end");
@@ -135,7 +136,7 @@ fn campaign(
     Ok(())
 }
 
-/// A campaign for each of `media`, side by side, with as many kills in all as are wanted.
+/// Runs a campaign for each of `media` in parallel, with the wanted number of kills in total.
 fn all(media: &[&'static [&'static str]], schemes: &[&str]) {
     let each = kills().div_ceil(media.len() as u32);
     std::thread::scope(|scope| {
@@ -203,7 +204,8 @@ fn a_file_behind_the_buffer_keeps_what_was_promised() {
     );
 }
 
-/// That it can fail: a host that believes too much, and a device that answers flushes without writing.
+/// Shows that the test can fail: with a host that treats too much as promised, and with a device that answers
+/// flushes without writing.
 #[test]
 fn what_is_lost_is_found() {
     for media in [&["--image", "flash"], &["--backing", "disk"]] {

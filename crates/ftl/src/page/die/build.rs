@@ -40,7 +40,7 @@ pub(crate) struct Layout {
 
 impl DieRules {
     /// The rules of a die of `geometry` whose garbage collection works between `watermarks` and whose writes are
-    /// divided by `telling`. All other rules have their usual values.
+    /// divided by `telling`. Optional rules are off, and all other limits are infinite.
     pub fn of(
         geometry: &Geometry,
         watermarks: Watermarks,

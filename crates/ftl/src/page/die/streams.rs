@@ -40,7 +40,7 @@ impl Telling {
         self.handles * (1 + u32::from(self.window > 0)) - 1
     }
 
-    /// Number of streams of moved pages besides the usual one.
+    /// Number of streams of moved pages besides that of the first handle.
     pub fn kept(self) -> u32 {
         match self.isolates {
             true => self.handles - 1,
@@ -74,8 +74,8 @@ pub(crate) struct Streams {
 }
 
 impl Streams {
-    /// The streams of a die of `pools` pools and `pages` pages, without open blocks. `None` if there is no stream
-    /// besides the usual ones.
+    /// The additional streams of a die of `pools` pools and `pages` pages, without open blocks. `None` if all
+    /// writes belong to one stream, so that the die needs no additional streams.
     pub fn new(telling: Telling, pools: u32, pages: u32, sealed: Open) -> Option<Self> {
         let streams = telling.told() + telling.kept();
         (streams > 0).then(|| Self {
@@ -114,8 +114,9 @@ impl Streams {
         &mut self.open[index]
     }
 
-    /// Notes that `page` belongs to placement handle `handle` from now on. A mount passes the number of the
-    /// stream in which it found the page, which may be a stream of hot or moved pages.
+    /// Notes that `page` belongs to placement handle `handle` from now on. A mount knows only the number of the
+    /// stream in which it found the page, and passes that number: modulo the number of handles, it is the handle,
+    /// also for a stream of hot or moved pages.
     pub fn hint(&mut self, page: u32, handle: u32) {
         if self.telling.handles > 1 {
             *self.handles.get_mut(page as usize) = handle % self.telling.handles;

@@ -40,7 +40,7 @@ fn laid_by(block: u32, (before, after): (u32, u32)) -> (u32, u32) {
     (before ^ block, !after)
 }
 
-/// Links are archived in their plain form.
+/// An archive holds the links without the encoding of `laid_by`.
 impl Archived for Aged {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {

@@ -25,7 +25,8 @@ pub struct Drawn {
     pub random: Random,
 }
 
-/// Positions are archived in their plain form; the greatest value means that the block is no candidate.
+/// An archive holds the positions themselves, not mirrored; the greatest value means that the block is no
+/// candidate.
 impl Archived for Drawn {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {

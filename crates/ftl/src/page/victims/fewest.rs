@@ -64,7 +64,7 @@ pub struct Fewest<K> {
     groups_per_plane: usize,
 }
 
-/// Keys are archived in their plain form; the greatest value means that the block is no candidate.
+/// An archive holds the keys themselves, not mirrored; the greatest value means that the block is no candidate.
 impl<K: Key + Archived> Archived for Fewest<K> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {

@@ -96,7 +96,7 @@ impl Victims {
         }
     }
 
-    /// The state of the random draws; `None` if the order does not draw.
+    /// The state of the random numbers; `None` if candidates are not drawn at random ([`Order::Drawn`]).
     pub fn draws(&self) -> Option<Random> {
         match &self.table {
             Table::Drawn(table) => Some(table.random.clone()),
@@ -169,7 +169,7 @@ impl Victims {
     /// Notes that a page of `block`, candidate or not, is not valid any more.
     #[inline(always)]
     pub fn lower(&mut self, block: u32) {
-        // The usual order is tested first and separately, because every overwrite calls this.
+        // Every overwrite calls this function, so only one order is handled inline.
         match &mut self.table {
             Table::FewestNumbered(table) => table.lower(block),
             _ => self.lower_other(block),

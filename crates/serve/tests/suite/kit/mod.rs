@@ -1,4 +1,4 @@
-//! A server in a thread, and what tests say to it.
+//! A server in a thread, and commands for tests.
 #![allow(dead_code, reason = "every test program uses another part of the kit")]
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
@@ -17,10 +17,10 @@ use destage_sim::observer::Silent;
 use destage_sim::run::live::{Live, Media};
 use tempfile::TempDir;
 
-/// Bytes of the device: few, so that cleaning happens.
+/// The size of the device in bytes. It is small, so that garbage collection happens.
 pub const BYTES: u64 = 1 << 20;
 
-/// How a server is made.
+/// The settings of a test server.
 pub struct Rig<'a> {
     pub pairs: Vec<&'a str>,
     pub pace: Pace,
@@ -47,7 +47,7 @@ impl Default for Rig<'_> {
     }
 }
 
-/// A server that runs.
+/// A running server.
 pub struct Running {
     pub folder: TempDir,
     pub address: Address,
@@ -144,7 +144,7 @@ impl Running {
 
 pub const FUA: u16 = wire::CMD_FLAG_FUA;
 
-/// Commands and what has to come of them.
+/// Sends commands and checks their answers.
 pub trait Asks {
     fn told(&mut self, command: (u16, u16), range: (u64, u32), data: &[u8]) -> Answer;
 
@@ -166,7 +166,7 @@ pub trait Asks {
         self.done((wire::CMD_FLUSH, 0), (0, 0), &[]);
     }
 
-    /// Length and state of the extents in `range`.
+    /// Length in bytes and state of the extents in `range`.
     fn status(&mut self, flags: u16, range: (u64, u32)) -> Vec<(u32, u32)> {
         let data = self.done((wire::CMD_BLOCK_STATUS, flags), range, &[]);
         let words = data.chunks(4).map(|word| word.try_into().unwrap());

@@ -1,4 +1,4 @@
-//! A file in RAM, and a device whose flash it keeps.
+//! A file in RAM that records its writes, and a device whose flash is in this file.
 #![allow(dead_code, reason = "every test program uses another part of it")]
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
@@ -21,23 +21,23 @@ pub fn settings(pairs: &[&str]) -> Settings {
     settings
 }
 
-/// A file in RAM that remembers what was written to it.
+/// A file in RAM that records what was written to it.
 #[derive(Default)]
 pub struct Tape {
     pub bytes: Mutex<Vec<u8>>,
     pub written: Mutex<Vec<(u64, Vec<u8>)>>,
     pub fault: Mutex<Option<Fault>>,
-    /// How many writes came before each sync.
+    /// For each sync, the number of writes before it.
     pub syncs: Mutex<Vec<usize>>,
     pub marked: Mutex<Mark>,
     pub synced: Mutex<u64>,
-    /// What it says of what lasts; none if its bytes are damaged there.
+    /// The marks, which record what is durable; `None` if the mark in the bytes is damaged.
     pub marks: Mutex<Option<Marks>>,
-    /// It only says that it has synced.
+    /// Whether the syncs that the device itself requests do nothing.
     pub lies: bool,
 }
 
-/// The bytes of a store that was just made.
+/// The bytes of a new store.
 pub fn blank(config: &Config) -> Vec<u8> {
     let layout = config.image_layout(0).unwrap();
     let mut bytes = vec![0; layout.bytes as usize];
@@ -61,7 +61,7 @@ impl Tape {
         }
     }
 
-    /// As a server does before it answers a flush.
+    /// Syncs the file, as a server does before it answers a flush.
     pub fn make_last(&self) {
         self.syncs.lock().unwrap().push(self.writes());
         let marked = *self.marked.lock().unwrap();
@@ -124,13 +124,13 @@ pub fn live(config: &Config, tape: &Arc<Tape>) -> Live<'static> {
     opened(config, tape).unwrap()
 }
 
-/// The device that `tape` keeps, or why it is refused.
+/// The device in `tape`, or the reason why it is refused.
 pub fn opened(config: &Config, tape: &Arc<Tape>) -> Result<Live<'static>, String> {
     let media = Media::Image(tape.clone(), 0);
     Live::on(config, media, Box::new(Silent)).map_err(|error| error.to_string())
 }
 
-/// One request, whose sectors hold `value`.
+/// Carries out one request. A write fills its sectors with `value`.
 pub fn ask(
     live: &mut Live<'_>,
     kind: RequestKind,
@@ -160,7 +160,7 @@ pub fn ask(
     Ok(())
 }
 
-/// What each sector holds.
+/// The value that fills each sector.
 pub fn sectors(live: &Live<'_>) -> Result<Vec<u64>, String> {
     let mut bytes = Vec::new();
     let read = live.read(0, live.sectors() as u32, &mut bytes);

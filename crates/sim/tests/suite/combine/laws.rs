@@ -26,7 +26,7 @@ use destage_trace::{Operation, Request};
 pub enum Held {
     /// Every page that became dirty was destaged, was dropped, or is still dirty.
     Pages,
-    /// If all times are doubled, responses take twice as long and counts stay the same.
+    /// If all times are doubled, response times double and counts stay the same.
     Scale,
     /// The buffer makes the same decisions without a clock.
     Decisions,
@@ -34,7 +34,7 @@ pub enum Held {
     Bytes,
     /// A watched run has the same results as an unwatched one.
     Watch,
-    /// The parts of responses add up to the responses.
+    /// The parts of response times add up to the response times.
     Parts,
 }
 
@@ -108,8 +108,8 @@ fn prepass(config: &Config, requests: &[Request]) -> Result<Prepass, String> {
     Prepass::of(config, &mut source).map_err(|error| error.to_string())
 }
 
-/// The metrics of a run, the counts of its buffer after the last arrival, and whether the parts of the responses
-/// add up.
+/// The metrics of a run, the counts of its buffer after the last arrival, and whether the parts of the response
+/// times add up.
 fn run(config: &Config, requests: &[Request]) -> Result<(Metrics, Option<Counts>, bool), String> {
     let told = |error: destage_sim::error::SimError| error.to_string();
     let prepass = prepass(config, requests)?;

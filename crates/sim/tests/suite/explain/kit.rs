@@ -112,7 +112,7 @@ pub fn stream(seed: u64, count: usize, pages: u64) -> Vec<Request> {
     (0..count).map(one).collect()
 }
 
-/// Compares an explained run with the observed responses: the number of requests is `counted`, each of the
+/// Compares an explained run with the observed response times: the number of requests is `counted`, each of the
 /// slowest requests has its observed response time, and the parts of each bucket of the histogram are within its
 /// bounds.
 pub fn hold_to_responses(explained: &Explained, responses: &Responses, counted: usize, what: &str) {
@@ -189,7 +189,7 @@ fn hold_to_metrics(result: &RunResult, dies: u32, what: &str) {
 }
 
 /// Checks an explained run on `dies` dies: its results equal those of the run without an explanation, the parts
-/// of the responses add up to the observed responses, and its series agree with its metrics.
+/// of the response times add up to the observed response times, and its series agree with its metrics.
 pub fn hold_to_run(pairs: &[&str], requests: &[Request], dies: u32) {
     let what = pairs.join(" ");
     let config = config(pairs, true).unwrap_or_else(|error| panic!("{error}"));

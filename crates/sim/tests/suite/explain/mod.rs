@@ -1,4 +1,4 @@
-//! The parts of every response add up to the response in whole ticks. In cases that can be calculated by hand,
+//! The parts of every response time add up to it in whole ticks. In cases that can be calculated by hand,
 //! each part has the calculated value.
 
 mod kit;
@@ -12,7 +12,7 @@ use destage_trace::Operation;
 use self::kit::*;
 
 /// Runs every scheme over every layer. Debug builds check each request when it completes. The test compares the
-/// last sixteen requests with the responses that an observer saw.
+/// response times of the last sixteen requests with those that an observer saw.
 #[test]
 fn parts_add_up_for_every_scheme_and_layer() {
     let requests = stream(7, 700, 300);
@@ -368,7 +368,7 @@ fn the_course_is_bounded_and_complete() {
         let seen: u128 = responses.0.values().map(|time| u128::from(*time)).sum();
         assert_eq!(sum(timed, time), seen, "{what}");
         // Little's law holds exactly: a request that is outstanding for a tick adds one tick to the sum of
-        // responses.
+        // response times.
         assert_eq!(sum(timed, |of| of.levels[0]), seen, "{what}");
         let count_of =
             |of: &dyn Fn(&Interval) -> u64| sum(timed, |each| u128::from(of(each))) as f64;

@@ -1,5 +1,5 @@
-//! Runs with cache registers. A die does several operations at a time, and the parts of each response still add
-//! up.
+//! Runs with cache registers. A die does several operations at a time, and the parts of each response time still
+//! add up.
 
 use destage_trace::{Operation, Request};
 

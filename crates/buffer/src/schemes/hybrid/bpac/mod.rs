@@ -83,18 +83,18 @@ enum Class {
 struct Cluster {
     /// Virtual time of the last use.
     last: u64,
-    /// The offset of its first page in the block.
+    /// The offset of the cluster's first page in the block.
     start: u32,
     /// The offset of the page that would continue the sequence.
     next: u32,
     /// The offset of the page that would continue the loop.
     loop_next: u32,
     class: Class,
-    /// Whether its last use is longer ago than the threshold.
+    /// Whether the last use of the cluster is longer ago than the threshold.
     is_old: bool,
-    /// Whether it is in the size-dependent region.
+    /// Whether the cluster is in the size-dependent region.
     is_dependent: bool,
-    /// Whether it is in a bucket of `by_size`; this saves a search.
+    /// Whether the cluster is in a bucket of `by_size`; this saves a search.
     is_sorted: bool,
 }
 
