@@ -1,4 +1,4 @@
-//! Memory follows what a buffer holds, and not how large it may become.
+//! The memory of a buffer depends on the pages that it holds, not on its capacity.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -18,14 +18,14 @@ static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 /// 8 TiB of pages of 4 KiB.
 const CAPACITY: u32 = 1 << 31;
-/// Bytes, set aside at the start or taken by what follows.
+/// Bytes that a buffer may allocate, at its construction and for the pages written.
 const MOST: isize = 256 << 20;
 
 #[test]
 fn a_huge_buffer_with_few_pages_takes_little_memory() {
     for row in SCHEMES {
         for (name, values) in variants(row) {
-            // Far apart, so that no two are in one set, block or chunk.
+            // The pages are far apart, so that no two share a set, a block or a chunk.
             let pages: Vec<_> = (0..100).map(|index| Lpn(index * 20_000_003)).collect();
             let region = Region::new(HEAP);
             let config = BufferConfig {

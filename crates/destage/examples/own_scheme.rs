@@ -15,7 +15,7 @@ struct Newest {
     order: SlotList,
 }
 
-/// Its row.
+/// The registry row of the scheme `newest`.
 pub static NEWEST: SchemeRow = SchemeRow {
     name: "newest",
     family: "page",

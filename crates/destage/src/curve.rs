@@ -39,7 +39,7 @@ pub(crate) const MOST_PAGES: u64 = (FIRST_PAGES / 2 * 3) << (SIZES / 2 - 1);
 const ALL: &str = "all";
 const CAPACITY: &str = "buffer.capacity_bytes";
 
-/// The request for curves.
+/// The settings, the schemes and the sizes of curves, and how the curves are sampled.
 #[derive(Clone)]
 pub struct CurvePlan {
     /// All settings except the scheme and the size. If they choose no translation layer, no flash is simulated,

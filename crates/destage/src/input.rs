@@ -92,7 +92,7 @@ pub struct Reading {
     pub skip: u64,
     /// Whether reads are dropped.
     pub writes_only: bool,
-    /// Whether a malformed line is skipped, counted and reported. Otherwise it is an error.
+    /// Whether a malformed line is skipped, counted and reported. If false, a malformed line is an error.
     pub skip_bad_lines: bool,
 }
 

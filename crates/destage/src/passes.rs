@@ -21,9 +21,9 @@ pub(crate) struct Pass {
 const PER_FLASH_PAGE: u64 = 10;
 /// Bytes of a model for each page of the buffer.
 const PER_BUFFER_PAGE: u64 = 128;
-/// Bytes for each request whose response time is kept, at the end of a run.
+/// Bytes of a model, at the end of a run, for each request whose response time is kept.
 const PER_RESPONSE: u64 = 30;
-/// Bytes for the rest of a model.
+/// Bytes of a model that depend neither on the flash, nor on the buffer, nor on the kept response times.
 const BASE: u64 = 1 << 20;
 
 /// A reading is shared by at least this many runs for each thread: then reading costs little in comparison, and

@@ -359,7 +359,7 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// The facts about the input of a feed, once no more of it is read.
+    /// The facts about the input of `feed`, of which `source` has read everything that the runs need.
     fn facts(&self, feed: usize, source: &Source<'_>) -> Result<Facts, Error> {
         let known = &self.work.known[self.work.passes[feed].input];
         let options = self.input(feed).options(&known.configs[0])?;

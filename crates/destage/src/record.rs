@@ -28,7 +28,7 @@ pub struct Record {
     pub ftl: String,
     /// All parameters, including those of the workload.
     pub parameters: BTreeMap<String, Value>,
-    /// The metrics that have a meaning in this run; empty if the run failed.
+    /// The metrics that are defined for this run; empty if the run failed.
     pub metrics: Metrics,
     /// Where the time of the run went, if the settings [asked for that](crate::Settings::explain).
     pub explained: Option<Arc<Explained>>,

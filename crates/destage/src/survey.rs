@@ -140,7 +140,7 @@ fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<S
     let (config, blocks_per_plane) =
         of_input.find_map(|(config, found)| Some((config, (*found.as_ref().ok()?)?)))?;
     let end_bytes = pass.map(|pass| end_bytes(pass, config));
-    // An input without requests gives another warning.
+    // An input without requests has no sizing: another warning says that no request is left.
     (end_bytes != Some(0)).then(|| Sizing {
         blocks_per_plane,
         flash_bytes: config.with_blocks(blocks_per_plane).flash_bytes(),

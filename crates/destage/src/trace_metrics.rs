@@ -50,7 +50,7 @@ impl Inspection {
         }
     }
 
-    /// The statistics that have a meaning, in the order in which they are displayed.
+    /// The statistics that are defined for the added requests, in the order in which they are displayed.
     #[must_use]
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = self.collector.finish().rows();
@@ -65,7 +65,7 @@ impl Inspection {
 /// The statistics depend on [`crate::Reading`] and on the `trace.*` parameters. Pages are those of
 /// `flash.page_bytes` and `trace.align`, blocks those of `flash.pages_per_block` (less a summary page). Addresses
 /// are those of the trace, whatever `trace.addr_map` says, and pages of different volumes are different pages. A
-/// metric without a meaning is absent.
+/// metric that is not defined for the input, such as the mean size of no reads, is absent.
 ///
 /// # Errors
 /// An error in the trace or in the parameters of the workload, or a block without a page for data.

@@ -1,9 +1,10 @@
 //! The bytes of a device whose buffer stands in front of a disk of the user.
 //!
-//! In place of a [`Payload`](crate::payload::Payload): RAM holds pages that were accepted and have not left the buffer, the disk all others, each
-//! page at its own place. Pages that leave go to the disk when their record is emitted, in runs of consecutive pages, padding included. So effects on
-//! a page happen in the order of their emission, and data that a flush covers are written before the model lets the flush be answered. The owner of
-//! the disk has to make them durable.
+//! It is used in place of a [`Payload`](crate::payload::Payload). RAM holds the pages that were accepted and have
+//! not left the buffer; the disk holds all other pages, each at its own offset. Pages that leave the buffer are
+//! written to the disk when their record is emitted, in runs of consecutive pages, padding included. Therefore
+//! effects on a page happen in the order of their emission, and data that a flush covers are written before the
+//! model lets the flush be answered. The owner of the disk has to make the data durable.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -18,39 +19,40 @@ pub use destage_nand::medium::Fault;
 use crate::driver::Note;
 use crate::request::{Request, RequestKind, Span};
 
-/// A disk, as far as it is needed here. Offsets and lengths are in bytes; bytes beyond the end read as zeros, and are not written.
+/// A disk, with the operations that a device needs. Offsets and lengths are in bytes. Bytes beyond the end read as
+/// zeros, and are not written.
 pub trait Backing: Send {
-    /// Fills `out` with the contents from `offset` on.
+    /// Fills `out` with the bytes from `offset` on.
     ///
     /// # Errors
     /// The error of the disk.
     fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), Fault>;
 
-    /// Writes `parts` one after the other from `offset` on, in one step if possible.
+    /// Writes `parts` one after the other from `offset` on, in one write if possible.
     ///
     /// # Errors
-    /// The error of the disk; a part may be written.
+    /// The error of the disk. Some of the bytes may have been written.
     fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<(), Fault>;
 
-    /// From now on `bytes` bytes from `offset` on read as zeros; they need no room any more.
+    /// Makes `bytes` bytes from `offset` on read as zeros, and frees their room.
     ///
     /// # Errors
-    /// The error of the disk; a part may be done.
+    /// The error of the disk. Some of the bytes may read as zeros already.
     fn discard(&self, offset: u64, bytes: u64) -> Result<(), Fault>;
 
-    /// Whether the range from `offset` on holds nothing, so that it reads as zeros, and the end of the range for which the answer holds. A range
-    /// whose state cannot be known counts as holding something.
+    /// Whether the bytes from `offset` on hold nothing, so that they read as zeros, and the end of the range for
+    /// which the answer holds. A range whose state is unknown counts as holding something.
     fn hole(&self, offset: u64) -> (bool, u64);
 }
 
-/// What pages hold.
+/// The kind of contents of a page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Holds {
-    /// Bytes.
+    /// Bytes that were written.
     Data,
     /// Zeros that were written.
     Zeros,
-    /// Nothing: they read as zeros.
+    /// Nothing was written: the page reads as zeros.
     Nothing,
 }
 
@@ -59,34 +61,34 @@ pub enum Holds {
 struct Accepted {
     span: Span,
     zeroes: bool,
-    /// Of a write, the bytes for each page of the span.
+    /// For a write, the bytes for each page of the span.
     data: Vec<Arc<[u8]>>,
-    /// The page after the last one that it changes.
+    /// The page after the last page that the request changes.
     end: u64,
 }
 
-/// Bytes in RAM and on a disk. See the [module](self).
+/// The bytes in RAM and on the disk. See the [module](self).
 pub struct Backed {
     disk: Box<dyn Backing>,
     page_bytes: usize,
     sector_bytes: usize,
     accepted: Accepted,
-    /// Accepted, and in the buffer.
+    /// Pages that were accepted and are in the buffer.
     dirty: BTreeMap<Lpn, Arc<[u8]>>,
-    /// Emitted, and the disk has not taken them.
+    /// Pages that were emitted, but that the disk has not accepted.
     unsaved: BTreeMap<Lpn, Arc<[u8]>>,
-    /// Why it has not.
+    /// The error of the disk for the pages in `unsaved`.
     fault: Option<Fault>,
-    /// Pages of a write past the buffer that have come.
+    /// The pages of a write past the buffer that have been announced so far.
     passing: Vec<(Lpn, Arc<[u8]>)>,
     zeros: Arc<[u8]>,
 }
 
 impl Backed {
-    /// Over `disk`, in pages of `sectors` sectors and `page_bytes` bytes.
+    /// An empty buffer over `disk`, with pages of `page_bytes` bytes and `sectors` sectors.
     ///
     /// # Panics
-    /// If a page is not whole sectors.
+    /// If a page does not consist of whole sectors.
     #[must_use]
     pub fn new(disk: Box<dyn Backing>, page_bytes: usize, sectors: usize) -> Self {
         assert!(
@@ -106,8 +108,8 @@ impl Backed {
         }
     }
 
-    /// `request` is submitted next; `pieces` has the bytes of a write, [cut up](crate::payload::cut_up), and means nothing
-    /// afterwards.
+    /// Notes that `request` is submitted next. `pieces` has the bytes of a write, [cut up](crate::payload::cut_up);
+    /// its contents are undefined afterwards.
     pub fn accept(&mut self, request: &Request, pieces: &mut Vec<Arc<[u8]>>) {
         core::mem::swap(&mut self.accepted.data, pieces);
         self.accepted.span = match request.kind {
@@ -115,7 +117,7 @@ impl Backed {
             _ => request.span,
         };
         let last = match request.kind {
-            // A strict trim writes zeros, and only to the pages that it covers whole.
+            // A strict trim writes zeros, but only to the pages that it covers completely.
             RequestKind::Trim => request.span.whole_pages().end,
             _ => request.span.pages,
         };
@@ -123,7 +125,8 @@ impl Backed {
         self.accepted.zeroes = request.kind != RequestKind::Write;
     }
 
-    /// Page `offset` of the accepted request as it is from now on: its sectors, and the others as they were.
+    /// The new contents of page `offset` of the accepted request: the sectors of the request, and the other sectors
+    /// as they were.
     fn written(&self, page: Lpn, offset: u32) -> Result<Arc<[u8]>, Fault> {
         let Accepted {
             span,
@@ -156,7 +159,7 @@ impl Backed {
         Ok(())
     }
 
-    /// The contents of `page`, and the page after those for which the same holds.
+    /// The kind of contents of `page`, and the page after the last one for which the answer holds.
     #[must_use]
     pub fn holds(&self, page: Lpn) -> (Holds, Lpn) {
         let next = Lpn(page.0 + 1);
@@ -171,7 +174,7 @@ impl Backed {
         let held = held.into_iter().flatten().map(|(page, _)| *page).min();
         let size = self.page_bytes as u64;
         let (is_hole, end) = self.disk.hole(page.0 * size);
-        // A page of which there is anything is there.
+        // A page counts as a hole only if all of it is one.
         let (holds, end) = match is_hole && end / size > page.0 {
             true => (Holds::Nothing, end / size),
             false if is_hole => (Holds::Data, next.0),
@@ -183,7 +186,7 @@ impl Backed {
     /// Appends the newest `bytes` bytes from `offset` on to `out`.
     ///
     /// # Errors
-    /// The error of the disk's read; Then `out` is unchanged.
+    /// The error of the disk's read. `out` is then unchanged.
     pub fn read(&self, offset: u64, bytes: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
         let size = self.page_bytes as u64;
         let end = offset + bytes as u64;
@@ -209,10 +212,10 @@ impl Backed {
 
     // ---- events of the device ----------------------------------------------------------------------------
 
-    /// The events of [`Driver::note`](crate::Driver::note) that concern contents.
+    /// Handles the events of [`Driver::note`](crate::Driver::note) that concern contents.
     ///
     /// # Errors
-    /// The rest of a page that is written cannot be read: it stays as it was.
+    /// The error of the disk, if it cannot read the rest of a partly written page. The page then stays as it was.
     pub fn note(&mut self, note: &Note<'_>) -> Result<(), Fault> {
         match *note {
             Note::TakenIn { page, offset } => self.taken_in(page, offset)?,
@@ -272,7 +275,8 @@ impl Backed {
         }
         let mut leaving = Vec::with_capacity(record.pages.len() + record.pads.len());
         for dirty in &record.pages {
-            // Pages that were written back before, or could not be completed, are on the disk already.
+            // Pages that were written back before, or could not be completed, have no bytes here: the disk has
+            // their contents.
             if let Some(bytes) = self.dirty.remove(&dirty.page) {
                 leaving.push((dirty.page, bytes));
             }
@@ -285,7 +289,7 @@ impl Backed {
                 None if self.disk.read(at, &mut bytes).is_ok() => {
                     leaving.push((pad.page, bytes.into()));
                 }
-                // It stays as it is.
+                // A page of padding that cannot be read stays as it is.
                 None => {}
             }
         }
@@ -312,10 +316,11 @@ impl Backed {
         }
     }
 
-    /// Tries once more to write the data that the disk has refused.
+    /// Tries again to write the pages that the disk has not accepted.
     ///
     /// # Errors
-    /// It still refuses some of it. That stays here, and reads find it.
+    /// The error of the disk, if it still does not accept all of them. These pages stay in RAM, where reads find
+    /// them.
     pub fn settle(&mut self) -> Result<(), Fault> {
         if self.unsaved.is_empty() {
             return Ok(());
@@ -328,7 +333,7 @@ impl Backed {
         self.fault.map_or(Ok(()), Err)
     }
 
-    /// The reason why a page that has left the buffer is not on the disk, if there is such a page.
+    /// The error of the disk, if a page that has left the buffer is not on the disk.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         self.fault.filter(|_| !self.unsaved.is_empty())

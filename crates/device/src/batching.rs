@@ -1,10 +1,11 @@
-//! Which operations of a queue a die with parallel units serves together.
+//! The operations of a queue that a die with parallel units serves together.
 //!
-//! Pages within the reads and within the writes of a batch differ. A repeated page ends with the first, and the newest contents are programmed. In
-//! the reference simulator a repeated page is done at once.
+//! Each page occurs at most once among the reads of a batch, and at most once among its writes. Further operations
+//! on such a page end together with the first one, and the newest contents are programmed. In the reference
+//! simulator such an operation is done at once.
 //!
-//! A trim of a page that the batch writes takes effect after that write, unless a later write of the batch replaces it. Any other trim takes effect
-//! first. Trims cost nothing.
+//! A trim of a page that the batch writes takes effect after that write, unless a later write of the batch replaces
+//! it. Any other trim takes effect before the batch. Trims take no time.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -15,37 +16,38 @@ use destage_nand::batch::Batch;
 
 use crate::operation::PageOperation;
 
-/// Most reads, and most writes, a die takes into one batch.
+/// The largest number of reads, and of writes, that a die takes into one batch.
 const BATCH_LIMIT: usize = 100;
 
-/// How an operation ends.
+/// When an operation ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Part {
-    /// At once.
+    /// At once, before the batch is served.
     AtOnce,
-    /// As read of this index.
+    /// With the read of this index.
     Read(usize),
-    /// As write of this index.
+    /// With the write of this index.
     Write(usize),
-    /// Together with the write of this index, as a trim after it.
+    /// With the write of this index, as a trim after it.
     TrimBehind(usize),
 }
 
-/// One batch being combined. Reused, so that a batch does not allocate.
+/// The lists of the batch that is being formed. They are reused, so that a batch does not allocate.
 #[derive(Default)]
 pub(crate) struct BatchLists {
-    /// The operations taken from the queue, in its order.
+    /// The operations taken from the queue, in the order of the queue.
     taken: Vec<(PageOperation, Part)>,
-    /// Pages to read, each once.
+    /// The pages to read; each occurs once.
     pub read_pages: Vec<Lpn>,
-    /// Pages to write, each once.
+    /// The pages to write; each occurs once.
     pub write_pages: Vec<(Lpn, Cause)>,
     reads: usize,
     writes: usize,
 }
 
 impl BatchLists {
-    /// Takes from `queue` up to the limit.
+    /// Takes operations from `queue`, up to the limit of a batch. If `repeats_at_once`, a repeated operation on a
+    /// page is done at once.
     pub fn fill(&mut self, queue: &mut VecDeque<PageOperation>, repeats_at_once: bool) {
         self.taken.clear();
         self.read_pages.clear();
@@ -60,7 +62,7 @@ impl BatchLists {
         }
     }
 
-    /// Whether nothing was taken.
+    /// Whether no operation was taken.
     pub fn is_empty(&self) -> bool {
         self.taken.is_empty()
     }
@@ -83,7 +85,7 @@ impl BatchLists {
             return match written {
                 Some(_) if repeats_at_once => Part::AtOnce,
                 Some(index) => {
-                    // The newest of them is programmed.
+                    // The newest contents are programmed, so the latest cause counts.
                     self.write_pages[index].1 = cause;
                     Part::Write(index)
                 }
@@ -104,7 +106,7 @@ impl BatchLists {
         }
     }
 
-    /// Trims that take effect before the writes.
+    /// The trims that take effect before the writes.
     pub fn trims_before(&self) -> impl Iterator<Item = PageOperation> + '_ {
         let first = self.taken.iter();
         first
@@ -112,7 +114,7 @@ impl BatchLists {
             .map(|(operation, _)| *operation)
     }
 
-    /// Trims that take effect behind the writes: no later write of the batch makes them void.
+    /// The trims that take effect after the writes, because no later write of the batch replaces them.
     pub fn trims_behind(&self) -> impl Iterator<Item = PageOperation> + '_ {
         let trims = self.taken.iter().enumerate();
         trims.filter_map(|(position, (operation, part))| {
@@ -126,7 +128,8 @@ impl BatchLists {
         })
     }
 
-    /// Only the first `served` writes found room: the others, and later operations on their pages, go back to the head of `queue`.
+    /// Called if only the first `served` writes found room: the other writes, and later operations on their pages,
+    /// go back to the head of `queue`.
     pub fn give_back(&mut self, served: usize, queue: &mut VecDeque<PageOperation>) {
         if served == self.write_pages.len() {
             return;
@@ -144,8 +147,9 @@ impl BatchLists {
         self.taken.retain(|(_, part)| stays(*part));
     }
 
-    /// Assigns positions to the operations: first those that end at once, then the order of `batch`. Repeated operations
-    /// become `followers` of the position with which they end. Returns how many end at once.
+    /// Gives positions to the operations: first to those that end at once, then to the others in the order of
+    /// `batch`. Repeated operations become `followers` of the position with which they end. Returns the number of
+    /// operations that end at once.
     pub fn arrange(
         &self,
         batch: &Batch,
@@ -165,7 +169,7 @@ impl BatchLists {
                 Part::Write(index) | Part::TrimBehind(index) => entry.write && index == entry.index,
             };
             let mut ended = self.taken.iter().filter(|(_, part)| is_part(*part));
-            // The first operation of each page is the one that the others repeat.
+            // The first operation on each page gets the position; the repeated ones follow it.
             positions.extend(ended.next().map(|(operation, _)| *operation));
             followers.extend(ended.map(|(operation, _)| (position, *operation)));
         }

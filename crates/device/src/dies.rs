@@ -1,7 +1,7 @@
-//! The dies of the device: a queue and a server each, and the translation layer they share.
+//! The dies of the device: a queue and a server for each die, and the translation layer that they share.
 //!
-//! A die serves one operation (or, with parallel units, one batch) at a time. Maps change when
-//! service starts; garbage collection is looked for before anything is served.
+//! A die serves one operation (or, with parallel units, one batch) at a time. Maps change when the service of an
+//! operation starts. Before an operation is served, the die checks whether garbage has to be collected.
 
 mod queued;
 mod service;
@@ -35,52 +35,57 @@ use crate::slab::Slab;
 #[derive(Default)]
 struct Die {
     queue: VecDeque<PageOperation>,
-    /// Only where the order of service is another than that of arrival.
+    /// The reads that go ahead; only used if the order of service is not that of arrival.
     ahead: Ahead,
-    /// Only where pages are programmed in units.
+    /// The units of the die; only used if pages are programmed in units.
     open: Open,
-    /// Operations in service that have not ended.
+    /// Number of operations in service that have not ended.
     in_service: u32,
-    /// Operations that wait with the driver.
+    /// Number of operations that wait with the driver.
     queued: u32,
     serving: Option<PageOperation>,
-    /// The place of the operation in service in the table of operations under way, if it may leave its die before its end.
+    /// The place of the operation in service in the table of transactions, if it may stop occupying its die before
+    /// its end.
     in_table: u32,
-    /// The operation in service has changed the map, and its turn comes when nothing waits with the driver: the time for which the map is then busy.
+    /// The time for which the map is busy with the operation in service, if that operation was put off: it has
+    /// changed the map, but is only served when no operation waits with the driver.
     put_off: Option<Ticks>,
     collecting: bool,
-    /// The layer has said that there is no garbage to collect before the next operation; never while collecting.
+    /// Whether the layer has said that there is no garbage to collect before the next operation; `false` while
+    /// collecting.
     is_tidy: bool,
-    /// Garbage collections since an operation was last served: a device that does nothing else is stuck.
+    /// Number of garbage collections since an operation was last served. A die that only collects is stuck.
     gc_in_a_row: u32,
-    /// The batch in service, with parallel units.
+    /// The operations of the batch in service, with parallel units.
     batch: Vec<PageOperation>,
-    /// Operations that end with one of the batch: its position, and the operation.
+    /// Repeated operations of the batch: the position of the operation with which each ends, and the operation.
     followers: Vec<(u16, PageOperation)>,
-    /// Only where a layer chooses the die of each write.
+    /// The state of pages that move between dies; only used if the layer chooses the die of each write.
     chosen: Chosen,
 }
 
-/// The state of a die where pages move between dies.
+/// The state of a die for layers that move pages between dies.
 #[derive(Default)]
 struct Chosen {
-    /// By the first page of a block here: the programs at other dies that replace a page of it and have not ended.
+    /// Number of programs at other dies that replace a page of a block of this die and have not ended, by the first
+    /// page of the block.
     replaced_elsewhere: BTreeMap<Ppn, u32>,
-    /// The blocks of other dies of which the operation in service replaces a page: die and first page.
+    /// The blocks of other dies in which the operation in service replaces a page: die and first page.
     replaces: Vec<(u32, Ppn)>,
-    /// The erases of a garbage collection, while its copies run or it waits for `replaced_elsewhere`.
+    /// The erases of a garbage collection, while its copies are running or it waits for the programs in
+    /// `replaced_elsewhere`.
     erases: Option<Box<Operations>>,
-    /// The copies have ended.
+    /// Whether the copies of the collection have ended.
     copied: bool,
 }
 
 impl Chosen {
-    /// A program at another die that replaces a page of `block` begins.
+    /// Notes that a program at another die that replaces a page of `block` begins.
     fn note(&mut self, block: Ppn) {
         *self.replaced_elsewhere.entry(block).or_default() += 1;
     }
 
-    /// A program that replaces a page of `block` has ended.
+    /// Notes that a program at another die that replaces a page of `block` has ended.
     fn release(&mut self, block: Ppn) {
         let Entry::Occupied(mut programs) = self.replaced_elsewhere.entry(block) else {
             debug_assert!(
@@ -95,7 +100,8 @@ impl Chosen {
         }
     }
 
-    /// Whether a page of a block that `operations` erase may be replaced by a program that can still be lost with the power.
+    /// Whether a block that `operations` erase has a page whose replacement on another die has not ended, and may
+    /// be lost with the power.
     fn is_replaced(&self, operations: &Operations) -> bool {
         !self.replaced_elsewhere.is_empty()
             && operations
@@ -103,13 +109,13 @@ impl Chosen {
                 .any(|block| self.replaced_elsewhere.contains_key(&block))
     }
 
-    /// Whether erases of the collection wait for such programs.
+    /// Whether the erases of the collection wait for programs at other dies.
     fn waits(&self) -> bool {
         let erases = self.erases.as_deref();
         erases.is_some_and(|erases| self.is_replaced(erases))
     }
 
-    /// Whether the collection erases `block` when its copies have ended.
+    /// Whether the collection will erase `block` when its copies have ended.
     fn will_erase(&self, block: Ppn) -> bool {
         let erases = self.erases.as_deref();
         erases.is_some_and(|erases| erases.erased().any(|erased| erased == block))
@@ -119,48 +125,50 @@ impl Chosen {
 /// A transaction that has begun and not ended.
 #[derive(Clone, Copy)]
 pub(crate) enum UnderWay {
-    /// This die has it in service.
+    /// The transaction is in service at this die.
     InService(u32),
-    /// The step is for this page operation, and has left this die to the next.
+    /// The step of this page operation, which no longer occupies this die.
     Left(u32, PageOperation),
-    /// It fills a unit, and has left this die to the next.
+    /// Fillers that complete a unit of this die, and no longer occupy it.
     Filling(u32),
     /// A read that is served during another operation of the die.
     Between(u32, PageOperation),
-    /// This position of the batch in service at this die.
+    /// The operation at this position of the batch in service at this die.
     Part(u32, u16),
 }
 
-/// Which transactions leave their dies to the next before they end. The driver says [`Progress::Beside`], or calls
-/// [`Device::free`](crate::Device::free).
+/// Which transactions stop occupying their dies before they end. The driver decides this for each transaction: it
+/// returns [`Progress::Beside`], or calls [`Device::free`](crate::Device::free).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Handover {
-    /// No operation is handed over.
+    /// Every operation occupies its die until its end.
     #[default]
     Never,
-    /// Operations of layers under which a page keeps its die are handed over: their commands wait in queues.
+    /// Operations of layers under which a page keeps its die may be handed over: their commands wait in queues of
+    /// the driver.
     OfFixedDies,
-    /// Operations of all layers are handed over: cache registers hold their pages.
+    /// Operations of all layers may be handed over: cache registers hold their pages.
     OfAll,
 }
 
-/// Fixed properties of layer and configuration about the work of dies.
+/// The fixed properties of layer and configuration that govern the work of dies.
 struct Rules {
-    /// Of a read, and of a write or trim.
+    /// Ticks that the map needs for a read, and for a write or trim.
     map_time: [Ticks; 2],
     background: bool,
-    /// Garbage is collected in steps, between which an operation that waits has its turn.
+    /// Garbage is collected in several steps, and a waiting operation may be served between two steps.
     gives_way: bool,
-    /// A die with nothing else to do completes units, or does deferred work.
+    /// A die with nothing else to do completes units, or does deferred work of the layer.
     uses_idle_time: bool,
-    /// Before the next operation there is nothing to do but to collect garbage, if there is any.
+    /// Between two operations a die has nothing to do except to collect garbage, if there is any.
     is_plain: bool,
     places_writes: bool,
-    /// By the number of dies, where a page is on a die by its number alone.
+    /// The number of dies as a divisor, if the die of a page follows from its number alone.
     round: Option<Divider>,
     updates_in_place: bool,
     gc_limit: u32,
-    /// Which operation a die serves first, and how many reads may overtake a waiting operation.
+    /// Which operation a die serves first. `reads_ahead` is the number of reads that may overtake a waiting
+    /// operation.
     service: ServiceOrder,
     reads_ahead: u32,
     handover: Handover,
@@ -199,9 +207,9 @@ impl Rules {
 /// Operations that begin together on the parallel units of a die.
 struct Batches {
     parallel_units: u32,
-    /// Repeated pages of a batch are done at once, as in the reference simulator.
+    /// Whether repeated operations on a page of a batch are done at once, as in the reference simulator.
     repeats_at_once: bool,
-    /// Of a batch that begins; kept for their memory only.
+    /// The data of the batch that begins: `lists`, `batch` and `tokens` are kept only to reuse their memory.
     lists: BatchLists,
     batch: Batch,
     tokens: Vec<Token>,
@@ -222,32 +230,33 @@ impl Batches {
     }
 }
 
-/// All dies. See the [module](self).
+/// All dies of the device. See the [module](self).
 pub(crate) struct Dies {
     ftl: Box<dyn Ftl>,
     rules: Rules,
     dies: Vec<Die>,
-    /// Of the step being started; empty between two steps.
+    /// The operations of the step that begins; empty between two steps.
     operations: Operations,
     batches: Batches,
-    /// Dies that may go on although nothing of their own has ended.
+    /// Dies that may begin an operation because of something that happened at another die.
     stirred: VecDeque<u32>,
-    /// Idle dies with a write first for which garbage has to be collected at another die.
+    /// Idle dies whose first operation is a write that needs a garbage collection at another die.
     held: Vec<u32>,
-    /// The operations under way, without those in service on dies where every operation stays to its end.
+    /// The transactions that have begun and not ended. Transactions of dies that every operation occupies until its
+    /// end are not in the table.
     under_way: Slab<UnderWay>,
-    /// Pages with programs that wait for their units, where a layer chooses the die of each write.
+    /// Pages with programs that have begun and not ended, if a layer chooses the die of each write.
     unfinished: BTreeMap<Lpn, Unfinished>,
 }
 
-/// Garbage collections in a row after which a die of `blocks` blocks will never serve anything again, where each is done in up to
-/// `steps` steps that count one by one.
+/// Number of garbage collections in a row after which a die of `blocks` blocks counts as stuck. Each collection may
+/// take up to `steps` steps, which count one by one.
 #[must_use]
 pub fn gc_limit(blocks: u32, steps: u32) -> u32 {
     (4 * blocks + 16).saturating_mul(steps)
 }
 
-/// The error of a die beyond its [`gc_limit`].
+/// The error of a die that has collected garbage more often in a row than its [`gc_limit`].
 #[must_use]
 pub fn only_collects(die: u32, times: u32) -> NoSpace {
     Shortage::OnlyCollects { die, times }.into()
@@ -278,7 +287,8 @@ impl Dies {
         &*self.ftl
     }
 
-    /// Whether the layer is ahead of the flash apart from the operation in service there: erases wait, or a trim was put off.
+    /// Whether the layer is ahead of the flash, apart from the operations in service: erases wait, or an operation
+    /// was put off.
     pub fn is_ahead(&self) -> bool {
         let mut dies = self.dies.iter();
         dies.any(|die| die.chosen.erases.is_some() || die.put_off.is_some())
@@ -289,7 +299,7 @@ impl Dies {
         self.ftl
     }
 
-    /// The translation layer, to be changed.
+    /// The translation layer, for changes.
     pub fn ftl_mut(&mut self) -> &mut dyn Ftl {
         &mut *self.ftl
     }
@@ -300,17 +310,17 @@ impl Dies {
         self.rules.places_writes
     }
 
-    /// Consecutive pages on one die before the next has its turn.
+    /// Number of consecutive pages on one die before the next die follows.
     pub fn stride(&self) -> u32 {
         self.ftl.properties().stride
     }
 
-    /// Operations that wait in the queues of all dies.
+    /// Number of operations that wait in the queues of all dies.
     pub fn waiting(&self) -> usize {
         self.dies.iter().map(|die| die.queue.len()).sum()
     }
 
-    /// The pages among `pages` that operations in the queues will write.
+    /// Those of `pages` that operations in the queues will write.
     pub fn coming_among(&self, pages: Range<u64>) -> impl Iterator<Item = Lpn> + '_ {
         let waiting = self.dies.iter().flat_map(|die| &die.queue);
         let writes = waiting.filter(|operation| operation.write_cause().is_some());
@@ -318,13 +328,14 @@ impl Dies {
         written.filter(move |page| pages.contains(&page.0))
     }
 
-    /// Whether transactions may leave their dies before they end.
+    /// Whether transactions may stop occupying their dies before they end.
     #[inline]
     pub fn hands_over(&self) -> bool {
         self.rules.handover == Handover::OfAll || !self.rules.places_writes
     }
 
-    /// Whether a program of `page` is in service, and the next could go elsewhere: not where it [follows](Dies::follow).
+    /// Whether a program of `page` is in service and the next program of the page could go to another die. It is
+    /// `false` if the next program [follows](Dies::follow) the first.
     pub fn is_programming(&self, page: Lpn) -> bool {
         if self.rules.units.is_some() || self.rules.handover == Handover::OfAll {
             return false;
@@ -333,8 +344,8 @@ impl Dies {
         serving.is_some_and(|serving| serving.page() == page && serving.write_cause().is_some())
     }
 
-    /// Puts `operation` at the tail of the queue of its die, tells `driver`, and returns that die if it is idle and has
-    /// to [start](Dies::start).
+    /// Appends `operation` to the queue of its die, and informs `driver`. Returns the die if it is idle, so that it
+    /// has to be [started](Dies::start).
     #[inline(always)]
     pub fn push<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) -> Option<u32> {
         let die = self.die_for(operation);
@@ -373,7 +384,7 @@ impl Dies {
         (state.in_service == 0 && !state.collecting).then_some(die)
     }
 
-    /// The die of a write of `page`, which the layer chooses.
+    /// The die that the layer chooses for a write of `page`.
     fn place(&mut self, page: Lpn) -> u32 {
         if let Some(die) = self.waits_in_unit(page) {
             self.ftl.place_behind(page, die);
@@ -383,18 +394,18 @@ impl Dies {
         self.ftl.place(page, &|die| load(&dies[die as usize]))
     }
 
-    /// As above, and the die may go on when there is time for it.
+    /// Like [`Dies::push`], but the die is put into the list of dies to be started later.
     pub fn push_and_stir<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) {
         let die = self.push(operation, driver);
         self.stirred.extend(die);
     }
 
-    /// The command in service at `die` has ended: takes its page operation, if it was for one. Call
+    /// Ends the step in service at `die`. Returns its page operation, if it was for one. The caller has to call
     /// [`Dies::start`] afterwards.
     #[inline(always)]
     pub fn finish(&mut self, die: u32) -> Option<PageOperation> {
         let state = &mut self.dies[die as usize];
-        // Fillers are in service while erases wait.
+        // Fillers may be in service while the erases of a collection wait.
         if state.collecting && state.in_service == 0 {
             self.finish_gc(die);
             return None;
@@ -407,7 +418,7 @@ impl Dies {
         operation
     }
 
-    /// Whether `die`, if it starts something, begins the first of its queue.
+    /// Whether `die`, when it is started, begins the first operation of its queue without any other work.
     #[inline(always)]
     pub fn begins_at_once(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
@@ -421,7 +432,7 @@ impl Dies {
         state.in_service == 0 && state.queue.is_empty() && self.begins_at_once(die)
     }
 
-    /// `die`, which [is](Dies::is_at_hand), begins `operation`, as if it had come through its queue.
+    /// Begins `operation` at `die`, for which [`Dies::is_at_hand`] holds, as if it had come through the queue.
     #[inline(always)]
     pub fn begin_at_hand<D: Driver>(
         &mut self,
@@ -433,7 +444,8 @@ impl Dies {
         self.begin::<D, true>(die, operation, driver)
     }
 
-    /// `die`, which [does so](Dies::begins_at_once), begins the first of its queue, if there is one.
+    /// Begins the first operation of the queue of `die`, for which [`Dies::begins_at_once`] holds, if the queue is
+    /// not empty.
     #[inline(always)]
     pub fn begin_next<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<Progress, NoSpace> {
         match self.dies[die as usize].queue.pop_front() {
@@ -442,8 +454,8 @@ impl Dies {
         }
     }
 
-    /// The operation at `position` of the batch in service at `die` has ended: `take` gets the operation, and those that end with it. Call
-    /// [`Dies::start`] afterwards.
+    /// Ends the operation at `position` of the batch in service at `die`. Adds this operation, and those that end
+    /// with it, to `take`. The caller has to call [`Dies::start`] afterwards.
     pub fn finish_batched(&mut self, die: u32, position: u16, take: &mut Vec<PageOperation>) {
         let state = &mut self.dies[die as usize];
         state.in_service -= 1;
@@ -456,7 +468,8 @@ impl Dies {
         );
     }
 
-    /// Starts `die` if it is idle and has something to do; whether that has ended already.
+    /// Starts `die` if it is idle and has something to do. The result says whether the started transaction has
+    /// ended already.
     #[inline(always)]
     pub fn start<D: Driver>(
         &mut self,
@@ -470,7 +483,8 @@ impl Dies {
         }
     }
 
-    /// Begins the next work at any die of any layer: an operation that waits in its queue, a collection, or erases and fillers that were put off.
+    /// Begins the next work of `die`, for any layer: an operation of its queue, a garbage collection, or work that
+    /// was put off.
     #[inline(never)]
     fn start_any<D: Driver>(
         &mut self,
@@ -483,7 +497,7 @@ impl Dies {
             return Ok(if state.put_off.is_some() && state.queued == 0 {
                 self.take_up(die, driver)
             } else if state.chosen.copied && state.in_service == 0 {
-                // The erase may wait for a program elsewhere; a read waits for neither.
+                // The erases may wait for a program at another die. A read waits for neither.
                 match self.may_read_between(die).then(|| self.next_read(die)) {
                     Some(Some(read)) => {
                         self.count_ahead(die);
@@ -527,7 +541,8 @@ impl Dies {
         }
     }
 
-    /// Whether garbage collection of `die`, which is idle, lets a waiting operation go first: a step of it has just been done, and there is room.
+    /// Whether garbage collection of the idle `die` lets a waiting operation go first: a step of the collection has
+    /// just been done, and there is room for the operation.
     fn gives_way_now(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
         self.rules.gives_way
@@ -536,7 +551,7 @@ impl Dies {
             && !self.ftl.collects_before_writes(die)
     }
 
-    /// `die`, which is idle, begins `operation`. `PLAIN` says of the dies that they [are](Dies::is_plain).
+    /// Begins `operation` at the idle `die`. `PLAIN` says that [`Dies::begins_at_once`] holds for the die.
     #[inline(always)]
     fn begin<D: Driver, const PLAIN: bool>(
         &mut self,
@@ -559,7 +574,7 @@ impl Dies {
             ftl.write(write, operations)?;
         } else if operation.is_trim() {
             if map_time > 0 && !ftl.is_written(page) {
-                // The map stays as it is.
+                // A trim of a page without contents does not change the map.
                 map_time = 0;
             }
             ftl.trim(page, operations)?;
@@ -593,7 +608,7 @@ impl Dies {
         Ok(progress)
     }
 
-    /// Sets the name of the operation that `die` has in service from now on.
+    /// Makes a token for the transaction that is in service at `die` from now on.
     #[inline(always)]
     fn serves(&mut self, die: u32) -> Token {
         if self.rules.handover == Handover::Never {
@@ -604,14 +619,14 @@ impl Dies {
         Token::of_table(place)
     }
 
-    /// Takes the operation at `place` out of the table of operations under way.
+    /// Removes the transaction at `place` from the table of transactions.
     #[inline(always)]
     pub fn take(&mut self, place: u32) -> UnderWay {
         let taken = self.under_way.remove(place);
         taken.unwrap_or_else(|| unreachable!("transaction {place} has ended before"))
     }
 
-    /// The die of the transaction `token`, which is under way.
+    /// The die of the transaction `token`, which has not ended.
     #[inline(always)]
     pub fn die_of_token(&self, token: Token) -> u32 {
         match token.die_or_place() {
@@ -626,7 +641,7 @@ impl Dies {
         }
     }
 
-    /// `die` begins a step of garbage collection.
+    /// Begins a step of garbage collection at `die`.
     fn collect<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let token = self.serves(die);
         let progress = driver.begin(die, Transaction::Collection, &self.operations, 0, token);
@@ -634,15 +649,16 @@ impl Dies {
         progress
     }
 
-    /// Whether `operation`, which takes no command of flash, waits for the operations that wait with the driver of `die`: its turn comes when all
-    /// earlier ones have ended, and not when they have begun. A read waits only where no other goes ahead.
+    /// Whether `operation`, which needs no flash command, has to wait for the operations of `die` that wait with
+    /// the driver: it may take effect only when all earlier operations have ended, not when they have begun. A read
+    /// waits only if reads do not overtake other operations.
     #[cold]
     fn puts_off<D: Driver>(&self, die: u32, operation: PageOperation, driver: &D) -> bool {
         let in_order = self.rules.service == ServiceOrder::Arrival && driver.keeps_order();
         self.dies[die as usize].queued > 0 && (in_order || !operation.is_read())
     }
 
-    /// Serves the operations that `die` has begun and put off: those that waited with the driver have ended.
+    /// Serves the operation that `die` has put off: the operations that waited with the driver have ended.
     #[cold]
     fn take_up<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];
@@ -654,9 +670,10 @@ impl Dies {
         driver.begin(die, page, &self.operations, map_time, token)
     }
 
-    /// Whether the first that waits at `die`, which is idle, is a write for which garbage has to be collected at another die. All dies may
-    /// go on then, and `die` again when something has ended. Call it before anything is taken from the queue: the first operation there is at `die`
-    /// from then on.
+    /// Whether the first waiting operation of the idle `die` is a write that needs a garbage collection at another
+    /// die. If so, all other dies may go on, and `die` tries again when an operation of any die has ended. The
+    /// caller must not have taken an operation from the queue before: this call may move reads at the head of the
+    /// queue to other dies.
     fn holds(&mut self, die: u32) -> bool {
         if !self.rules.places_writes {
             return false;
@@ -675,7 +692,8 @@ impl Dies {
         true
     }
 
-    /// Reads that are first at `die` and whose pages went to other dies meanwhile follow them.
+    /// Moves reads at the head of the queue of `die` whose pages have moved to other dies to the queues of these
+    /// dies.
     fn follow_pages(&mut self, die: u32) {
         while let Some(first) = self.dies[die as usize].queue.front().copied()
             && first.is_read()
@@ -707,7 +725,7 @@ impl Dies {
         Ok(self.collect(die, driver))
     }
 
-    /// The copies or all of a garbage collection at `die` have ended.
+    /// Ends the copies of a garbage collection at `die`, or all of the collection.
     #[inline(never)]
     fn finish_gc(&mut self, die: u32) {
         let state = &mut self.dies[die as usize];
@@ -719,12 +737,13 @@ impl Dies {
         self.forget_replaced(die);
     }
 
-    /// Starts the erases of the garbage collection at `die` once the copies that replaced its pages are durable.
+    /// Starts the erases of the garbage collection at `die`, if the programs at other dies that replaced pages of
+    /// the blocks are durable.
     #[cold]
     fn start_erases<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];
         if state.chosen.waits() {
-            // The other die may wait for a unit of this one.
+            // The other die may wait for a unit of this die.
             return match self.rules.units.is_some() && state.may_fill() {
                 true => self.fill(die, driver),
                 false => Progress::Running,
@@ -741,7 +760,7 @@ impl Dies {
         }
     }
 
-    /// Notes the blocks of other dies in which the step that is about to begin leaves old copies.
+    /// Notes the blocks of other dies in which the step that begins at `die` leaves old copies.
     fn note_replaced(&mut self, die: u32) {
         while let Some((home, block)) = self.operations.take_left() {
             self.dies[home as usize].chosen.note(block);
@@ -749,8 +768,8 @@ impl Dies {
         }
     }
 
-    /// The operation in service at `die` has ended, over a layer that places writes: dies that are held look again, and erases that waited for it may
-    /// begin.
+    /// Called when the operation in service at `die` has ended. Dies that are held may try again, and erases that
+    /// waited for the operation may begin.
     fn forget_replaced(&mut self, die: u32) {
         self.stirred.extend(self.held.drain(..));
         while let Some(replaced) = self.dies[die as usize].chosen.replaces.pop() {
@@ -758,7 +777,8 @@ impl Dies {
         }
     }
 
-    /// The operation in service at `die` has ended (`operation`, if it was for one), over a layer that places writes.
+    /// Called when the transaction in service at `die` has ended, if the layer chooses the die of each write.
+    /// `operation` is its page operation, if it was for one.
     #[inline(never)]
     fn forget_chosen(&mut self, die: u32, operation: Option<PageOperation>) {
         if self.follows_without_units()
@@ -769,7 +789,7 @@ impl Dies {
         self.forget_replaced(die);
     }
 
-    /// A program that replaces a page of `block` at `home` has ended at another die.
+    /// Called when a program at another die that replaces a page of `block` at `home` has ended.
     fn release_replaced(&mut self, (home, block): (u32, Ppn)) {
         let chosen = &mut self.dies[home as usize].chosen;
         chosen.release(block);
@@ -778,12 +798,12 @@ impl Dies {
         }
     }
 
-    /// A die that may go on although nothing of its own has ended.
+    /// Removes and returns a die that may begin an operation because of something that happened at another die.
     pub fn next_stirred(&mut self) -> Option<u32> {
         self.stirred.pop_front()
     }
 
-    /// Takes operations from the queue of `die` up to the limit and serves them on the parallel units.
+    /// Takes operations from the queue of `die`, up to the limit of a batch, and serves them on the parallel units.
     fn start_batch<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         let state = &mut self.dies[die as usize];
         let lists = &mut self.batches.lists;
@@ -834,7 +854,7 @@ impl Dies {
     }
 }
 
-/// Operations that wait or are served at a die.
+/// Number of operations that wait or are served at a die.
 fn load(die: &Die) -> u32 {
     (die.queue.len() + die.ahead.reads.len()) as u32 + die.in_service + die.queued
 }

@@ -1,4 +1,4 @@
-//! The driver of a device, which gives it time and requests, and carries out its flash commands.
+//! The driver of a device: it gives the device time and requests, and carries out its flash commands.
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::Buffer;
@@ -16,10 +16,10 @@ pub enum Transaction {
     Page(PageOperation),
     /// One step of garbage collection, whose lanes run in parallel.
     Collection,
-    /// Fillers that complete a unit, of [`DeviceConfig::units`](crate::DeviceConfig::units) only.
+    /// Fillers that complete a unit; only with [`DeviceConfig::units`](crate::DeviceConfig::units).
     Fillers,
-    /// A host read during another operation of the die: after [`Driver::takes_read`], or within
-    /// [`Device::let_reads_pass`](crate::Device::let_reads_pass). Only for drivers that ask for such reads.
+    /// A host read that begins during another operation of the die: after [`Driver::takes_read`], or within
+    /// [`Device::let_reads_pass`](crate::Device::let_reads_pass). Only for drivers that allow such reads.
     ReadBetween(PageOperation),
 }
 
@@ -28,11 +28,11 @@ pub enum Transaction {
 pub struct Token(u32);
 
 impl Token {
-    /// Numbers from this one on are of the table of operations under way, which holds every operation that may leave its die before its end; lower
-    /// numbers are of dies.
+    /// Numbers from this one on are places in the table of transactions, which holds every transaction that may
+    /// stop occupying its die before its end. Lower numbers are numbers of dies.
     pub const IN_TABLE: u32 = 1 << 31;
 
-    /// The operation that `die` has in service, where every operation stays at its die to its end.
+    /// The transaction in service at `die`, if every transaction occupies its die until its end.
     #[inline(always)]
     pub(crate) fn of_die(die: u32) -> Self {
         Self(die)
@@ -43,7 +43,7 @@ impl Token {
         Self(Self::IN_TABLE | place)
     }
 
-    /// The die that has it in service, or else its place in the table.
+    /// The die at which the transaction is in service, or its place in the table of transactions.
     #[inline(always)]
     pub(crate) fn die_or_place(self) -> Result<u32, u32> {
         match self.0 & Self::IN_TABLE {
@@ -52,7 +52,7 @@ impl Token {
         }
     }
 
-    /// The token as a number, to be kept in few bits.
+    /// The token as a number, which fits into few bits.
     #[inline(always)]
     #[must_use]
     pub fn number(self) -> u32 {
@@ -67,99 +67,104 @@ impl Token {
     }
 }
 
-/// How far a driver is with a transaction it was just given.
+/// The state of a transaction that was just passed to a driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// It is under way, and its die begins nothing else. The driver calls [`Device::complete`](crate::Device::complete) when it has
-    /// ended.
+    /// It is in progress, and its die begins nothing else. The driver calls
+    /// [`Device::complete`](crate::Device::complete) when it has ended.
     Running,
-    /// It has ended already: nothing takes time here.
+    /// It has ended already, because commands take no time with this driver.
     Ended,
-    /// It runs, and its die may begin the next, as after [`Device::free`](crate::Device::free). Only for page operations and fillers.
+    /// It is in progress, and its die may begin the next operation, as after [`Device::free`](crate::Device::free).
+    /// Only for page operations and fillers.
     Beside,
 }
 
 /// Several page operations that a die serves together.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchStep<'a> {
-    /// The page operations; positions count from 0.
+    /// The page operations. Their positions count from 0.
     pub taken: &'a [PageOperation],
-    /// The name of each of them.
+    /// The token of each page operation.
     pub tokens: &'a [Token],
-    /// Operations on the same pages that end with one of them, by its position.
+    /// Repeated operations on the same pages: the position of the operation with which each ends, and the
+    /// operation.
     pub followers: &'a [(u16, PageOperation)],
-    /// How many of them, from position 0 on, end at once. The others follow in the order of `batch.entries`.
+    /// Number of operations, from position 0 on, that end at once. The others are in the order of `batch.entries`.
     pub at_once: u32,
-    /// When each of the others is done.
+    /// The batch, which gives the time at which each of the other operations is done.
     pub batch: &'a Batch,
-    /// Everything flash does.
+    /// All flash operations of the batch.
     pub operations: &'a Operations,
 }
 
-/// Something that has happened in a device.
+/// An event in a device.
 #[derive(Clone, Copy)]
 pub enum Note<'a> {
-    /// The record was emitted at that time.
+    /// This record was emitted at this time.
     Emitted(&'a Destage, Ticks),
     /// The last program of a record has ended.
     RecordEnded {
-        /// When the record was emitted.
+        /// The time at which the record was emitted.
         emitted: Ticks,
-        /// When that program ended.
+        /// The time at which the program ended.
         now: Ticks,
     },
-    /// A page of the request being submitted is in the buffer.
+    /// A page of the request being submitted was taken into the buffer.
     TakenIn {
-        /// As which page of the device.
+        /// The page of the device.
         page: Lpn,
-        /// Which page of the request it is.
+        /// The number of the page within the request.
         offset: u32,
     },
     /// A page of the request being submitted is written past the buffer.
     Bypassed {
-        /// As which page of the device.
+        /// The page of the device.
         page: Lpn,
-        /// Which page of the request it is.
+        /// The number of the page within the request.
         offset: u32,
     },
-    /// The pages that the span covers whole are trimmed. [`Note::Trimmed`] follows for each of them that may have contents.
+    /// The pages that the span covers completely are trimmed. [`Note::Trimmed`] follows for each of them that may
+    /// have contents.
     Trimming(&'a Span),
-    /// The page is trimmed, and an operation for that follows.
+    /// The page is trimmed, and an operation for the trim follows.
     Trimmed(Lpn),
     /// A page of the request being submitted is read.
     Read {
-        /// Which page of the device.
+        /// The page of the device.
         page: Lpn,
-        /// It is served from RAM; otherwise from flash.
+        /// Whether the page is served from RAM; otherwise it is served from flash.
         in_ram: bool,
     },
-    /// The state of the buffer has changed: a page was accepted, read, trimmed or written past it, a record was emitted, or a page of one was
-    /// programmed.
+    /// The state of the buffer has changed: a page was accepted, read, trimmed or written past it, a record was
+    /// emitted, or a page of a record was programmed.
     Changed(&'a Buffer),
-    /// The operation has joined the queue of that die.
+    /// The operation has joined the queue of this die.
     Queued(PageOperation, u32),
-    /// A page of a request that waited for a slot has one. If the request waited for nothing else, its answer follows.
+    /// A page of a request that waited for a slot has got one. If the request waits for nothing else, its answer
+    /// follows.
     SlotGiven,
     /// The operation has ended.
     Ended(PageOperation),
 }
 
-/// Carries out the commands of a [`Device`](crate::Device), and is told of the events of requests and pages.
+/// Carries out the commands of a [`Device`](crate::Device), and receives its events.
 ///
-/// A device calls its driver from within `submit`, `complete`, `free`, `let_reads_pass`, `wake`, `retire` and `drain`, in the order in
-/// which things happen. The driver may note and schedule; it calls the device again only after that call has returned.
+/// A device calls its driver from within `submit`, `complete`, `free`, `let_reads_pass`, `wake`, `retire` and
+/// `drain`, in the order in which things happen. The driver may note and schedule work, but it calls the device
+/// again only after that call has returned.
 ///
-/// Other events, for a driver that moves bytes, measures or watches, arrive as [`Note`]s.
+/// Further events, for a driver that moves bytes, measures or observes, arrive as [`Note`]s.
 pub trait Driver {
-    /// Commands take time here: none has [ended](Progress::Ended) when it begins.
+    /// Whether commands take time: no command has [ended](Progress::Ended) when it begins.
     const TAKES_TIME: bool = false;
 
-    /// Every command [has ended](Progress::Ended) when it begins, and the driver needs no events if [there is no
-    /// flash](destage_ftl::Properties::is_hollow): neither of operations that join a queue nor of those that end.
+    /// Whether every command [has ended](Progress::Ended) when it begins, and the driver needs no events of
+    /// operations (of joining a queue, of ending) if [there is no flash](destage_ftl::Properties::is_hollow).
     const SKIPS_HOLLOW: bool = false;
 
-    /// `die` begins `transaction`, which is called `token`. The flash does `operations` one after the other, those of several lanes in parallel;
-    /// meanwhile the map is busy for `map_time` ticks.
+    /// `die` begins `transaction`, which has the name `token`. The flash does `operations` one after the other, and
+    /// those of several lanes in parallel. At the same time, the map is busy for `map_time` ticks.
     fn begin(
         &mut self,
         die: u32,
@@ -169,18 +174,18 @@ pub trait Driver {
         token: Token,
     ) -> Progress;
 
-    /// `die` begins to serve a batch on its parallel units. The driver calls [`Device::complete`](crate::Device::complete) for
-    /// the token of each position.
+    /// `die` begins to serve a batch on its parallel units. The driver calls
+    /// [`Device::complete`](crate::Device::complete) for the token of each position.
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>);
 
-    /// Whether `die`, which is busy, lets a read begin all the same. Default: no.
+    /// Whether `die`, which is busy, lets a read begin during its operation. Default: no.
     fn takes_read(&self, die: u32) -> bool {
         let _ = die;
         false
     }
 
-    /// Whether `die` is still working on operations that it [handed over](Progress::Beside): it is not idle then, although it may begin the next.
-    /// Default: no.
+    /// Whether `die` is still working on operations that it [handed over](Progress::Beside). Such a die is not
+    /// idle, although it may begin the next operation. Default: no.
     fn is_busy(&self, die: u32) -> bool {
         let _ = die;
         false
@@ -189,29 +194,30 @@ pub trait Driver {
     /// The host request `token` is done and may be answered.
     fn answer(&mut self, token: u32);
 
-    /// The device wants [`Device::wake`](crate::Device::wake) to be called with `alarm` when `delay` ticks have passed.
+    /// The driver has to call [`Device::wake`](crate::Device::wake) with `alarm` when `delay` ticks have passed.
     fn wake_after(&mut self, delay: Ticks, alarm: u32);
 
-    /// The clock for garbage collection; `now` unless nothing takes time.
+    /// The time of the clock for garbage collection, in ticks. Default: `now`; a driver whose commands take no time
+    /// gives another time.
     #[inline]
     fn flash_time(&self, now: Ticks) -> Ticks {
         now
     }
 
-    /// Whether page operations that wait with the driver have their turn as they came. A read that takes no command of flash then waits for the reads
-    /// before it, and otherwise for none.
+    /// Whether page operations that wait with the driver begin in the order of their arrival. If so, a read that
+    /// needs no flash command waits for the operations before it; otherwise it waits for none. Default: yes.
     #[inline]
     fn keeps_order(&self) -> bool {
         true
     }
 
-    /// Whether [`Note::Emitted`] is wanted for writes that go past the buffer.
+    /// Whether the driver wants [`Note::Emitted`] for writes that go past the buffer. Default: no.
     #[inline]
     fn wants_records(&self) -> bool {
         false
     }
 
-    /// Is told of the events of requests and pages. A driver that does not need them pays nothing.
+    /// Receives the events of requests and pages. The default ignores them, and costs nothing.
     #[inline]
     fn note(&mut self, note: &Note<'_>) {
         let _ = note;

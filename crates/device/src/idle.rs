@@ -1,8 +1,8 @@
-//! Idle time: when a scheme may write back pages because no request waits.
+//! Idle time: the time in which a scheme may write back pages, because no request waits.
 //!
-//! A scheme says by its [`IdleRule`] how long a group of pages has to be without host requests, and how
-//! often it wants to be asked then. A request that arrives ends the idle time of its pages' groups; issued write-backs go on, and the request queues
-//! behind them.
+//! The [`IdleRule`] of a scheme says how long a group of pages has to be without host requests, and how often the
+//! scheme wants to be asked then. A request that arrives ends the idle time of its pages' groups. Write-backs that
+//! were issued continue, and the request queues behind them.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,11 +16,11 @@ use crate::slab::Slab;
 /// The idle state of one group of pages.
 #[derive(Clone, Copy, Default)]
 struct Group {
-    /// Pages of host requests that have arrived and are not complete.
+    /// Number of pages of host requests that have arrived and are not complete.
     outstanding: u64,
-    /// Requests that have arrived: an idle time begun under another number is over.
+    /// Number of arrivals of requests so far: an idle time that began under another number is over.
     arrivals: u32,
-    /// In the idle time that lasts, the scheme's latest answer was no.
+    /// Whether the scheme's latest answer in the present idle time was that it has nothing to write back.
     declined: bool,
 }
 
@@ -31,17 +31,17 @@ pub(crate) struct Idle {
     alarms: Slab<IdleTime>,
 }
 
-/// Which group a record was written back for, and in which of its idle times.
+/// One idle time of one group. A record that is written back in idle time carries it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct IdleTime {
-    /// Which group of pages.
+    /// The number of the group of pages.
     pub group: u32,
-    /// Requests for it that had arrived when it began.
+    /// The number of arrivals for the group when the idle time began.
     arrivals: u32,
 }
 
 impl Idle {
-    /// Watches the idle time that `buffer`'s scheme asks for, if it does.
+    /// Watches the idle time for the scheme of `buffer`; `None` if the scheme uses no idle time.
     pub fn of(buffer: &Buffer) -> Option<Self> {
         let rule = buffer.idle_rule()?;
         let groups = vec![Group::default(); rule.groups.max(1) as usize];
@@ -52,23 +52,23 @@ impl Idle {
         })
     }
 
-    /// How many groups of pages are watched apart.
+    /// Number of groups of pages that are watched separately.
     pub fn groups(&self) -> u32 {
         self.groups.len() as u32
     }
 
-    /// Whether no request for its group has come since `time` began.
+    /// Whether no request for the group has arrived since `time` began.
     pub fn lasts(&self, time: IdleTime) -> bool {
         let group = self.groups[time.group as usize];
         group.outstanding == 0 && group.arrivals == time.arrivals
     }
 
-    /// Notes the scheme's answer in `time`.
+    /// Notes whether the scheme named pages in `time`.
     pub fn note(&mut self, time: IdleTime, answered: bool) {
         self.groups[time.group as usize].declined = !answered;
     }
 
-    /// The present idle time of `group`, if the scheme's latest answer in it was no.
+    /// The present idle time of `group`, if the scheme had nothing to write back when it was last asked.
     pub fn declined(&self, group: u32) -> Option<IdleTime> {
         let Group {
             arrivals, declined, ..
@@ -76,12 +76,12 @@ impl Idle {
         declined.then_some(IdleTime { group, arrivals })
     }
 
-    /// The idle time behind an alarm that has gone off.
+    /// Removes and returns the idle time for which `alarm` was set.
     pub fn take_alarm(&mut self, alarm: u32) -> Option<IdleTime> {
         self.alarms.remove(alarm)
     }
 
-    /// A request for `span` has arrived.
+    /// Notes that a request for `span` has arrived.
     pub fn end(&mut self, span: &Span, device_pages: u64, buffer: &Buffer) {
         for offset in 0..self.pages_watched(span) {
             let group = self.group_of(span, offset, device_pages, buffer);
@@ -92,7 +92,7 @@ impl Idle {
         }
     }
 
-    /// A request for `span` is complete: calls `wake` with an alarm for each group that became idle.
+    /// Notes that a request for `span` is complete. Calls `wake` with an alarm for each group that has become idle.
     pub fn begin(
         &mut self,
         span: &Span,
@@ -113,7 +113,7 @@ impl Idle {
         }
     }
 
-    /// With a single group the request counts as a whole, otherwise each of its pages does.
+    /// The number of pages of `span` that are counted: with a single group, the request counts as a whole.
     fn pages_watched(&self, span: &Span) -> u32 {
         if self.groups.len() == 1 {
             1

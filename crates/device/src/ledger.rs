@@ -1,9 +1,10 @@
-//! For each sector, the version that must be there after a loss of power, and those that may be, derived from requests and answers alone.
+//! The ledger: for each sector, the version that must be there after a loss of power and the versions that may be
+//! there, derived from requests and answers alone.
 //!
-//! The ledger knows no rule of the device, no buffer and no flash. It is told of every accepted request, and of every answer before a client can see
-//! it. A sector *must* hold the newest version that an answered flush covers, or that was answered with force unit access; it *may* hold any version
-//! accepted later. Contents are told
-//! apart by sums over the bytes of a sector.
+//! The ledger knows no rule of the device, no buffer and no flash. It receives every accepted request, and every
+//! answer before a client can see it. A sector *must* hold the newest version that an answered flush covers, or
+//! that was answered with force unit access. It *may* hold any version accepted later. Contents are distinguished
+//! by sums over the bytes of a sector.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -17,7 +18,7 @@ use destage_nand::medium::{Lost, digest};
 
 use crate::request::{Request, RequestKind, Span};
 
-/// Changes of a page, at least, before superseded ones are looked for.
+/// The smallest number of changes of a page at which superseded changes are removed.
 const CHANGES_TO_PRUNE: usize = 8;
 
 /// Why a sector holds a wrong version.
@@ -25,22 +26,23 @@ const CHANGES_TO_PRUNE: usize = 8;
 pub enum Finding {
     /// A promise is broken, or the data were never written.
     Bad,
-    /// It may be a forgotten version, which a trim or the lack of a promise allows.
+    /// The contents may be a version that the ledger has forgotten. A trim, or the lack of a promise, would allow
+    /// this version.
     Forgotten,
-    /// An option of a bad drive took it.
+    /// The sector was lost through a fault of a bad drive.
     Lost(Lost),
-    /// The drive relies on its capacitor, and its energy did not suffice.
+    /// The drive relies on its capacitor, and the energy was not sufficient.
     Energy,
 }
 
-/// Sectors and versions, counted.
+/// Numbers of sectors and versions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Sectors that were ever changed.
+    /// Number of sectors that were ever changed.
     pub sectors: u64,
-    /// Of these, sectors of which something is promised: by an answer, or since a mount has found it.
+    /// Number of these sectors with a promise: by an answer, or because a mount has found their contents.
     pub must: u64,
-    /// Versions that may be there in their stead.
+    /// Number of versions that may be there instead of the promised ones.
     pub may: u64,
 }
 
@@ -53,21 +55,21 @@ pub struct Terms {
     pub sectors: u32,
     /// Bytes of a sector.
     pub sector_bytes: usize,
-    /// Writes are answered from RAM.
+    /// Whether writes are answered from RAM.
     pub volatile_cache: bool,
-    /// Trims write zeros.
+    /// Whether trims write zeros.
     pub strict_trim: bool,
-    /// Flushes are answered at once, on the assumption that a capacitor saves the data.
+    /// Whether flushes are answered at once, on the assumption that a capacitor saves the data.
     pub relies_on_capacitor: bool,
-    /// Old contents of a sector that are kept, as a trim may restore each of them; and unpromised changes of a page, beyond which the oldest is
-    /// forgotten.
+    /// Number of old contents that are kept for a sector, because a trim may restore each of them. It is also the
+    /// number of changes without a promise that are kept for a page; beyond it the oldest change is forgotten.
     pub remembered: usize,
 }
 
-/// How a page was changed.
+/// What a request has done to a page.
 #[derive(Clone)]
 enum What {
-    /// A sum for each sector.
+    /// The sectors were written; one sum for each of them.
     Written(Box<[u64]>),
     Zeroes,
     Trimmed,
@@ -77,13 +79,13 @@ enum What {
 #[derive(Clone)]
 struct Change {
     version: u64,
-    /// Sectors of the page, from the first to before the last.
+    /// The first changed sector of the page, and (`to`) the sector after the last one.
     from: u32,
     to: u32,
     what: What,
-    /// The number of its answer, of all answers, from 1.
+    /// The number of the answer among all answers, from 1; `None` while the request is not answered.
     answer: Option<NonZeroU64>,
-    /// Its answer was a promise.
+    /// Whether the answer alone was a promise.
     forced: bool,
 }
 
@@ -92,7 +94,7 @@ impl Change {
         (self.from..self.to).contains(&sector)
     }
 
-    /// The sum of `sector`, which it covers.
+    /// The sum of `sector`, which the change covers.
     fn digest(&self, sector: u32, zeros: u64) -> u64 {
         match &self.what {
             What::Written(sums) => sums[(sector - self.from) as usize],
@@ -104,28 +106,28 @@ impl Change {
 /// One page: its contents at the start or at the latest mount, and the changes since.
 #[derive(Clone)]
 struct Page {
-    /// A sum for each sector; `None` if all hold zeros.
+    /// A sum for each sector; `None` if all sectors hold zeros.
     base: Option<Box<[u64]>>,
     changes: Vec<Change>,
-    /// As many changes as superseded ones are looked for at.
+    /// Number of changes at which superseded changes are removed.
     prune_at: usize,
-    /// Sums that sectors had before, and whether there were others.
+    /// Sums of older contents, each with its sector. `has_forgotten` says whether there were others.
     old: Vec<(u32, u64)>,
     has_forgotten: bool,
-    /// The latest change that was forgotten though nothing later may have been promised.
+    /// The version of the latest change that was forgotten, although no later change of it may have been promised.
     dropped: u64,
 }
 
-/// A request that is not answered.
+/// A request that has not been answered.
 #[derive(Clone)]
 struct Open {
     request: Request,
     version: u64,
-    /// Answers before it was accepted.
+    /// Number of answers before the request was accepted.
     answers: u64,
 }
 
-/// A page that was never changed.
+/// The position of a page that was never changed.
 const UNKNOWN: u32 = u32::MAX;
 
 #[derive(Clone)]
@@ -142,21 +144,21 @@ impl Initial for Unknown {
 pub struct Ledger {
     terms: Terms,
     zeros: u64,
-    /// Page -> its position in `known`.
+    /// The position of each page in `known`.
     positions: LazyTable<Unknown>,
-    /// Pages that were ever changed.
+    /// The pages that were ever changed.
     known: Vec<Page>,
     open: BTreeMap<u32, Open>,
-    /// Answers so far.
+    /// Number of answers so far.
     answers: u64,
-    /// Answers that a flush covers.
+    /// Number of answers that a flush covers.
     covered: u64,
-    /// There was a mount, or the flash had contents before: these contents are promised.
+    /// Whether there was a mount, or the flash had contents before the first request: these contents are promised.
     is_mounted: bool,
 }
 
 impl Ledger {
-    /// For a device that holds nothing but zeros.
+    /// The ledger of a device that holds only zeros.
     #[must_use]
     pub fn new(terms: Terms) -> Self {
         Self {
@@ -171,7 +173,8 @@ impl Ledger {
         }
     }
 
-    /// `request` is accepted under `token` as `version`; `data` has the bytes of a write, in pieces of whole sectors.
+    /// Notes that `request` is accepted under `token`, as `version`. `data` has the bytes of a write, in pieces of
+    /// whole sectors.
     pub fn accept<'d>(
         &mut self,
         token: u32,
@@ -228,7 +231,8 @@ impl Ledger {
         }
     }
 
-    /// The pages that `span` covers whole are trimmed as `version`. A page that was never changed holds zeros before and after.
+    /// Notes that the pages that `span` covers completely are trimmed, as `version`. A page that was never changed
+    /// holds zeros before and after the trim.
     fn trim(&mut self, span: &Span, version: u64) {
         let (from, to) = (0, self.terms.sectors);
         for number in self.known_whole_pages(span) {
@@ -244,7 +248,7 @@ impl Ledger {
         }
     }
 
-    /// The pages that `span` covers whole and that were ever changed.
+    /// The pages that `span` covers completely and that were ever changed.
     fn known_whole_pages(&self, span: &Span) -> Vec<u64> {
         let mut known = Vec::new();
         for part in span.whole_parts(self.terms.pages) {
@@ -279,7 +283,7 @@ impl Ledger {
         Some(&self.known[self.position(number)?])
     }
 
-    /// Page `number`, which holds zeros if it was never changed.
+    /// Page `number`. A page that was never changed is added, and holds zeros.
     fn page_mut(&mut self, number: u64) -> &mut Page {
         let position = self.position(number).unwrap_or_else(|| {
             *self.positions.get_mut(number as usize) = self.known.len() as u32;
@@ -296,7 +300,7 @@ impl Ledger {
         known.map(|(number, position)| (number as u64, &self.known[position as usize]))
     }
 
-    /// Request `token` is answered, as done.
+    /// Notes that request `token` is answered without an error.
     pub fn answer(&mut self, token: u32) {
         let Some(open) = self.open.remove(&token) else {
             return;
@@ -310,7 +314,7 @@ impl Ledger {
                 self.covered = self.covered.max(open.answers);
                 return;
             }
-            // The version with it is that of another request.
+            // A read has no version of its own.
             RequestKind::Read => return,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => {}
         }
@@ -336,13 +340,14 @@ impl Ledger {
         }
     }
 
-    /// Request `token` is answered with an error: nothing is promised, and its changes may be there.
+    /// Notes that request `token` is answered with an error: nothing is promised, and its changes may be there.
     pub fn fail(&mut self, token: u32) {
         self.open.remove(&token);
     }
 
-    /// Compares `bytes`, the contents of `page` after a mount, with the ledger: sectors of the device, and the error in each. `lost` is the reason
-    /// why an option of a bad drive destroyed the page.
+    /// Compares `bytes`, the contents of `page` after a mount, with the ledger. Returns the sectors (by their
+    /// numbers on the device) that hold a wrong version, with the reason. `lost` is the fault of a bad drive that
+    /// destroyed the page, if there was one.
     #[must_use]
     pub fn check(&self, page: Lpn, bytes: &[u8], lost: Option<Lost>) -> Vec<(u64, Finding)> {
         let first = page.0 * u64::from(self.terms.sectors);
@@ -363,8 +368,9 @@ impl Ledger {
         each.collect()
     }
 
-    /// How many sectors of `page`, which holds `bytes` after a mount, have lost the newest write that was answered, whether it was
-    /// promised to last or not: they hold neither that write nor a later change.
+    /// Number of sectors of `page` that have lost the newest answered write, whether it was promised or not.
+    /// `bytes` are the contents of the page after a mount. A sector has lost the write if it holds neither the
+    /// write nor a later change.
     #[must_use]
     pub fn count_lost(&self, page: Lpn, bytes: &[u8]) -> u64 {
         let Some(known) = self.page(page.0) else {
@@ -380,7 +386,8 @@ impl Ledger {
         self.each_page().map(|(number, _)| Lpn(number))
     }
 
-    /// After a mount all begins again: `holds` gives the contents of each page that was ever changed, which may not change any more.
+    /// Begins anew after a mount. `holds` gives the contents of each page that was ever changed. From now on these
+    /// contents are promised.
     pub fn restart(&mut self, mut holds: impl FnMut(Lpn, &mut Vec<u8>)) {
         let mut bytes = Vec::new();
         for (number, position) in self.positions.touched() {
@@ -399,7 +406,8 @@ impl Ledger {
         self.is_mounted = true;
     }
 
-    /// Before the first request: `page` holds `bytes`, and that may not change by itself. Its earlier contents are not known, and may be on flash.
+    /// Notes, before the first request, that `page` holds `bytes`, which are promised. Its earlier contents are
+    /// unknown, and may still be on flash.
     pub fn hold(&mut self, page: Lpn, bytes: &[u8]) {
         let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
         let base = Some(sums.collect());
@@ -410,7 +418,7 @@ impl Ledger {
         self.is_mounted = true;
     }
 
-    /// How much it knows.
+    /// Numbers of sectors and versions that the ledger knows.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
@@ -422,8 +430,8 @@ impl Ledger {
         counts
     }
 
-    /// Emits each sector that was ever changed, with the version that must be there (0: the contents at the start or at the latest mount) and the
-    /// versions that may be.
+    /// Calls `emit` for each sector that was ever changed: with its number, the version that must be there (0 for
+    /// the contents at the start or at the latest mount), and the versions that may be there.
     pub fn each(&self, mut emit: impl FnMut(u64, u64, &[u64])) {
         let mut may = Vec::new();
         for (number, page) in self.each_page() {
@@ -459,7 +467,7 @@ impl Page {
             .map_or(zeros, |sums| sums[sector as usize])
     }
 
-    /// The newest promised change of `sector`; `None` if that is the base.
+    /// The newest promised change of `sector`; `None` if the base is promised.
     fn must(&self, sector: u32, covered: u64) -> Option<&Change> {
         let promised = |change: &&Change| {
             change.covers(sector)
@@ -508,7 +516,8 @@ impl Page {
         }
     }
 
-    /// Whether the newest change of `sector` that was answered is a write, and `bytes` are neither that nor a later change.
+    /// Whether the newest answered change of `sector` is not a trim, and `bytes` are neither its contents nor those
+    /// of a later change.
     fn has_lost(&self, sector: u32, bytes: &[u8], zeros: u64) -> bool {
         let answered = self.later(sector, 0);
         let answered = answered.filter(|change| change.answer.is_some());
@@ -523,7 +532,7 @@ impl Page {
         !there.any(|change| change.digest(sector, zeros) == sum)
     }
 
-    /// Whether `sector` ever held data with this sum.
+    /// Whether the ledger knows that `sector` has held data with this sum.
     fn was_there(&self, sector: u32, sum: u64, zeros: u64) -> bool {
         let mut changes = self.changes.iter();
         sum == self.base(sector, zeros)
@@ -531,7 +540,8 @@ impl Page {
             || changes.any(|change| change.covers(sector) && change.digest(sector, zeros) == sum)
     }
 
-    /// Forgets changes of which every sector has a newer promise, and the oldest answered ones, so that the number stays below the bound.
+    /// Removes changes of which every sector has a newer promise, and then the oldest answered changes, until fewer
+    /// than the bound remain.
     fn prune(&mut self, terms: &Terms, covered: u64, zeros: u64) {
         let (sectors, most) = (0..terms.sectors, terms.remembered);
         let must: Vec<u64> = sectors
@@ -564,7 +574,7 @@ impl Page {
         }
     }
 
-    /// Keeps the sums of `change`, which is forgotten.
+    /// Keeps the sums of `change`, which is removed.
     fn remember(&mut self, change: &Change, zeros: u64, most: usize) {
         for sector in change.from..change.to {
             self.keep(sector, change.digest(sector, zeros), most);
@@ -585,7 +595,7 @@ impl Page {
         }
     }
 
-    /// Keeps the sums of all changes and of the base, which are forgotten.
+    /// Removes all changes, and keeps their sums and those of the base.
     fn forget_changes(&mut self, terms: &Terms, zeros: u64) {
         let most = terms.remembered;
         for sector in 0..terms.sectors {

@@ -4,7 +4,7 @@ use destage_base::Lpn;
 use destage_buffer::destage::Slot;
 use destage_nand::Cause;
 
-/// The request or record for which a page operation runs.
+/// The kind of a page operation, with the number of the request or record for which it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Work {
     /// A host request reads the page.
@@ -13,33 +13,34 @@ pub enum Work {
     HostWrite(u32),
     /// A host request trims the page.
     Trim(u32),
-    /// A record writes the page from this slot.
+    /// A record writes the page, whose bytes are in this slot.
     Destage(u32, Slot),
     /// A record reads the page for padding.
     PadRead(u32),
     /// A record writes the page as padding.
     PadWrite(u32),
-    /// A write past the buffer that a flush waits for, as part of this record.
+    /// A write past the buffer that a flush has to wait for, as part of this record.
     OwedWrite(u32),
-    /// A trim that was answered already, as this record.
+    /// A trim that was answered before it took effect, as this record.
     OwedTrim(u32),
-    /// A host request that writes part of the page reads the rest of it.
+    /// A host request that writes a part of the page reads the rest of it.
     Fill(u32),
 }
 
-/// A page and the [`Work`] on it, in two machine words: millions of these pass through queues, and two words
-/// travel in registers where a larger value is stored and loaded at every step.
+/// A page and the [`Work`] on it, in two machine words. Millions of these values pass through queues, and two words
+/// are passed in registers, where a larger value would be stored and loaded at every step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PageOperation {
     page: Lpn,
-    /// Kind in the lowest 4 bits, one that says whether a write is long, then 27 bits of request or record number,
-    /// then 32 bits of slot.
+    /// From the lowest bit on: 4 bits of kind, 1 bit that says whether a write is long, 27 bits of request or
+    /// record number, 32 bits of slot.
     packed: u64,
 }
 
 const KIND_BITS: u32 = 4;
 const KIND_MASK: u64 = (1 << KIND_BITS) - 1;
-// Kinds, in the lowest bits; asked for by bits, because a jump by kind would be mispredicted at every change.
+// The kinds, in the lowest bits. They are tested by bits, because a jump by kind would be mispredicted at every
+// change.
 const HOST_READ: u64 = 0;
 const HOST_WRITE: u64 = 1;
 const TRIM: u64 = 2;
@@ -51,20 +52,21 @@ const OWED_TRIM: u64 = 7;
 const FILL: u64 = 8;
 const WRITES: u64 = 1 << HOST_WRITE | 1 << DESTAGE | 1 << PAD_WRITE | 1 << OWED_WRITE;
 const TRIMS: u64 = 1 << TRIM | 1 << OWED_TRIM;
-/// The bit of long writes.
+/// The bit of a long write.
 const LONG: u64 = 1 << KIND_BITS;
-/// Where the number begins.
+/// The lowest bit of the number.
 const NUMBER_AT: u32 = KIND_BITS + 1;
 const NUMBER_BITS: u32 = 27;
 
 impl PageOperation {
-    /// Requests and records have numbers up to this one.
+    /// The largest number of a request or record.
     pub const LARGEST_NUMBER: u32 = (1 << NUMBER_BITS) - 1;
 
     /// `work` on `page`.
     ///
     /// # Panics
-    /// In debug builds, if 2^27 requests or records are in flight: their numbers are reused, so that takes more than 4 GiB of them.
+    /// In debug builds, if 2^27 requests or records are in flight. Numbers are reused, so this takes more than 4
+    /// GiB of requests.
     #[inline(always)]
     pub fn new(page: Lpn, work: Work) -> Self {
         let (kind, number, slot) = match work {
@@ -87,7 +89,7 @@ impl PageOperation {
         Self { page, packed }
     }
 
-    /// This operation as part of a [long write](destage_ftl::PageWrite::is_long) if `is_long` says so.
+    /// This operation, marked as part of a [long write](destage_ftl::PageWrite::is_long) if `is_long`.
     #[inline]
     #[must_use]
     pub fn with_long(mut self, is_long: bool) -> Self {
@@ -95,19 +97,19 @@ impl PageOperation {
         self
     }
 
-    /// Whether it is part of a long write.
+    /// Whether the operation is part of a long write.
     #[inline]
     pub fn is_long(self) -> bool {
         self.packed & LONG != 0
     }
 
-    /// Which page.
+    /// The page.
     #[inline]
     pub fn page(self) -> Lpn {
         self.page
     }
 
-    /// For whom.
+    /// The work on the page.
     #[inline]
     pub fn work(self) -> Work {
         let number = (self.packed >> NUMBER_AT) as u32 & ((1 << NUMBER_BITS) - 1);
@@ -125,13 +127,13 @@ impl PageOperation {
         }
     }
 
-    /// Whether its kind is one of `kinds`, a bit for each.
+    /// Whether the kind of the operation is one of `kinds`, which has a bit for each kind.
     #[inline]
     fn is_one_of(self, kinds: u64) -> bool {
         kinds >> (self.packed & KIND_MASK) & 1 != 0
     }
 
-    /// The request or record for which a write runs; `None` for reads and trims.
+    /// The cause under which a write is counted; `None` for reads and trims.
     #[inline]
     pub fn write_cause(self) -> Option<Cause> {
         let cause = if self.is_one_of(1 << PAD_WRITE) {
@@ -142,13 +144,13 @@ impl PageOperation {
         self.is_one_of(WRITES).then_some(cause)
     }
 
-    /// Whether it trims the page.
+    /// Whether the operation trims the page.
     #[inline]
     pub fn is_trim(self) -> bool {
         self.is_one_of(TRIMS)
     }
 
-    /// Whether it reads the page.
+    /// Whether the operation reads the page.
     #[inline]
     pub fn is_read(self) -> bool {
         !self.is_one_of(WRITES | TRIMS)

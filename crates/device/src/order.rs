@@ -1,14 +1,14 @@
 //! Write order: effects on one page happen in the order in which they were emitted.
 //!
-//! An effect is a program of the page, with its own data or as padding, or a trim. Operations of one page join
-//! the queue of one die, and a die serves its queue in order, so almost always nothing has to be done. The rest of this module is about effects that
-//! cannot join their queue yet:
+//! An effect is a program of the page, with its own data or as padding, or a trim. Operations of one page join the
+//! queue of one die, and a die serves its queue in order, so almost always nothing has to be done. The rest of this
+//! module is about effects that cannot join their queue yet:
 //!
 //! * a record waits for its padding reads, or for the read that completes a partly written page;
 //! * a layer that chooses the die of each write would send two programs of one page to two dies.
 //!
-//! Then later effects on the same pages wait for it. They join the tail of their queues when they may go.
-//! Each wait is for something that was emitted before, so that no wait is cyclic.
+//! Later effects on the same pages then wait, too. They join the tail of their queues when they may go. An effect
+//! waits only for effects that were emitted before it, so no wait is cyclic.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use core::ops::Range;
@@ -17,66 +17,66 @@ use destage_base::Lpn;
 
 use crate::operation::PageOperation;
 
-/// The next or present effect on a page.
+/// An effect on a page that waits or is in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Waiting {
-    /// A single operation that may go when it is first.
+    /// A single operation, which may go when it is the first on the page.
     Operation(PageOperation),
-    /// A record that goes as a whole, after another effect on this page.
+    /// A record that goes as a whole, and waits for an earlier effect on this page.
     Record(u32),
-    /// A record that is first on this page and waits for something else.
+    /// A record that is the first on this page, and waits for something else.
     Turn(u32),
-    /// The read of the part of the page that a partial write leaves out.
+    /// The read of the part of the page that a partial write does not cover.
     Fill,
-    /// The program of the page that is in service; the next must not begin before its end.
+    /// The program of the page that is in service. The next effect must not begin before the end of the program.
     Program,
-    /// A trim that is queued or served at a die; the next must not begin before its end.
+    /// A trim that is queued or served at a die. The next effect must not begin before the end of the trim.
     Trim,
 }
 
-/// What is first on a page after something else has gone.
+/// The next effect on a page, after another effect has gone.
 pub(crate) enum Next {
-    /// Nobody waits for this page.
+    /// No effect waits for this page.
     Nobody,
-    /// Somebody waits for something other than the page.
+    /// The first effect waits for something other than the page, or is in progress.
     Stays,
-    /// This operation may go. Ask again.
+    /// This operation may go. The caller has to ask for the next effect as well.
     Operation(PageOperation),
-    /// This record waits for one page less. Ask no more.
+    /// This record waits for one page less. The caller need not ask again.
     Record(u32),
 }
 
-/// The pages on which effects wait, and the effects in their order.
+/// The pages on which effects wait, and the effects on each page in their order.
 #[derive(Default)]
 pub(crate) struct WriteOrder {
     pages: BTreeMap<Lpn, VecDeque<Waiting>>,
 }
 
 impl WriteOrder {
-    /// Whether nothing waits at all.
+    /// Whether no effect waits on any page.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.pages.is_empty()
     }
 
-    /// Whether an effect on `page` emitted now has to wait.
+    /// Whether an effect on `page` that is emitted now has to wait.
     #[inline]
     pub fn has(&self, page: Lpn) -> bool {
         !self.pages.is_empty() && self.pages.contains_key(&page)
     }
 
-    /// The pages among `pages` on which effects wait.
+    /// Those of `pages` on which effects wait.
     pub fn among(&self, pages: Range<u64>) -> impl Iterator<Item = Lpn> + '_ {
         let range = self.pages.range(Lpn(pages.start)..Lpn(pages.end));
         range.map(|(page, _)| *page)
     }
 
-    /// `waiting` comes after everything that waits for `page`.
+    /// Appends `waiting` to the effects on `page`.
     pub fn push(&mut self, page: Lpn, waiting: Waiting) {
         self.pages.entry(page).or_default().push_back(waiting);
     }
 
-    /// Record `id` waits for `page`, which was free if it `is_first`.
+    /// Appends record `id` to the effects on `page`. `is_first` says that no effect waited on the page.
     pub fn push_record(&mut self, page: Lpn, id: u32, is_first: bool) {
         let waiting = match is_first {
             true => Waiting::Turn(id),
@@ -85,7 +85,7 @@ impl WriteOrder {
         self.push(page, waiting);
     }
 
-    /// The record that is first on `page` waits for the program in service after all.
+    /// Puts the program in service before the record that is first on `page`: the record has to wait for it.
     pub fn push_program_before_record(&mut self, page: Lpn) {
         let queue = self.pages.entry(page).or_default();
         if let Some(Waiting::Turn(id)) = queue.front().copied() {
@@ -94,19 +94,20 @@ impl WriteOrder {
         queue.push_front(Waiting::Program);
     }
 
-    /// `waiting` comes before everything that waits for `page`.
+    /// Puts `waiting` before all effects on `page`.
     pub fn push_first(&mut self, page: Lpn, waiting: Waiting) {
         self.pages.entry(page).or_default().push_front(waiting);
     }
 
-    /// The first effect on `page` has gone.
+    /// Removes the first effect on `page`, which has gone.
     pub fn pop(&mut self, page: Lpn) {
         if let Some(queue) = self.pages.get_mut(&page) {
             queue.pop_front();
         }
     }
 
-    /// A read for a partial write of `page` has ended; whether it was first.
+    /// Removes a read for a partial write of `page`, which has ended. Returns whether it was the first effect on
+    /// the page.
     pub fn fill_ended(&mut self, page: Lpn) -> bool {
         let Some(queue) = self.pages.get_mut(&page) else {
             return false;
@@ -120,13 +121,14 @@ impl WriteOrder {
         position == Some(0)
     }
 
-    /// Whether the first effect on `page` goes on by itself.
+    /// Whether the first effect on `page` is in progress, or waits for something other than the page.
     pub fn is_under_way(&self, page: Lpn) -> bool {
         let first = self.pages.get(&page).and_then(VecDeque::front);
         first.is_some_and(|first| !matches!(first, Waiting::Operation(_) | Waiting::Record(_)))
     }
 
-    /// `operation` has ended; whether others waited for just that.
+    /// Called when `operation` has ended. Returns whether the first entry of its page waited for this end; if so,
+    /// the entry is removed.
     pub fn effect_ended(&mut self, operation: PageOperation) -> bool {
         let Some(queue) = self.pages.get_mut(&operation.page()) else {
             return false;
@@ -142,7 +144,8 @@ impl WriteOrder {
         is_awaited
     }
 
-    /// What may proceed on `page` now. An operation is taken out; a record stays until it goes, and is named once.
+    /// The effect that may go on `page` now. An operation is removed from the list. A record stays in the list
+    /// until it goes, and is returned only once.
     pub fn next(&mut self, page: Lpn) -> Next {
         let Some(queue) = self.pages.get_mut(&page) else {
             return Next::Nobody;

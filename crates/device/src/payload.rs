@@ -1,11 +1,11 @@
 //! The bytes of a device: the contents of each page in RAM, and the medium below.
 //!
-//! A driver that moves bytes keeps a [`Payload`] and passes the device's events on to it. A driver without bytes has none, and the device does not
-//! depend on it.
+//! A driver that moves bytes keeps a [`Payload`] and passes the device's events on to it. A driver without bytes
+//! has none, and the device does not depend on it.
 //!
-//! Every accepted write, write-zeroes and trim has a version number. A page in RAM is at most one *resident* image,
-//! which is dirty, and the *effects* on it that were emitted and have not ended, in their order. A read finds the newest of all these; if there are
-//! none, the flash has it.
+//! Every accepted write, write-zeroes and trim has a version number. In RAM, a page has at most one *resident*
+//! image, which is dirty, and the *effects* on it that were emitted and have not ended, in their order. A read
+//! finds the newest of all these. If there are none, the contents are on flash.
 
 mod effect;
 mod power;
@@ -30,9 +30,9 @@ use crate::request::{Request, RequestKind, Span};
 /// The contents of a page at one version.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Contents {
-    /// The newest version among its sectors; 0 before the first write.
+    /// The newest version among the sectors of the page; 0 before the first write.
     pub version: u64,
-    /// As many as a page has.
+    /// The bytes, as many as a page has.
     pub bytes: Arc<[u8]>,
     kind: ImageKind,
 }
@@ -47,14 +47,14 @@ impl Contents {
     }
 }
 
-/// Where a read of a page finds its contents.
+/// The contents that a read of a page finds.
 #[derive(Clone, Debug)]
 pub struct Newest<'a> {
-    /// The newest version among its sectors; 0 before the first write.
+    /// The newest version among the sectors of the page; 0 before the first write.
     pub version: u64,
-    /// As many as a page has.
+    /// The bytes, as many as a page has.
     pub bytes: Cow<'a, Arc<[u8]>>,
-    /// The bytes of the page; fillers where there are none.
+    /// The kind of the contents; `Fill` if the page has none.
     pub kind: ImageKind,
 }
 
@@ -68,7 +68,8 @@ impl Newest<'_> {
     }
 }
 
-/// A page in the buffer. Requested zeros are those of the payload itself, and no other page has them.
+/// A page in the buffer. If its contents are requested zeros, `bytes` is the same allocation as the zeros of the
+/// payload; no other page has that allocation.
 #[derive(Clone)]
 struct Resident {
     version: u64,
@@ -81,11 +82,11 @@ struct Accepted {
     version: u64,
     span: Span,
     zeroes: bool,
-    /// Of a write, the bytes for each page of the span.
+    /// For a write, the bytes for each page of the span.
     data: Vec<Arc<[u8]>>,
 }
 
-/// Bytes in RAM and on flash. See the [module](self).
+/// The bytes in RAM and on flash. See the [module](self).
 #[derive(Clone)]
 pub struct Payload {
     medium: Medium,
@@ -94,18 +95,18 @@ pub struct Payload {
     page_bytes: usize,
     sector_bytes: usize,
     version: u64,
-    /// Effects emitted so far.
+    /// Number of effects emitted so far.
     emissions: u64,
     accepted: Accepted,
-    /// Bytes of zeros.
+    /// The bytes of a page of zeros.
     zeros: Arc<[u8]>,
 }
 
 impl Payload {
-    /// Over `medium`, whose pages have `sectors` sectors in `page_bytes` bytes.
+    /// An empty payload over `medium`, with pages of `sectors` sectors and `page_bytes` bytes.
     ///
     /// # Panics
-    /// If a page is not whole sectors.
+    /// If a page does not consist of whole sectors.
     #[must_use]
     pub fn new(medium: Medium, page_bytes: usize, sectors: usize) -> Self {
         assert!(
@@ -136,20 +137,20 @@ impl Payload {
         &self.medium
     }
 
-    /// The newest version that was accepted, or found by a mount.
+    /// The newest version that was accepted, or that a mount has found.
     #[must_use]
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// How many pages are resident, and how many have effects that have not ended.
+    /// The number of resident pages, and the number of pages with effects that have not ended.
     #[must_use]
     pub fn pages_in_ram(&self) -> [usize; 2] {
         [self.residents.len(), self.leaving.len()]
     }
 
-    /// `request` is submitted next; `data` has the bytes of a write, sector after sector. Returns its version, which
-    /// is new if it changes anything.
+    /// Notes that `request` is submitted next. `data` has the bytes of a write, sector after sector. Returns the
+    /// version of the request, which is new if the request changes anything.
     ///
     /// # Panics
     /// If a write has more or fewer bytes than its span.
@@ -161,10 +162,11 @@ impl Payload {
         self.accept_kept(request)
     }
 
-    /// As above, for bytes that were [cut up](cut_up) before; the contents of `pieces` mean nothing afterwards.
+    /// Like [`Payload::accept`], for bytes that were [cut up](cut_up) before. The contents of `pieces` are
+    /// undefined afterwards.
     ///
     /// # Panics
-    /// As [`Payload::accept`].
+    /// As for [`Payload::accept`].
     pub fn accept_taken(&mut self, request: &Request, pieces: &mut Vec<Arc<[u8]>>) -> u64 {
         core::mem::swap(&mut self.accepted.data, pieces);
         self.accept_kept(request)
@@ -184,7 +186,7 @@ impl Payload {
         self.version = self.version_of(request);
         self.accepted.version = self.version;
         self.accepted.span = match request.kind {
-            // A page that it changes, it changes completely.
+            // A trim changes only whole pages.
             RequestKind::Trim => Span::whole(request.span.first, request.span.pages),
             _ => request.span,
         };
@@ -242,7 +244,7 @@ impl Payload {
         }
     }
 
-    /// The kind of page that a read of `page` finds now.
+    /// The kind of the contents that a read of `page` finds now.
     #[must_use]
     pub fn kind(&self, page: Lpn) -> ImageKind {
         if let Some(resident) = self.resident(page) {
@@ -255,7 +257,7 @@ impl Payload {
         spare.map_or(ImageKind::Fill, |spare| kind_of(spare.kind))
     }
 
-    /// The contents of `page` before the effect at `position`; `None` where it was never written or is trimmed.
+    /// The contents of `page` before the effect at `position`; `None` if the page was never written, or is trimmed.
     fn before(&self, page: Lpn, position: usize) -> Option<Newest<'_>> {
         let leaving = self.leaving.get(page);
         let effects = leaving.into_iter().flat_map(|all| all.before(position));
@@ -284,7 +286,8 @@ impl Payload {
         }
     }
 
-    /// Page `offset` of the accepted request as it is from now on: its sectors, and the others as they were.
+    /// The new contents of page `offset` of the accepted request: the sectors of the request, and the other sectors
+    /// as they were.
     fn written(&self, page: Lpn, offset: u32) -> Contents {
         let Accepted {
             version,
@@ -322,10 +325,10 @@ impl Payload {
 
     // ---- events of the device ----------------------------------------------------------------------------
 
-    /// The events of [`Driver::note`](crate::Driver::note) that concern contents.
+    /// Handles the events of [`Driver::note`](crate::Driver::note) that concern contents.
     ///
     /// # Panics
-    /// If a dirty page of a record has no bytes here, or an operation that has ended was never emitted.
+    /// If a dirty page of a record has no bytes here, or if an operation has ended that was never emitted.
     pub fn note(&mut self, note: &Note<'_>) {
         match *note {
             Note::Emitted(record, _) => self.record(record),
@@ -337,7 +340,7 @@ impl Payload {
         }
     }
 
-    /// See [`Note::TakenIn`].
+    /// Handles [`Note::TakenIn`].
     pub fn taken_in(&mut self, page: Lpn, offset: u32) {
         let Contents { version, bytes, .. } = self.written(page, offset);
         *self.residents.place(page) = Some(Resident { version, bytes });
@@ -383,7 +386,7 @@ impl Payload {
         })
     }
 
-    /// `effect` on `page` is emitted, as the latest of all.
+    /// Adds `effect` on `page` as the latest of all effects.
     fn emit(&mut self, page: Lpn, effect: Effect) {
         self.emissions += 1;
         let number = self.emissions;
@@ -391,7 +394,7 @@ impl Payload {
         effects.push_back(Emitted { effect, number });
     }
 
-    /// A page operation begins: see [`Driver::begin`](crate::Driver::begin).
+    /// Handles the beginning of a page operation: see [`Driver::begin`](crate::Driver::begin).
     ///
     /// # Errors
     /// The refusal of the medium.
@@ -415,7 +418,7 @@ impl Payload {
         self.medium.start(die, operations, &[image])
     }
 
-    /// A step of garbage collection begins: see [`Driver::begin`](crate::Driver::begin).
+    /// Handles the beginning of a step of garbage collection: see [`Driver::begin`](crate::Driver::begin).
     ///
     /// # Errors
     /// The refusal of the medium.
@@ -423,7 +426,7 @@ impl Payload {
         self.medium.start(die, operations, &[])
     }
 
-    /// See [`Driver::serve_batch`](crate::Driver::serve_batch).
+    /// Handles the beginning of a batch: see [`Driver::serve_batch`](crate::Driver::serve_batch).
     ///
     /// # Errors
     /// The refusal of the medium.
@@ -455,7 +458,7 @@ impl Payload {
             .start_batch(die, step.operations, &step.batch.entries, &images)?;
         for (page, contents) in &contents {
             if contents.kind == ImageKind::Fill {
-                // A trim between the programs of this page was not served by itself.
+                // A trim between the programs of this page has no operation of its own on the medium.
                 self.medium.trim(*page);
             }
         }
@@ -467,7 +470,7 @@ impl Payload {
         Ok(())
     }
 
-    /// See [`Medium::command_begins`].
+    /// Passes a command that begins to the medium: see [`Medium::command_begins`].
     ///
     /// # Errors
     /// The refusal of the medium.
@@ -481,20 +484,20 @@ impl Payload {
         self.medium.command_begins(die, command, begins, time)
     }
 
-    /// See [`Medium::command_ended`].
+    /// Passes a command that has ended to the medium: see [`Medium::command_ended`].
     pub fn command_ended(&mut self, die: u32, command: &FlashCommand) {
         self.medium.command_ended(die, command);
     }
 
-    /// The command in service at `die` has ended, all of a batch included.
+    /// Ends the step in service at `die`, or all of the batch in service.
     pub fn end(&mut self, die: u32) {
         self.medium.end(die);
     }
 
-    /// See [`Note::Ended`]. Returns the version that has become durable, if one has.
+    /// Handles [`Note::Ended`]. Returns the version that has become durable, if there is one.
     ///
     /// # Panics
-    /// If no effect of that page is in flight.
+    /// If no effect on the page of `operation` is in progress.
     pub fn ended(&mut self, operation: PageOperation) -> Option<u64> {
         if operation.is_read() {
             return None;
@@ -519,7 +522,7 @@ impl Payload {
                         && Arc::ptr_eq(&resident.bytes, &contents.bytes)
                 };
                 if self.resident(page).is_some_and(is_same) {
-                    // It was written back and is clean: the flash has it.
+                    // The page was written back and is clean now: the contents are on flash.
                     self.take_resident(page);
                 }
                 Some(contents.version)
@@ -531,7 +534,7 @@ impl Payload {
 
     // ---- effects -----------------------------------------------------------------------------------------
 
-    /// The next effect on the page of `operation` begins; the contents of padding are settled.
+    /// Begins the next effect on the page of `operation`, and determines the contents of padding.
     fn begin(&mut self, operation: PageOperation) {
         let page = operation.page();
         let out_of_turn = || -> ! { panic!("{operation:?} of page {page} begins out of its turn") };
@@ -556,7 +559,7 @@ impl Payload {
         }
     }
 
-    /// The contents that the latest program of `page` that has begun writes.
+    /// The contents that the latest begun program of `page` writes.
     fn latest_begun(&self, page: Lpn) -> Contents {
         for effect in self.begun(page) {
             if let Effect::Program(contents) | Effect::Pad(Some(contents)) = effect {
@@ -570,15 +573,15 @@ impl Payload {
         matches!(self.begun(page).next(), Some(Effect::Trim(_)))
     }
 
-    /// The effects on `page` that have begun, the latest first.
+    /// The effects on `page` that have begun, latest first.
     fn begun(&self, page: Lpn) -> impl Iterator<Item = &Effect> {
         let leaving = self.leaving.get(page).into_iter();
         leaving.flat_map(|leaving| leaving.before(leaving.begun))
     }
 }
 
-/// The bytes of a request as one piece for each page; `head` bytes of the first page lie before the request. The former contents of `pieces` are
-/// lost.
+/// Cuts the bytes of a request into one piece for each page. `head` is the number of bytes of the first page that
+/// lie before the request. The former contents of `pieces` are lost.
 pub fn cut_up(data: &[u8], head: usize, page_bytes: usize, pieces: &mut Vec<Arc<[u8]>>) {
     pieces.clear();
     let (first, rest) = data.split_at(data.len().min(page_bytes - head));
@@ -591,7 +594,7 @@ pub fn cut_up(data: &[u8], head: usize, page_bytes: usize, pieces: &mut Vec<Arc<
     );
 }
 
-/// The kind as which a page of this kind is found.
+/// The kind of contents that a read finds in a page whose spare area has this `kind`.
 fn kind_of(kind: SpareKind) -> ImageKind {
     match kind {
         SpareKind::Zeros => ImageKind::Zeros,

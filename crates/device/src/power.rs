@@ -1,9 +1,10 @@
-//! A power failure: the operations that a capacitor still pays for.
+//! A loss of power, and the operations for which a capacitor still pays.
 //!
-//! Without a capacitor, [`Payload::cut`] keeps only what has ended. With a capacitor, each die ends the operation in service, and then pages are
-//! programmed in
-//! dump order for as long as the energy lasts: first pages that were emitted and are not on flash, by emission, then dirty pages in the order in
-//! which the scheme would flush them. The energy is spent in that order whatever the die, and dies work in parallel.
+//! Without a capacitor, [`Payload::cut`] keeps only the effects of operations that have ended. With a capacitor,
+//! each die ends the operation in service. Then pages are programmed in dump order for as long as the energy lasts:
+//! first pages that were emitted and are not on flash, in the order of emission, then dirty pages in the order in
+//! which the scheme would flush them. The energy is spent in that order, whatever the die of a page, and dies work
+//! in parallel.
 //!
 //! ```text
 //! device + payload --cut--> payload (flash only) --mount, with a layer just built--> payload + layer --> a new device
@@ -28,20 +29,20 @@ use crate::payload::Payload;
 /// Energies of operations, in picojoules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Energy {
-    /// Cells to page register.
+    /// A read: from the cells to the page register.
     pub read: u64,
-    /// Page register to cells.
+    /// A program: from the page register to the cells.
     pub program: u64,
-    /// Erase of a block.
+    /// An erase of a block.
     pub erase: u64,
-    /// One page, spare bytes included, over the channel.
+    /// Transfer of one page, with its spare bytes, over the channel.
     pub page_transfer: u64,
-    /// One sector, spare bytes included, over the channel.
+    /// Transfer of one sector, with its spare bytes, over the channel.
     pub sector_transfer: u64,
 }
 
 impl Energy {
-    /// Of one operation, or of all of a run.
+    /// Energy of one operation, or of all operations of a run, in picojoules.
     #[must_use]
     pub fn of(&self, operation: &Operation) -> u64 {
         let cells = match operation.kind {
@@ -65,51 +66,52 @@ impl Energy {
     }
 }
 
-/// A capacitor that is charged.
+/// A charged capacitor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capacitor {
     /// Its energy, in picojoules.
     pub charge: u64,
-    /// What operations take.
+    /// The energy that each operation takes.
     pub energy: Energy,
 }
 
 /// How the power fails.
 pub struct PowerLoss<'a> {
-    /// When.
+    /// The time of the loss.
     pub now: Ticks,
-    /// How long ago the step in service at a die began.
+    /// Ticks since the step in service at a die began.
     pub elapsed: &'a dyn Fn(u32) -> Ticks,
     /// How long operations take.
     pub timing: Timing,
-    /// How pages are programmed together, if they are, and how long a first pass takes.
+    /// How pages are programmed together, if they are, and the ticks of a first pass.
     pub units: Option<(Units, Ticks)>,
-    /// Data that a bad drive loses in addition.
+    /// The faults by which a bad drive loses further data.
     pub bad: BadDrive,
     /// The drive's energy reserve, if it has one.
     pub capacitor: Option<Capacitor>,
 }
 
-/// The work that a capacitor has paid for.
+/// The work for which a capacitor has paid.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Dump {
-    /// Pages that were programmed after the power had failed.
+    /// Number of pages that were programmed after the loss of power.
     pub pages: u64,
-    /// Pages in RAM that it did not pay for.
+    /// Number of pages in RAM for which the energy was not sufficient.
     pub left: u64,
-    /// Picojoules, of the operations that were in service as well.
+    /// Picojoules spent, including those of the operations that were in service.
     pub energy: u64,
-    /// From the failure to the end of the last operation.
+    /// Ticks from the loss of power to the end of the last operation.
     pub time: Ticks,
 }
 
 impl Device {
-    /// The power fails: only the contents of flash remain in `payload`. `random` decides what `loss` leaves to chance. `fresh` makes a layer like
-    /// this device's, just built without contents: with a capacitor it is needed if the layer is ahead of the flash, because a step was left before
-    /// its last operation, erases wait, or a trim was postponed.
+    /// The power fails: only the contents of flash remain in `payload`. `random` decides the effects that `loss`
+    /// leaves to chance. `fresh` makes a layer like that of this device, just built without contents. With a
+    /// capacitor, it is used if the layer is ahead of the flash: because a step was interrupted before its last
+    /// operation, erases wait, or an operation was put off.
     ///
     /// # Errors
-    /// If that layer cannot be mounted.
+    /// If the layer from `fresh` cannot be mounted, or emits an operation that the medium refuses.
     pub fn cut(
         self,
         payload: &mut Payload,
@@ -163,24 +165,25 @@ impl Device {
     }
 }
 
-/// A dump under way.
+/// A dump in progress.
 struct Dumping<'a> {
     payload: &'a mut Payload,
     capacitor: &'a Capacitor,
     charge: u64,
     timing: &'a Timing,
-    /// How pages are programmed together, if they are, and how long a first pass takes.
+    /// How pages are programmed together, if they are, and the ticks of a first pass.
     units: Option<(Units, Ticks)>,
-    /// By die, the page that was programmed last, if others of its unit follow, and the use of its block: the first of the pages has paid for all.
+    /// By die, the latest program from RAM, if its unit is not complete: its page and the use of its block. The
+    /// first page of the unit has paid for all.
     open: Vec<Option<(Ppn, Purpose)>>,
-    /// By die, how long it works since the power has failed.
+    /// By die, the ticks for which it has worked since the loss of power.
     busy: Vec<Ticks>,
     most_collections: u32,
     done: Dump,
 }
 
 impl Dumping<'_> {
-    /// Takes the energy of `operations` on `die`; whether there is enough.
+    /// Spends the energy of `operations` on `die`. Returns whether it was sufficient.
     fn pay(&mut self, die: u32, operations: &Operations) -> bool {
         let energy = self.capacitor.energy.of_all(operations);
         self.spend(die, energy, self.time_of(operations))
@@ -195,7 +198,8 @@ impl Dumping<'_> {
         true
     }
 
-    /// How long `operations` take. Pages of a unit arrive one by one, and the cells are programmed with the last.
+    /// Ticks of `operations`. The pages of a unit arrive one by one, and the cells are programmed with the last
+    /// page.
     fn time_of(&self, operations: &Operations) -> Ticks {
         let Some((units, first_pass)) = self.units else {
             return self.timing.parallel(operations);
@@ -218,8 +222,8 @@ impl Dumping<'_> {
         times.sum()
     }
 
-    /// [`Dumping::pay`] for the program of a page from RAM. The first page of a unit pays for the unit, all of its passes
-    /// included.
+    /// [`Dumping::pay`] for the program of a page from RAM. The first page of a unit pays for all passes of the
+    /// whole unit.
     fn pay_page(&mut self, die: u32, operations: &Operations) -> bool {
         let Some((units, _)) = self.units else {
             return self.pay(die, operations);
@@ -246,8 +250,8 @@ impl Dumping<'_> {
         is_paid
     }
 
-    /// Units that pages from RAM have begun are completed with fillers, which are paid for. The layer is not asked: it may be ahead of the
-    /// flash by a write that was not paid for.
+    /// Completes the units that pages from RAM have begun with fillers, which are already paid for. The layer is
+    /// not asked, because it may be ahead of the flash by a write that was not paid for.
     fn complete_units(&mut self) -> Result<(), MountError> {
         let Some((units, _)) = self.units else {
             return Ok(());
@@ -268,8 +272,9 @@ impl Dumping<'_> {
         Ok(())
     }
 
-    /// Mounts `ftl`, just built, on the contents, since the layer that was in service is ahead of the flash; returns whether the energy lasts.
-    /// No reads are needed: the controller knows the place of each page.
+    /// Mounts `ftl`, a layer just built, on the contents of the medium, because the layer that was in service is
+    /// ahead of the flash. Returns whether the energy was sufficient. No reads are needed, because the controller
+    /// knows the place of each page.
     fn put_in_order(&mut self, ftl: &mut dyn Ftl) -> Result<bool, MountError> {
         let medium = self.payload.medium_mut();
         medium.forget_places();
@@ -297,7 +302,8 @@ impl Dumping<'_> {
         Ok(())
     }
 
-    /// Programs `page` with its contents in RAM, after the garbage collection that the layer needs before it; returns whether energy and room last.
+    /// Programs `page` with its contents in RAM, after the garbage collection that the layer needs before it.
+    /// Returns whether energy and room were sufficient.
     fn program(&mut self, ftl: &mut dyn Ftl, page: Lpn, now: Ticks) -> Result<bool, MountError> {
         let busy = &self.busy;
         let load = |die: u32| u32::try_from(busy[die as usize]).unwrap_or(u32::MAX);
@@ -317,7 +323,7 @@ impl Dumping<'_> {
             }
             self.carry_out(at, &operations)?;
             operations.clear();
-            // It has completed units before its erases.
+            // The collection has completed units before its erases.
             self.open[at as usize] = None;
         }
         operations.set_die(die);

@@ -1,4 +1,4 @@
-//! Records on their way to the flash.
+//! Records on their way to flash.
 
 use alloc::vec::Vec;
 
@@ -8,35 +8,36 @@ use destage_buffer::destage::{Destage, DestageCause, DirtyPage, Grouping, Slot};
 use crate::idle::IdleTime;
 use crate::operation::{PageOperation, Work};
 
-/// One record, from its emission to the end of its last program.
+/// A record, from its emission to the end of its last program.
 ///
-/// A flush may also have to wait for records of another kind, if there is more to wait for than the requests that have been answered: a write past
-/// the buffer that dropped a dirty page, a trim that waits for its turn.
+/// There are also records that did not come from the buffer. They stand for work that a flush has to wait for in
+/// addition to the records of the buffer: a write past the buffer that dropped a dirty page, or a trim that was
+/// answered and waits for its turn.
 #[derive(Default)]
 pub(crate) struct Record {
     pub emitted: Ticks,
-    /// Padding reads that have not ended.
+    /// Number of padding reads that have not ended.
     pub reads_left: u32,
-    /// Programs and trims that have not ended.
+    /// Number of programs and trims that have not ended.
     pub writes_left: u32,
-    /// Pages on which something emitted earlier has not gone yet.
+    /// Number of pages of the record with an earlier effect that has not gone yet.
     pub blocked: u32,
-    /// Its programs wait, and come first or later on each of their pages.
+    /// Whether the programs wait, with an entry in the write order of each of their pages.
     pub held: bool,
-    /// The pages stay in the buffer.
+    /// Whether the pages stay in the buffer.
     pub retain: bool,
-    /// The record left the buffer; otherwise it only stands for work that a flush waits for.
+    /// Whether the record came from the buffer.
     pub destaged: bool,
-    /// The idle time it was written back in, if it was.
+    /// The idle time in which the record was written back, if it was.
     pub idle: Option<IdleTime>,
-    /// Host requests that wait for it.
+    /// The host requests that wait for the record.
     pub waiters: Vec<u32>,
-    /// Its programs in the order of issue.
+    /// The programs of the record, in the order of issue.
     pub programs: Vec<PageOperation>,
 }
 
 impl Record {
-    /// Makes a record used before into one that waits for nothing.
+    /// Resets a used record to one without programs. `waiter` is the only request that waits for it.
     pub fn reset(&mut self, emitted: Ticks, waiter: Option<u32>) {
         self.emitted = emitted;
         self.reads_left = 0;
@@ -56,8 +57,8 @@ impl Record {
         self.reads_left == 0 && self.blocked == 0
     }
 
-    /// Takes the programs of `destage`, which is record `id`: dirty pages as they come, or with pads in page order.
-    /// Runs of `long_pages` consecutive pages and more are long writes.
+    /// Takes the programs of `destage` for this record, which has the number `id`: dirty pages in their order; if
+    /// there is padding, all pages in page order. Runs of at least `long_pages` consecutive pages are long writes.
     pub fn take_programs(&mut self, id: u32, destage: &Destage, long_pages: Option<u32>) {
         let programs = &mut self.programs;
         let dirty = destage.pages.iter();
@@ -76,7 +77,7 @@ impl Record {
     }
 }
 
-/// Marks the programs of pages that follow one another, `least` of them or more, as long writes.
+/// Marks the programs of runs of at least `least` consecutive pages as long writes.
 fn mark_long(programs: &mut [PageOperation], least: u32) {
     for run in programs.chunk_by_mut(|one, next| one.page().0 + 1 == next.page().0) {
         let is_long = run.len() >= least as usize;
@@ -86,7 +87,7 @@ fn mark_long(programs: &mut [PageOperation], least: u32) {
     }
 }
 
-/// The entry of a write past the buffer in the log of destages.
+/// The entry of a write past the buffer in the destage log.
 pub(crate) fn bypass_record(pages: impl Iterator<Item = Lpn>) -> Destage {
     Destage {
         cause: DestageCause::Bypass,

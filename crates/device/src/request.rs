@@ -4,21 +4,21 @@ use core::ops::Range;
 
 use destage_base::Lpn;
 
-/// The pages of one request: consecutive, and wrapped round at the end of the device.
+/// The pages of one request: consecutive pages, which wrap round at the end of the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Span {
-    /// First page, below the pages of the device.
+    /// The first page; smaller than the number of pages of the device.
     pub first: u64,
-    /// How many pages; at least 1.
+    /// Number of pages; at least 1.
     pub pages: u32,
-    /// Sectors of the first page that lie before the request.
+    /// Number of sectors of the first page that lie before the request.
     pub head: u32,
-    /// Sectors of the last page that lie after the span.
+    /// Number of sectors of the last page that lie after the request.
     pub tail: u32,
 }
 
 impl Span {
-    /// Whole pages, `pages` of them from `first` on.
+    /// A span of `pages` whole pages from `first` on.
     #[must_use]
     pub fn whole(first: u64, pages: u32) -> Self {
         Self {
@@ -29,20 +29,21 @@ impl Span {
         }
     }
 
-    /// Last page, without wrapping at the end of the device.
+    /// The last page, counted on without wrapping at the end of the device.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.first + u64::from(self.pages) - 1
     }
 
-    /// Whether page `offset` of the span is only partly covered.
+    /// Whether the request covers page `offset` of the span only partly.
     #[must_use]
     #[inline]
     pub fn is_partial(&self, offset: u32) -> bool {
         (offset == 0 && self.head > 0) || (offset + 1 == self.pages && self.tail > 0)
     }
 
-    /// The bytes of page `offset` that the span covers, of pages of `page_bytes` in sectors of `sector_bytes`.
+    /// The range of bytes of page `offset` that the span covers. A page has `page_bytes` bytes, and a sector
+    /// `sector_bytes`.
     #[must_use]
     pub(crate) fn covered(
         &self,
@@ -56,7 +57,7 @@ impl Span {
         head as usize * sector_bytes..page_bytes - tail as usize * sector_bytes
     }
 
-    /// Page `offset` of the span on a device of `device_pages`.
+    /// The page of the device for page `offset` of the span, on a device of `device_pages` pages.
     #[must_use]
     #[inline]
     pub fn page(&self, offset: u32, device_pages: u64) -> Lpn {
@@ -68,7 +69,7 @@ impl Span {
         })
     }
 
-    /// Whether `page` is one of the span's on a device of `device_pages`.
+    /// Whether `page` is in the span, on a device of `device_pages` pages.
     #[must_use]
     pub fn has(&self, page: Lpn, device_pages: u64) -> bool {
         let first = self.first % device_pages;
@@ -79,7 +80,7 @@ impl Span {
         offset < u64::from(self.pages)
     }
 
-    /// The pages that the span covers completely: the first of them as an offset, and the offset after the last.
+    /// The pages that the span covers completely, as a range of offsets in the span.
     #[must_use]
     pub fn whole_pages(&self) -> Range<u32> {
         let first = u32::from(self.head > 0);
@@ -87,7 +88,8 @@ impl Span {
         first..end.max(first)
     }
 
-    /// The pages that the span covers completely, as pages of a device of `device_pages`: a part up to its end, and one for each time that the span wraps round to its beginning.
+    /// The pages that the span covers completely, as ranges of pages on a device of `device_pages` pages: one range
+    /// up to the end of the device, and one for each time that the span wraps round.
     pub fn whole_parts(&self, device_pages: u64) -> impl Iterator<Item = Range<u64>> + use<> {
         let whole = self.whole_pages();
         let mut at = self.first + u64::from(whole.start);
@@ -101,35 +103,35 @@ impl Span {
     }
 }
 
-/// What is asked.
+/// The kind of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RequestKind {
-    /// Contents, as last written.
+    /// Reads the contents that were written last.
     Read,
-    /// New contents.
+    /// Writes new contents.
     Write,
-    /// Contents of zeros; buffered and programmed as a write is.
+    /// Writes zeros; buffered and programmed like a write.
     WriteZeroes,
-    /// The contents are not needed any more.
+    /// Notes that the contents are not needed any more.
     Trim,
-    /// Everything answered so far has to be durable.
+    /// Makes everything durable that has been answered so far.
     Flush,
 }
 
 /// One host request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// What is asked.
+    /// The kind of the request.
     pub kind: RequestKind,
-    /// Of which pages; of a flush nothing.
+    /// The pages of the request; without meaning for a flush.
     pub span: Span,
-    /// Force unit access: answered only when its own data is durable.
+    /// Force unit access: the request is answered only when its own data are durable.
     pub fua: bool,
 }
 
 impl Request {
-    /// The write as which this request is presented to the buffer, if it is one: with `strict_trim` a trim writes zeros to the pages that it covers
-    /// completely.
+    /// The write as which this request is presented to the buffer; `None` if it is not presented as a write. With
+    /// `strict_trim`, a trim writes zeros to the pages that it covers completely.
     #[must_use]
     pub fn as_write(&self, strict_trim: bool) -> Option<Self> {
         match self.kind {

@@ -1,9 +1,9 @@
-//! Things in flight, by a small number that is reused.
+//! Values in use, by a small number that is reused.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-/// A vector with holes: a freed place is used again, and keeps its memory.
+/// A vector with free places: a freed place is used again, and its value keeps its memory.
 pub struct Slab<T> {
     places: Vec<(bool, T)>,
     free: Vec<u32>,
@@ -19,21 +19,20 @@ impl<T> Default for Slab<T> {
 }
 
 impl<T> Slab<T> {
-    /// How many are in flight.
+    /// Number of places in use.
     #[inline]
     pub fn len(&self) -> usize {
         self.places.len() - self.free.len()
     }
 
-    /// Whether nothing is in flight.
+    /// Whether no place is in use.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Puts the value that `make` makes into a free place. A value is made in its place, and not moved there; where there is no free place, a new one
-    /// is made
-    /// with another value.
+    /// Puts the value that `make` makes into a free place, and returns the place. The value is made in its place,
+    /// without being moved there. If there is no free place, one is added first, with another value of `make`.
     #[inline(always)]
     pub fn insert_made(&mut self, make: impl Fn() -> T) -> u32 {
         if self.free.is_empty() {
@@ -49,7 +48,7 @@ impl<T> Slab<T> {
         }
     }
 
-    /// Puts `value` into a free place.
+    /// Puts `value` into a free place, and returns the place.
     #[inline]
     pub fn insert(&mut self, value: T) -> u32 {
         match self.free.pop() {
@@ -64,25 +63,25 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The present or last value at place `id`, if there is such a place.
+    /// The present or the last value at place `id`, if there is such a place.
     pub fn get(&self, id: u32) -> Option<&T> {
         self.places.get(id as usize).map(|(_, value)| value)
     }
 
-    /// The present or last value at place `id`, to change, if there is such a place.
+    /// The present or the last value at place `id`, for changes, if there is such a place.
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         self.places.get_mut(id as usize).map(|(_, value)| value)
     }
 
-    /// Frees place `id`; its value stays there until the place is used again.
+    /// Frees place `id`. Its value stays there until the place is used again.
     #[inline]
     pub fn free(&mut self, id: u32) {
         self.places[id as usize].0 = false;
         self.free.push(id);
     }
 
-    /// Frees place `id` if it is in use, and says whether it was.
+    /// Frees place `id` if it is in use. Returns whether it was.
     #[inline]
     pub fn release(&mut self, id: u32) -> bool {
         let used = self.places.get(id as usize).is_some_and(|place| place.0);
@@ -92,7 +91,7 @@ impl<T> Slab<T> {
         used
     }
 
-    /// The values in flight, in the order of places.
+    /// The values in use, in the order of their places.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.places
             .iter()
@@ -100,7 +99,7 @@ impl<T> Slab<T> {
             .map(|(_, value)| value)
     }
 
-    /// The values in flight, to be changed, in the order of places.
+    /// The values in use, for changes, in the order of their places.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.places
             .iter_mut()
@@ -110,7 +109,7 @@ impl<T> Slab<T> {
 }
 
 impl<T: Copy> Slab<T> {
-    /// Frees place `id` and returns its value.
+    /// Frees place `id` and returns its value; `None` if the place is not in use.
     #[inline]
     pub fn remove(&mut self, id: u32) -> Option<T> {
         let (used, value) = self.places.get_mut(id as usize)?;
@@ -124,7 +123,7 @@ impl<T: Copy> Slab<T> {
 }
 
 impl<T: Default> Slab<T> {
-    /// Takes a free place, whose old value `prepare` resets.
+    /// Takes a free place, resets its old value with `prepare`, and returns the place.
     #[inline]
     pub fn insert_reused(&mut self, prepare: impl FnOnce(&mut T)) -> u32 {
         let id = match self.free.pop() {

@@ -1,17 +1,19 @@
-//! The memory budget of a program: an allocator that counts bytes, and work that ends in order when they are too many.
+//! The memory budget of a program: an allocator that counts bytes, and ends work in an orderly way if too many are
+//! in use.
 //!
-//! [`Budget`] stands before the system's allocator. It adds up the requested memory, also memory that is reserved and never touched. The effect of a
-//! request beyond the [limit](set_limit) depends on the kind of process.
+//! [`Budget`] wraps the system's allocator. It adds up the requested memory, including memory that is reserved and
+//! never touched. The effect of a request beyond the [limit](set_limit) depends on the kind of process.
 //!
-//! * A program of this project has called [`on_excess`]. The request never reaches the system: its thread calls the function given to `on_excess`,
-//!   which
-//!   tells the user and ends the process; threads with further requests wait for that.
-//! * A library within an interpreter has called [`outlive_excess`]. An allocator may neither unwind nor return to work that
-//!   cannot go on, so the work itself asks [`exceeded`] at each of its steps and ends with an error. Requests are granted meanwhile up to twice
-//!   the limit. A thread that asks for more than that, or for more than the system has, is held for ever with all its memory, and [`held`] tells the
-//!   thread that waits for it.
+//! * A program of this project has called [`on_excess`]. The request never reaches the system: its thread calls the
+//!   function given to `on_excess`, which reports to the user and ends the process. Other threads with requests
+//!   beyond the limit wait for that.
+//! * A library within an interpreter has called [`outlive_excess`]. An allocator may neither unwind nor return to
+//!   work that cannot go on. Therefore the work itself calls [`exceeded`] at each of its steps, and ends with an
+//!   error. Until then, requests are granted up to twice the limit. If a thread that has [named its work](doing)
+//!   asks for more than that, or for more than the system has, it is stopped for ever with all its memory. The
+//!   thread that waits for it learns this from [`held`].
 //!
-//! Memory that C libraries take for themselves (the decoders of zstd, xz and bzip2) is not counted.
+//! Memory that C libraries allocate themselves (the decoders of zstd, xz and bzip2) is not counted.
 
 mod machine;
 
@@ -25,42 +27,42 @@ pub use machine::default_limit;
 
 /// Bytes in use.
 static USED: AtomicUsize = AtomicUsize::new(0);
-/// Most bytes that may be in use.
+/// The limit: the largest number of bytes that may be in use.
 static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
-/// Whether a thread reports an excess.
+/// Whether a thread is reporting an excess.
 static REPORTING: AtomicBool = AtomicBool::new(false);
-/// Whether the process goes on after an excess.
+/// Whether the process continues after an excess.
 static OUTLIVES: AtomicBool = AtomicBool::new(false);
-/// Threads that are held, and why the latest is.
+/// Number of threads that were stopped. `WHY_HELD` is the request of the latest.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static WHY_HELD: Mutex<Option<Excess>> = Mutex::new(None);
 static ON_EXCESS: OnceLock<fn(Excess) -> !> = OnceLock::new();
-/// The work of the thread that named its work last.
+/// The work that was named last, by any thread.
 static LATEST: Mutex<String> = Mutex::new(String::new());
 
 thread_local! {
-    /// Whether this thread reports an excess, for which it needs a little memory.
+    /// Whether this thread is reporting an excess, for which it needs some memory beyond the limit.
     static IS_EXEMPT: Cell<bool> = const { Cell::new(false) };
     static DOING: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// A request for memory that could not be granted.
+/// A request for memory beyond the limit, or beyond the memory of the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excess {
     /// The work in progress, as named by [`doing`]; empty if no thread named any.
     pub doing: String,
-    /// Bytes asked for; 0 if the memory in use already exceeds the limit.
+    /// Requested bytes; 0 if the memory in use already exceeds the limit.
     pub asked: u64,
-    /// Bytes in use before.
+    /// Bytes in use before the request.
     pub used: u64,
-    /// The limit, in bytes; `None` if it was the system that had no more.
+    /// The limit in bytes; `None` if the system had no more memory.
     pub limit: Option<u64>,
 }
 
-/// The system's allocator, with a limit. A program uses it with `#[global_allocator]`.
+/// The system's allocator with a limit. A program installs it with `#[global_allocator]`.
 pub struct Budget;
 
-/// Allows `bytes` to be in use at once. Memory in use counts from the beginning.
+/// Sets the limit to `bytes` in use at once. Memory is counted from the start of the process.
 pub fn set_limit(bytes: u64) {
     LIMIT.store(
         usize::try_from(bytes).unwrap_or(usize::MAX),
@@ -68,26 +70,29 @@ pub fn set_limit(bytes: u64) {
     );
 }
 
-/// Most bytes that may be in use at once; `u64::MAX` if no limit was set.
+/// The limit in bytes; `u64::MAX` if none was set.
 #[must_use]
 pub fn limit() -> u64 {
     LIMIT.load(Ordering::Relaxed) as u64
 }
 
-/// Sets the function for a request that cannot be granted. The function may allocate; it has to end the process.
-/// It may hold no lock that another thread could hold while it allocates. Only the first call counts.
+/// Sets the function that is called for a request that cannot be granted. The function may allocate, and has to end
+/// the process. It must not take a lock that another thread could hold while it allocates. Only the first call has
+/// an effect.
 pub fn on_excess(report: fn(Excess) -> !) {
     OUTLIVES.store(false, Ordering::Relaxed);
-    // A second report would have no process to end.
+    // If a function was set before, it stays.
     let _ = ON_EXCESS.set(report);
 }
 
-/// The process goes on after an excess, as the [crate] says, until [`on_excess`] is called.
+/// Makes the process continue after an excess, as described in the documentation of the [crate], until
+/// [`on_excess`] is called.
 pub fn outlive_excess() {
     OUTLIVES.store(true, Ordering::Relaxed);
 }
 
-/// The excess over the limit at this moment, in the words of this thread; `None` if nothing is. It is cheap, and for each step of work.
+/// The excess over the limit at this moment, with the work of this thread; `None` if the limit is not exceeded. The
+/// call is cheap enough for every step of work.
 #[must_use]
 pub fn exceeded() -> Option<Excess> {
     let (used, limit) = (USED.load(Ordering::Relaxed), LIMIT.load(Ordering::Relaxed));
@@ -99,23 +104,24 @@ pub fn exceeded() -> Option<Excess> {
     })
 }
 
-/// Number of threads that were held for their requests since the process began.
+/// Number of threads that were stopped for their requests since the process began.
 #[must_use]
 pub fn held() -> usize {
     HELD.load(Ordering::Acquire)
 }
 
-/// The request of the thread that was held last.
+/// The request of the thread that was stopped last.
 #[must_use]
 pub fn why_held() -> Option<Excess> {
     WHY_HELD.lock().ok().and_then(|why| why.clone())
 }
 
-/// Names the work of this thread from now on, in words for the user: `reading my.trace`. A thread that names no work is assumed to do the work that
-/// was named last.
+/// Names the work of this thread from now on, in words for the user: `reading my.trace`. A thread that has not
+/// named its work counts as doing the work that was named last.
 pub fn doing(text: impl Into<String>) {
     let text = text.into();
-    // Nothing is allocated while either is held: a request that fails can still read them.
+    // Nothing is allocated while one of the two values is locked or borrowed, so a request that fails can still
+    // read them.
     let latest = text.clone();
     if let Ok(mut held) = LATEST.lock() {
         *held = latest;
@@ -123,13 +129,13 @@ pub fn doing(text: impl Into<String>) {
     DOING.with(|held| *held.borrow_mut() = text);
 }
 
-/// Bytes in use, by this program's own count.
+/// Bytes in use, as counted by [`Budget`].
 #[must_use]
 pub fn used() -> u64 {
     USED.load(Ordering::Relaxed) as u64
 }
 
-/// Counts `bytes`, unless they are too many.
+/// Counts `bytes`, and handles an excess over the limit.
 #[inline]
 fn take(bytes: usize) {
     let before = USED.fetch_add(bytes, Ordering::Relaxed);
@@ -151,7 +157,7 @@ fn excess(asked: usize, used: usize, limit: Option<usize>) {
     }
     if OUTLIVES.load(Ordering::Relaxed) {
         let most = limit.map_or(0, |limit| limit.saturating_mul(2));
-        // A thread that never named its work is the interpreter's.
+        // A thread that never named its work belongs to the interpreter.
         let is_ours = DOING.try_with(|held| held.try_borrow().is_ok_and(|text| !text.is_empty()));
         if used.saturating_add(asked) > most && is_ours.unwrap_or_default() {
             hold(asked, used, limit);
@@ -175,7 +181,7 @@ fn excess(asked: usize, used: usize, limit: Option<usize>) {
     });
 }
 
-/// The work of this thread; if it never named any, the work that was named last.
+/// The work that this thread has named; if it named none, the work that was named last.
 fn spoken() -> String {
     let own = DOING.try_with(|held| held.try_borrow().map(|text| text.clone()));
     let own = own.ok().and_then(Result::ok).unwrap_or_default();
@@ -188,11 +194,11 @@ fn spoken() -> String {
     }
 }
 
-/// Stops this thread, which gets no memory and does nothing else.
+/// Stops this thread for ever: its request is not granted, and it cannot go on without.
 fn hold(asked: usize, used: usize, limit: Option<usize>) -> ! {
     IS_EXEMPT.set(true);
     if limit.is_some() {
-        // It was counted, and is not granted.
+        // The request was counted, but is not granted.
         give_back(asked);
     }
     let why = Excess {
@@ -210,7 +216,7 @@ fn hold(asked: usize, used: usize, limit: Option<usize>) -> ! {
     }
 }
 
-/// The system had no memory left.
+/// Handles a request for which the system had no memory.
 #[cold]
 fn refused(asked: usize) {
     give_back(asked);

@@ -2,16 +2,18 @@
 
 use std::fs::read_to_string;
 
-/// Part of the machine's memory that a process may use by default.
+/// The default limit is the machine's memory divided by this number.
 const SHARE: u64 = 2;
 
-/// The default limit in bytes: half of the machine's memory. `None`, which is no limit, if no file gives the size (on systems other than Linux).
+/// The default limit in bytes: half of the machine's memory. `None`, which means no limit, if no file gives the
+/// size (on systems other than Linux).
 #[must_use]
 pub fn default_limit() -> Option<u64> {
     Some(machine_bytes()? / SHARE)
 }
 
-/// Bytes of memory that this process may use: those of the machine, or of its control group if that has fewer.
+/// Bytes of memory that this process may use: those of the machine, or those of its control group if they are
+/// fewer.
 fn machine_bytes() -> Option<u64> {
     let machine = read_to_string("/proc/meminfo")
         .ok()

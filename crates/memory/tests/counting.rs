@@ -1,4 +1,4 @@
-//! What is asked for is counted, and given back.
+//! Memory is counted when it is requested, and no longer when it is freed.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_memory::{Budget, used};
@@ -6,7 +6,7 @@ use destage_memory::{Budget, used};
 #[global_allocator]
 static MEMORY: Budget = Budget;
 
-/// Larger than what the test harness takes and gives back meanwhile.
+/// A block is much larger than the memory (`NOISE`) that the test harness allocates and frees meanwhile.
 const BLOCK: usize = 64 << 20;
 const NOISE: u64 = 1 << 20;
 
@@ -25,7 +25,7 @@ fn every_way_of_asking_is_counted() {
     near(before + 2 * block);
     bytes.shrink_to(BLOCK);
     near(before + block);
-    // Reserved, never touched.
+    // This block is reserved, but never touched.
     let zeros = vec![0u8; BLOCK];
     near(before + 2 * block);
     drop((bytes, zeros));

@@ -1,4 +1,5 @@
-//! A process that outlives an excess: work is told, and what cannot be granted holds its thread alone.
+//! A process that continues after an excess: work learns of the excess, and a request that cannot be granted stops
+//! only its own thread.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_memory::{Budget, doing, exceeded, held, outlive_excess, set_limit, used, why_held};
@@ -16,7 +17,7 @@ fn work_is_told_and_what_cannot_be_granted_holds_its_thread() {
     doing("filling a list");
     let most = Vec::<u8>::with_capacity(63 * MIB);
     assert_eq!(exceeded(), None);
-    // Below twice the limit it is granted, and told.
+    // A request below twice the limit is granted, and `exceeded` reports it.
     let more = Vec::<u8>::with_capacity(20 * MIB);
     let excess = exceeded().unwrap();
     assert_eq!((&*excess.doing, excess.asked), ("filling a list", 0));
@@ -26,7 +27,7 @@ fn work_is_told_and_what_cannot_be_granted_holds_its_thread() {
 
     let before = used();
     for (asked, limit) in [(100 * MIB, excess.limit), (isize::MAX as usize, None)] {
-        // The second is more than the system has, of which a large limit knows nothing.
+        // The second request is more than the system has, and its limit is too large to refuse it.
         set_limit(limit.unwrap_or(u64::MAX));
         let count = held();
         std::thread::spawn(move || {
@@ -42,9 +43,9 @@ fn work_is_told_and_what_cannot_be_granted_holds_its_thread() {
             ("asking for much", asked as u64, limit)
         );
     }
-    // What was not granted does not count.
+    // Memory that was not granted is not counted.
     assert!(used() < before + MIB as u64);
-    // A thread that does not say what it does is the interpreter's: it goes on.
+    // A thread that does not name its work belongs to the interpreter, and is not stopped.
     set_limit(excess.limit.unwrap());
     let others = std::thread::spawn(|| Vec::<u8>::with_capacity(300 * MIB).capacity());
     assert_eq!(others.join().unwrap(), 300 * MIB);

@@ -1,9 +1,10 @@
 //! The rules of NAND flash, and its wear.
 //!
-//! A page is programmed at most once between erases, pages of a block in ascending order (unless the flash is of the early kind that allows any
-//! order), only whole blocks are erased, and only when none of their pages is needed.
-//! An FTL that breaks a rule has a bug, so a breach is a panic, in every build: the check is one comparison
-//! with a counter that has to be advanced anyway.
+//! A page is programmed at most once between two erases. Pages of a block are programmed in ascending order,
+//! unless the flash is of the early kind that allows any order. Only whole blocks are erased, and only when
+//! none of their pages is needed.
+//! An FTL that breaks a rule has a bug, so a violation is a panic, in every build: the check is one
+//! comparison with a counter that has to be advanced anyway.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -15,25 +16,28 @@ use crate::found::{Found, FoundBlock};
 use crate::geometry::Geometry;
 use crate::masks::{FullRows, Masks};
 
-/// A physical page of one die: the block's slot (plane-major) shifted left, and the page in it.
+/// A physical page of one die: the block's slot (plane-major) shifted left, plus the page's number in the
+/// block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Ppn(pub u32);
 
 /// A block of one die by its slot: `plane * blocks_per_plane + index in the plane`.
 pub type BlockSlot = u32;
 
-/// State of one block.
+/// The state of one block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockState {
-    /// The page after the last one programmed since the last erase: in order, the next that may be.
+    /// The page after the last one programmed since the last erase. Where order counts, it is the next page
+    /// that may be programmed.
     pub programmed: u16,
-    /// Erases so far.
+    /// Number of erases so far.
     pub erases: u32,
 }
 
 archived!(BlockState { programmed, erases });
 
-/// Which blocks are full before the first operation: the first of each plane, planes taken in turn.
+/// The blocks that are full before the first operation: the first blocks of each plane, assigned to the
+/// planes in turn.
 #[derive(Clone, Copy, Debug)]
 pub struct InitialBlocks {
     planes: u32,
@@ -70,7 +74,7 @@ impl Initial for InitialBlocks {
         }
     }
 
-    /// Plane by plane: of each the first are full.
+    /// Works plane by plane: the first blocks of each plane are full.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<BlockState>) {
         let (mut block, end) = (of.start as u32, of.end as u32);
         while block < end {
@@ -94,7 +98,7 @@ impl Initial for InitialBlocks {
 #[derive(Clone)]
 pub struct Nand {
     blocks: LazyTable<InitialBlocks>,
-    /// Which pages are programmed, where they may be programmed in any order.
+    /// The programmed pages, for flash whose pages may be programmed in any order.
     any_order: Option<Masks<InitialBlocks>>,
     pages_per_block: u16,
 }
@@ -102,8 +106,8 @@ pub struct Nand {
 archived!(Nand { blocks, any_order } fixed { pages_per_block });
 
 impl Nand {
-    /// A die whose first `full_blocks` blocks are programmed, planes taken in turn. Pages of a block
-    /// are programmed in ascending order.
+    /// A die with `full_blocks` programmed blocks, assigned to the planes in turn. Pages of a block are
+    /// programmed in ascending order.
     #[must_use]
     pub fn new(geometry: &Geometry, full_blocks: u32) -> Self {
         let initial = InitialBlocks::new(geometry, full_blocks);
@@ -114,7 +118,7 @@ impl Nand {
         }
     }
 
-    /// As above, for early flash, whose pages may be programmed in any order.
+    /// A die like that of [`Nand::new`], but of early flash, whose pages may be programmed in any order.
     #[must_use]
     pub fn with_any_order(geometry: &Geometry, full_blocks: u32) -> Self {
         let initial = InitialBlocks::new(geometry, full_blocks);
@@ -128,17 +132,18 @@ impl Nand {
         }
     }
 
-    /// Whether pages of a block are programmed in ascending order only.
+    /// Whether pages of a block may only be programmed in ascending order.
     #[must_use]
     pub fn is_in_order(&self) -> bool {
         self.any_order.is_none()
     }
 
-    /// Programs `page` of `block`. Pages passed over stay as they are until the erase, unless pages may be
-    /// programmed in any order.
+    /// Programs `page` of `block`. On flash with ascending order, skipped pages stay erased until the block
+    /// is erased.
     ///
     /// # Panics
-    /// If `page` is programmed already, or a later page is and the order counts.
+    /// If `page` is programmed already or the block does not have it, or, on flash with ascending order, if a
+    /// later page is programmed.
     #[inline(always)]
     pub fn program(&mut self, block: BlockSlot, page: u32) {
         let state = self.blocks.get_mut(block as usize);
@@ -152,8 +157,9 @@ impl Nand {
         state.programmed = state.programmed.max(page as u16 + 1);
     }
 
-    /// Programs `page` of `block` if that is the next one in order, for a block that is known to be in use. Pages of this flash
-    /// are [programmed in order](Nand::is_in_order).
+    /// Programs `page` of `block` if it is the next page in order, and returns whether it did. It also
+    /// returns `false` for a block that no operation has changed so far. Only for flash whose pages are
+    /// [programmed in order](Nand::is_in_order).
     #[inline(always)]
     pub fn program_next(&mut self, block: BlockSlot, page: u32) -> bool {
         let Some(state) = self.blocks.touched_mut(block as usize) else {
@@ -168,11 +174,12 @@ impl Nand {
         true
     }
 
-    /// Programs the pages of `block` that `pages` gives, in ascending order and behind all that are
-    /// programmed; `end` is the page after the last of them.
+    /// Programs the pages of `block` that `pages` gives in ascending order, all of them after the pages that
+    /// are programmed already. `end` is the page after the last of them.
     ///
     /// # Panics
-    /// If the first of them does not come after the programmed pages.
+    /// If the first page does not come after the programmed pages, or if the block has fewer than `end`
+    /// pages.
     pub fn program_run(&mut self, block: BlockSlot, end: u32, pages: impl Iterator<Item = u32>) {
         let mut pages = pages.peekable();
         let Some(first) = pages.peek().copied() else {
@@ -192,7 +199,7 @@ impl Nand {
         }
     }
 
-    /// Programs the pages of the erased `block` that are set in `row` of `pages`.
+    /// Programs those pages of the erased `block` whose bits are set in `row` of `pages`.
     ///
     /// # Panics
     /// If the block is not erased.
@@ -219,10 +226,10 @@ impl Nand {
         }
     }
 
-    /// Reads `page` of `block`.
+    /// Checks that `page` of `block` may be read.
     ///
     /// # Panics
-    /// If it is erased.
+    /// If the page is erased.
     #[inline(always)]
     pub fn read(&self, block: BlockSlot, page: u32) {
         let programmed = match &self.any_order {
@@ -234,10 +241,10 @@ impl Nand {
         }
     }
 
-    /// Erases `block`, of which `live` pages are the newest of their contents.
+    /// Erases `block`, in which `live` pages are still the newest copies of their contents.
     ///
     /// # Panics
-    /// If there are any.
+    /// If `live` is not 0.
     #[inline(always)]
     pub fn erase(&mut self, block: BlockSlot, live: u32) {
         assert!(live == 0, "erase of block {block} with {live} live pages");
@@ -249,7 +256,7 @@ impl Nand {
         }
     }
 
-    /// `block` of a die without contents is as it was `found`.
+    /// Sets the state of `block`, in a die that has no contents yet, to what a mount has `found`.
     pub fn restore(&mut self, block: BlockSlot, found: &FoundBlock) {
         *self.blocks.get_mut(block as usize) = BlockState {
             programmed: found.end() as u16,
@@ -264,17 +271,17 @@ impl Nand {
         }
     }
 
-    /// Forgets all erases so far.
+    /// Sets the erase counts of all blocks to 0.
     pub fn reset_wear(&mut self) {
         self.blocks.for_each_touched(|state| state.erases = 0);
     }
 
-    /// Erases of each block so far, block after block.
+    /// The erase count of each block, in the order of the blocks.
     pub fn erases(&self) -> impl Iterator<Item = u32> + '_ {
         (0..self.blocks.len()).map(|block| self.blocks.get(block).erases)
     }
 
-    /// Blocks that were erased at least `erases` times.
+    /// Number of blocks that were erased at least `erases` times.
     #[must_use]
     pub fn erased_as_often(&self, erases: u32) -> u32 {
         if erases == 0 {
@@ -286,14 +293,14 @@ impl Nand {
         count
     }
 
-    /// State of `block`.
+    /// The state of `block`.
     #[must_use]
     #[inline]
     pub fn block(&self, block: BlockSlot) -> BlockState {
         self.blocks.get(block as usize)
     }
 
-    /// Erase counts of all blocks summed up.
+    /// Sums over the erase counts of all blocks.
     #[must_use]
     pub fn wear(&self) -> Wear {
         let mut wear = Wear {
@@ -302,7 +309,7 @@ impl Nand {
             ..Wear::default()
         };
         let mut erased = 0;
-        // Most blocks of a large device never are.
+        // Most blocks of a large device are never erased.
         let all = self.blocks.touched().map(|(_, state)| state.erases);
         all.filter(|erases| *erases > 0).for_each(|erases| {
             let erases = u64::from(erases);
@@ -325,17 +332,17 @@ fn illegal_read(block: BlockSlot, page: u32) -> ! {
     panic!("read of page {page} in block {block}, which is erased there")
 }
 
-/// Out of line, so that the check costs the usual program a comparison and no more.
+/// Out of line, so that the check costs a legal program no more than one comparison.
 #[cold]
 #[inline(never)]
 fn illegal_program(block: BlockSlot, page: u32, programmed: u16) -> ! {
     panic!("program of page {page} in block {block}, which is programmed up to page {programmed}")
 }
 
-/// Erase counts of a set of blocks, as integer sums.
+/// Sums over the erase counts of a set of blocks, as integers.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Wear {
-    /// Blocks counted.
+    /// Number of blocks counted.
     pub blocks: u64,
     /// Fewest erases of any block.
     pub min: u64,
@@ -348,7 +355,7 @@ pub struct Wear {
 }
 
 impl Wear {
-    /// The two sets together.
+    /// The sums over both sets of blocks.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         if self.blocks == 0 {

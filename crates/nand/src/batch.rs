@@ -1,7 +1,7 @@
-//! A batch: page operations a die serves together on its parallel units.
+//! A batch: page operations that a die serves together on its parallel units.
 //!
-//! Only FTLs with more than one parallel unit per die use it. The FTL says in which round and in
-//! which order an operation gets its unit; [`Batch::finish_times`] says when it is done.
+//! Only FTLs with more than one parallel unit per die use it. The FTL decides in which round and in which
+//! order an operation gets its unit; [`Batch::finish_times`] gives the time at which the operation is done.
 
 use alloc::vec::Vec;
 
@@ -12,13 +12,14 @@ use crate::timing::Timing;
 /// One page operation of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Position in the list of reads, or of writes, the batch was made from.
+    /// Position in the list of reads, or in the list of writes, from which the batch was made.
     pub index: usize,
-    /// Write or read.
+    /// Whether the operation is a write; otherwise it is a read.
     pub write: bool,
-    /// This operation is the first of its round: it waits for all before it.
+    /// Whether the operation is the first of its round. It then waits for all operations before it.
     pub starts_round: bool,
-    /// A write that fills its block, and so programs the summary page too.
+    /// Whether the operation is a write that fills its block, so that the summary page is programmed after
+    /// it.
     pub seals: bool,
 }
 
@@ -30,10 +31,10 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// When each entry is done, in ticks after the start of the batch.
+    /// The time at which each entry is done, in ticks after the start of the batch.
     ///
-    /// In a round, units start their transfers one after the other and then work in parallel; the next round begins when the slowest unit of this one
-    /// is done.
+    /// In a round, the units start their transfers one after the other and then work in parallel. The next
+    /// round begins when the slowest unit of this round is done.
     pub fn finish_times<'a>(
         &'a self,
         timing: &'a Timing,

@@ -1,9 +1,9 @@
-//! Division by a number fixed at start, without the division.
+//! Division by a divisor that is fixed at start, without a division instruction.
 
 /// Divides 32-bit numbers by a fixed divisor with one multiplication.
 ///
-/// Every page request is split into die and page in the die, and a hardware division there
-/// costs as much as the rest of the look-up.
+/// Every page request is split into a die and a page within the die. A hardware division for this costs as
+/// much as the rest of the look-up.
 #[derive(Clone, Copy, Debug)]
 pub struct Divider {
     divisor: u32,
@@ -15,11 +15,11 @@ impl Divider {
     /// A divider by `divisor`.
     ///
     /// # Panics
-    /// If that is 0.
+    /// If `divisor` is 0.
     #[must_use]
     pub fn new(divisor: u32) -> Self {
         assert!(divisor > 0, "division by zero");
-        // For 1 the reciprocal would be 2^64; 0 marks it.
+        // For the divisor 1 the reciprocal would be 2^64, which does not fit; 0 marks that case.
         let reciprocal = if divisor == 1 {
             0
         } else {
@@ -37,7 +37,7 @@ impl Divider {
         self.divisor
     }
 
-    /// Quotient and remainder.
+    /// Quotient and remainder of `number` divided by the divisor.
     #[must_use]
     #[inline]
     pub fn split(&self, number: u32) -> (u32, u32) {

@@ -1,29 +1,30 @@
-//! The contents that a fill before the first request has left in a block: a rule if possible, otherwise a number for each page.
+//! The contents that a fill before the first request has left in a block. They are stored as a rule if
+//! possible, otherwise as one number per page.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 
-/// The place holds no logical page.
+/// Marks a place that holds no logical page.
 const NONE: u32 = u32::MAX;
 
-/// The logical page that each place of a block holds.
+/// The logical page that each place (physical page) of a block holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Filled {
-    /// None does.
+    /// No place holds a page.
     Nothing,
     /// The first `count` places hold `first`, `first + step`, `first + 2 * step` and so on.
     Row { first: u32, step: u32, count: u32 },
-    /// The page of each place, or [`NONE`].
+    /// The logical page of each place, or [`NONE`].
     List(Vec<u32>),
 }
 
 impl Filled {
-    /// `place`, of `places`, holds `page`.
+    /// Puts `page` at `place` of a block that has `places` places.
     pub fn put(&mut self, place: u32, page: Lpn, places: u32) {
         let Lpn(page) = page;
-        // Tables of pages count them in 32 bits.
+        // Logical pages have numbers of 32 bits in these tables.
         let page = page as u32;
         match self {
             Self::Nothing if place == 0 => {
@@ -77,7 +78,7 @@ impl Filled {
         }
     }
 
-    /// Places with their pages.
+    /// The places that hold pages, each with its page.
     pub fn pages(&self) -> impl Iterator<Item = (u32, Lpn)> {
         (0..self.end()).filter_map(|place| Some((place, self.at(place)?)))
     }

@@ -1,7 +1,7 @@
 //! The findings of a mount: what each physical page holds, and where the copies of each logical page are.
 //!
-//! A mount reads the spare area of every programmed page, ignores unreadable pages, and takes for each logical page the copy with the highest
-//! version.
+//! A mount reads the spare area of every programmed page and ignores unreadable pages. Of the copies of a
+//! logical page it chooses the one with the highest [`Rank`].
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -13,30 +13,33 @@ use crate::filled::Filled;
 use crate::medium::{Spare, SpareKind};
 use crate::operation::{Purpose, Role};
 
-/// The findings in a physical page.
+/// The finding about one physical page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
-    /// Nothing was programmed.
+    /// Nothing was programmed in the page.
     Erased,
-    /// Contents that cannot be read or recognised.
+    /// The contents of the page cannot be read or recognised.
     Unreadable,
-    /// A page, and whether its program was cut off in a drive that does not notice.
+    /// A readable page: its spare area, and whether its program was cut off in a drive that does not notice
+    /// (a torn page).
     Page(Spare, bool),
 }
 
-/// The rank by which one of several copies of a page is taken: by version, then by being whole, then by the time of its program.
+/// The rank by which a mount chooses among the copies of a page: the highest version first, then a whole copy
+/// before a torn one, then the latest program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Rank {
     /// The version of the contents.
     pub version: u64,
-    /// Its program was not cut off.
+    /// Whether the program of the copy was not cut off.
     pub is_whole: bool,
-    /// The number of the program.
+    /// The number of the program, over all dies.
     pub program: u64,
 }
 
 impl Found {
-    /// The logical page whose contents are here, and their rank; `None` for maps, summaries and fillers.
+    /// The logical page whose contents this page holds, and the rank of the copy; `None` for maps, summaries
+    /// and fillers, and for pages that cannot be read.
     #[must_use]
     pub fn contents(&self) -> Option<(Lpn, Rank)> {
         let Self::Page(spare, is_torn) = self else {
@@ -55,14 +58,15 @@ impl Found {
     }
 }
 
-/// The findings in the pages of a block, in their order.
+/// The findings about the pages of a block, in the order of the pages.
 #[derive(Clone, Debug, Default)]
 pub struct FoundPages(Pages);
 
 #[derive(Clone, Debug)]
 enum Pages {
     Each(Vec<Found>),
-    /// The contents that a fill before the first request has left in this many pages, to which nothing has happened since.
+    /// The contents that a fill before the first request has left in this many pages. Nothing has happened to
+    /// them since.
     Filled(Filled, u32),
 }
 
@@ -79,12 +83,12 @@ impl FromIterator<Found> for FoundPages {
 }
 
 impl FoundPages {
-    /// The contents that a fill has left in `pages` pages.
+    /// The findings about a block of `pages` pages that holds the contents `filled` of a fill.
     pub(crate) fn filled(filled: Filled, pages: u32) -> Self {
         Self(Pages::Filled(filled, pages))
     }
 
-    /// How many there are.
+    /// Number of pages.
     #[must_use]
     pub fn len(&self) -> u32 {
         match &self.0 {
@@ -93,13 +97,13 @@ impl FoundPages {
         }
     }
 
-    /// Whether there are none.
+    /// Whether there are no pages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The page at `offset`, if there is one.
+    /// The finding about the page at `offset`, if there is such a page.
     #[must_use]
     pub fn get(&self, offset: u32) -> Option<Found> {
         match &self.0 {
@@ -112,18 +116,18 @@ impl FoundPages {
         }
     }
 
-    /// All of them.
+    /// The findings about all pages, in their order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = Found> {
         (0..self.len()).filter_map(|offset| self.get(offset))
     }
 }
 
-/// The findings in a block.
+/// The findings about one block.
 #[derive(Clone, Debug, Default)]
 pub struct FoundBlock {
-    /// Its pages; none if nothing was programmed since the last erase.
+    /// The findings about its pages; empty if nothing was programmed since the last erase.
     pub pages: FoundPages,
-    /// How often it was erased.
+    /// How often the block was erased.
     pub erases: u32,
 }
 
@@ -136,7 +140,7 @@ impl FoundBlock {
         self.pages.len() - erased.count() as u32
     }
 
-    /// The pages that can be read, with their offsets.
+    /// The readable pages: their offsets and spare areas.
     pub fn spares(&self) -> impl Iterator<Item = (u32, Spare)> {
         let pages = (0..).zip(self.pages.iter());
         pages.filter_map(|(offset, page)| match page {
@@ -145,20 +149,20 @@ impl FoundBlock {
         })
     }
 
-    /// The use of the block and its user, according to its first readable page.
+    /// The use of the block and its owner, according to the first readable page.
     #[must_use]
     pub fn purpose(&self) -> Option<Purpose> {
         let (_, spare) = self.spares().next()?;
         Some(spare.purpose)
     }
 
-    /// The use of the block, from the same page.
+    /// The use of the block, according to the first readable page.
     #[must_use]
     pub fn role(&self) -> Option<Role> {
         Some(self.purpose()?.role)
     }
 
-    /// The numbers of the first and the last program that can be read here.
+    /// The lowest and the highest program number among the readable pages of the block.
     #[must_use]
     pub fn programs(&self) -> Option<(u64, u64)> {
         let all = || self.spares().map(|(_, spare)| spare.program);
@@ -175,25 +179,26 @@ pub struct Place {
     pub die: u32,
     /// The physical page.
     pub at: Ppn,
-    /// The reason for choosing the copy.
+    /// The rank by which this copy is compared with other copies of the page.
     pub rank: Rank,
 }
 
 /// Everything that a mount finds. See the [module](self).
 #[derive(Clone, Debug)]
 pub struct Scan {
-    /// By die and block.
+    /// The findings about each block, by die and block number.
     pub dies: Vec<Vec<FoundBlock>>,
-    /// By how many bits the number of a block is shifted in a physical page.
+    /// Number of bits by which a block number is shifted in a physical page number.
     pub page_bits: u32,
-    /// The contents that a fill has left in blocks to which nothing has happened since.
+    /// The places of contents that a fill has left in blocks to which nothing has happened since.
     pub(crate) filled: Arc<FilledPlaces>,
-    /// All other copies of pages, by page and rank.
+    /// All other copies of logical pages, sorted by page and rank.
     others: Vec<Place>,
 }
 
 impl Scan {
-    /// The findings in the blocks of each die; the number of a block is shifted by `page_bits` in a physical page.
+    /// The findings `dies` by die and block. In a physical page number, the block number is shifted by
+    /// `page_bits` bits.
     #[must_use]
     pub fn new(dies: Vec<Vec<FoundBlock>>, page_bits: u32) -> Self {
         let (mut filled, mut others) = (FilledPlaces::default(), Vec::new());
@@ -227,7 +232,8 @@ impl Scan {
         }
     }
 
-    /// Shows all copies of each page, page after page, with the copy to choose last.
+    /// Calls `show` with all copies of each logical page, page after page. The last copy of each list is the
+    /// one to choose.
     pub fn copies(&self, mut show: impl FnMut(&[Place])) {
         let mut others = self.others.chunk_by(|one, next| one.page == next.page);
         let mut next = others.next();
@@ -261,14 +267,15 @@ impl Scan {
         next.into_iter().chain(others).for_each(show);
     }
 
-    /// The copy to choose of each page with a version above 0, that is, of pages that a host has written.
+    /// The copy to choose of each page with a version above 0, that is, of each page that the host has
+    /// written.
     pub fn written(&self) -> impl Iterator<Item = &Place> {
         let of_pages = self.others.chunk_by(|one, next| one.page == next.page);
         let newest = of_pages.filter_map(<[Place]>::last);
         newest.filter(|place| place.rank.version > 0)
     }
 
-    /// The highest version that can be read.
+    /// The highest version among all readable pages.
     #[must_use]
     pub fn version(&self) -> u64 {
         let blocks = self.dies.iter().flatten();
@@ -276,7 +283,8 @@ impl Scan {
         spares.map(|(_, spare)| spare.version).max().unwrap_or(0)
     }
 
-    /// Number of spare areas read on the die that has most to read: all of a block, one of an erased block.
+    /// Number of spare areas that a mount reads on the die that has most to read: every page of a programmed
+    /// block, one page of an erased block.
     #[must_use]
     pub fn reads(&self) -> u64 {
         let of_block = |block: &FoundBlock| u64::from(block.pages.len().max(1));
@@ -286,10 +294,10 @@ impl Scan {
     }
 }
 
-/// Nothing was filled there.
+/// Marks a logical page that no fill has written.
 const NOWHERE: (u32, Ppn) = (u32::MAX, Ppn(0));
 
-/// By page, die and physical page of the contents of a fill.
+/// The places of a fill's contents: for each logical page the die and the physical page.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct FilledPlaces(Vec<(u32, Ppn)>);
 

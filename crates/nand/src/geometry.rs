@@ -1,37 +1,37 @@
 //! How many dies, planes, blocks and pages a device has.
 
-/// The counts of a device. All dies are alike.
+/// The counts of a device. All dies have the same counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Geometry {
-    /// Independently working packages.
+    /// Number of dies, which work independently.
     pub dies: u32,
-    /// Planes in a die.
+    /// Planes of a die.
     pub planes: u32,
-    /// Blocks in a plane.
+    /// Blocks of a plane.
     pub blocks_per_plane: u32,
-    /// Pages in a block, the summary page included if there is one.
+    /// Pages of a block, the summary page included if there is one.
     pub pages_per_block: u32,
-    /// The last page of each block holds metadata and no data.
+    /// Whether the last page of each block holds metadata instead of data.
     pub summary_page: bool,
     /// Bytes of data in a page.
     pub page_bytes: u64,
 }
 
-/// The most pages a block may have.
+/// The largest number of pages that a block may have.
 const MOST_PAGES_PER_BLOCK: u32 = 1 << 15;
 
-/// Counts that make no device.
+/// Why counts do not describe a possible device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GeometryError {
-    /// No die, no plane or no block.
+    /// There is no die, no plane or no block.
     Empty,
-    /// A block has no page for data, or too many.
+    /// A block has no page for data, or too many pages.
     PagesPerBlock {
         /// Pages of a block.
         pages_per_block: u32,
-        /// The last one holds no data.
+        /// Whether the last page of a block holds no data.
         summary_page: bool,
-        /// Most pages of a block.
+        /// The largest number of pages that a block may have.
         most: u32,
     },
     /// The pages of a die cannot be numbered with 32 bits.
@@ -58,13 +58,13 @@ impl Geometry {
         self.planes * self.blocks_per_plane
     }
 
-    /// Bits by which a block's slot is shifted in a [`crate::array::Ppn`].
+    /// Number of bits by which the slot of a block is shifted in a [`crate::array::Ppn`].
     #[must_use]
     pub fn page_bits(&self) -> u32 {
         self.pages_per_block.next_power_of_two().trailing_zeros()
     }
 
-    /// Refuses shapes that cannot be built.
+    /// Checks that a device of these counts can be built.
     ///
     /// # Errors
     /// The first count that does not fit.

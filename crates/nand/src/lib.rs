@@ -1,14 +1,15 @@
-//! NAND flash, without bytes of its own, clock or queue.
+//! NAND flash: its rules, its contents and its times. A translation layer says which operations are done, and the
+//! caller keeps the time.
 //!
 //! | module | answers |
 //! | --- | --- |
-//! | [`geometry`] | how many of everything there are |
+//! | [`geometry`] | how many dies, planes, blocks and pages there are |
 //! | [`operation`] | the operations that a translation layer asks for |
 //! | [`array`](mod@array) | *is it legal?* Programs in order, once between erases; wear |
 //! | [`medium`] | *contents*: bytes and spare areas; refuses operations that flash cannot do, or that lose data |
 //! | [`found`] | what a mount finds in each page |
 //! | [`timing`] | *how long?* Ticks for the operations of a step |
-//! | [`media`] | *when*, where dies share channels? Phases on resources |
+//! | [`media`] | *when*, if dies share channels? Phases on channels, dies and cache registers |
 #![no_std]
 extern crate alloc;
 

@@ -1,19 +1,20 @@
-//! A bit per page of every block, in rows of one block each.
+//! One bit for each page of every block, in rows of one block each.
 //!
-//! The cost of a merge is a count of pages, and counting the bits of a block takes a word or two where visiting its pages takes a hundred steps.
+//! The cost of a merge depends on a count of pages. Counting the bits of a block takes one or two word
+//! operations, whereas visiting its pages takes a hundred steps.
 
 use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
 
 const WORD: u32 = u64::BITS;
 
-/// Which rows have all their bits set before they are first touched.
+/// A rule for the rows whose bits are all set before they are first changed.
 pub trait FullRows {
-    /// Whether `row` is full.
+    /// Whether all bits of `row` are set at first.
     fn is_full(&self, row: u32) -> bool;
 }
 
-/// The first rows are full.
+/// The rule that the first rows are full, as many as the number says.
 #[derive(Clone, Copy, Debug)]
 pub struct First(pub u32);
 
@@ -53,7 +54,8 @@ pub struct Masks<R: FullRows> {
 archived!([R: FullRows] Masks<R> { words } fixed { per_row });
 
 impl<R: FullRows> Masks<R> {
-    /// `rows` rows of `bits` bits, full or empty by `rule`.
+    /// `rows` rows of `bits` bits each. `rule` says which rows have all bits set at first; the other rows
+    /// have none set.
     pub fn new(rows: u32, bits: u32, rule: R) -> Self {
         let per_row = bits.div_ceil(WORD);
         let words = Words {
@@ -88,7 +90,7 @@ impl<R: FullRows> Masks<R> {
         self.words.get(self.index(row, bit)) >> (bit % WORD) & 1 == 1
     }
 
-    /// Sets `bit` of `row`; says whether it was set before.
+    /// Sets `bit` of `row` and returns whether it was set before.
     #[inline]
     pub fn set(&mut self, row: u32, bit: u32) -> bool {
         let index = self.index(row, bit);
@@ -98,7 +100,7 @@ impl<R: FullRows> Masks<R> {
         before
     }
 
-    /// Sets the bits of `row` from `first` to before `end`.
+    /// Sets the bits of `row` from `first` up to, but not including, `end`.
     pub fn set_range(&mut self, row: u32, first: u32, end: u32) {
         for word in first / WORD..end.div_ceil(WORD) {
             let start = word * WORD;
@@ -108,12 +110,12 @@ impl<R: FullRows> Masks<R> {
         }
     }
 
-    /// Clears `bit` of `row`; says whether it was set before.
+    /// Clears `bit` of `row` and returns whether it was set before.
     #[inline]
     pub fn clear(&mut self, row: u32, bit: u32) -> bool {
         let index = self.index(row, bit);
         if self.words.get(index) == 0 {
-            // Bits that were never set take no memory to clear.
+            // Clearing bits of a word that has none set must not allocate memory.
             return false;
         }
         let word = self.words.get_mut(index);
@@ -132,7 +134,8 @@ impl<R: FullRows> Masks<R> {
         }
     }
 
-    /// Sets those bits of `row` that are set in `other_row` of `other`, whose rows are not longer.
+    /// Sets those bits of `row` that are set in `other_row` of `other`. The rows of `other` may not be longer
+    /// than those of this table.
     pub fn set_all_of<O: FullRows>(&mut self, row: u32, other: &Masks<O>, other_row: u32) {
         debug_assert!(other.per_row <= self.per_row, "a longer row");
         let first = self.index(row, 0);
@@ -141,13 +144,13 @@ impl<R: FullRows> Masks<R> {
         }
     }
 
-    /// How many bits of `row` are set.
+    /// Number of bits set in `row`.
     #[inline]
     pub fn count(&self, row: u32) -> u32 {
         self.row(row).map(u64::count_ones).sum()
     }
 
-    /// How many bits of `row` from `bit` on are set.
+    /// Number of bits set in `row`, counted from `bit` on.
     pub fn count_from(&self, row: u32, bit: u32) -> u32 {
         self.row(row)
             .enumerate()
@@ -158,7 +161,7 @@ impl<R: FullRows> Masks<R> {
             .sum()
     }
 
-    /// The bit after the last one set in `row`; 0 if none is.
+    /// The bit after the last one set in `row`; 0 if no bit is set.
     pub fn end(&self, row: u32) -> u32 {
         self.row(row)
             .enumerate()

@@ -1,4 +1,4 @@
-//! The terms in which an FTL describes flash operations: the page, its contents, the use of the block.
+//! The terms in which an FTL describes flash operations: the page, its contents, and the use of the block.
 
 mod detail;
 mod merge;
@@ -26,20 +26,20 @@ pub enum Kind {
     Erase,
 }
 
-/// For what an operation is counted.
+/// The cause for which an operation is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Data the host or the buffer asked for.
+    /// Data that the host or the buffer asked for.
     Host,
     /// Padding of a cluster.
     Pad,
-    /// Moving valid pages: garbage collection, merging.
+    /// Moves of valid pages: garbage collection and merges.
     Copy,
-    /// Mapping information: summary pages, translation pages.
+    /// Mapping information: summary pages and translation pages.
     Map,
     /// Wear levelling.
     Wear,
-    /// Putting blocks in order at a mount.
+    /// Work of a mount that puts blocks in order.
     Mount,
 }
 
@@ -68,16 +68,16 @@ impl Cause {
     }
 }
 
-/// The data that cross the die's bus for an operation.
+/// The data that cross the bus of the die for an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Transfer {
-    /// Nothing: erases, and copies inside a plane.
+    /// Nothing: an erase, or a copy inside a plane.
     None,
     /// One page.
     Page,
-    /// One sector: the summary of a block.
+    /// One sector: the summary of a block, or a spare area.
     Sector,
-    /// Out of one plane and into another: two pages.
+    /// Two pages: out of one plane and into another.
     TwoPages,
 }
 
@@ -86,16 +86,16 @@ pub enum Transfer {
 pub struct Operation {
     /// What it does.
     pub kind: Kind,
-    /// On whose behalf.
+    /// The cause for which it is counted.
     pub cause: Cause,
     /// The data that cross the bus.
     pub transfer: Transfer,
-    /// How many such operations follow one another.
+    /// Number of such operations, one after the other.
     pub count: u32,
-    /// Its cells hold one bit, in flash that could hold more ([`Operations::hold_one_bit`]).
+    /// Whether its cells hold one bit, in flash that could hold more ([`Operations::hold_one_bit`]).
     pub one_bit: bool,
-    /// The page it reads or programs, the first page of the block it erases. Of a run (`count` above 1)
-    /// nothing.
+    /// The page that it reads or programs, or the first page of the block that it erases. Without meaning for a run
+    /// (`count` above 1).
     pub at: Ppn,
 }
 
@@ -115,7 +115,7 @@ impl Operation {
     }
 }
 
-/// How long the lists of a step were, to go back there. See [`Operations::mark`].
+/// The lengths of the lists of a step at one moment, to which the step can go back. See [`Operations::mark`].
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     list: usize,
@@ -124,26 +124,28 @@ pub struct Mark {
     left: usize,
 }
 
-/// The operations of one step on one die, in *lanes*: those of a lane run one after the other, lanes run in parallel.
+/// The operations of one step on one die, in *lanes*: the operations of a lane run one after the other, and lanes
+/// run in parallel.
 ///
-/// Reused from step to step, so that the per-page path does not allocate.
+/// The caller reuses the value from step to step, so that the path of a page request does not allocate.
 #[derive(Clone, Debug)]
 pub struct Operations {
     list: Vec<Operation>,
-    /// Where each lane but the last ends in `list`.
+    /// The end of each lane in `list`, except that of the last lane.
     lane_ends: Vec<usize>,
     merges: Vec<Merge>,
-    /// Runs are spelled out, so that every operation is of one page or block.
+    /// Whether runs are spelled out, so that every operation is of one page or block.
     is_spelled_out: bool,
-    /// Every operation has a detail, too.
+    /// Whether every operation has a detail as well.
     is_detailed: bool,
     details: Vec<Detail>,
-    /// The logical page that is read or written, for the details.
+    /// The logical page that is read or written, for the details of operations.
     page: Lpn,
     die: Option<u32>,
-    /// The blocks of other dies that hold old copies of the written or moved pages: die and first page.
+    /// The blocks of other dies that hold old copies of the written or moved pages: die and first page of the
+    /// block.
     left: Vec<(u32, Ppn)>,
-    /// There is no garbage to collect on the die of this step.
+    /// Whether there is no garbage to collect on the die of this step.
     is_tidy: bool,
 }
 
@@ -165,7 +167,8 @@ impl Default for Operations {
 }
 
 impl Operations {
-    /// Operations that name every page and its content, for a caller that carries them out; runs cost a step a page.
+    /// Operations that name every page and its contents, for a caller that carries them out. Each page of a run
+    /// then costs time.
     #[must_use]
     pub fn detailed() -> Self {
         Self {
@@ -174,7 +177,8 @@ impl Operations {
         }
     }
 
-    /// Operations that name every page, but not its content, for a caller that times them one by one; runs cost a step a page.
+    /// Operations that name every page, but not its contents, for a caller that times them one by one. Each page of
+    /// a run then costs time.
     #[must_use]
     pub fn spelled_out() -> Self {
         Self {
@@ -183,7 +187,7 @@ impl Operations {
         }
     }
 
-    /// Forgets everything but the die.
+    /// Removes all operations, merges and old copies; the die stays.
     #[inline]
     pub fn clear(&mut self) {
         self.list.clear();
@@ -192,18 +196,18 @@ impl Operations {
         self.left.clear();
     }
 
-    /// The die of these steps, if the caller has set it.
+    /// The die of the steps, if the caller has set it.
     #[must_use]
     pub fn die(&self) -> Option<u32> {
         self.die
     }
 
-    /// From now on steps are on `die`.
+    /// Sets the die of the steps from now on.
     pub fn set_die(&mut self, die: u32) {
         self.die = Some(die);
     }
 
-    /// From now on, reads and writes for the host are of `page`.
+    /// Sets the logical page that reads and writes for the host are of from now on.
     #[inline]
     pub fn set_page(&mut self, page: Lpn) {
         self.page = page;
@@ -218,11 +222,12 @@ impl Operations {
         }
     }
 
-    /// Out of line: a caller that only counts never comes here.
+    /// Out of line, because a caller that only counts never comes here.
     #[cold]
     #[inline(never)]
     fn keep(&mut self, detail: Detail) {
-        // Entries cleared since are still there: a caller that only counts has nothing to clear.
+        // `clear` leaves the details in place, so that a caller that only counts has nothing to clear. They are
+        // dropped here.
         self.details.truncate(self.list.len() - 1);
         self.details.push(detail);
     }
@@ -236,7 +241,7 @@ impl Operations {
         });
     }
 
-    /// Adds the read of the [page](Operations::set_page) for the host.
+    /// Adds the host's read of the [page](Operations::set_page), at the physical page `at`.
     #[inline]
     pub fn push_host_read(&mut self, at: Ppn) {
         let operation = Operation::one(Kind::Read, Cause::Host, Transfer::Page, at);
@@ -246,23 +251,22 @@ impl Operations {
         });
     }
 
-    /// Adds a read for the host that gives zeros: nothing is there, and the bus is used all the same.
+    /// Adds a read for the host of a page that has no contents: it gives zeros, which cross the bus all the same.
     pub fn push_read_of_zeros(&mut self) {
         self.push_read(Cause::Host, Transfer::Page, Ppn(0), Content::None);
     }
 
-    /// Adds the read of page `map_page` of the map.
+    /// Adds the read of page `map_page` of the map, at the physical page `at`.
     pub fn push_map_read(&mut self, at: Ppn, map_page: u32) {
         self.push_read(Cause::Map, Transfer::Page, at, Content::Map(map_page));
     }
 
-    /// Adds the read of a spare area that holds mappings.
+    /// Adds the read of a spare area that holds mapping information.
     pub fn push_spare_read(&mut self, at: Ppn) {
         self.push_read(Cause::Map, Transfer::Sector, at, Content::Spare);
     }
 
-    /// Adds the program of the [page](Operations::set_page) that is written, in a block used as `purpose`
-    /// says.
+    /// Adds the program of the [page](Operations::set_page) that is written, in a block whose use is `purpose`.
     #[inline(always)]
     pub fn push_host_program(&mut self, cause: Cause, at: Ppn, purpose: impl FnOnce() -> Purpose) {
         let operation = Operation::one(Kind::Program, cause, Transfer::Page, at);
@@ -272,7 +276,7 @@ impl Operations {
         });
     }
 
-    /// Adds the program of a page without content, so that those before it can be programmed.
+    /// Adds the program of a filler: a page without contents, programmed so that the order of pages is kept.
     pub fn push_filler(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
         let operation = Operation::one(Kind::Program, Cause::Pad, Transfer::Page, at);
         self.push(operation, |_| Detail {
@@ -281,7 +285,7 @@ impl Operations {
         });
     }
 
-    /// Adds the program of a page that the drive keeps for itself, such as the parity of others.
+    /// Adds the program of a page that the drive uses itself, such as the parity of other pages.
     pub fn push_own(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
         let operation = Operation::one(Kind::Program, Cause::Map, Transfer::Page, at);
         self.push(operation, |_| Detail {
@@ -290,7 +294,7 @@ impl Operations {
         });
     }
 
-    /// Adds the program of page `map_page` of the map.
+    /// Adds the program of page `map_page` of the map, at the physical page `at`.
     pub fn push_map_program(&mut self, at: Ppn, map_page: u32) {
         let operation = Operation::one(Kind::Program, Cause::Map, Transfer::Page, at);
         self.push(operation, |_| Detail {
@@ -299,7 +303,7 @@ impl Operations {
         });
     }
 
-    /// Adds the program of the summary of a block.
+    /// Adds the program of a block's summary page.
     pub fn push_summary(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
         let operation = Operation::one(Kind::Program, Cause::Map, Transfer::Sector, at);
         self.push(operation, |_| Detail {
@@ -308,7 +312,7 @@ impl Operations {
         });
     }
 
-    /// Adds the erase of the block that begins at `first`.
+    /// Adds the erase of the block whose first page is `first`.
     #[inline]
     pub fn push_erase(&mut self, cause: Cause, first: Ppn) {
         let operation = Operation::one(Kind::Erase, cause, Transfer::None, first);
@@ -318,7 +322,7 @@ impl Operations {
         });
     }
 
-    /// Adds the copy of one page: read at `from`, programmed at `to`, crossing the bus as `transfer` says.
+    /// Adds the copy of one page: a read at `from` and a program at `to`. `transfer` says which data cross the bus.
     #[inline]
     pub fn push_copy(
         &mut self,
@@ -332,7 +336,7 @@ impl Operations {
         self.push_program_of_copy(cause, transfer, from, to, purpose);
     }
 
-    /// The second half of [`Operations::push_copy`], of a page that was read with another one.
+    /// Adds the second half of [`Operations::push_copy`], for a page that was read together with another page.
     #[inline]
     pub fn push_program_of_copy(
         &mut self,
@@ -349,8 +353,9 @@ impl Operations {
         });
     }
 
-    /// Adds the move of one page: programmed at `to`, in a block with the given use, and read at `from` of this die or of the die named before,
-    /// unless it was read with the page moved before it. The time of the read is counted here, as all of a step is.
+    /// Adds the move of one page. The page is read at `from`, on the given die or, for `None`, on this die; if
+    /// `is_read`, it was read together with the page moved before, and no read is added. It is programmed at `to`,
+    /// in a block with the use `purpose`. The time of the read counts for this step, even if another die reads.
     #[inline]
     pub fn push_move(
         &mut self,
@@ -373,9 +378,9 @@ impl Operations {
         });
     }
 
-    /// Adds the copies of `count` pages to a block used as `purpose` says: each read, then programmed at its
-    /// new place, crossing the bus as `transfer` says. `places` gives from and to of each; it is asked only
-    /// where they are wanted.
+    /// Adds the copies of `count` pages to a block whose use is `purpose`: each page is read, then programmed at
+    /// its new place. `transfer` says which data cross the bus. `places` gives the source and the destination of
+    /// each page; it is used only if operations are spelled out.
     #[inline]
     pub fn push_copies(
         &mut self,
@@ -405,8 +410,9 @@ impl Operations {
         }
     }
 
-    /// Among the operations added since `mark`: puts the fillers before each program that `left_out` gives for its page, in blocks used as `purpose`
-    /// says, and leaves out a read of a page that is read `together` with the one before. Only where every page is named.
+    /// Completes the operations added since `mark`, if they name every page. Before each program, it adds the
+    /// programs of the fillers that `left_out` gives for the programmed page, in blocks whose use is `purpose`. It
+    /// removes a read if `together` says that its page is read with the page of the read before.
     pub fn complete_since(
         &mut self,
         mark: Mark,
@@ -438,21 +444,24 @@ impl Operations {
         }
     }
 
-    /// Among the operations from the one numbered `first` on, those for which `holds` is true work on cells of one bit.
+    /// Marks, from operation number `first` on, those that work on cells with one bit: `holds` decides by the
+    /// physical page.
     pub fn hold_one_bit(&mut self, first: usize, holds: impl Fn(Ppn) -> bool) {
         for operation in &mut self.list[first..] {
             operation.one_bit = holds(operation.at);
         }
     }
 
-    /// Notes that the written or moved page has an old copy on `die`, which is another one, in the block that begins at `first`.
+    /// Notes that the written or moved page has an old copy on another die, `die`, in the block whose first page is
+    /// `first`.
     pub fn leave(&mut self, die: u32, first: Ppn) {
         if !self.left.contains(&(die, first)) {
             self.left.push((die, first));
         }
     }
 
-    /// Takes a block of another die that holds an old copy of the written or moved page: the die, and the first page of the block.
+    /// Removes and returns one of the blocks on other dies that hold an old copy of a written or moved page: the
+    /// die, and the first page of the block.
     pub fn take_left(&mut self) -> Option<(u32, Ppn)> {
         self.left.pop()
     }
@@ -463,7 +472,8 @@ impl Operations {
         erases.map(|erase| erase.at)
     }
 
-    /// Removes all erases and the operations after them, which may program the blocks that they erase: the operations before them stay, lane by lane.
+    /// Removes, in each lane, the first erase and all operations after it, which may program the erased blocks.
+    /// Returns the removed operations.
     #[must_use]
     pub fn split_off_erases(&mut self) -> Self {
         let empty = || Self {
@@ -499,7 +509,7 @@ impl Operations {
         erases
     }
 
-    /// Puts an operation without content where no layer would.
+    /// Inserts an operation without contents where no layer would put one.
     #[cfg(test)]
     pub(crate) fn insert_for_test(&mut self, index: usize, kind: Kind, at: Ppn) {
         let operation = Operation {
@@ -518,14 +528,14 @@ impl Operations {
         self.details.insert(index, detail);
     }
 
-    /// Leaves out an operation that every layer would emit.
+    /// Removes an operation that every layer would emit.
     #[cfg(test)]
     pub(crate) fn remove_for_test(&mut self, index: usize) {
         self.list.remove(index);
         self.details.remove(index);
     }
 
-    /// The state of the lists, to [go back](Operations::go_back) to.
+    /// The present lengths of the lists, to which [`Operations::go_back`] can go back.
     #[must_use]
     pub fn mark(&self) -> Mark {
         Mark {
@@ -536,7 +546,7 @@ impl Operations {
         }
     }
 
-    /// Forgets the operations added since `mark`.
+    /// Removes the operations added since `mark`.
     pub fn go_back(&mut self, mark: Mark) {
         self.list.truncate(mark.list);
         self.lane_ends.truncate(mark.lane_ends);
@@ -544,19 +554,19 @@ impl Operations {
         self.left.truncate(mark.left);
     }
 
-    /// Adds that operations of this step merged a block.
+    /// Notes that operations of this step merged a block.
     pub fn push_merge(&mut self, merge: Merge) {
         self.merges.push(merge);
     }
 
-    /// The merges of this step, in their order.
+    /// The merges of this step, in the order in which they were added.
     #[must_use]
     #[inline]
     pub fn merges(&self) -> &[Merge] {
         &self.merges
     }
 
-    /// The following operations run at the same time as those before.
+    /// Begins a new lane: the operations added from now on run in parallel with those before.
     pub fn next_lane(&mut self) {
         self.lane_ends.push(self.list.len());
     }
@@ -568,14 +578,15 @@ impl Operations {
         &self.list
     }
 
-    /// Details of the operations of [`Operations::all`], one for each; empty unless they are [detailed](Operations::detailed).
+    /// The details of the operations of [`Operations::all`], one for each operation; empty unless the operations
+    /// are [detailed](Operations::detailed).
     #[must_use]
     pub fn details(&self) -> &[Detail] {
         let known = self.list.len().min(self.details.len());
         &self.details[..known]
     }
 
-    /// The operations that are [detailed](Operations::detailed), each with the number of its lane.
+    /// The [detailed](Operations::detailed) operations, each with the number of its lane.
     pub fn commands(&self) -> impl Iterator<Item = (u32, &Operation, &Detail)> {
         let mut lane = 0;
         let named = self.list.iter().zip(&self.details).enumerate();
@@ -594,7 +605,7 @@ impl Operations {
         self.lane_ends.is_empty()
     }
 
-    /// The lanes, in order; a lane may be empty.
+    /// The operations of each lane, in the order of the lanes. A lane may be empty.
     pub fn lanes(&self) -> impl Iterator<Item = &[Operation]> {
         let ends = self.lane_ends.iter().copied().chain([self.list.len()]);
         let starts = [0].into_iter().chain(self.lane_ends.iter().copied());

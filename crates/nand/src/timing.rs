@@ -1,32 +1,32 @@
-//! How long flash operations take, in ticks. The only file that turns operations into time.
+//! How long flash operations take, in ticks, on dies that do not share a channel.
 //!
-//! Channel time and cell time of an operation do not overlap within a die (no cache register), and
-//! dies share no bus: the timing model of Agrawal et al., USENIX ATC 2008, as their released
-//! simulator implements it.
+//! Channel time and cell time of an operation do not overlap within a die (there is no cache register), and dies do
+//! not share a bus. This is the timing model of Agrawal et al., USENIX ATC 2008, as their released simulator
+//! implements it.
 
 use destage_base::Ticks;
 
 use crate::operation::{Kind, Operation, Operations, Transfer};
 
-/// Times of the parts of an operation, in ticks.
+/// Times of the phases of an operation, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// Cells to page register.
+    /// A read: from the cells to the page register.
     pub read: Ticks,
-    /// Page register to cells.
+    /// A program: from the page register to the cells.
     pub program: Ticks,
-    /// Erase of a block.
+    /// An erase of a block.
     pub erase: Ticks,
-    /// Cells to page register and page register to cells, of cells that hold one bit where others hold more.
+    /// A read and a program of cells that hold one bit although they could hold more.
     pub one_bit: [Ticks; 2],
-    /// One page, spare bytes included, over the die's channel.
+    /// Transfer of one page, with its spare bytes, over the die's channel.
     pub page_transfer: Ticks,
-    /// One sector, spare bytes included, over the die's channel.
+    /// Transfer of one sector, with its spare bytes, over the die's channel.
     pub sector_transfer: Ticks,
 }
 
 impl Timing {
-    /// Time of one operation alone, or of all of a run.
+    /// Ticks of an operation that runs alone, or of all operations of a run.
     #[must_use]
     #[inline]
     pub fn of(&self, operation: Operation) -> Ticks {
@@ -34,7 +34,7 @@ impl Timing {
         each.saturating_mul(u64::from(operation.count))
     }
 
-    /// Time of one operation; `one_bit` if its cells hold one bit where others hold more.
+    /// Ticks of one operation. `one_bit` says whether its cells hold one bit although they could hold more.
     #[must_use]
     #[inline]
     pub fn time(&self, kind: Kind, transfer: Transfer, one_bit: bool) -> Ticks {
@@ -54,7 +54,7 @@ impl Timing {
         cells + channel
     }
 
-    /// Time of operations one after the other.
+    /// Ticks of `operations` that run one after the other.
     #[must_use]
     #[inline]
     pub fn serial(&self, operations: &[Operation]) -> Ticks {
@@ -62,7 +62,7 @@ impl Timing {
         times.fold(0, Ticks::saturating_add)
     }
 
-    /// Time until the last lane is done.
+    /// Ticks until the last lane of `operations` is done.
     #[must_use]
     #[inline]
     pub fn parallel(&self, operations: &Operations) -> Ticks {

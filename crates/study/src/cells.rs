@@ -53,7 +53,7 @@ impl Scale {
 #[derive(Clone, Default)]
 pub struct Extra {
     /// Settings for the runs with one scheme or translation layer: its kind, the dotted name of a parameter, and
-    /// a value. Settings in the study's file override them.
+    /// a value. Settings in the study's file override these settings.
     pub readings: Vec<(String, String, String)>,
     /// Schemes that are in no registry, each with its version. The version is part of the key of kept results, so
     /// it has to change whenever the scheme changes.

@@ -100,7 +100,7 @@ pub enum VariantKind {
     Cause,
 }
 
-/// A cross product of runs.
+/// A grid of runs: the cross product of inputs, schemes, sizes, layers, seeds, variants and varied parameters.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GridEntry {
@@ -109,13 +109,13 @@ pub(crate) struct GridEntry {
     pub(crate) of: What,
     /// The names of the inputs; by default all.
     pub(crate) inputs: Option<Vec<String>>,
-    /// The schemes.
+    /// The schemes; by default the scheme of the settings.
     pub(crate) buffers: Option<Vec<String>>,
     /// The capacities of the buffer.
     pub(crate) sizes: Option<Vec<String>>,
     /// The translation layers.
     pub(crate) ftls: Option<Vec<String>>,
-    /// The seeds.
+    /// The seeds; by default the seed of the settings.
     pub(crate) seeds: Option<Vec<u64>>,
     /// The names of the variants; by default only `base`, the study's own settings.
     pub(crate) variants: Option<Vec<String>>,
@@ -141,7 +141,7 @@ pub(crate) enum What {
     Trace,
 }
 
-/// A figure or a table.
+/// A figure or a table that the study's file defines.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FigureEntry {

@@ -52,7 +52,7 @@ pub struct Outcome {
 pub enum NoValue {
     /// The formula needs an input whose trace was not found; this is the trace.
     Missing(String),
-    /// The formula needs a run that failed, or a metric without a meaning in its run; this is the error.
+    /// The formula needs a run that failed, or a metric that is not defined for its run; this is the error.
     Failed(String),
     /// No run has the labels in the formula.
     NoRun(String),

@@ -75,7 +75,8 @@ impl Row {
             .is_some_and(|label| same(axis, label, value))
     }
 
-    /// A metric, the destage records (`destages`), or a parameter, by name; `None` if there is none.
+    /// A metric, the destage records (`destages`), or a parameter, by name; `None` if the run has nothing with
+    /// this name.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&Value> {
         let result = &self.result;

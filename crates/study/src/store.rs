@@ -4,9 +4,10 @@
 //! The key is a digest of the version of the model, the identity of the input, every parameter that is not at its
 //! default, and the version of a scheme that is in no registry. Neither the commit nor the study is part of it.
 //! So studies share results, and a rebuilt program finds them, even if it has more parameters. If a default
-//! changes, the version of the model has to change, too (`tests/golden/defaults.txt`). A file is written under a
-//! temporary name and renamed, so it is complete or absent. Each file has a seal, a digest of key and result. A
-//! file that was damaged or edited is ignored, and [`Store::damaged`] names it.
+//! changes, the version of the model has to change, too; a test compares the defaults with
+//! `tests/golden/defaults.txt`. A file is written under a temporary name and renamed, so it is complete or
+//! absent. Each file has a seal, a digest of key and result. A file that was damaged or edited is ignored, and
+//! [`Store::damaged`] names it.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -170,12 +171,13 @@ impl Store {
         self.folder.join(format!("{}.json", key.name))
     }
 
-    /// The result with `key`; `None` if there is none. A file that is damaged or has another key is ignored.
+    /// The result with `key`; `None` if no result has this key. A file that is damaged or has another key is
+    /// ignored.
     pub(crate) fn read(&self, key: &Key) -> Option<Value> {
         self.read_if(&key.name, |of| *of == key.of)
     }
 
-    /// The result whose key has the name `name`; `None` if there is none. A damaged file is ignored.
+    /// The result whose key has the name `name`; `None` if no result has this name. A damaged file is ignored.
     pub(super) fn read_named(&self, name: &str) -> Option<Value> {
         self.read_if(name, |of| digest_of(of) == name)
     }

@@ -96,8 +96,8 @@ impl FromStr for Columns {
     ///
     /// * Required, each once: `time`; the address as `sector`, `offset` (bytes), `offset_kib` or `block`; the
     ///   length as `sectors`, `bytes`, `kib` or `blocks`. `trace.block_bytes` is the size of a block.
-    /// * At most one of: `op` (read, write, flush, trim or their first letter), `write` (1 or 0) and `read` (1
-    ///   or 0).
+    /// * At most one column for the operation: `op` (read, write, flush, trim or their first letter), `write`
+    ///   (1 or 0) or `read` (1 or 0).
     /// * Optional: `volume`, `fua` (1 or 0), `stream`, and `-` for each column that is ignored.
     ///
     /// Names that other programs use are accepted as well (`timestamp`, `rw`, `lba`, `size`). The character

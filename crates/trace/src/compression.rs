@@ -104,9 +104,9 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// Most memory that an xz stream may ask for. It allows a dictionary of 128 MiB with the memory around it:
-/// twice the dictionary of `xz -9`, and the most that the zstd decoder accepts. Without a limit, a few bytes of
-/// a header could ask for 4 GiB.
+/// The largest memory, in bytes, that an xz stream may ask for. It allows a dictionary of 128 MiB with the
+/// memory around it: twice the dictionary of `xz -9`, and the most that the zstd decoder accepts. Without a
+/// limit, a few bytes of a header could ask for 4 GiB.
 const XZ_BYTES_MAX: u64 = 136 << 20;
 
 /// Reads the streams of an xz file one after the other.

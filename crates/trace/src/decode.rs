@@ -216,7 +216,8 @@ impl State {
         u128::from(self.base.unwrap_or(0)) * u128::from(self.ticks_per_unit)
     }
 
-    /// The number of `name`: 0 for the first name seen, 1 for the second. `None` if it does not fit in 32 bits.
+    /// The number of `name`: 0 for the first name seen, 1 for the second. `None` if there are more names than
+    /// 32 bits can number.
     #[inline(always)]
     pub fn number_of_name(&mut self, name: &[u8]) -> Option<u32> {
         if !self.names.is_empty() && self.last_name.0 == name {
@@ -242,7 +243,8 @@ impl State {
     }
 
     /// The volume number for a disk of a host. Disks of the first host keep their number; disks of the n-th
-    /// host after it start at n * 2^16. `None` if the numbers do not fit.
+    /// host after it start at n * 2^16. With several hosts, `None` if the number of the host or of the disk
+    /// needs more than 16 bits.
     #[inline(always)]
     pub fn volume_of_host(&mut self, host: &[u8], disk: u32) -> Option<u32> {
         let host = self.number_of_name(host)?;

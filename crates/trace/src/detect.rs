@@ -19,7 +19,7 @@ use crate::variant::variant;
 /// The byte order mark with which some programs begin a UTF-8 file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Most lines that are tried.
+/// The largest number of lines that are tried.
 const SAMPLE_LINES: usize = 64;
 
 /// Whether a format fits. It may fail on up to half of the lines: its decoder later reports a bad line with the

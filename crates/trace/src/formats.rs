@@ -28,9 +28,10 @@ use crate::cursor::{Column, Cursor, Problem};
 use crate::error::Fault;
 use crate::request::{Operation, SECTORS_MAX, sectors_touched};
 
-/// Converts a byte range to the sectors that it touches. Its length is the field that was read last, in the
-/// column `column`. For a range that ends beyond the last byte address, returns sectors that `request` refuses
-/// for this reason, after the rest of the line has been checked.
+/// Converts a byte range to the sectors that it touches. The length `bytes` must be the last field that
+/// `cursor` has read, because errors show this field, under the name of `column`. For a range that ends beyond
+/// the last byte address, returns sectors that `request` refuses for this reason, after the rest of the line
+/// has been checked.
 #[inline(always)]
 fn byte_range(
     cursor: &Cursor<'_>,

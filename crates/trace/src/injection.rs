@@ -56,7 +56,7 @@ impl Countdown {
 }
 
 impl Injection {
-    /// Creates the rules that `options` ask for; `None` if there are none.
+    /// Creates the rules that `options` ask for; `None` if they ask for no rule.
     pub fn new(options: &ReadOptions) -> Option<Self> {
         let ReadOptions {
             flush_every,
@@ -159,7 +159,7 @@ impl Injection {
 }
 
 /// `requests`, in order of arrival, with the requests that `options` insert, reduced to the part of one disk if
-/// `options` ask for an array. A [`crate::Reader`] treats the requests of a trace in the same way.
+/// `options` ask for an array. For the requests of a trace, a [`crate::Reader`] does both itself.
 #[must_use]
 pub fn injected(
     mut requests: Box<dyn Iterator<Item = Request> + Send>,

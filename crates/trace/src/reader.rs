@@ -27,7 +27,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Most requests in a batch; they occupy 128 KiB.
+/// The largest number of requests in a batch, which then occupies 128 KiB.
 const BATCH: usize = 4096;
 
 /// Reads a trace in one pass.

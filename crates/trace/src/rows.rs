@@ -57,7 +57,7 @@ pub(crate) trait Rows: Send {
         room: usize,
     ) -> Result<Step, TraceError>;
 
-    /// The position in the file, in bytes, up to which everything was read.
+    /// The position in the file, in bytes, before which everything was read.
     fn passed(&self) -> u64;
 }
 

@@ -9,7 +9,7 @@ use crate::format::{FORMATS, Format};
 use crate::formats::csv::Csv;
 use crate::options::{Choices, Columns};
 
-/// Most lines that are tried.
+/// The largest number of lines that are tried.
 const SAMPLE_LINES: usize = 64;
 
 /// The options with which a file that begins with `lines` can be read, and the name of the format that it

@@ -28,14 +28,15 @@ struct Piece {
 #[derive(Clone, Debug)]
 pub(super) struct Pieces {
     pieces: Box<[Piece]>,
-    /// A point is taken without a test if it is at least this far above the lower limit of its rank.
+    /// A point is accepted without the rejection test if it is at least this far above the lower limit of its
+    /// rank.
     sure_from: f64,
 }
 
 impl Pieces {
     /// Approximates the points x(a) at a = `high` + u (`low` - `high`), where u is a draw from 0 to 1, x' =
-    /// x^`skew`, and `point` computes x. A rank is taken without a test if its point is at most `sure` below
-    /// it.
+    /// x^`skew`, and `point` computes x. A rank is accepted without the rejection test if its point is at most
+    /// `sure` below it.
     pub fn new(skew: f64, (low, high): (f64, f64), sure: f64, point: impl Fn(f64) -> f64) -> Self {
         let width = low - high;
         let half = width / (2 * PIECES) as f64;

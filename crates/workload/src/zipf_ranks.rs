@@ -19,10 +19,11 @@ pub(super) struct ZipfRanks {
 struct Law {
     ranks: f64,
     skew: f64,
-    /// H(1.5) - h(1) and H(n + 0.5). The draws that are inverted lie between them.
+    /// H(1.5) - h(1) and H(n + 0.5). A draw is scaled to an area between these two values, and the inverse of H
+    /// at this area is its point.
     low: f64,
     high: f64,
-    /// A point that is at most this far below its rank is taken without a test.
+    /// A point that is at most this far below its rank is accepted without the rejection test.
     sure: f64,
 }
 

@@ -1,4 +1,4 @@
-//! Destaging in idle time, switched on for every row of the registry.
+//! Destaging in idle time (`bg_destage`), switched on for every row of the registry.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -11,7 +11,8 @@ use destage_base::time::TICKS_PER_US;
 use destage_buffer::scheme::{IdleAgain, IdleRule};
 use destage_buffer::{Common, Contradiction, DestageCause, SCHEMES, SchemeRow, find};
 
-/// Defaults of `row`, with idle time used between these shares of the buffer.
+/// The defaults of `row` with `bg_destage` on; `high` and `low` are the marks, as shares of the
+/// buffer.
 fn values(row: &SchemeRow, high: f64, low: f64) -> Values {
     let mut values = variants(row).remove(0).1;
     values.set("bg_destage", Value::Flag(true));
@@ -20,7 +21,8 @@ fn values(row: &SchemeRow, high: f64, low: f64) -> Values {
     values
 }
 
-/// Rows that leave idle time alone unless told otherwise, with a bench of `capacity` pages.
+/// A bench of `capacity` pages for each scheme that has no idle rule of its own and a bounded
+/// buffer that keeps pages.
 fn benches(capacity: u32, high: f64, low: f64, stream: &[Operation]) -> Vec<Bench> {
     let bench = |row| {
         let values = values(row, high, low);
@@ -73,7 +75,7 @@ fn the_defaults_begin_at_once_and_go_on_after_each_record() {
     assert_eq!(rule(&[("bg_destage", Value::Flag(false))]), None);
 }
 
-/// A scheme that has a rule keeps it, and does its own work before any other.
+/// A scheme with an idle rule of its own keeps that rule, and `bg_destage` adds nothing to it.
 #[test]
 fn a_scheme_with_a_rule_of_its_own_is_asked_first() {
     let row = find("apu-lru").unwrap();
@@ -86,7 +88,7 @@ fn a_scheme_with_a_rule_of_its_own_is_asked_first() {
     assert_eq!(run(&values(row, 0.5, 0.0)), run(&variants(row)[0].1));
 }
 
-/// Ten pages, all dirty: marks of 9 and 7 pages, exactly.
+/// Ten dirty pages, so the marks are exactly 9 and 7 pages.
 #[test]
 fn idle_time_is_used_between_the_marks_only() {
     let row = find("lru").unwrap();
@@ -97,19 +99,19 @@ fn idle_time_is_used_between_the_marks_only() {
         bench.log.join(", ")
     };
     (0..9).for_each(|page| assert_eq!(step(Operation::Write(vec![page])), ""));
-    // Nine are not above the high mark.
+    // Nine dirty pages are not above the high mark.
     assert_eq!(step(Operation::Idle), "");
     step(Operation::Write(vec![9]));
     assert_eq!(step(Operation::Idle), "idle 0");
-    // Once begun it goes on below the high mark, also after a request came between.
+    // Once begun, destaging goes on below the high mark, even after a request came between.
     assert_eq!(step(Operation::Write(vec![5])), "hit");
     assert_eq!(step(Operation::Idle), "idle 1");
     assert_eq!(step(Operation::Idle), "idle 2");
     assert_eq!(step(Operation::Idle), "");
-    // Seven are enough, and eight are no new beginning.
+    // At seven pages destaging ends, and eight pages do not start it again.
     step(Operation::Write(vec![20]));
     assert_eq!(step(Operation::Idle), "");
-    // What a trim or a flush takes below the low mark is over as well.
+    // A trim or a flush that takes the buffer below the low mark ends destaging, too.
     step(Operation::Write(vec![21, 22]));
     assert_eq!(step(Operation::Idle), "idle 3");
     (20..23).for_each(|page| drop(step(Operation::Trim(page))));
@@ -134,7 +136,8 @@ fn marks_that_cross_are_refused() {
     assert_eq!(check(0.5, 0.5), Ok(()));
 }
 
-/// What leaves is what a flush would destage first, and no more of it than it takes.
+/// Idle time destages the records that a flush would destage first, until the low mark is reached
+/// and no further.
 #[test]
 fn the_order_is_that_of_a_flush() {
     let mut stream = random_operations(&mut Random::new(3), 120, 400);
@@ -170,7 +173,7 @@ fn the_order_is_that_of_a_flush() {
     }
 }
 
-/// Everything the bench checks, over every short stream in which idle time comes and goes.
+/// All checks of the bench, over every short stream with idle time at any place.
 #[test]
 fn every_short_stream_with_idle_time() {
     let operation = |digit: u32| match digit {
@@ -193,7 +196,8 @@ fn every_short_stream_with_idle_time() {
                     bench.apply(&Operation::Drain);
                     bench.complete_all();
                     bench.check_all(0..3);
-                    // Whether a line is still in flight may decide what an own rule does next.
+                    // The idle rules of these schemes may depend on whether a line is still in
+                    // flight.
                     let depends_on_timing = row.name.starts_with("apu");
                     match &expected {
                         _ if depends_on_timing => {}
@@ -231,7 +235,7 @@ fn long_random_streams_with_idle_time() {
                 let counts = bench.buffer.counts();
                 let idle = counts.records[DestageCause::Idle as usize];
                 let has_a_bound = row.name != "infinite" && bench.buffer.keeps_pages();
-                // Those of emulators begin to destage before that many pages are dirty.
+                // The buffers of emulators destage by themselves before so many pages are dirty.
                 let is_filled = has_a_bound && row.family != "emulator";
                 assert!(idle > 0 || !is_filled, "{}", row.name);
             }

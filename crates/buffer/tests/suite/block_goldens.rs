@@ -1,4 +1,4 @@
-//! Published and hand-worked results of the block-level schemes.
+//! Results of the block-level schemes that are published or worked out by hand.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -13,9 +13,10 @@ use destage_buffer::{COMMON, DestageCause, SchemeConfig, SchemeRow, destage::Slo
 
 /// The write sequence of BPLRU (FAST 2008), Table 1.
 const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
-/// The same with writes 12 and 16 swapped, from which the rows of the table were printed.
+/// The same sequence with the writes of 12 and 16 swapped: the printed rows of the table follow this
+/// order.
 const S1_AS_PRINTED: &[u64] = &[0, 4, 8, 16, 12, 1, 5, 9, 13, 17, 2, 6, 10, 14];
-/// Runs, a hot page and returns: a stream on which the schemes part ways.
+/// Runs of pages, a hot page and rewrites of older pages: a stream on which the schemes differ.
 const S2: &[u64] = &[
     0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
 ];
@@ -31,14 +32,14 @@ fn values(row: &SchemeRow, parameters: &str) -> Values {
     values
 }
 
-/// A scheme and its parameters in one text, such as `clc alpha=0.5`.
+/// A bench for a scheme and its parameters in one text, such as `clc alpha=0.5`.
 fn bench(scheme: &str, capacity: u32) -> Bench {
     let (name, parameters) = scheme.split_once(' ').unwrap_or((scheme, ""));
     let row = find(name).unwrap();
     Bench::new(row, capacity, &values(row, parameters), Completion::AtOnce)
 }
 
-/// The records of `stream` in a buffer of eight pages and clusters of four, drained at the end.
+/// The records of `stream` in a buffer of eight pages with clusters of four, drained at the end.
 fn records(scheme: &str, stream: &[u64]) -> Vec<Record> {
     let mut bench = bench(scheme, 8);
     for page in stream {
@@ -53,7 +54,8 @@ fn text(pages: &[u64]) -> String {
     format!("[{}]", pages.join(" "))
 }
 
-/// As the tables of the specification: clusters in brackets, the drain behind a bar, no padding.
+/// The destages in the form of the specification's tables: clusters in brackets, the drain after a bar,
+/// no padding.
 fn destages(scheme: &str, stream: &[u64]) -> String {
     let records = records(scheme, stream);
     let half = |drained: bool| -> String {
@@ -114,15 +116,17 @@ fn common_streams() {
     }
 }
 
-/// The smallest translation layer with log blocks that could be right: BAST, as far as it counts merges.
+/// A minimal translation layer with log blocks (BAST) that only counts merges.
 ///
-/// A log block belongs to one block and takes pages in the order they come. Where none is left for a
-/// block, or its own is full, the oldest (its own) is merged first.
+/// It has two log blocks of four pages. A log block belongs to one block and takes its pages in the
+/// order of the writes. A block whose log block is full has it merged first; a block that needs a log
+/// block when none is free has the oldest one merged first.
 #[derive(Default)]
 struct LogBlocks {
-    /// Oldest first: the block, and the pages programmed into its log block.
+    /// The open log blocks, oldest first: the block, and the pages programmed into its log block.
     open: Vec<(u64, Vec<u64>)>,
-    /// Merges so far: the block, and whether its log block took the place of its data block.
+    /// Merges so far: the block, and whether its log block could replace its data block (a switch
+    /// merge).
     merges: Vec<(u64, bool)>,
     programs: usize,
 }
@@ -158,7 +162,8 @@ impl LogBlocks {
             .push((block, pages.iter().copied().eq(block * 4..block * 4 + 4)));
     }
 
-    /// The destages of `records`, padding among them; the blocks merged by each.
+    /// Writes the pages of `records`, padding included; returns the blocks that were merged for each
+    /// record.
     fn take(&mut self, records: &[Record]) -> Vec<Vec<u64>> {
         let mut merged = Vec::new();
         for record in records {
@@ -175,7 +180,7 @@ impl LogBlocks {
     }
 }
 
-/// BPLRU (FAST 2008), Table 1: 12 merges by pages, 7 by blocks.
+/// BPLRU (FAST 2008), Table 1: 12 merges with page-level LRU, 7 with block-level LRU.
 #[test]
 fn merges_of_table_1_of_bplru() {
     let run = |scheme: &str| {
@@ -204,14 +209,16 @@ fn merges_of_table_1_of_bplru() {
         let logs = run(padded);
         assert_eq!(records(padded, S1).len(), 9);
         assert_eq!(logs.programs, 36);
-        // The log blocks still open are whole as well: merged as soon as full, they make it nine.
+        // The two open log blocks are full of whole blocks, too. Merged as soon as they are full, they
+        // would make nine merges.
         assert_eq!(logs.merges.len(), 7);
         assert!(logs.merges.iter().all(|merge| merge.1));
         assert!(logs.open.iter().all(|log| log.1.len() == 4));
     }
 }
 
-/// A scheme on its own, over as many slots as it needs, so that a test sees the order it keeps.
+/// A scheme without a buffer, over as many slots as it needs, so that a test can see the order of its
+/// clusters.
 struct Bare {
     scheme: Box<dyn Scheme>,
     capacity: usize,
@@ -238,7 +245,7 @@ impl Bare {
         }
     }
 
-    /// What was destaged for the write of `page`.
+    /// Writes `page`; returns the pages that were destaged for it.
     fn write(&mut self, page: u64) -> String {
         self.writes += 1;
         let access = Access {
@@ -281,7 +288,7 @@ impl Bare {
         }
     }
 
-    /// The clusters, latest first.
+    /// The clusters, most recently used first.
     fn order(&self) -> String {
         let mut clusters: Vec<Vec<u64>> = Vec::new();
         self.scheme.candidates(&mut |entry| {
@@ -295,7 +302,8 @@ impl Bare {
     }
 }
 
-/// BPLRU (FAST 2008), Table 1, row by row: destaged before the write, the buffer after it, merges.
+/// BPLRU (FAST 2008), Table 1, row by row: the page written, the pages destaged for it, the buffer
+/// afterwards, the blocks merged.
 #[test]
 fn rows_of_table_1_of_bplru() {
     let rows = [
@@ -395,7 +403,8 @@ fn a_block_written_in_sequence_becomes_the_next_victim() {
     }
 }
 
-/// An ascending, aligned stream leaves in full blocks: nothing is read, every merge is a switch.
+/// An ascending, aligned stream is evicted in full blocks: no page is read for padding, and every merge
+/// is a switch.
 #[test]
 fn a_sequential_stream_needs_no_padding() {
     for (scheme, capacity) in [
@@ -419,7 +428,8 @@ fn a_sequential_stream_needs_no_padding() {
     }
 }
 
-/// With blocks of one page, every scheme that is about recency and size is page LRU.
+/// With blocks of one page, block-level LRU evicts like page LRU; `bplru` does so only without
+/// compensation.
 #[test]
 fn blocks_of_one_page_make_page_lru() {
     let mut random = destage_base::Random::new(11);
@@ -444,7 +454,8 @@ fn blocks_of_one_page_make_page_lru() {
     assert_ne!(pages("bplru cluster_pages=1"), expected);
 }
 
-/// With nothing safe from its size CLC is FAB, with everything safe it is block-level LRU.
+/// With `alpha=0` no cluster is size-independent, and CLC is FAB; with `alpha=1` all are, and CLC is
+/// block-level LRU.
 #[test]
 fn limits_of_clc() {
     let mut random = destage_base::Random::new(12);

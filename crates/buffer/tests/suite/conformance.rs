@@ -1,8 +1,8 @@
-//! What every scheme must do, run on every row of the registry and every word of its parameters.
+//! What every scheme must do. Each test runs on every row of the registry, most with every variant of its parameters.
 //!
-//! The bench checks after each page: occupancy, the balance of the counts, that victims are dirty
-//! and resident with their newest bytes, that no slot is reused early, and that every read returns
-//! the newest version. The tests here supply the streams.
+//! After each page the bench checks the occupancy, the balance of the counts, that victims are dirty and resident
+//! with their newest bytes, that no slot is reused early, and that every read returns the newest version. The tests
+//! here supply the streams of operations.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -32,13 +32,13 @@ fn every_sequence(base: u64, length: usize, mut visit: impl FnMut(&[u64])) {
     }
 }
 
-/// Whether everything is tried, as `make whole` wants it (`DESTAGE_WHOLE=1`), and not a sample.
+/// Whether to test everything, as `make whole` wants it (`DESTAGE_WHOLE=1`), instead of a sample.
 fn is_whole() -> bool {
     std::env::var("DESTAGE_WHOLE").is_ok_and(|text| text == "1")
 }
 
-/// How long the streams are that are tried with buffers of `capacity` pages: as long as said with two pages, and else one less. With all
-/// capacities `make whole` takes them as long.
+/// The length of the streams for buffers of `capacity` pages: `longest` for two pages, one less for other capacities.
+/// With `make whole` it is `longest` for all capacities.
 fn length_with(capacity: u32, longest: usize) -> usize {
     longest - usize::from(capacity != 2 && !is_whole())
 }
@@ -48,7 +48,7 @@ fn every_short_stream_of_writes() {
     for_every_row(|row| {
         let values = &variants(row)[0].1;
         for capacity in 1..=3 {
-            // A prefix of a stream is checked with the stream.
+            // Each stream also tests all its prefixes, so shorter lengths are not needed.
             every_sequence(4, length_with(capacity, 7), |pages| {
                 let operations: Vec<_> = pages
                     .iter()
@@ -73,14 +73,14 @@ fn every_short_stream_of_all_operations() {
     for_every_row(|row| {
         for (index, (name, values)) in variants(row).into_iter().enumerate() {
             for capacity in 1..=3 {
-                // The defaults get the longer streams.
+                // The defaults are tested with longer streams.
                 let length = match index {
                     0 => length_with(capacity, 4),
                     _ => 3,
                 };
                 every_sequence(15, length, |digits| {
-                    // With nothing buffered there is nothing to trim or to flush: what follows is a
-                    // stream of its own, and met as such.
+                    // A trim or a flush of an empty buffer does nothing, so the rest of such a stream is tested as
+                    // the beginning of another stream. Only streams that go on with two operations at most are kept.
                     let begins_with_nothing = matches!(digits[0], 9..12 | 14);
                     if begins_with_nothing && digits[2..].iter().any(|digit| *digit > 0) {
                         return;
@@ -136,7 +136,7 @@ fn idle_time_and_bypassing_requests() {
     });
 }
 
-/// Whoever shows candidates shows all pages, in the order in which they would leave for want of room.
+/// A scheme that shows candidates shows all its pages, in the order in which it would evict them to make room.
 #[test]
 fn candidates_leave_in_the_order_they_are_shown() {
     let shown = AtomicUsize::new(0);
@@ -146,7 +146,7 @@ fn candidates_leave_in_the_order_they_are_shown() {
                 let operations = random_operations(&mut Random::new(seed), pages, 60);
                 let mut on_scheme = OnScheme::new(row, capacity, &values, &operations);
                 for round in 0..20 {
-                    // Some more operations before the next look; at the end everything leaves.
+                    // Each round runs a few more operations before it looks; the last round evicts everything.
                     on_scheme.run(round);
                     let candidates = on_scheme.candidates();
                     if candidates.is_empty() {
@@ -163,7 +163,7 @@ fn candidates_leave_in_the_order_they_are_shown() {
     assert!(shown.into_inner() > 1_000);
 }
 
-/// A scheme without a buffer around it, full or not, over a device about which nothing is known.
+/// A scheme that the test drives without a buffer, over a device that reports nothing.
 struct OnScheme {
     scheme: Box<dyn Scheme>,
     capacity: usize,
@@ -174,7 +174,7 @@ struct OnScheme {
 
 impl OnScheme {
     fn new(row: &SchemeRow, capacity: u32, values: &Values, operations: &[Operation]) -> Self {
-        // What is evicted between is written again later than foretold, so nothing is.
+        // Evictions by this test change what the scheme holds, so a scheme that needs the future gets an empty one.
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: capacity,
             cluster_pages: 4,
@@ -183,7 +183,7 @@ impl OnScheme {
             seed: 1,
             values,
         });
-        // A scheme that shows nothing, or keeps nothing, is not driven either.
+        // A scheme that needs the future, or keeps no pages, gets no operations.
         let operations = if row.needs_future || !scheme.properties().keeps_pages {
             &[]
         } else {
@@ -204,7 +204,7 @@ impl OnScheme {
         }
     }
 
-    /// Three operations; flushes are of one page, as they are asked for one victim at a time.
+    /// Runs three operations. A flush or an FUA write asks for one victim.
     fn run(&mut self, round: u64) {
         for operation in self.operations.by_ref().take(3).collect::<Vec<_>>() {
             self.access.request += 1;
@@ -280,7 +280,8 @@ impl OnScheme {
         candidates
     }
 
-    /// Asks for room until `pages` pages have left, or all; which did. The page to enter is always another.
+    /// Asks for room until `pages` pages have left or none is held; returns the evicted entries. The page that needs
+    /// the room is never resident.
     fn evict(&mut self, pages: u32) -> Vec<Entry> {
         let mut left = Vec::new();
         while left.len() < pages as usize && !self.held.is_empty() {
@@ -311,7 +312,7 @@ fn a_buffer_without_capacity_sends_every_page_past_it() {
     });
 }
 
-/// Who keeps no pages is known by its properties, and only `nocache` does.
+/// The properties of a scheme say whether it keeps pages; only `nocache` keeps none.
 #[test]
 fn a_page_that_enters_is_found_unless_the_scheme_keeps_none() {
     for_every_row(|row| {
@@ -323,7 +324,7 @@ fn a_page_that_enters_is_found_unless_the_scheme_keeps_none() {
         assert_eq!(keeps, row.name != "nocache");
         assert_eq!(bench.buffer.find(Lpn(7)).is_some(), keeps);
         assert_eq!(bench.buffer.occupied(), keeps.into());
-        // Who programs at once may have let it go already.
+        // An eager scheme may have evicted the page already.
         let left = bench.buffer.is_eager() && bench.buffer.dirty() == 0;
         assert_eq!(bench.buffer.is_resident(Lpn(7)), keeps && !left);
         assert_eq!(bench.buffer.dirty(), u32::from(keeps && !left));

@@ -1,5 +1,6 @@
-//! What the engine can do and the simplest schemes do not ask for: clean pages, write-backs that
-//! stay, allocating reads, sets, padded clusters. A scheme made for this test uses all of it.
+//! Features of the buffer that the simplest schemes do not use: clean pages, write-backs that keep
+//! the pages, reads that allocate, sets, padded clusters. Two schemes made for this test use all of
+//! them.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -14,10 +15,10 @@ use destage_buffer::destage::{Grouping, PadContent};
 use destage_buffer::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use destage_buffer::{COMMON, SchemeRow, View};
 
-/// Page LRU in two sets, odd and even pages; clean pages leave first, with up to two others of
-/// their set; idle time and flushes write back and keep.
+/// Page LRU in two sets, one for even and one for odd pages. An eviction takes one clean page if
+/// there is one, else up to three pages. Idle time and flushes write pages back and keep them.
 struct Everything {
-    /// Next victim first; `true` for a page that is dirty and was not named for a write-back.
+    /// The next victim first; `true` if the page is dirty and was not written back since.
     order: Vec<(Entry, bool)>,
     set_pages: usize,
 }
@@ -85,7 +86,7 @@ impl Scheme for Everything {
             }
             Need::Flush => self.name_dirty(2, victim),
             Need::Evict(page) => {
-                // One clean page if there is one, else up to three.
+                // One clean page if there is one, else up to three pages.
                 let in_set = |held: &(Entry, bool)| held.0.page.0 % 2 == page.0 % 2;
                 let full = self.order.iter().filter(|held| in_set(held)).count() >= self.set_pages;
                 let fits = |held: &(Entry, bool)| !full || in_set(held);
@@ -159,7 +160,7 @@ fn a_flush_keeps_clean_pages_and_they_leave_without_a_program() {
     );
 }
 
-/// Clusters, oldest first, always padded.
+/// Evicts whole clusters, oldest first, always with padding.
 struct Padded(Vec<Entry>);
 
 const PADDED: SchemeRow = SchemeRow {

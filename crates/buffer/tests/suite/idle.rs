@@ -1,4 +1,4 @@
-//! What the caches that use idle time ask of whoever watches for it.
+//! When the schemes that use idle time want to be asked, and which pages they then write back.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -11,7 +11,7 @@ use destage_buffer::{
     Buffer, BufferConfig, COMMON, Common, Outlet, SCHEMES, SchemeConfig, View, find,
 };
 
-/// Four packages, some of which are working.
+/// Four packages; the numbers are the operations that wait at each.
 #[derive(Default)]
 struct Working([u32; 4]);
 
@@ -53,7 +53,7 @@ fn buffer(scheme: &str, set: &[(&'static str, Value)], writes: &[u64]) -> Buffer
     buffer
 }
 
-/// The pages of the latest record, if there is a new one.
+/// The pages of the latest record, or none if `has_record` is false.
 fn pages(buffer: &Buffer, has_record: bool) -> Vec<u64> {
     let record = buffer.record();
     assert!(!has_record || record.retain);
@@ -103,7 +103,8 @@ fn a_pipelined_round_leaves_out_packages_that_work() {
     assert!(!piped.idle(0, &Working([1, 1, 1, 1])));
     let has_record = piped.idle(0, &Working::default());
     assert_eq!(pages(&piped, has_record), [4, 5]);
-    // A barrier is kept by the one who asks.
+    // With the default `apu_round` busy packages are not left out: the caller must wait for the record to
+    // end before it asks again.
     let mut barrier = buffer("apu-lru-d", &[], &writes);
     let has_record = barrier.idle(0, &Working([1, 1, 1, 1]));
     assert_eq!(pages(&barrier, has_record), [0, 1, 2]);
@@ -129,7 +130,7 @@ fn a_piece_is_idle_by_itself() {
     }
 }
 
-/// Everyone who names no rule is never asked; asking regardless finds nothing.
+/// A scheme without an idle rule is never asked; asking it regardless must find nothing to write back.
 #[test]
 fn whoever_has_no_rule_has_nothing_to_do() {
     for row in SCHEMES.iter().filter(|row| !row.needs_future) {
@@ -140,13 +141,13 @@ fn whoever_has_no_rule_has_nothing_to_do() {
     }
 }
 
-/// Until a line written back is programmed, another that is clean leaves before it, and it leaves by its age
-/// among those that are not.
+/// With `apu_clean_at=complete` a line is clean only after its program has ended, so page 8 is evicted,
+/// although page 0 is older. With `issue` both are clean, and page 0 is evicted.
 #[test]
 fn a_line_in_flight_is_not_clean() {
     for (clean_at, in_ram) in [("complete", [true, false]), ("issue", [false, true])] {
         let set = [("apu_clean_at", text(clean_at)), ("ways", text("2"))];
-        // Pages 8 apart share a set of two lines.
+        // Pages 0, 8 and 16 share a set of two lines.
         let mut buffer = buffer("apu-lru", &set, &[0, 8]);
         assert!(buffer.idle(0, &Working::default()));
         let first = buffer.record().pages[0];

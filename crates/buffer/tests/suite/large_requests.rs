@@ -1,5 +1,5 @@
-//! Requests larger than the buffer, taken in whole while nothing they push out is programmed yet: slots are then
-//! numbered beyond the capacity, and what a scheme keeps by slot has to grow with them.
+//! Requests that are larger than the buffer and enter whole before the pages that they evict are programmed.
+//! Slots then have numbers beyond the capacity, and the tables that a scheme keeps by slot must grow with them.
 
 use std::collections::VecDeque;
 
@@ -34,7 +34,7 @@ fn every_row_takes_in_requests_larger_than_the_buffer() {
                 Outlet::new(&mut buffer, &NoDevice, take).write(Lpn(page), now);
             }
             beyond |= buffer.over_capacity() > 0;
-            // Programs end in their order, some sooner, some later.
+            // A random number of the oldest programs complete.
             let ended = random.below(leaving.len() as u64 + 1) as usize;
             for (page, retain) in leaving.drain(..ended) {
                 buffer.programmed(page, retain, now);

@@ -1,4 +1,4 @@
-//! Every test of this crate that needs no allocator of its own, in one program.
+//! One test program for all tests of this crate that need no global allocator of their own.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 

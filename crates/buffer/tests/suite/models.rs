@@ -1,4 +1,4 @@
-//! Each page-level scheme against the dumbest model that could be right, on a million random writes.
+//! Each page-level scheme against the simplest possible model, on a million random page writes.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -9,14 +9,14 @@ use destage_base::Random;
 use destage_base::parameter::{Parameter, Value, Values};
 use destage_buffer::{COMMON, find};
 
-/// Page writes per model.
+/// Page writes per model, all sizes together.
 const PAGE_WRITES: usize = 1_000_000;
 
-/// Vectors only: the first is the next victim.
+/// A naive model that keeps its pages in vectors; the first element is the next victim.
 trait Model {
-    /// Writes one page of request `request`; what was destaged for it.
+    /// Writes one page of request `request`; returns the pages destaged for it.
     fn write(&mut self, page: u64, request: u64) -> Option<Vec<u64>>;
-    /// Takes out the next victim.
+    /// Removes the next victim and returns its pages.
     fn pop(&mut self) -> Vec<u64>;
 }
 
@@ -47,7 +47,7 @@ impl Model for Pages {
 
 struct Requests {
     capacity: usize,
-    /// The number of a request, and which of its pages are still its own.
+    /// Number of each request, and those of its pages that no later request has rewritten.
     entries: Vec<(u64, Vec<u64>)>,
 }
 
@@ -128,7 +128,7 @@ fn compare(scheme: &str, unit: Option<&str>, capacity: u32, pages: u64, model: &
     }
 }
 
-/// Three sizes each, from one page upward.
+/// Capacity of the buffer in pages, and the range of page numbers; the first size is a single page.
 const SIZES: [(u32, u64); 3] = [(1, 8), (13, 40), (60, 300)];
 
 #[test]

@@ -1,4 +1,5 @@
-//! The bounds against models, and against every scheme's reach.
+//! The bounds `belady` and `infinite` against naive models, and `belady` against an exhaustive
+//! search.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -9,7 +10,7 @@ use common::{Bench, Completion, Operation};
 use destage_base::Random;
 use destage_buffer::{SchemeConfig, find};
 
-/// Pages, written longest ago first, and all writes.
+/// Pages in the order of their last write, oldest first, and the page writes of the whole stream.
 struct BeladyModel {
     capacity: usize,
     order: Vec<u64>,
@@ -77,7 +78,8 @@ fn belady() {
     }
 }
 
-/// No choice of victims destages fewer pages: all choices are tried.
+/// `belady` destages as few pages as the best choice of victims, which `least` finds by trying all
+/// choices.
 #[test]
 fn belady_is_a_bound() {
     fn least(held: &[u64], stream: &[u64], capacity: usize) -> usize {

@@ -1,4 +1,4 @@
-//! The write buffers of emulators against models made from their rules.
+//! The write buffers of emulators against naive models of their rules.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -10,12 +10,12 @@ use common::model::{DIES, Model, SIZES, compare_on, operations, records};
 use destage_base::parameter::Value;
 use destage_base::time::TICKS_PER_US;
 
-/// Each variant has its turn at each size, so a few thousand operations do.
+/// Every variant is compared at every size, so 3000 operations for each pair are enough.
 fn compare(scheme: &str, set: &[(&'static str, Value)], size: (usize, u64), model: &mut dyn Model) {
     compare_on(&operations(size)[..3_000], scheme, set, size, model);
 }
 
-/// FEMU: a list in order of last write.
+/// FEMU: a list of pages in the order of their last write.
 struct Femu {
     watermark: usize,
     batch: usize,
@@ -85,7 +85,7 @@ fn a_watermark_of_all_pages_is_lru() {
     assert!(records(4, "femu", &[], operations) != records(4, "lru", &[], operations));
 }
 
-/// MQSim: a list in order of last use, and the pages of this period.
+/// MQSim: a list of pages in the order of their last use, and a filter with the pages of the current period.
 struct MqSim {
     capacity: usize,
     period: u64,
@@ -93,7 +93,7 @@ struct MqSim {
     filter: BTreeSet<u64>,
     emptied_after: u64,
     clock: u64,
-    /// When the latest request with writes came; `None` until its first page does.
+    /// The time of the first page of the latest request with writes; `None` until that page is written.
     came: Option<u64>,
 }
 
@@ -148,7 +148,7 @@ impl Model for MqSim {
 #[test]
 fn mqsim() {
     for size in SIZES {
-        // Each page takes 0.1 ns, so a microsecond is 10,000 pages.
+        // Each page advances the clock by 0.1 ns, so a microsecond is 10,000 pages.
         for microseconds in [0, 1, 1_000_000] {
             let set = [("mqsim_filter_us", Value::Integer(microseconds))];
             let mut model = MqSim {
@@ -166,26 +166,27 @@ fn mqsim() {
     }
 }
 
-/// SimpleSSD: lines in no order; everything is searched for.
+/// SimpleSSD: the lines have no order, so the model searches all of them each time.
 struct SimpleSsd {
     ways: usize,
     sets: u64,
     rows: u64,
     by_superpage: bool,
     through: bool,
-    /// Page, last write, dirty.
+    /// Page number, time of the last write, whether the line is dirty.
     lines: Vec<(u64, u64, bool)>,
     clock: u64,
 }
 
 impl SimpleSsd {
-    /// Row and column of a page among those that are programmed at the same time.
+    /// Row and column of a page among the pages that are programmed at the same time.
     fn place(&self, page: u64) -> (u64, u64) {
         let number = page % (self.rows * DIES);
         (number % self.rows, number / self.rows)
     }
 
-    /// Those that leave, by place.
+    /// Evicts lines and returns their dirty pages by row and column. With `full`, at least one line of that
+    /// page's set leaves.
     fn leave(&mut self, full: Option<u64>) -> Vec<u64> {
         let oldest = |wanted: &dyn Fn(u64) -> bool| {
             let lines = self.lines.iter().filter(|line| wanted(line.0));
@@ -277,7 +278,7 @@ fn simplessd() {
         (8, 2, false, false),
         (4, 2, false, true),
     ];
-    // Sets of which none has as many lines as there are dies, and others.
+    // The sets have fewer lines than the device has dies, as many, or more.
     for size in SIZES {
         for (ways, rows, by_superpage, through) in variants {
             let text = |word: &str| Value::Text(word.into());
@@ -308,11 +309,12 @@ fn simplessd() {
     }
 }
 
-/// NVMeVirt: for each partition the pages of its open word line.
+/// NVMeVirt: for each partition, the pages of its open word line.
 struct NvmeVirt {
     capacity: usize,
     word_line: usize,
-    /// Pages in order of arrival, places taken, number of the first arrival.
+    /// For each partition: its pages in order of arrival, the places taken in its word line, the number of the
+    /// first arrival.
     open: Vec<(Vec<u64>, usize, u64)>,
     arrivals: u64,
 }

@@ -1,4 +1,4 @@
-//! `epo` and `cflru` against models made from their rules.
+//! `epo` and `cflru` against naive models of their rules.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -13,17 +13,18 @@ use destage_buffer::scheme::{Access, AccessKind, Entry, Need, Victim};
 use destage_buffer::view::NoDevice;
 use destage_buffer::{DestageCause, Scheme, SchemeConfig, find};
 
-/// Vectors of pages per die, the next victim first.
+/// A queue of pages for each die, the next victim first.
 struct EpoModel {
     capacity: usize,
     stride: u64,
     batch_max: usize,
     queues: Vec<Vec<u64>>,
-    /// Pages by last write, oldest first.
+    /// Pages in the order of their last write, oldest first.
     by_age: Vec<u64>,
-    /// A rewrite of a page is never found.
+    /// Whether pages are found by their flash address: then a rewrite never hits.
     physical: bool,
-    /// How free pages are counted, and how many are believed to be.
+    /// The value of `epo_pool`, which says how free pages are counted; and the number of free pages
+    /// by that count.
     pool: &'static str,
     free: i64,
 }
@@ -168,12 +169,12 @@ fn epo_on_one_die_is_page_lru() {
         record.grouping = Grouping::Batch;
     }
     assert!(records(1, "epo", &[], &operations) == lru);
-    // A stride beyond all pages puts all of them on one of four dies.
+    // With a stride larger than all page numbers, every page is on the same one of the four dies.
     let stride = [("stride", Value::Integer(1 << 20))];
     assert!(records(4, "epo", &stride, &operations) == lru);
 }
 
-/// Pages, the latest access first; `true` if dirty.
+/// Pages, most recently used first, each with whether it is dirty.
 struct CflruModel {
     capacity: usize,
     window: usize,
@@ -241,7 +242,7 @@ fn cflru() {
     }
 }
 
-/// Without reads, and without flushes that leave clean pages behind, there is nothing to prefer.
+/// Writes and trims leave no clean pages, so `cflru` has none to prefer and evicts like page LRU.
 #[test]
 fn cflru_under_writes_is_page_lru() {
     let mut operations = random_operations(&mut Random::new(5), 500, 100_000);
@@ -252,7 +253,7 @@ fn cflru_under_writes_is_page_lru() {
     }
 }
 
-/// `candidates` is the order in which pages would leave if nothing else came.
+/// `candidates` lists the pages in the order in which they are evicted if no page enters meanwhile.
 #[test]
 fn cflru_shows_its_victims_in_order() {
     let mut random = Random::new(6);
@@ -287,7 +288,7 @@ fn cflru_shows_its_victims_in_order() {
             let mut victim = Victim::default();
             let need = Need::Evict(Lpn(1000));
             scheme.evict(need, &access(AccessKind::Write), &NoDevice, &mut victim);
-            // A full buffer: the page for which room is made takes the place in front.
+            // Each eviction must take the next page of the list.
             assert_eq!(victim.entries, [*entry]);
         }
         assert_eq!(scheme.len(), 0);

@@ -1,4 +1,4 @@
-//! The set-associative caches against a model made from their rules.
+//! The set-associative caches against a naive model of their rules.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -8,7 +8,7 @@ use common::model::{DIES, Model, compare, operations, records, values};
 use destage_base::parameter::Value;
 use destage_buffer::find;
 
-/// A line that holds a page.
+/// A cache line and the page that it holds.
 struct Line {
     page: u64,
     dirty: bool,
@@ -16,14 +16,15 @@ struct Line {
     frequency: u64,
 }
 
-/// Lines in no order at all; everything is searched for.
+/// The lines have no order, so the model searches all of them each time.
 struct SetModel {
     capacity: u64,
     ways: u64,
     per_piece: u64,
     raw: bool,
     by_frequency: bool,
-    /// None: idle time is not used; `false`: one line a step; `true`: one of every package.
+    /// `None`: idle time is not used; `false`: an idle step writes back one line; `true`: one line of
+    /// every package.
     distributed: Option<bool>,
     read_touch: bool,
     lines: Vec<Line>,
@@ -31,7 +32,7 @@ struct SetModel {
 }
 
 impl SetModel {
-    /// The piece and the set of `page`, as the specification writes it.
+    /// The piece and the set of `page`, by the formulas of the specification.
     fn home(&self, page: u64) -> (u64, u64) {
         let package = page % DIES;
         let piece = package / self.per_piece;
@@ -60,7 +61,8 @@ impl SetModel {
         true
     }
 
-    /// The dirty line that comes first among those of `package`, or of all.
+    /// The first dirty line of `package`, or of all packages, in the order of the scheme; it becomes
+    /// clean.
     fn first_dirty(&mut self, package: Option<u64>) -> Option<u64> {
         let lines = self.lines.iter_mut().filter(|line| line.dirty);
         let lines = lines.filter(|line| package.is_none_or(|number| line.page % DIES == number));
@@ -140,7 +142,7 @@ impl Model for SetModel {
 
 fn compare_sets(scheme: &str, by_frequency: bool, distributed: Option<bool>) {
     let has_pieces = distributed != Some(false);
-    // From four lines on, so that every piece has one.
+    // At least four lines, so that every piece has one.
     let sizes = [(4, 16), (13, 40), (60, 300), (64, 100)];
     for (number, (capacity, pages)) in sizes.into_iter().enumerate() {
         let variants = [
@@ -150,7 +152,8 @@ fn compare_sets(scheme: &str, by_frequency: bool, distributed: Option<bool>) {
             (1, 1, true, false),
             (4, 4, false, false),
         ];
-        // Half of the pairs: every size and every variant has its turn.
+        // Each size takes every other variant, so that half of the pairs are tested, with every size and
+        // every variant among them.
         for (ways, per_piece, raw, read_touch) in variants.into_iter().skip(number % 2).step_by(2) {
             let text = |word: &str| Value::Text(word.into());
             let mut set = vec![
@@ -202,7 +205,8 @@ fn apu_lfu_d() {
     compare_sets("apu-lfu-d", true, Some(true));
 }
 
-/// With the package's digits out of the index every page keeps its set partners, however the cache is cut.
+/// A local set index leaves out the digits of the package, so the same pages share a set no matter how the
+/// cache is divided into pieces.
 #[test]
 fn cutting_a_cache_with_local_sets_changes_nothing() {
     let operations = operations((64, 400));
@@ -222,7 +226,8 @@ fn cutting_a_cache_with_local_sets_changes_nothing() {
     }
 }
 
-/// If lines count as clean at once, idle time gives the same records however long programs take.
+/// With `apu_clean_at=issue` a line is clean as soon as its write-back is issued, so the records do not
+/// depend on how long programs take.
 #[test]
 fn nothing_depends_on_timing_if_lines_are_clean_at_issue() {
     for scheme in ["apu-lru", "apu-lfu", "apu-lru-d", "apu-lfu-d"] {

@@ -1,24 +1,24 @@
-//! Runs `tests/scenarios/<scheme>.txt`: small worked examples, one text per row of the registry.
+//! Runs `tests/scenarios/<scheme>.txt`: small worked examples, one file for each row of the registry.
 //!
-//! A line is something the host does, and after `=>` all that follows from it, in order:
+//! A line is one operation of the host. After `=>` it lists all that follows from the operation, in order:
 //!
 //! ```text
 //! capacity 3 lru_unit=page   # a new buffer of three pages; parameters by name
-//! unwritten 13 14            # pages the flash has never held, for padding
-//! garbage collection 0 2               # dies that reclaim space from here on; page 5 is on die 1 of four
+//! unwritten 13 14            # pages that were never written to flash, for padding
+//! collecting 0 2             # dies that collect garbage from here on; page 5 is on die 1 of four
 //! queues 3 0 0 1             # operations that wait at each die from here on
-//! w 1 2 3                    # one write request of three pages: enters, nothing else happens
+//! w 1 2 3                    # one write request of three pages, which enter; nothing else happens
 //! w 1 4 => hit, evict 2      # `evict`, `flush`, `drain`, `idle`, `fua`: a record of that cause
 //! r 1 2 => hit, miss
 //! trim 1 => dropped          # or `absent`
 //! fua 3 => hit, fua 3
 //! flush => flush 4           # also `drain`, `idle`
-//! capacity 1 hold            # programs complete only when a page has to `wait`, oldest first,
-//! complete                   # or all of them here
+//! capacity 1 hold            # programs complete only when a page must `wait`, oldest first,
+//! complete                   # or all at once at this line
 //! ```
 //!
-//! In a record `+5` is a page read for padding, `=5` one that is at hand, `~5` a filler, and `kept` says the pages stay.
-//! Clusters are of four pages.
+//! In a record, `+5` is a page that is read for padding, `=5` a padding page whose contents are at hand, `~5` a
+//! filler, and `kept` says that the pages stay in the buffer. Clusters have four pages.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -60,7 +60,8 @@ fn every_scheme_has_a_scenario_and_follows_it() {
     }
 }
 
-/// How many lines of `text` did something; panics where they do something else than they say.
+/// Runs the scenario `text` and returns its number of steps; panics if a step does something other than the text
+/// says.
 fn run(row: &SchemeRow, text: &str) -> usize {
     let mut bench = None;
     let mut steps = 0;
@@ -114,7 +115,7 @@ fn run(row: &SchemeRow, text: &str) -> usize {
     steps
 }
 
-/// What a scheme that knows the coming writes is told at the start of a buffer.
+/// The writes up to the next `capacity` line, for a scheme that needs to know the page writes to come.
 fn writes_until_next_capacity<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Operation> {
     let lines = lines.take_while(|line| !line.starts_with("capacity"));
     let commands = lines.map(|line| line.split(['#', '=']).next().unwrap_or_default());

@@ -1,4 +1,4 @@
-//! What schemes show of themselves: every resident page once, whatever happens, on every row of the registry.
+//! `Buffer::show` lists every resident page exactly once, at every step, for every row of the registry.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -14,7 +14,8 @@ use destage_buffer::shown::{Frame, Shown};
 use destage_buffer::view::NoDevice;
 use destage_buffer::{Buffer, BufferConfig, Outlet, SchemeConfig, find};
 
-/// The pages that are shown, each once, in groups that have a place for each.
+/// The pages that are shown. Panics if a page is shown twice, or if a group has more pages than places or pages of
+/// another block.
 fn pages_of(shown: &Shown, name: &str) -> BTreeSet<Lpn> {
     let mut pages = BTreeSet::new();
     for group in shown.lists.iter().flat_map(|list| &list.groups) {
@@ -75,7 +76,7 @@ fn every_row_shows_every_page_once_at_every_step() {
                     if number % 16 == 0 {
                         bench.apply(&Operation::Idle);
                     }
-                    // Requests of several pages may reach beyond.
+                    // The check looks beyond the pages of the stream, too, where no page may be resident.
                     seen.fetch_add(check(&bench.buffer, pages + 64, &name), Ordering::Relaxed);
                 }
             }
@@ -84,7 +85,8 @@ fn every_row_shows_every_page_once_at_every_step() {
     assert!(seen.into_inner() > 100_000);
 }
 
-/// Lists of `scheme` with four pages to a block and two dies after writes of single pages: list, group, pages.
+/// The lists of `scheme` after writes of single pages, with four pages to a block and two dies; a line has list,
+/// group and pages.
 fn drawn(scheme: &str, capacity: u32, set: &[(&str, &str)], writes: &[u64]) -> Vec<String> {
     let row = find(scheme).unwrap();
     let mut values = variants(row).remove(0).1;
@@ -128,7 +130,7 @@ fn drawn(scheme: &str, capacity: u32, set: &[(&str, &str)], writes: &[u64]) -> V
 #[test]
 fn lists_are_drawn_as_the_papers_draw_them() {
     assert_eq!(drawn("lru", 8, &[], &[1, 2, 1, 3]), ["Recency:  [3 1 2]"]);
-    // Block 0 was written from its first page to its last: it leaves before block 2, which is older.
+    // Block 0 was written from its first page to its last, so it leaves before block 2, which is older.
     assert_eq!(
         drawn("bplru", 16, &[], &[9, 0, 1, 2, 3, 5]),
         [
@@ -145,7 +147,7 @@ fn lists_are_drawn_as_the_papers_draw_them() {
         drawn("apu-lfu", 4, &[], &[0, 2, 0, 1]),
         ["Sets: set 0 [02 21]", "Sets: set 1 [11]"]
     );
-    // Page 1 was hit and is hot, and its hit was a use of block 0; block 2 was not used for more than three writes.
+    // Page 1 was hit and is hot, and its hit made block 0 random. Block 2 was last used more than three writes ago.
     assert_eq!(
         drawn("bpac", 16, &[("bpac_bird_thd", "3")], &[8, 0, 1, 1, 4, 5]),
         [

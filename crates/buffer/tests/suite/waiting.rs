@@ -1,11 +1,12 @@
-//! A page that enters keeps its position in the map, whatever leaves the map while room is made for it.
+//! A page that enters keeps its position in the map, even if programs that end meanwhile remove other pages from the
+//! map.
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::DirtyPage;
 use destage_buffer::view::{NoDevice, View};
 use destage_buffer::{Buffer, BufferConfig, Destager, find};
 
-/// Programs end while the next page is taken in.
+/// A destager whose earlier programs end while the next page enters.
 struct EndsMeanwhile<'a> {
     buffer: &'a mut Buffer,
     leaving: &'a mut Vec<DirtyPage>,
@@ -28,8 +29,9 @@ impl Destager for EndsMeanwhile<'_> {
     }
 }
 
-/// Two pages of one block leave together; the second is written again while it is still being programmed, and that program ends, which
-/// takes its old copy out of the map, before it enters.
+/// Pages 0 and 1 of one block are evicted together. Page 1 is written again while its program is still running. The
+/// program ends before the page enters, which removes the old copy from the map; the new copy must be found all the
+/// same.
 #[test]
 fn a_page_whose_own_program_ends_while_it_enters_is_found_afterwards() {
     let config = BufferConfig::new(2, 4);
@@ -49,7 +51,7 @@ fn a_page_whose_own_program_ends_while_it_enters_is_found_afterwards() {
     for (page, now) in [(0, 0), (1, 0), (9, 1), (13, 2)] {
         assert!(!write(&mut buffer, page, now));
     }
-    // Pages 0 and 1 left for page 9; page 1 is in RAM for as long as it is programmed.
+    // Pages 0 and 1 were evicted for page 9; page 1 stays in RAM until its program ends.
     assert!(buffer.find(Lpn(1)).is_some() && !buffer.is_resident(Lpn(1)));
     assert!(!write(&mut buffer, 1, 3));
     assert!(buffer.is_resident(Lpn(1)) && buffer.is_resident(Lpn(13)));

@@ -46,12 +46,12 @@ pub struct Row {
     pub name: String,
     /// The description, in one sentence.
     pub about: String,
-    /// Further facts, by name.
+    /// Further facts about the entry, each with its name.
     pub fields: Vec<(&'static str, Value)>,
 }
 
 impl Row {
-    /// A row without further facts.
+    /// A row that has only a name and a description.
     #[must_use]
     pub fn new(name: impl Into<String>, about: impl Into<String>) -> Self {
         Self {
@@ -68,7 +68,8 @@ impl Row {
         self
     }
 
-    /// The row as a JSON object: `name`, the further facts, `about`.
+    /// The row as a JSON object with the members `name`, one for each fact in `fields`, and
+    /// `about`.
     #[must_use]
     pub fn to_json(self) -> Value {
         let mut map = Map::new();

@@ -37,7 +37,7 @@ const LEAST_PAGES: u64 = 16;
 /// The smallest number of blocks in the buffer of a miniature, for schemes that work with blocks.
 const LEAST_BLOCKS: u64 = 8;
 
-/// The request for sampled curves.
+/// The input, the schemes and the sizes of sampled curves, and how they are sampled.
 pub(crate) struct Asked<'a> {
     pub(crate) input: &'a Input,
     /// The schemes, each at an arbitrary size.
@@ -409,8 +409,9 @@ fn read(
     let of = &schemes[0].config;
     let options = asked.input.options(of)?;
     destage_memory::doing(format!("reading {name}"));
-    // If all schemes need only one pass, requests without sampled pages are skipped without being decoded: one
-    // pass uses only sampled pages, and has no virtual time.
+    // If one splitter serves all schemes, and each scheme is simulated by one pass for all sizes, requests
+    // without sampled pages are counted but not decoded. Such a pass needs only the sampled pages, and no virtual
+    // time.
     let sieve = match &splitters[..] {
         [only] if schemes.iter().all(|scheme| scheme.is_one_pass) => only.sieve(),
         _ => None,

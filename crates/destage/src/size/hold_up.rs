@@ -20,7 +20,8 @@ pub struct HoldUp {
     pub is_least: bool,
     /// The duration of one program in milliseconds.
     pub program_ms: f64,
-    /// The energy; `None` if `flash.program_uj` is its default, which holds for flash with another program time.
+    /// The energy for these programs. `None` if `flash.program_uj` is not set and the program time is not 0.2 ms:
+    /// the default energy holds only for flash with that program time.
     pub energy: Option<DumpEnergy>,
 }
 

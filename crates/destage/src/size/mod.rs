@@ -42,7 +42,7 @@ pub const SIZED_SCHEMES: [&str; 8] = [
     "apu-lru",
 ];
 
-/// The request for a search.
+/// The settings, the schemes, the sizes and the goals of a search.
 #[derive(Clone)]
 pub struct SizePlan {
     /// All settings except the scheme and the size.
@@ -63,7 +63,7 @@ pub struct Answer {
     pub record: Record,
     /// The size in bytes; 0 if the scheme keeps no pages.
     pub bytes: u64,
-    /// Whether a full run reached the goals. Otherwise only a run without a clock did.
+    /// Whether a full run reached the goals. If false, only a run without a clock reached them.
     pub confirmed: bool,
 }
 
@@ -72,13 +72,14 @@ pub struct Answer {
 pub struct Answers {
     /// How the result was computed.
     pub manifest: Manifest,
-    /// The goals, in the order of the request.
+    /// The goals, in the order of [`SizePlan::goals`].
     pub goals: Vec<Goal>,
     /// The schemes that reach the goals, the smallest buffer first; among equal sizes, the one that is best by
     /// the first goal. The first two have the smallest size at which they reach the goals. Later ones have a size
     /// that was tried or forecast.
     pub answers: Vec<Answer>,
-    /// The bounds that reach the goals, the smallest size first. No device can implement a bound.
+    /// The bounds among the schemes (such as `belady`, which knows all future requests) that reach the goals, the
+    /// smallest size first. No device can implement a bound.
     pub bounds: Vec<Answer>,
     /// For goals about response times: the scheme that came nearest to the goals at the size of the best answer,
     /// if it is not known which scheme is second best. If this scheme is among the answers, it is the second one.
@@ -346,7 +347,7 @@ fn sort(answers: &mut [(usize, Record)], goals: &[Goal]) {
     });
 }
 
-/// The result of the first of `combinations`; `None` if there is none.
+/// The result of the first of `combinations`; `None` if `combinations` is empty.
 fn one(
     input: &Input,
     combinations: &[Combination],

@@ -58,7 +58,7 @@ impl Search<'_> {
             let all = 0..self.candidates.len();
             let others: Vec<usize> = all.filter(|scheme| *scheme != best).collect();
             self.attempt(&self.open_at(&others, place), place)?;
-            // The schemes that reach the goals at `place`, as `best` does.
+            // The other schemes that reach the goals at `place`, where `best` reaches them too.
             let mut rivals: Vec<At> = others
                 .into_iter()
                 .filter(|scheme| self.known[*scheme].high <= place)
@@ -238,7 +238,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Those of `schemes` for which it is not known whether they reach the goals at `place`.
+    /// The `schemes` for which it is not known yet whether they reach the goals at `place`.
     fn open_at(&self, schemes: &[usize], place: usize) -> Vec<usize> {
         let is_open = |scheme: &&usize| {
             let place = place.min(self.candidates[**scheme].len() - 1);

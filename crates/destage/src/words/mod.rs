@@ -211,7 +211,7 @@ fn together(mut warnings: Vec<String>) -> Vec<String> {
 /// A run is overloaded if the mean response time is more than this many times the mean time within the device.
 const OVERLOAD: f64 = 10.0;
 
-/// A sentence on the runs in which no block was erased; `None` if there are none.
+/// A sentence on the runs in which no block was erased; `None` if there is no such run.
 #[must_use]
 pub fn remark(records: &[Record]) -> Option<String> {
     let with_flash = || {

@@ -1,4 +1,4 @@
-//! Dies begin and end their operations, and requests that waited for that go on.
+//! Dies begin and end operations, and requests that waited for these operations go on.
 
 use destage_base::Ticks;
 use destage_buffer::destage::{DirtyPage, Slot};
@@ -8,7 +8,8 @@ use crate::driver::{Driver, Note, Progress, Token};
 use crate::operation::{PageOperation, Work};
 
 impl Device {
-    /// `operation` joins the queue of its die. Inlined into the loops over pages, where a call takes 9 instructions a page.
+    /// Adds `operation` to the queue of its die. Inlined into the loops over pages, where a call takes 9
+    /// instructions for each page.
     #[inline(always)]
     pub(super) fn enqueue<D: Driver>(
         &mut self,
@@ -33,7 +34,7 @@ impl Device {
         }
     }
 
-    /// `operation` begins at `die`, where nothing is before it.
+    /// Begins `operation` at `die`, which is idle and has an empty queue.
     #[inline(always)]
     fn begin_at_hand<D: Driver>(
         &mut self,
@@ -46,7 +47,7 @@ impl Device {
         self.go_on_after(progress, die, now, driver)
     }
 
-    /// The work that `die` has begun, which takes time, has come as far as `progress` says.
+    /// Continues after `die` has begun work that takes time, and whose state is `progress`.
     #[inline(always)]
     pub(super) fn go_on_after<D: Driver>(
         &mut self,
@@ -61,7 +62,7 @@ impl Device {
         }
     }
 
-    /// The work that `die` has begun waits with the driver, and the die may begin the next.
+    /// Lets `die` begin its next operation, because the operation that it has begun waits with the driver.
     #[inline(never)]
     fn hand_over<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         self.dies.hand_over(die);
@@ -88,7 +89,8 @@ impl Device {
         Ok(())
     }
 
-    /// The transaction `token` of a page operation or fillers goes on by itself, and its die may begin the next.
+    /// Notes that the transaction `token`, of a page operation or of fillers, continues without occupying its die,
+    /// and lets the die begin the next operation.
     ///
     /// # Errors
     /// [`NoSpace`](destage_ftl::NoSpace) if the next operation finds no room.
@@ -98,7 +100,7 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// `operation`, which stood at `place` of the table and has left `die` to the next, has ended.
+    /// Handles the end of `operation`, which was at `place` of the table and no longer occupied `die`.
     #[inline(always)]
     pub(super) fn left_ended<D: Driver>(
         &mut self,
@@ -115,7 +117,7 @@ impl Device {
         self.activate_if_busy(die, now, driver)
     }
 
-    /// [`Device::activate`], unless it is known that `die` has nothing to begin.
+    /// Calls [`Device::activate`], unless `die` is known to have nothing to begin.
     #[inline(always)]
     pub(super) fn activate_if_busy<D: Driver>(
         &mut self,
@@ -129,7 +131,7 @@ impl Device {
         }
     }
 
-    /// Lets dies begin operations that others have made possible.
+    /// Lets those dies begin operations that were waiting for work of other dies.
     #[cold]
     pub(super) fn activate_stirred<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         while let Some(die) = self.dies.next_stirred() {
@@ -218,7 +220,8 @@ impl Device {
         Ok(())
     }
 
-    /// One thing request `token` waited for is done.
+    /// Notes that one of the operations for which request `token` waits is done, and answers the request if it was
+    /// the last one.
     #[inline(always)]
     pub(super) fn operation_done<D: Driver>(&mut self, token: u32, driver: &mut D) {
         if self.is_last(token) {
@@ -226,7 +229,8 @@ impl Device {
         }
     }
 
-    /// One thing request `token` waited for is done; whether it was the last.
+    /// Notes that one of the operations for which request `token` waits is done. Returns whether it was the last
+    /// one.
     #[inline(always)]
     fn is_last(&mut self, token: u32) -> bool {
         let remaining = &mut self.remaining[token as usize];
@@ -234,7 +238,7 @@ impl Device {
         *remaining == 0
     }
 
-    /// One program of record `id` has ended.
+    /// Handles the end of one program of record `id`.
     pub(super) fn program_done<D: Driver>(
         &mut self,
         id: u32,
@@ -262,7 +266,7 @@ impl Device {
         self.go_on_idling(idle, true, now, driver)
     }
 
-    /// A program of `slot` has ended: the page that waits for just this slot may have it now.
+    /// Called when a program of `slot` has ended: if a page waits for this slot, it gets the slot.
     pub(super) fn hand_out_place<D: Driver>(&mut self, slot: Slot, driver: &mut D) {
         if self.waiters.of_one.is_empty() || self.buffer.is_leaving(slot) {
             return;
@@ -273,7 +277,7 @@ impl Device {
         }
     }
 
-    /// Gives slots that have become free to the pages that wait for one, in order.
+    /// Gives slots that have become free to the pages that wait for any slot, in the order of waiting.
     #[inline]
     pub(super) fn hand_out_slots<D: Driver>(&mut self, driver: &mut D) {
         if !self.waiters.of_any.is_empty() {
@@ -292,7 +296,8 @@ impl Device {
         }
     }
 
-    /// A program has ended, or a page is no longer wanted.
+    /// Called when a program has ended or a page is no longer needed: notes the time if the device has become
+    /// clean.
     #[inline]
     pub(super) fn note_clean(&mut self, now: Ticks) {
         if self.at_risk.leaving == 0 && self.is_clean() {
@@ -307,7 +312,7 @@ impl Device {
     }
 }
 
-/// Request `token` does not wait for anything any more.
+/// Answers request `token`, which does not wait for anything any more.
 #[inline(never)]
 fn answer<D: Driver>(token: u32, driver: &mut D) {
     driver.answer(token);

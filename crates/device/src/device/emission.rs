@@ -1,4 +1,4 @@
-//! Records are emitted, and effects on pages go to the dies in their order.
+//! Records are emitted, and effects on pages go to the dies in the order of their emission.
 
 use alloc::vec::Vec;
 
@@ -12,8 +12,8 @@ use crate::operation::{PageOperation, Work};
 use crate::order::{Next, Waiting};
 
 impl Device {
-    /// Passes the buffer's latest record on; request `waiter` waits for it. `idle` is the idle time in which
-    /// it is written back, if that is why.
+    /// Emits the latest record of the buffer. If there is a `waiter`, this request waits for the record. `idle` is
+    /// the idle time in which the record is written back, if it is written back for that reason.
     pub(super) fn emit<D: Driver>(
         &mut self,
         waiter: Option<u32>,
@@ -24,7 +24,8 @@ impl Device {
         let destage = self.buffer.record();
         driver.note(&Note::Emitted(destage, now));
         driver.note(&Note::Changed(&self.buffer));
-        // Pages that stay in the buffer become clean in the order of programs, which is that of pages if there is padding.
+        // Pages that stay in the buffer become clean in the order of their programs, which is the order of pages if
+        // there is padding.
         if self.skips_flash::<D>() && idle.is_none() && (!destage.retain || destage.pads.is_empty())
         {
             self.buffer.record_programmed(now);
@@ -48,20 +49,21 @@ impl Device {
             return self.emit_whole(id, now, driver);
         }
         for index in 0..self.records[id].programs.len() {
-            // When the last one has ended at once, the record is gone.
+            // If the last program has ended at once, the record is gone, so its list is looked up in each step.
             let operation = self.records[id].programs[index];
             self.effect(operation, now, driver)?;
         }
         Ok(())
     }
 
-    /// Whether the page's way to flash has ended, without any waiting request.
+    /// Whether pages need no flash operation, because there is no flash. A driver has to agree to this.
     #[inline(always)]
     pub(super) fn skips_flash<D: Driver>(&self) -> bool {
         D::SKIPS_HOLLOW && self.layer.is_hollow
     }
 
-    /// Record `id` goes as a whole: when its padding is read and no earlier effect is left on any of its pages.
+    /// Emits record `id` as a whole: its programs begin when its padding is read and no earlier effect on any of
+    /// its pages is left.
     pub(super) fn emit_whole<D: Driver>(&mut self, id: u32, now: Ticks, driver: &mut D) -> Outcome {
         let reads = pages_to_read(self.buffer.record());
         let record = &mut self.records[id];
@@ -96,7 +98,7 @@ impl Device {
         Ok(())
     }
 
-    /// Lets records go that nothing holds back any more, and then the requests that waited for that.
+    /// Releases the records that nothing holds back any more, and then the effects that waited for them.
     pub(super) fn release_ready<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         while let Some(id) = self.ready.pop_front() {
             if self.dies.places_writes() && self.waits_for_dies(id) {
@@ -107,7 +109,7 @@ impl Device {
         Ok(())
     }
 
-    /// The programs of record `id` join the queues of their dies, and requests that waited for that go on.
+    /// Adds the programs of record `id` to the queues of their dies. Then effects that waited for the record go on.
     pub(super) fn release<D: Driver>(&mut self, id: u32, now: Ticks, driver: &mut D) -> Outcome {
         let record = &mut self.records[id];
         let held = core::mem::take(&mut record.held);
@@ -117,7 +119,7 @@ impl Device {
                 self.order.pop(operation.page());
             }
             if self.dies.places_writes() {
-                // All have a die before anything begins.
+                // All programs get their dies before any of them begins.
                 self.dies.push_and_stir(*operation, driver);
                 if self.dies.has_units() {
                     self.want_if_awaited(*operation);
@@ -134,7 +136,7 @@ impl Device {
                 self.advance(operation.page(), now, driver)?;
             }
         }
-        // If they have ended at once, another record may have this number by now.
+        // If the programs have ended at once, another record may have this number by now.
         let record = &mut self.records[id];
         if record.programs.is_empty() {
             record.programs = programs;
@@ -142,8 +144,8 @@ impl Device {
         Ok(())
     }
 
-    /// Whether record `id`, held until now, has to wait on: an earlier effect on one of its pages is being programmed, and the layer could send the
-    /// record to another die.
+    /// Whether record `id`, which was held until now, has to wait longer, because an earlier effect on one of its
+    /// pages is being programmed and the layer could send the record to another die.
     pub(super) fn waits_for_dies(&mut self, id: u32) -> bool {
         let record = &mut self.records[id];
         if record.held {
@@ -158,7 +160,7 @@ impl Device {
         record.blocked > 0
     }
 
-    /// An effect on a page has been emitted: it joins the queue of its die, or waits for its turn.
+    /// Handles an effect on a page that has been emitted: it joins the queue of its die, or waits for its turn.
     #[inline]
     pub(super) fn effect<D: Driver>(
         &mut self,
@@ -172,7 +174,7 @@ impl Device {
         self.enqueue(operation, now, driver)
     }
 
-    /// Whether any effect that is emitted now joins the queue of its die.
+    /// Whether every effect that is emitted now can join the queue of its die without waiting.
     #[inline]
     pub(super) fn joins_at_once(&self) -> bool {
         self.config.ordering != Ordering::Strict
@@ -188,8 +190,8 @@ impl Device {
         if !self.dies.places_writes() {
             return false;
         }
-        // The layer could send the next effect to another die, where it would overtake one that is being served or that, as trims do, stays at the
-        // page's die.
+        // The layer could send the next effect to another die. There it would overtake an effect that is being
+        // served, or a trim, which stays at the page's present die.
         let is_programming = self.dies.is_programming(page);
         if is_programming {
             self.order.push(page, Waiting::Program);
@@ -200,7 +202,7 @@ impl Device {
         is_programming
     }
 
-    /// An effect on `page` has gone or ended: lets the effects go that waited for it.
+    /// Called when an effect on `page` has joined a queue or ended: lets the effects go that waited for it.
     pub(super) fn advance<D: Driver>(&mut self, page: Lpn, now: Ticks, driver: &mut D) -> Outcome {
         loop {
             if self.dies.places_writes() && self.order.has(page) {
@@ -232,7 +234,7 @@ impl Device {
         }
     }
 
-    /// `operation` has ended, and others may have waited for just that.
+    /// Called when `operation` has ended: lets the effects go that waited for its end.
     #[cold]
     pub(super) fn effect_ended<D: Driver>(
         &mut self,
@@ -249,7 +251,7 @@ impl Device {
     }
 }
 
-/// The pages that are read in order to pad `destage`.
+/// The pages that have to be read to pad `destage`.
 fn pages_to_read(destage: &Destage) -> Vec<Lpn> {
     let pads = destage.pads.iter();
     pads.filter(|pad| pad.content == PadContent::Read)

@@ -1,4 +1,4 @@
-//! Idle time is offered to the buffer.
+//! The buffer is offered idle time, to write back pages.
 
 use destage_base::Ticks;
 
@@ -7,7 +7,7 @@ use crate::driver::Driver;
 use crate::idle::{Idle, IdleTime};
 
 impl Device {
-    /// Asks the scheme for something to write back, if `time` still lasts.
+    /// Asks the scheme for pages to write back, if the idle time `time` still lasts.
     pub(super) fn use_idle_time<D: Driver>(
         &mut self,
         time: IdleTime,
@@ -33,7 +33,8 @@ impl Device {
         }
     }
 
-    /// A page is programmed, written back in `time` if that was the purpose; `last` of its record.
+    /// Called when a page is programmed: asks the scheme again, if it wants that. `time` is the idle time in which
+    /// the page was written back, if there was one; `last` says whether the page was the last of its record.
     pub(super) fn go_on_idling<D: Driver>(
         &mut self,
         time: Option<IdleTime>,
@@ -52,7 +53,8 @@ impl Device {
         }
     }
 
-    /// A scheme that had nothing to write back may have lacked a free die: one is free now.
+    /// Asks a scheme again that had nothing to write back in its idle time: it may have lacked a free die, and one
+    /// is free now.
     pub(super) fn ask_who_declined<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         let groups = self.idle.as_ref().map_or(0, Idle::groups);
         for group in 0..groups {

@@ -1,4 +1,5 @@
-//! Requests are accepted: which pages enter the buffer, which bypass it, and what a request waits for.
+//! Requests are accepted: this module decides which pages enter the buffer, which bypass it, and what a request
+//! waits for.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -16,13 +17,14 @@ use crate::order::Waiting;
 use crate::record::bypass_record;
 use crate::request::{Request, Span};
 
-/// Bound on the waiting operations that are searched for each page of a trim: if there are more, searching them would take longer than letting all
-/// pages of the trim wait.
+/// Bound on the number of waiting operations that are searched, for each page of a trim. If there are more,
+/// searching them would take longer than letting all pages of the trim wait.
 const WAITING_PER_PAGE: usize = 8;
-/// Pages of a trim that are looked up before the first of them is trimmed: the findings take memory.
+/// Number of pages of a trim that are looked up before the first of them is trimmed. The bound limits the memory
+/// for the findings.
 const LOOKED_AT_TOGETHER: usize = 1 << 16;
 
-/// A device that takes a page in at `now` and emits the pages that leave for it.
+/// A device that takes a page into the buffer at `now`, and emits the pages that leave the buffer for it.
 struct TakingIn<'a, D> {
     device: &'a mut Device,
     now: Ticks,
@@ -55,7 +57,7 @@ impl<D: Driver> Destager for TakingIn<'_, D> {
 }
 
 impl Device {
-    /// Pages in the buffer are served from there, the others from the flash.
+    /// Reads pages: pages in the buffer are served from there, all others from the flash.
     pub(super) fn read<D: Driver>(
         &mut self,
         token: u32,
@@ -84,7 +86,7 @@ impl Device {
         Ok(())
     }
 
-    /// [`Device::write`] for a trim, kept out of the most frequent path.
+    /// [`Device::write`] for write-zeroes and strict trims, kept out of the most frequent path.
     #[inline(never)]
     pub(super) fn write_zeroes<D: Driver>(
         &mut self,
@@ -96,8 +98,8 @@ impl Device {
         self.write(token, zeroes, now, driver)
     }
 
-    /// Presents the pages of a write one by one. All of them are accepted at once, so that their victims are programmed in parallel; the request is
-    /// answered when each page has a slot.
+    /// Accepts a write. Its pages are presented to the buffer one by one, but all at once, so that their victims
+    /// are programmed in parallel. The request is answered when each page has a slot.
     #[inline(always)]
     pub(super) fn write<D: Driver>(
         &mut self,
@@ -117,7 +119,7 @@ impl Device {
         self.take_in(token, request, now, driver)
     }
 
-    /// The pages of a write that does not go past the buffer.
+    /// Takes the pages of a write that does not bypass the buffer into the buffer.
     #[inline(never)]
     fn take_in<D: Driver>(
         &mut self,
@@ -148,13 +150,14 @@ impl Device {
             self.force(token, span, now, driver)?;
         }
         if !self.waiters.of_one.is_empty() {
-            // A page that needs one certain slot cannot use the additional slots of units.
+            // A page that needs one certain slot cannot use the additional slots of units, so units are completed
+            // for it.
             self.want_all(now, driver)?;
         }
         Ok(())
     }
 
-    /// Tells the layer the placement handle by which the pages of `span` are written.
+    /// Tells the layer the placement handle with which the pages of `span` are written.
     #[cold]
     fn tell_handle(&mut self, span: &Span) {
         for offset in 0..span.pages {
@@ -163,11 +166,11 @@ impl Device {
         }
     }
 
-    /// Lets request `token` wait for the reads that complete the page it placed last, if they have not ended.
+    /// Lets request `token` wait until the page that it placed last has a slot, if it does not have one yet.
     pub(super) fn wait_for_slot(&mut self, token: u32) {
         if self.buffer.waits_for_its_place() {
             while let Some(slot) = self.buffer.next_pending_victim() {
-                // Its program may have ended when it began.
+                // The program of the page in this slot may have ended at once.
                 if self.buffer.is_leaving(slot) {
                     self.waiters.of_one.insert(slot.0, token);
                     self.remaining[token as usize] += 1;
@@ -179,7 +182,7 @@ impl Device {
         }
     }
 
-    /// All pages of a write go past the buffer.
+    /// Writes all pages of a write past the buffer.
     #[inline(always)]
     pub(super) fn bypass<D: Driver>(
         &mut self,
@@ -206,7 +209,8 @@ impl Device {
         Ok(())
     }
 
-    /// Writes of this many pages bypass the buffer; the flag says whether that is a long write.
+    /// Counts the pages of a write past the buffer as at risk. Returns whether a write of this many pages is a long
+    /// write.
     #[inline(always)]
     fn note_bypass(&mut self, pages: u32) -> bool {
         self.at_risk.leaving += u64::from(pages);
@@ -214,8 +218,9 @@ impl Device {
         self.layer.long_pages.is_some_and(|least| pages >= least)
     }
 
-    /// The rest of [`Device::bypass`]: RAM holds some of the pages unless `is_whole`, pages are completed by reads, records are asked for, or effects
-    /// wait for others.
+    /// The rest of [`Device::bypass`], for the less frequent cases: RAM holds some of the pages (unless
+    /// `is_whole`), partly written pages are completed by reads, the driver wants records, or effects wait for
+    /// others.
     #[inline(never)]
     fn bypass_beside_others<D: Driver>(
         &mut self,
@@ -225,7 +230,7 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        // A page in RAM needs no read to be complete.
+        // A page in RAM is complete, so it needs no read.
         let in_ram = |offset| {
             self.buffer
                 .find(span.page(offset, self.layer.pages))
@@ -247,7 +252,7 @@ impl Device {
             driver.note(&Note::Emitted(&bypass_record(pages), now));
         }
         let work = if dropped && self.config.ordering == Ordering::Strict {
-            // A flush has to wait for the write that replaces a page it covers.
+            // The write replaces a dirty page that a flush covers, so a flush has to wait for it.
             self.remaining[token as usize] += 1;
             let record = self.records.insert_reused(|record| {
                 record.reset(now, Some(token));
@@ -272,12 +277,12 @@ impl Device {
                 driver,
             )?;
         }
-        // Pages that were dropped have left slots.
+        // Pages that were dropped from the buffer have freed slots.
         self.hand_out_slots(driver);
         Ok(())
     }
 
-    /// Page `offset` of a write, only partly covered, is read first if the flash has the rest.
+    /// Reads page `offset` of a write, which covers it only partly, if the flash has contents of it.
     #[cold]
     pub(super) fn fill_partial<D: Driver>(
         &mut self,
@@ -298,7 +303,7 @@ impl Device {
         self.enqueue(PageOperation::new(page, Work::Fill(token)), now, driver)
     }
 
-    /// Destages the pages of a write with force unit access, which waits for them.
+    /// Destages the pages of a write with force unit access, and lets the write wait for them.
     pub(super) fn force<D: Driver>(
         &mut self,
         token: u32,
@@ -319,8 +324,8 @@ impl Device {
         Ok(())
     }
 
-    /// Lets request `token`, which has written the pages of `span`, wait for those of its pages that have left already: a large write evicts pages of
-    /// its own, and some schemes write pages back at once.
+    /// Lets request `token`, which has written the pages of `span`, wait for those of its pages that have left the
+    /// buffer already: a large write may evict pages of its own, and some schemes write pages back at once.
     fn wait_for_programs_of<D: Driver>(
         &mut self,
         token: u32,
@@ -340,7 +345,7 @@ impl Device {
                 is_data && span.has(program.page(), self.layer.pages) && has_left(program.page())
             };
             if record.programs.iter().any(is_own) {
-                // It waits for the whole record, whose other pages may be in units of other dies.
+                // The request waits for the whole record, whose other pages may be in units of other dies.
                 awaited.extend(record.programs.iter().map(|program| program.page()));
                 record.waiters.push(token);
                 self.remaining[token as usize] += 1;
@@ -349,7 +354,7 @@ impl Device {
         self.want_pages(&awaited, now, driver)
     }
 
-    /// Destages all dirty pages for a flush, which waits for them and for the pages on their way.
+    /// Destages all dirty pages for a flush, and lets the flush wait for them and for all pages that are leaving.
     pub(super) fn flush<D: Driver>(&mut self, token: u32, now: Ticks, driver: &mut D) -> Outcome {
         if !self.buffer.config().honor_flush {
             return Ok(());
@@ -361,7 +366,7 @@ impl Device {
         self.want_all(now, driver)
     }
 
-    /// Lets request `token` wait for all that has been emitted.
+    /// Lets request `token` wait for everything that has been emitted.
     pub(super) fn wait_for_records(&mut self, token: u32) {
         for record in self.records.iter_mut() {
             record.waiters.push(token);
@@ -369,7 +374,7 @@ impl Device {
         }
     }
 
-    /// Drops the pages that a trim covers whole.
+    /// Trims the pages that a trim covers completely.
     pub(super) fn trim<D: Driver>(
         &mut self,
         token: u32,
@@ -396,9 +401,9 @@ impl Device {
         Ok(())
     }
 
-    /// Trims those pages of `span` that have contents anywhere, or are about to have, and one of the other pages for each die, at which the trim
-    /// waits for its turn. The operation of a page without contents does nothing and takes no time, so one operation is enough for many such
-    /// pages.
+    /// Trims those pages of `span` that have contents anywhere, or are about to get some. For each die, it also
+    /// trims the first other page, at which the request waits for its turn. The trim of a page without contents
+    /// does nothing and takes no time, so one such operation for each die is enough.
     fn trim_long<D: Driver>(
         &mut self,
         token: u32,
@@ -426,7 +431,7 @@ impl Device {
         Ok(())
     }
 
-    /// The pages among `pages` that are trimmed whether the layer maps them or not, in ascending order.
+    /// Those of `pages`, in ascending order, that are trimmed whether the layer maps them or not.
     fn known_among(&self, pages: &Range<u64>) -> Vec<Lpn> {
         let mut known: Vec<Lpn> = self.first_of_each_die(pages).collect();
         self.buffer
@@ -437,7 +442,7 @@ impl Device {
         known
     }
 
-    /// The first of `pages` at each die that has some of them.
+    /// The first of `pages` on each die that has any of them.
     fn first_of_each_die(&self, pages: &Range<u64>) -> impl Iterator<Item = Lpn> + use<> {
         let stride = u64::from(self.dies.stride());
         let behind = pages.start / stride * stride + stride;
@@ -461,7 +466,7 @@ impl Device {
         driver.note(&Note::Trimmed(page));
         driver.note(&Note::Changed(&self.buffer));
         let work = if self.order.has(page) && !answers_late {
-            // Answered now: a later flush has to wait for it.
+            // The trim is answered now, so a later flush has to wait for it.
             let record = self.records.insert_reused(|record| {
                 record.reset(now, None);
                 record.writes_left = 1;

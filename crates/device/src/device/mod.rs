@@ -24,68 +24,70 @@ use crate::record::Record;
 use crate::request::{Request, RequestKind, Span};
 use crate::slab::Slab;
 
-/// The result of a step of the device. An error is final: the device is used no more.
+/// The result of a step of the device. After an error the device cannot be used any more.
 pub type Outcome = Result<(), NoSpace>;
 
 choices! {
     /// Whether effects on one page happen in the order of their emission.
     #[derive(Default)]
     pub enum Ordering {
-        /// Always.
+        /// Effects always happen in the order of their emission.
         #[default]
         Strict = "strict",
-        /// As in the reference simulator: only a record waits, for its own padding reads. Never with data.
+        /// As in the reference simulator: only a record waits, for its own padding reads. Not for drivers that move
+        /// bytes.
         Reference = "reference",
     }
 }
 
-/// How detailed the commands of a device are.
+/// How detailed the operations of a step are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wording {
-    /// Only the number of pages: enough to count operations, and to sum up their times.
+    /// Only numbers of pages: enough to count operations, and to sum up their times.
     Runs,
-    /// Which pages.
+    /// The page of each operation.
     Pages,
-    /// The pages, and their new contents.
+    /// The page of each operation, and its new contents.
     Contents,
 }
 
-/// The promises of a device, and its ways to accept requests.
+/// The promises of a device, and the ways in which it accepts requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeviceConfig {
     /// Blocks of a die.
     pub blocks_per_die: u32,
-    /// Dies.
+    /// Number of dies.
     pub dies: u32,
-    /// A partly written page that is not in the buffer is completed by a read.
+    /// Whether a partly written page that is not in the buffer is completed by a read.
     pub reads_partial: bool,
-    /// Order of effects on one page.
+    /// The order of effects on one page.
     pub ordering: Ordering,
-    /// The write cache is volatile and used as such: writes are answered from RAM. Otherwise each is answered as if
-    /// it had force unit access.
+    /// Whether the write cache is volatile and used as such: writes are answered from RAM. Otherwise each write is
+    /// answered as if it had force unit access.
     pub volatile_cache: bool,
-    /// A trim writes zeros, so that it survives a loss of power.
+    /// Whether a trim writes zeros, so that it survives a loss of power.
     pub strict_trim: bool,
-    /// What commands say.
+    /// How detailed operations are.
     pub wording: Wording,
-    /// Parallel units of a die are used: the driver serves batches.
+    /// Whether the parallel units of a die are used, so that the driver serves batches.
     pub batches: bool,
-    /// Which operation a die serves first. Batches are served only in the order of arrival.
+    /// Which operation a die serves first. Batches are only served in the order of arrival.
     pub service: ServiceOrder,
-    /// Most host reads that overtake a waiting operation; at least 1.
+    /// The largest number of host reads that overtake a waiting operation; at least 1.
     pub reads_ahead: u32,
-    /// Pages that are programmed together, for drivers that take time and layers with
+    /// How pages are programmed together, if they are. Only for drivers that take time and layers with
     /// [`open_blocks`](destage_ftl::Properties::open_blocks).
     pub units: Option<Units>,
-    /// The power may fail: the copy that a program replaces on another die is not erased before its unit has ended, and a read that programs or
-    /// erases is not served between the commands of a step.
+    /// Whether the power may fail. Then a copy that a program replaces on another die is not erased before the unit
+    /// of the program has ended, and a read that programs or erases is not served between the commands of a step.
     pub power_may_fail: bool,
-    /// The transactions that leave their dies to the next before they end, as the driver allows.
+    /// The transactions that stop occupying their dies before they end, if the driver allows it.
     pub handover: Handover,
 }
 
 impl DeviceConfig {
-    /// `dies` dies of `blocks_per_die` blocks that keep write order, with a volatile cache.
+    /// The configuration of a device with `dies` dies of `blocks_per_die` blocks, which keeps write order and has a
+    /// volatile cache.
     #[must_use]
     pub fn new(dies: u32, blocks_per_die: u32) -> Self {
         Self {
@@ -106,15 +108,15 @@ impl DeviceConfig {
     }
 }
 
-/// The fixed properties of the layer.
+/// The fixed properties of the layer that the device needs.
 struct Layer {
-    /// Logical pages it offers.
+    /// Number of logical pages that the layer offers.
     pages: u64,
-    /// From how many pages on a write is a long one, if any is.
+    /// The smallest number of pages of a long write; `None` if no write counts as long.
     long_pages: Option<u32>,
-    /// There is no flash below.
+    /// Whether there is no flash.
     is_hollow: bool,
-    /// Number of placement handles that it distinguishes.
+    /// Number of placement handles that the layer distinguishes.
     handles: u32,
 }
 
@@ -130,23 +132,23 @@ impl Layer {
     }
 }
 
-/// Requests that wait until their pages have slots.
+/// The requests that wait until their pages have slots.
 #[derive(Default)]
 struct SlotWaiters {
-    /// Of the pages that any slot will do for, in order of the pages.
+    /// The requests whose pages wait for any slot, one entry for each page, in the order of the pages.
     of_any: VecDeque<u32>,
-    /// By slot, the request of the page that waits for just this one.
+    /// By slot, the request with a page that waits for this slot only.
     of_one: BTreeMap<u32, u32>,
 }
 
-/// Data that a loss of power would destroy.
+/// The amount of data that a loss of power would destroy.
 #[derive(Default)]
 struct AtRisk {
-    /// Pages emitted or written past the buffer whose program has not ended.
+    /// Number of pages that were emitted or written past the buffer, and whose program has not ended.
     leaving: u64,
-    /// The largest number of pages that a loss of power would have destroyed at one moment.
+    /// The largest number of pages at risk at one moment: dirty ones and those in `leaving`.
     max: u64,
-    /// When this last became 0.
+    /// The time at which the device became clean last.
     clean_since: Ticks,
 }
 
@@ -156,20 +158,21 @@ pub struct Device {
     buffer: Buffer,
     dies: Dies,
     layer: Layer,
-    /// By token: page operations not done, and one while the request is being taken in.
+    /// By token, the number of page operations for which the request waits, plus one while the request is being
+    /// submitted.
     remaining: Vec<u32>,
     records: Slab<Record>,
     order: WriteOrder,
-    /// Records that nothing holds back any more.
+    /// The records that nothing holds back any more.
     ready: VecDeque<u32>,
     waiters: SlotWaiters,
     idle: Option<Idle>,
     at_risk: AtRisk,
-    /// Kept for its memory only.
+    /// Scratch list, kept only to reuse its memory.
     ended: Vec<PageOperation>,
-    /// All data are wanted on flash: no further request will arrive.
+    /// Whether all data are to be programmed now, because no further request will arrive.
     is_drained: bool,
-    /// The placement handle of accepted pages.
+    /// The placement handle of the requests that arrive now.
     handle: u32,
 }
 
@@ -195,7 +198,7 @@ impl Device {
         }
     }
 
-    /// Logical pages the device offers.
+    /// Number of logical pages that the device offers.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.layer.pages
@@ -207,7 +210,7 @@ impl Device {
         &self.buffer
     }
 
-    /// The buffer, for a statistic that closes.
+    /// The buffer, for changes when statistics close.
     pub fn buffer_mut(&mut self) -> &mut Buffer {
         &mut self.buffer
     }
@@ -218,14 +221,15 @@ impl Device {
         self.dies.ftl()
     }
 
-    /// The most pages that a loss of power would have lost at one moment: dirty in the buffer, leaving it, held back,
-    /// or written past it, until their programs have ended.
+    /// The largest number of pages that a loss of power would have destroyed at one moment. It counts pages that
+    /// are dirty in the buffer, leaving it, held back, or written past it, until their programs have ended.
     #[must_use]
     pub fn at_risk_max(&self) -> u64 {
         self.at_risk.max
     }
 
-    /// Resets maxima and the figures of scheme and layer, for statistics that open now. Nothing else changes.
+    /// Resets the maxima, and the figures of the scheme and the layer, for statistics that open now. Nothing else
+    /// changes.
     pub fn reset_figures(&mut self) {
         self.at_risk.max = 0;
         self.note_at_risk();
@@ -233,26 +237,26 @@ impl Device {
         self.dies.ftl_mut().reset_figures();
     }
 
-    /// Whether every record has ended, and everything else that a flush would wait for.
+    /// Whether every record has ended, and everything else for which a flush would wait.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.records.is_empty()
     }
 
-    /// Whether a loss of power would lose nothing: no page is dirty, and every program and trim has ended.
+    /// Whether a loss of power would destroy nothing: no page is dirty, and every program and trim has ended.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.buffer.dirty() == 0 && self.at_risk.leaving == 0 && self.is_settled()
     }
 
-    /// Since when the device [is clean](Self::is_clean), if it is; 0 if it was never anything else.
+    /// The time since which the device [is clean](Self::is_clean), if it is; 0 if it was always clean.
     #[must_use]
     pub fn clean_since(&self) -> Option<Ticks> {
         self.is_clean().then_some(self.at_risk.clean_since)
     }
 
-    /// The host has a request for `span` for the device: idle time of its pages ends. The request itself may come
-    /// later.
+    /// Notes that the host has a request for `span` for this device: the idle time of its pages ends. The request
+    /// itself may be submitted later.
     #[inline]
     pub fn announce(&mut self, span: &Span) {
         if let Some(idle) = &mut self.idle {
@@ -260,7 +264,7 @@ impl Device {
         }
     }
 
-    /// The host has the answer to a request for `span` that it announced.
+    /// Notes that the host has received the answer to a request for `span` that was announced.
     #[inline]
     pub fn retire<D: Driver>(&mut self, span: &Span, driver: &mut D) {
         if let Some(idle) = &mut self.idle {
@@ -271,7 +275,7 @@ impl Device {
         }
     }
 
-    /// Whether the layer has decided operations that the flash has not been told of yet.
+    /// Whether the layer has decided on operations that the flash has not begun yet.
     pub(crate) fn is_ahead(&self) -> bool {
         self.dies.is_ahead()
     }
@@ -280,8 +284,8 @@ impl Device {
         self.config.blocks_per_die
     }
 
-    /// The parts of the device that survive a power failure: the translation layer, and the dirty pages in the order in which the scheme would flush
-    /// them.
+    /// The parts of the device that survive a loss of power with a capacitor: the translation layer, and the dirty
+    /// pages in the order in which the scheme would flush them.
     pub(crate) fn taken_apart(mut self, now: Ticks) -> (Box<dyn Ftl>, Vec<Lpn>) {
         let mut dirty = Vec::new();
         while self.buffer.flush_next(DestageCause::Drain, now, &self.dies) {
@@ -290,7 +294,8 @@ impl Device {
         (self.dies.into_ftl(), dirty)
     }
 
-    /// Requests from now on are of the host's stream `stream`, whose placement handle is its number modulo the number of handles.
+    /// Sets the host's stream of the requests that follow. Their placement handle is the number of the stream
+    /// modulo the number of handles.
     #[inline]
     pub fn set_stream(&mut self, stream: u16) {
         if self.layer.handles > 1 {
@@ -299,13 +304,14 @@ impl Device {
         }
     }
 
-    /// `pages` page writes went to other devices: the virtual time of the scheme passes here as well.
+    /// Notes that `pages` page writes went to other devices: the virtual time of the scheme advances by them.
     #[inline]
     pub fn pass_writes(&mut self, pages: u64) {
         self.buffer.pass_writes(pages);
     }
 
-    /// Takes `request` in. It is answered under `token`, a small number that can be used again after that.
+    /// Accepts `request`. The device answers it under `token`, a small number that can be used again after the
+    /// answer.
     ///
     /// # Errors
     /// [`NoSpace`] if the flash has no room left.
@@ -339,7 +345,7 @@ impl Device {
         Ok(())
     }
 
-    /// For `token`, which is larger than any before, one thing is not done.
+    /// Makes room for `token`, which is larger than all tokens before, and counts the submission of its request.
     #[cold]
     fn make_place_for(&mut self, token: u32) -> Outcome {
         if token > PageOperation::LARGEST_NUMBER {
@@ -351,7 +357,7 @@ impl Device {
         Ok(())
     }
 
-    /// The transaction `token` has ended.
+    /// Handles the end of the transaction `token`.
     ///
     /// # Errors
     /// [`NoSpace`] if the next operation finds no room.
@@ -363,14 +369,14 @@ impl Device {
         }
     }
 
-    /// The die of the transaction `token`, which is under way.
+    /// The die of the transaction `token`, which has not ended.
     #[inline(always)]
     #[must_use]
     pub fn die_of(&self, token: Token) -> u32 {
         self.dies.die_of_token(token)
     }
 
-    /// The operation that `die` has in service has ended.
+    /// Handles the end of the operation in service at `die`.
     #[inline(always)]
     fn service_ended<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         if self.dies.has_units() {
@@ -385,12 +391,12 @@ impl Device {
         if !D::TAKES_TIME || !self.dies.begins_at_once(die) {
             return self.activate(die, now, driver);
         }
-        // The frequent cases of a command are handled inline: the next operation of the queue, or none.
+        // The frequent cases are inlined: the die begins the next operation of its queue, or has none.
         let progress = self.dies.begin_next(die, driver)?;
         self.go_on_after(progress, die, now, driver)
     }
 
-    /// The step of `die` is between two commands of the driver's: reads that go ahead begin.
+    /// Lets reads that go ahead begin at `die`, whose step is between two commands of the driver.
     ///
     /// # Errors
     /// [`NoSpace`] if a read has to write, and finds no room.
@@ -402,7 +408,7 @@ impl Device {
         }
     }
 
-    /// The operation at `place` in the table of operations under way has ended.
+    /// Handles the end of the transaction at `place` of the table of transactions.
     #[inline(never)]
     fn end_in_table<D: Driver>(&mut self, place: u32, now: Ticks, driver: &mut D) -> Outcome {
         match self.dies.take(place) {
@@ -414,7 +420,7 @@ impl Device {
         }
     }
 
-    /// The operation at `position` of the batch in service at `die` has ended.
+    /// Handles the end of the operation at `position` of the batch in service at `die`.
     fn part_ended<D: Driver>(
         &mut self,
         die: u32,
@@ -431,10 +437,10 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// The time of `alarm` has come.
+    /// Called when the time of `alarm` has come.
     ///
     /// # Errors
-    /// [`NoSpace`] if a written-back page finds no room.
+    /// [`NoSpace`] if a page that is written back finds no room.
     pub fn wake<D: Driver>(&mut self, alarm: u32, now: Ticks, driver: &mut D) -> Outcome {
         if alarm & UNIT_ALARM != 0 {
             return self.time_of_unit_is_up(alarm & !UNIT_ALARM, now, driver);
@@ -446,10 +452,11 @@ impl Device {
         }
     }
 
-    /// Destages everything dirty at the end of a run. It is done when the device [is settled](Self::is_settled).
+    /// Destages all dirty pages at the end of a run. The drain is done when the device [is
+    /// settled](Self::is_settled).
     ///
     /// # Errors
-    /// [`NoSpace`] if that finds no room.
+    /// [`NoSpace`] if a page finds no room.
     pub fn drain<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         while self.buffer.flush_next(DestageCause::Drain, now, &self.dies) {
             self.emit(None, None, now, driver)?;

@@ -1,4 +1,4 @@
-//! Program units: operations end with their unit, and requests that need durability have units completed.
+//! Program units: operations end with their unit, and units are completed for requests that wait for durable data.
 
 use destage_base::{Lpn, Ticks};
 
@@ -7,7 +7,7 @@ use crate::driver::Driver;
 use crate::operation::{PageOperation, Work};
 
 impl Device {
-    /// The step in service at `die` has ended, where pages are programmed in units.
+    /// Handles the end of the step in service at `die`, if pages are programmed in units.
     #[inline(never)]
     pub(super) fn complete_in_units<D: Driver>(
         &mut self,
@@ -24,7 +24,8 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// The operation that programs or fills a unit, stood at `place` of the table, and has left `die` to the next, has ended.
+    /// Handles the end of an operation that programs or fills a unit. It was at `place` of the table, and no longer
+    /// occupied `die`.
     #[inline(never)]
     pub(super) fn unit_ended<D: Driver>(
         &mut self,
@@ -39,7 +40,8 @@ impl Device {
         self.activate_if_busy(die, now, driver)
     }
 
-    /// `operation` has joined the queue of its die: is it waited for until it is durable?
+    /// Called when `operation` has joined the queue of its die: if anything waits until it is durable, notes that
+    /// its unit has to be completed.
     #[inline(never)]
     pub(super) fn want_if_awaited(&mut self, operation: PageOperation) {
         let is_awaited = match operation.work() {
@@ -48,13 +50,13 @@ impl Device {
             }
             _ => false,
         };
-        // A request that needs one certain slot may wait for just this page.
+        // A request that needs one certain slot may wait for this very page.
         if is_awaited || self.is_drained || !self.waiters.of_one.is_empty() {
             self.dies.want(self.dies.ftl().die_of(operation.page()));
         }
     }
 
-    /// Programs of `pages` that have been emitted are waited for until they are durable.
+    /// Lets dies complete the units of the emitted `pages`, because a request waits until they are durable.
     pub(super) fn want_pages<D: Driver>(
         &mut self,
         pages: &[Lpn],
@@ -70,7 +72,7 @@ impl Device {
         Ok(())
     }
 
-    /// All that has been emitted is waited for until it is durable.
+    /// Lets dies complete all units, because a request waits until everything that has been emitted is durable.
     pub(super) fn want_all<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         if !self.dies.has_units() {
             return Ok(());
@@ -81,7 +83,7 @@ impl Device {
         Ok(())
     }
 
-    /// A request waits until the pages in units of `die` are durable.
+    /// Lets `die` complete its units, because a request waits until their pages are durable.
     fn want<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         self.dies.want(die);
         match self.dies.may_fill(die) {
@@ -90,7 +92,7 @@ impl Device {
         }
     }
 
-    /// A unit of `die` has been open for as long as it may.
+    /// Called when a unit of `die` has been open for the longest allowed time.
     pub(super) fn time_of_unit_is_up<D: Driver>(
         &mut self,
         die: u32,

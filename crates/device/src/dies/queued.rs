@@ -1,13 +1,13 @@
-//! Operations that wait with the driver, while their die begins others.
+//! Operations that wait with the driver, while their die begins other operations.
 //!
-//! They begin in the order of the queue, which is that of changes to the map, and end in any order. An operation of more than one command is never
-//! among them: the die begins nothing after it before its end.
+//! They begin in the order of the queue, in which they also change the map, and they end in any order. An operation
+//! of more than one command is never among them: it occupies its die until its end.
 
 use super::{Dies, UnderWay};
 use crate::operation::PageOperation;
 
 impl Dies {
-    /// The operation that `die` has just begun waits with the driver, and the die is free for the next.
+    /// Notes that the operation that `die` has just begun waits with the driver: it no longer occupies the die.
     pub fn hand_over(&mut self, die: u32) {
         let has_units = self.has_units();
         let state = &mut self.dies[die as usize];
@@ -23,13 +23,15 @@ impl Dies {
         }
     }
 
-    /// An operation that waited with the driver of `die` has ended. Call [`Dies::start`] afterwards.
+    /// Notes that an operation that waited with the driver of `die` has ended. The caller has to call
+    /// [`Dies::start`] afterwards.
     #[inline]
     pub fn finish_queued(&mut self, die: u32) {
         self.dies[die as usize].queued -= 1;
     }
 
-    /// The `operation`, which waited with the driver of `die` and belongs to no unit, has ended. Call [`Dies::start`] afterwards.
+    /// Ends `operation`, which waited with the driver of `die` and belongs to no unit. The caller has to call
+    /// [`Dies::start`] afterwards.
     #[inline(always)]
     pub fn finish_left(&mut self, die: u32, operation: PageOperation) {
         self.finish_queued(die);

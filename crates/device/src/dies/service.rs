@@ -1,8 +1,8 @@
-//! Which operation a die serves first, where that is not the oldest.
+//! Which operation a die serves first, if it is not always the oldest.
 //!
-//! A host read overtakes everything that waits at its die, except an effect on its own page. The number of such reads in a row is bounded: after
-//! that, another waiting operation begins. Where the driver can, reads also go between two
-//! commands of a step, or interrupt one.
+//! A host read overtakes all operations that wait at its die, unless one of them is on the same page. The number of
+//! such reads in a row is bounded: after that number, another waiting operation begins. If the driver allows it,
+//! reads also begin between two commands of a step, or interrupt a command.
 
 use alloc::collections::VecDeque;
 
@@ -17,12 +17,13 @@ choices! {
     /// Which operation a die serves first.
     #[derive(Default)]
     pub enum ServiceOrder {
-        /// Garbage collection that is due, then operations in order of arrival.
+        /// Garbage collection that is due, then the operations in order of arrival.
         #[default]
         Arrival = "arrival",
-        /// Host reads, then garbage collection that is due, then the rest as it came.
+        /// Host reads, then garbage collection that is due, then the other operations in order of arrival.
         ReadsFirst = "reads_first",
-        /// Host reads, then the other operations in order of arrival as long as there is room for them, then garbage collection that is due.
+        /// Host reads, then the other operations in order of arrival as long as there is room for writes, then
+        /// garbage collection that is due.
         GarbageLast = "garbage_last",
     }
 }
@@ -31,7 +32,7 @@ choices! {
 #[derive(Default)]
 pub(super) struct Ahead {
     pub reads: VecDeque<PageOperation>,
-    /// Reads that have gone ahead since something else began.
+    /// Number of reads that have gone ahead since another operation began.
     gone: u32,
 }
 
@@ -44,7 +45,8 @@ impl Dies {
         is_host_read && !queue.any(|waiting| waiting.page() == operation.page())
     }
 
-    /// The read `operation` waits ahead of the others at `die`. Returns the die if it has to [start](Dies::start).
+    /// Adds the read `operation` to the reads that go ahead at `die`. Returns the die if it has to be
+    /// [started](Dies::start).
     #[inline(never)]
     pub(super) fn push_ahead<D: Driver>(
         &mut self,
@@ -54,13 +56,13 @@ impl Dies {
     ) -> Option<u32> {
         let state = &mut self.dies[die as usize];
         state.ahead.reads.push_back(operation);
-        // A die whose erase waits for a program elsewhere counts as idle.
+        // A die counts as idle while its erases wait for a program at another die.
         let is_idle = state.in_service == 0 && (!state.collecting || state.chosen.copied);
         (is_idle || (state.ahead.gone < self.rules.reads_ahead && driver.takes_read(die)))
             .then_some(die)
     }
 
-    /// Starts `die`, which is idle.
+    /// Starts the idle `die`.
     #[inline(never)]
     pub(super) fn start_ordered<D: Driver>(
         &mut self,
@@ -83,7 +85,7 @@ impl Dies {
         let may_write = self.rules.service == ServiceOrder::GarbageLast
             && others
             && !self.ftl.collects_before_writes(die);
-        // Garbage that waits for everything else is looked for when nothing else waits.
+        // With `GarbageLast`, the die checks for garbage when no operation waits.
         let is_idle_work = self.rules.background || self.rules.service == ServiceOrder::GarbageLast;
         if !may_write && !self.gives_way_now(die) && (reads || others || is_idle_work) {
             let time = driver.flash_time(now);
@@ -108,12 +110,13 @@ impl Dies {
         }
     }
 
-    /// A read goes ahead at `die`.
+    /// Counts a read that goes ahead at `die`.
     pub(super) fn count_ahead(&mut self, die: u32) {
         self.dies[die as usize].ahead.gone += 1;
     }
 
-    /// Takes the first of the reads that go ahead at `die`. A read whose page went to another die meanwhile follows it.
+    /// Removes and returns the first of the reads that go ahead at `die`. A read whose page has moved to another
+    /// die is moved to that die instead.
     pub(super) fn next_read(&mut self, die: u32) -> Option<PageOperation> {
         loop {
             let read = self.dies[die as usize].ahead.reads.pop_front()?;
@@ -126,7 +129,7 @@ impl Dies {
         }
     }
 
-    /// Lets reads that wait at `die` interrupt its operation, where the driver can.
+    /// Lets waiting reads interrupt the operation of `die`, if the driver allows it.
     #[inline(never)]
     pub(super) fn interrupt<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         while self.may_read_between(die) && driver.takes_read(die) {
@@ -135,7 +138,7 @@ impl Dies {
         Ok(())
     }
 
-    /// The step of `die` is between two commands: reads that wait go first, up to the bound.
+    /// Lets waiting reads begin at `die`, up to the bound: its step is between two commands.
     pub fn let_reads_pass<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         self.dies[die as usize].ahead.gone = 0;
         while self.may_read_between(die) {
@@ -144,8 +147,9 @@ impl Dies {
         Ok(())
     }
 
-    /// Whether the first of the reads that go ahead at `die` may begin in the midst of its step. A step that also programs or erases would do so
-    /// before the remaining work of the interrupted step, which no layer takes into account if the power may fail.
+    /// Whether the first of the reads that go ahead at `die` may begin during a step of the die. A read that also
+    /// programs or erases would do so before the remaining work of the interrupted step. No layer takes this into
+    /// account, so such a read has to wait if the power may fail.
     pub(super) fn may_read_between(&self, die: u32) -> bool {
         let ahead = &self.dies[die as usize].ahead;
         let next = ahead.reads.front();
@@ -154,13 +158,13 @@ impl Dies {
                 .is_some_and(|read| !self.rules.power_may_fail || self.ftl.only_reads(read.page()))
     }
 
-    /// Begins the first of the reads that go ahead, in the midst of the step of `die`.
+    /// Begins the first of the reads that go ahead, during a step of `die`.
     fn read_between<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         let Some(read) = self.next_read(die) else {
             return Ok(());
         };
         self.ftl.read(read.page(), &mut self.operations)?;
-        // A read that writes a page of the map may need garbage collection first, and that fills units.
+        // A read that writes a page of the map may need garbage collection first, which may fill units.
         self.begin_units(die, None);
         self.count_ahead(die);
         let place = self.under_way.insert(UnderWay::Between(die, read));

@@ -1,10 +1,11 @@
-//! Program units: pages of a block that are programmed together, so that the first of them waits for the last.
+//! Program units: pages of a block that are programmed together, so that the first page of a unit waits for the
+//! last.
 //!
-//! A page joins the unit of its place when its die serves it. The operation of a page ends with the last pass of its unit: with one pass when the
-//! unit is full, with two when the next unit of the block is full, or the last unit itself. Until then requests that wait for the program keep
-//! waiting,
-//! and so does a slot of the buffer. If a request waits for the page to be durable (a flush, force unit access, a write past the buffer), a die with
-//! nothing else to do completes the unit with fillers.
+//! A page joins a unit when its die serves it. The operation of a page ends with the last pass of its unit. With
+//! one pass, this is when the unit is full; with two, when the next unit of the block is full, or when the unit
+//! itself is full if it is the last of its block. Until then, requests that wait for the program keep waiting, and
+//! the slot of the buffer stays occupied. If a request waits for the page to be durable (a flush, force unit
+//! access, a write past the buffer), a die with nothing else to do completes the unit with fillers.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -19,21 +20,21 @@ use super::{Die, Dies, Handover};
 use crate::driver::{Driver, Progress, Transaction};
 use crate::operation::{PageOperation, Work};
 
-/// Alarms from this number on are those of dies whose units wait.
+/// The first number of the alarms of units. The number of the die is added to it.
 pub(crate) const UNIT_ALARM: u32 = 1 << 31;
 
 /// How pages are programmed together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Units {
-    /// Pages of a unit; they divide those of a block.
+    /// Pages of a unit. The number of pages of a block is a multiple of it.
     pub pages: u32,
-    /// One or two.
+    /// Number of passes: 1 or 2.
     pub passes: u32,
-    /// Pages of a block, that of its summary included.
+    /// Pages of a block, its summary page included.
     pub block_pages: u32,
-    /// Bits of a page number within its block.
+    /// Number of bits of a page number within its block.
     pub page_bits: u32,
-    /// How long a unit with pages that a request waits for stays open while its die has nothing to do.
+    /// Ticks for which a unit with pages for which a request waits stays open while its die has nothing to do.
     pub wait: Ticks,
 }
 
@@ -42,8 +43,9 @@ impl Units {
         at & ((1 << self.page_bits) - 1)
     }
 
-    /// The passes that the cells do for the program of the page at `at`, one after the other: none unless it is the last page of its unit. With two
-    /// passes, the second pass of the unit before comes with it, and the second pass of the last unit of a block at once.
+    /// The passes that the cells do, one after the other, when the page at `at` is programmed: none, unless it is
+    /// the last page of its unit. With two passes, the second pass of the previous unit follows the first pass; and
+    /// in the last unit of a block, its own second pass follows at once.
     pub fn commands(&self, at: Ppn) -> impl Iterator<Item = FlashCommand> + use<> {
         let (page, pages) = (self.page(at), self.pages);
         let Ppn(block) = Ppn(at.0 - page);
@@ -73,54 +75,55 @@ impl Units {
         (self.page(at) + 1).is_multiple_of(self.pages)
     }
 
-    /// Pages of the unit of the page at `at`, from that page on.
+    /// Number of pages of the unit from the page at `at` on, this page included.
     pub(crate) fn left_from(&self, at: Ppn) -> u32 {
         self.pages - self.page(at) % self.pages
     }
 
-    /// Whether two pages are of one unit.
+    /// Whether two pages are in the same unit.
     pub(crate) fn are_together(&self, one: Ppn, other: Ppn) -> bool {
         let unit = |at: Ppn| (at.0 >> self.page_bits, self.page(at) / self.pages);
         unit(one) == unit(other)
     }
 }
 
-/// A program that waits for the others of its unit.
+/// A program that waits for the other programs of its unit.
 struct Waiting {
     at: Ppn,
-    /// Number among the programs of its die.
+    /// Its number among the programs of its die.
     number: u64,
     operation: PageOperation,
 }
 
-/// Programs of a page that wait for their units.
+/// The programs of a page that have begun and not ended.
 pub(super) struct Unfinished {
-    /// Their die.
+    /// The die of these programs.
     die: u32,
     programs: u32,
-    /// The block of another die of which the first of them replaces a page: the die, and the first page of the block.
+    /// The block of another die in which the first of the programs replaces a page: the die, and the first page of
+    /// the block.
     replaces: Option<(u32, Ppn)>,
 }
 
-/// The units of a die.
+/// The units of a die that are not complete, and the operations that wait for them.
 #[derive(Default)]
 pub(super) struct Open {
     waiting: Vec<Waiting>,
-    /// Programs begun so far.
+    /// Number of programs that have begun.
     begun: u64,
-    /// Programs numbered below are wanted on flash.
+    /// Programs with numbers below this one have to reach the flash.
     wanted: u64,
-    /// The operations that end with the step in service.
+    /// The page operations that end with the step in service.
     ending: Vec<PageOperation>,
-    /// The operations that end with each transaction that has left its die to the next, by the transaction's place in the table of operations under
-    /// way.
+    /// For each transaction that no longer occupies the die: its place in the table of transactions, and the page
+    /// operations that end with it.
     handed_over: VecDeque<(u32, Vec<PageOperation>)>,
     has_alarm: bool,
     is_due: bool,
 }
 
 impl Open {
-    /// The transaction in service, which programs and stands at `place` of the table, continues while its die begins the next.
+    /// Notes that the transaction in service, which is at `place` of the table, no longer occupies the die.
     pub fn hand_over(&mut self, place: u32) {
         let ending = core::mem::take(&mut self.ending);
         self.handed_over.push_back((place, ending));
@@ -131,7 +134,7 @@ impl Open {
         first.is_some_and(|waiting| waiting.number < self.wanted)
     }
 
-    /// A step of `operations` begins, which serves `own` if that is a program.
+    /// Notes that a step of `operations` begins. It serves the page operation `own`, if there is one that programs.
     fn begin(
         &mut self,
         units: &Units,
@@ -146,7 +149,7 @@ impl Open {
         for (place, program) in programs.filter(|(_, of)| of.kind == Kind::Program) {
             let Ppn(at) = program.at;
             if program.one_bit {
-                // Programmed by itself.
+                // A page in cells of one bit is programmed alone.
                 self.ending.extend(own.take());
                 continue;
             }
@@ -160,7 +163,7 @@ impl Open {
                 });
                 self.begun += 1;
                 if matches!(operation.work(), Work::HostWrite(_) | Work::OwedWrite(_)) {
-                    // Programs that wait in the queue may be wanted already.
+                    // Programs that wait in the queue may have been wanted before this one.
                     self.wanted = self.wanted.max(self.begun);
                 }
             }
@@ -168,7 +171,7 @@ impl Open {
             if !behind.is_multiple_of(units.pages) {
                 continue;
             }
-            // Pages before this one of the block have had their last pass.
+            // Pages of the block before page `through` have had their last pass.
             let through = match units.passes {
                 2 if behind < units.block_pages => behind - units.pages,
                 _ => behind,
@@ -187,8 +190,8 @@ impl Open {
     }
 }
 
-/// The place among `operations` of the program of `own`, whose page is at `home` now if that is known. Programs that complete units may come before
-/// it, and have the cause of padding.
+/// The position in `operations` of the program of `own`. `home` is the present physical page of the page, if it is
+/// known. Programs that complete units may come before the program of `own`; they have the cause of padding.
 fn own_place(own: PageOperation, home: Option<Ppn>, operations: &Operations) -> Option<usize> {
     let is_its = |operation: &Operation| {
         operation.kind == Kind::Program && Some(operation.cause) == own.write_cause()
@@ -199,13 +202,13 @@ fn own_place(own: PageOperation, home: Option<Ppn>, operations: &Operations) -> 
 }
 
 impl Die {
-    /// Whether a request waits for pages of a unit that should not wait for the next pages; not while a step is under way that has left the die to
-    /// the next.
+    /// Whether a request waits for pages of an incomplete unit. It is `false` while a step is in progress that no
+    /// longer occupies the die.
     fn wants_fillers(&self) -> bool {
         self.queued == 0 && self.open.is_wanted()
     }
 
-    /// Whether units may be completed now: nothing is in service.
+    /// Whether units may be completed now: no operation is in service.
     pub(super) fn may_fill(&self) -> bool {
         self.in_service == 0 && self.wants_fillers()
     }
@@ -218,7 +221,8 @@ impl Dies {
         self.rules.units.is_some()
     }
 
-    /// A step of `die` begins, which serves `own` if that is a program.
+    /// Notes that the step in `operations` begins at `die`. It serves the page operation `own`, if there is one
+    /// that programs.
     pub(super) fn begin_units(&mut self, die: u32, own: Option<PageOperation>) {
         let Self {
             ftl,
@@ -228,7 +232,7 @@ impl Dies {
             ..
         } = self;
         if let Some(units) = &rules.units {
-            // Only padding can be mistaken for programs that complete units.
+            // Only a program of padding can be confused with programs that complete units.
             let pads = own.filter(|own| own.write_cause() == Some(Cause::Pad));
             let home = pads.and_then(|own| {
                 let mut looked = Operations::default();
@@ -246,13 +250,15 @@ impl Dies {
         }
     }
 
-    /// Whether the next write of a page follows a program of the page that has left its die, where none waits for a unit.
+    /// Whether the next program of a page follows an unfinished program of the page to its die although there are
+    /// no units.
     pub(super) fn follows_without_units(&self) -> bool {
         self.rules.handover == Handover::OfAll && self.rules.units.is_none()
     }
 
-    /// The program `own` begins at `die`, over a layer that chooses the die of each write, and may end later than the step in service there: until
-    /// its end the next program of the page goes there, too, and the copy that it replaces on another die is not erased.
+    /// Notes that the program `own` begins at `die`, and may end later than the step in service there; only for
+    /// layers that choose the die of each write. Until it ends, the next program of the page goes to the same die,
+    /// and the copy that it replaces on another die is not erased.
     pub(super) fn follow(&mut self, die: u32, own: PageOperation) {
         let left = match self.rules.power_may_fail || self.follows_without_units() {
             true => self.operations.take_left(),
@@ -272,18 +278,18 @@ impl Dies {
         });
         unfinished.programs += 1;
         if waits {
-            // Erases that have begun to wait wait for this unit, too.
+            // Erases at the other die wait already, so they wait for this unit, too.
             self.want(die);
         }
     }
 
-    /// The die with a program of `page` that has begun and not ended, where a layer chooses the die of each write: the
-    /// next one goes there, too, so that they keep their order.
+    /// The die with a program of `page` that has begun and not ended, if a layer chooses the die of each write. The
+    /// next program of the page goes to the same die, so that they keep their order.
     pub(super) fn waits_in_unit(&self, page: Lpn) -> Option<u32> {
         self.unfinished.get(&page).map(|unfinished| unfinished.die)
     }
 
-    /// `operation`, if it is a program that others [follow](Dies::follow), has ended.
+    /// Called when `operation` has ended: it is no longer an unfinished program that others [follow](Dies::follow).
     pub(super) fn forget_unfinished(&mut self, operation: PageOperation) {
         if operation.write_cause().is_none() {
             return;
@@ -292,7 +298,8 @@ impl Dies {
             return;
         };
         unfinished.programs -= 1;
-        // The first of them has replaced a copy elsewhere, and the later ones follow to its die.
+        // The first of the programs has replaced a copy on another die. The later ones have followed it to its die,
+        // so they replace no copy on another die.
         let replaced = unfinished.replaces.take();
         if unfinished.programs == 0 {
             self.unfinished.remove(&operation.page());
@@ -302,7 +309,7 @@ impl Dies {
         }
     }
 
-    /// The erases of `die` wait for programs of other dies, whose units have to reach the flash for that.
+    /// Lets other dies complete units that hold programs for which the erases of `die` wait.
     pub(super) fn want_replaced(&mut self, die: u32) {
         let chosen = &self.dies[die as usize].chosen;
         let unfinished = self.unfinished.values();
@@ -319,7 +326,7 @@ impl Dies {
         }
     }
 
-    /// The step of `die` has ended: adds the operations that ended with it to `ended`.
+    /// Ends the step of `die`, and adds the page operations that ended with it to `ended`.
     pub fn finish_units(&mut self, die: u32, ended: &mut Vec<PageOperation>) {
         if let Some(operation) = self.finish(die)
             && operation.write_cause().is_none()
@@ -334,7 +341,8 @@ impl Dies {
         self.dies[die as usize].open.ending = ending;
     }
 
-    /// The transaction that stood at `place` of the table, and had left `die` to the next, has ended: the operations that ended with it.
+    /// Ends the transaction that was at `place` of the table and no longer occupied `die`. Returns the page
+    /// operations that ended with it.
     pub fn finish_unit(&mut self, die: u32, place: u32) -> Vec<PageOperation> {
         let handed_over = &mut self.dies[die as usize].open.handed_over;
         let index = handed_over.iter().position(|(other, _)| *other == place);
@@ -348,7 +356,7 @@ impl Dies {
         ended
     }
 
-    /// All programs that were queued or begun at `die` have to reach the flash.
+    /// Notes that all programs that are queued or have begun at `die` have to reach the flash.
     pub fn want(&mut self, die: u32) {
         let state = &mut self.dies[die as usize];
         let queued = state.queue.iter();
@@ -362,14 +370,15 @@ impl Dies {
         !state.collecting && state.may_fill()
     }
 
-    /// The time of a unit of `die` is up.
+    /// Called when the alarm of the units of `die` has come.
     pub fn alarm_units(&mut self, die: u32) {
         let open = &mut self.dies[die as usize].open;
         open.has_alarm = false;
         open.is_due = open.is_wanted();
     }
 
-    /// `die` has nothing to do: completes a unit with pages that a request waits for, or does deferred work.
+    /// Called when `die` has nothing to do: completes a unit with pages for which a request waits, or does deferred
+    /// work of the layer.
     #[cold]
     pub(super) fn use_idle_time<D: Driver>(
         &mut self,

@@ -1,4 +1,4 @@
-//! An effect on pages of flash, from its emission to its end.
+//! An effect on a page of flash, from its emission to its end.
 
 use alloc::collections::VecDeque;
 
@@ -7,19 +7,19 @@ use destage_nand::Cause;
 use super::Contents;
 use crate::operation::PageOperation;
 
-/// Something that happens to a page on flash.
+/// An effect on a page of flash.
 #[derive(Clone)]
 pub(super) enum Effect {
-    /// Its own bytes are programmed.
+    /// The page is programmed with its own contents.
     Program(Contents),
-    /// It is programmed to pad a cluster. With details that are settled when the program begins.
+    /// The page is programmed to pad a cluster. The contents are determined when the program begins.
     Pad(Option<Contents>),
-    /// It is trimmed, as this version.
+    /// The page is trimmed, as this version.
     Trim(u64),
 }
 
 impl Effect {
-    /// Whether `operation` carries it out.
+    /// Whether `operation` carries out this effect.
     pub fn is_by(&self, operation: PageOperation) -> bool {
         match self {
             Self::Program(_) => operation.write_cause() == Some(Cause::Host),
@@ -29,7 +29,7 @@ impl Effect {
     }
 }
 
-/// An effect, and which of all it is by its emission.
+/// An effect with its number among all effects, in the order of emission.
 #[derive(Clone)]
 pub(super) struct Emitted {
     pub effect: Effect,
@@ -40,12 +40,12 @@ pub(super) struct Emitted {
 #[derive(Clone, Default)]
 pub(super) struct Leaving {
     pub effects: VecDeque<Emitted>,
-    /// How many of them have begun.
+    /// Number of effects that have begun.
     pub begun: usize,
 }
 
 impl Leaving {
-    /// The latest of the first `count` effects.
+    /// The first `count` effects, latest first.
     pub fn before(&self, count: usize) -> impl Iterator<Item = &Effect> {
         let first = self.effects.range(..count);
         first.rev().map(|emitted| &emitted.effect)

@@ -1,4 +1,4 @@
-//! Bytes when the power fails: the lost data, the pages in RAM that a capacitor saves, and the mount.
+//! The bytes at a loss of power: the lost data, the pages in RAM that a capacitor saves, and the mount.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -14,8 +14,8 @@ use super::table::PageTable;
 use super::{Payload, image_of};
 
 impl Payload {
-    /// The power fails: RAM is lost, and so is the unfinished part of each step in service. `elapsed` gives how long ago the step
-    /// at a die began.
+    /// The power fails: the contents of RAM are lost, and so is the unfinished part of each step in service.
+    /// `elapsed` gives the ticks since the step at a die began.
     pub fn cut(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -27,12 +27,12 @@ impl Payload {
         self.medium.cut(elapsed, timing, bad, random)
     }
 
-    /// Mounts `ftl`, a layer like this one that was just built without contents, after a [cut](Self::cut); a device made of it and of an empty buffer
-    /// goes on with these bytes. `watch` sees each step that puts blocks in order, while it is in service
-    /// on a die.
+    /// Mounts `ftl` after a [cut](Self::cut). `ftl` is a layer like the one in use, just built without contents. A
+    /// device made of it and an empty buffer can then go on with these bytes. `watch` sees each step that repairs
+    /// blocks, while it is in service on a die.
     ///
     /// # Errors
-    /// If the layer cannot be mounted, or finds no room.
+    /// If the layer cannot be mounted, or finds no room for its repairs.
     pub fn mount(
         &mut self,
         ftl: &mut dyn Ftl,
@@ -44,13 +44,13 @@ impl Payload {
         Ok(report)
     }
 
-    /// The medium, for callers that program past the device.
+    /// The medium, for callers that program it without the device.
     pub(crate) fn medium_mut(&mut self) -> &mut Medium {
         &mut self.medium
     }
 
-    /// The pages in RAM whose newest contents are not on flash: first those that were emitted, by emission, then those of
-    /// `dirty`, in its order. Each is named once.
+    /// The pages in RAM whose newest contents are not on flash: first pages that were emitted, in the order of
+    /// emission, then pages of `dirty`, in its order. Each page occurs once.
     pub(crate) fn unsaved(&self, dirty: &[Lpn]) -> Vec<Lpn> {
         let is_wanted = |page: Lpn| {
             let newest = self.newest(page);
@@ -67,7 +67,7 @@ impl Payload {
         all.filter(|page| named.insert(*page)).collect()
     }
 
-    /// When the first program of `page` was emitted that is not on flash.
+    /// The number of the first emitted program of `page` that is not on flash; `None` if there is no such program.
     fn first_unsaved(&self, page: Lpn, leaving: &Leaving) -> Option<u64> {
         let mut effects = leaving.effects.iter();
         let is_unsaved = |effect: &Effect| match effect {
@@ -83,7 +83,7 @@ impl Payload {
         newest.is_some_and(|spare| spare.version >= version)
     }
 
-    /// Programs `page` as it is in RAM by `operations` on `die`, which end at once.
+    /// Programs the contents of `page` in RAM by `operations` on `die`, which end at once.
     pub(crate) fn save(
         &mut self,
         die: u32,
@@ -97,7 +97,8 @@ impl Payload {
         Ok(())
     }
 
-    /// The capacitor is empty: RAM is lost, and no page has a place until a mount has found it.
+    /// Called when the capacitor is empty: RAM is lost, and the places of all pages are unknown until a mount has
+    /// found them.
     pub(crate) fn forget_ram(&mut self) {
         self.clear_ram();
         self.medium.forget_places();

@@ -1,11 +1,11 @@
-//! Data that only few pages have.
+//! A table of data that only few pages have.
 
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 use destage_buffer::page_map::PageMap;
 
-/// Things by page. A place that becomes free is used again without being cleared, and keeps its memory.
+/// Values by page. A place that becomes free is reused without being cleared, and keeps its memory.
 #[derive(Clone)]
 pub(super) struct PageTable<T> {
     places: PageMap<()>,
@@ -22,32 +22,33 @@ impl<T: Default> PageTable<T> {
         }
     }
 
-    /// How many pages have something.
+    /// Number of pages that have a value.
     pub fn len(&self) -> usize {
         self.places.len()
     }
 
-    /// What `page` has.
+    /// The value of `page`.
     #[inline]
     pub fn get(&self, page: Lpn) -> Option<&T> {
         let place = self.places.get(page)?;
         Some(&self.things[place as usize])
     }
 
-    /// What `page` has, to be changed.
+    /// The value of `page`, for changes.
     #[inline]
     pub fn get_mut(&mut self, page: Lpn) -> Option<&mut T> {
         let place = self.places.get(page)?;
         Some(&mut self.things[place as usize])
     }
 
-    /// As above; a page without data gets the buffer that the page before it has left.
+    /// The value of `page`, for changes. A page without a value gets a free place, with the value that another page
+    /// has left there.
     pub fn place(&mut self, page: Lpn) -> &mut T {
         let (position, place) = self.places.locate(page);
         let place = place.unwrap_or_else(|| {
             let place = self.free.pop().unwrap_or_else(|| {
                 if self.things.len() == self.things.capacity() {
-                    // Doubling would take too much memory for a table as large as a buffer.
+                    // Doubling would take too much memory for a table that is as large as a buffer.
                     self.things.reserve_exact(self.things.len() / 8 + 8);
                 }
                 self.things.push(T::default());
@@ -59,14 +60,14 @@ impl<T: Default> PageTable<T> {
         &mut self.things[place as usize]
     }
 
-    /// `page` has no data any more; the caller gets the old data and may keep a part of them.
+    /// Removes the value of `page`. The caller gets the value, and may leave a part of it in place.
     pub fn vacate(&mut self, page: Lpn) -> Option<&mut T> {
         let place = self.places.remove(page)?;
         self.free.push(place);
         Some(&mut self.things[place as usize])
     }
 
-    /// Every page that has something, in no order that means anything.
+    /// All pages that have a value, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = (Lpn, &T)> {
         let things = (0..).zip(&self.things);
         things.filter_map(|(place, thing)| {

@@ -1,13 +1,14 @@
-//! A channel: until when it is occupied, and its later bookings.
+//! A channel: the time until which it is occupied, and its later bookings.
 
 use alloc::vec::Vec;
 
 use destage_base::Ticks;
 
-/// Windows a channel can have booked at a time; beyond it a later phase holds the channel to its end.
+/// The largest number of bookings that a channel keeps. A further phase is not booked: it holds the channel
+/// until its end.
 const MOST_BOOKED: usize = 32;
 
-/// One channel. Times of issue may not go down.
+/// One channel. Commands have to come in ascending order of their times of issue.
 #[derive(Clone, Default)]
 pub struct Channel {
     held_until: Ticks,
@@ -16,7 +17,8 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// The first place for `length`, not before `earliest`, of a command issued at `issued`.
+    /// The earliest start, not before `earliest`, of a phase of `length` ticks that belongs to a command
+    /// issued at `issued`.
     fn place(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         let past = self.booked.iter().take_while(|(_, end)| *end <= issued);
         let past = past.count();
@@ -33,7 +35,7 @@ impl Channel {
         start
     }
 
-    /// A phase that runs as soon as it can, and holds the channel; its end.
+    /// Adds a phase that runs as soon as it can; no later phase starts before it. Returns its end.
     pub fn hold(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         if length == 0 {
             return earliest;
@@ -43,7 +45,7 @@ impl Channel {
         end
     }
 
-    /// A phase that is booked, so that others may run before it; its end.
+    /// Books a phase, so that later phases may still run before it. Returns its end.
     pub fn book(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         if length == 0 {
             return earliest;

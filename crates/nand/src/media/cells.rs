@@ -1,4 +1,4 @@
-//! How long cells take: by type of page.
+//! The times of the cells, by type of page.
 
 use alloc::vec::Vec;
 
@@ -7,11 +7,11 @@ use destage_base::Ticks;
 /// Times of the cells, in ticks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cells {
-    /// A read, by type of page; the last one stands for all further types.
+    /// Times of a read, by type of page. All types beyond the last entry have the time of the last entry.
     pub read: Vec<Ticks>,
-    /// A program, by type of page; the last one stands for all further types.
+    /// Times of a program, by type of page. All types beyond the last entry have the time of the last entry.
     pub program: Vec<Ticks>,
-    /// An erase of a block.
+    /// Time of the erase of a block.
     pub erase: Ticks,
 }
 
@@ -24,13 +24,13 @@ fn by_type(times: &[Ticks], page_type: u32) -> Ticks {
 }
 
 impl Cells {
-    /// A read of a page of this type.
+    /// Ticks that a read of a page of this type takes.
     #[must_use]
     pub fn read(&self, page_type: u32) -> Ticks {
         by_type(&self.read, page_type)
     }
 
-    /// A program of a page of this type.
+    /// Ticks that a program of a page of this type takes.
     #[must_use]
     pub fn program(&self, page_type: u32) -> Ticks {
         by_type(&self.program, page_type)

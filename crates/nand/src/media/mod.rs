@@ -1,15 +1,18 @@
-//! When flash commands of dies that share channels are done: phases on resources, booked when a command is issued.
+//! The end times of flash commands of dies that share channels. The phases of a command are booked on channels,
+//! dies and registers when the command is issued.
 //!
-//! A pure function of its timelines: a command is given with the time of its issue and is answered at once with its
-//! end. Nothing is revised later, so commands are to come in the order of their issue.
+//! The caller gives a command with the time of its issue, and gets its end at once. This end is not revised later
+//! (only [`Media::change_done`] may move, if reads interrupt), so commands have to come in the order of their
+//! issue.
 //!
-//! | resource | held by |
+//! | resource | occupied by |
 //! | --- | --- |
 //! | channel (`bus`) | command and address, one page of data, status; each a phase of fixed length |
 //! | array of a die | the cells' part of a read, program or erase |
 //! | cache register of a plane ([`Registers`]) | a page that was read, until its data have left; pages to be programmed together, until the cells take them |
 //!
-//! The rules are those of FEMU's media layer, which is public and has published examples (docs/SPEC.md, "Shared channels").
+//! The rules are those of FEMU's media layer, which is public and has published examples
+//! (docs/SPEC.md, "Shared channels").
 
 mod bus;
 mod cells;
@@ -26,8 +29,8 @@ pub use self::cells::Cells;
 pub use self::registers::{Cached, Registers};
 use crate::operation::Kind;
 
-/// Lengths of the phases on a channel whose length does not depend on the command, in ticks. A phase of length 0 takes no
-/// part.
+/// Lengths of the channel phases that are the same for every command, in ticks. A phase of length 0 does not use
+/// the channel.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct BusTimes {
     /// Command and address.
@@ -36,7 +39,7 @@ pub struct BusTimes {
     pub status: Ticks,
 }
 
-/// Pauses between the planes of a command on several, in ticks.
+/// Pauses between the planes of a command on several planes, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PlaneGaps {
     /// Of a read.
@@ -47,27 +50,27 @@ pub struct PlaneGaps {
     pub erase: Ticks,
 }
 
-/// How a program or an erase is interrupted.
+/// How reads interrupt a program or an erase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Suspend {
-    /// Ticks it takes.
+    /// Ticks that an interruption takes.
     pub cost: Ticks,
-    /// Most interruptions of one program or erase; further reads wait for its end.
+    /// The largest number of interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,
-    /// Cells work in pulses of this many ticks, counted back from the end of the program or erase, and stop only between two of them; 0: they stop at
-    /// any time.
+    /// Length in ticks of the pulses in which the cells work. Pulses are counted back from the end of the program
+    /// or erase, and the cells stop only between two pulses. 0 means that the cells stop at any time.
     pub pulse: Ticks,
-    /// A program that has no more than this left is not interrupted.
+    /// A program is not interrupted if no more than this many ticks would be left when its cells stop.
     pub tail: Ticks,
-    /// [`Media::change_done`] moves by the time of the interruptions; otherwise the answer given at the issue stands, and only the array is in use
-    /// for longer.
+    /// Whether [`Media::change_done`] moves by the time of the interruptions. Otherwise the end given at the issue
+    /// stays, and only the array is in use for longer.
     pub moves_end: bool,
 }
 
-/// The structure of the media, and their abilities.
+/// The structure and the abilities of the media.
 #[derive(Clone, Debug)]
 pub struct MediaConfig {
-    /// Channels.
+    /// Number of channels.
     pub channels: u32,
     /// Dies of a channel.
     pub dies_per_channel: u32,
@@ -75,11 +78,11 @@ pub struct MediaConfig {
     pub planes: u32,
     /// Times of the cells.
     pub cells: Cells,
-    /// Phases on the channel; without them data take no time.
+    /// Phases on the channel; if `None`, command, data and status take no time.
     pub bus: Option<BusTimes>,
-    /// A read of one plane interrupts a program or an erase.
+    /// How a read of one plane interrupts a program or an erase; `None` if it does not.
     pub suspend: Option<Suspend>,
-    /// A plane has a cache register. Needs `bus`.
+    /// The cache registers of the planes; `None` if there are none. Needs `bus`.
     pub registers: Option<Registers>,
 }
 
@@ -88,63 +91,66 @@ pub struct MediaConfig {
 pub struct Command {
     /// What it does.
     pub kind: Kind,
-    /// The die, counted through the dies of a channel, then the channels.
+    /// The die. Dies are numbered channel by channel.
     pub die: u32,
     /// Plane of the die.
     pub plane: u32,
-    /// Type of the page within its cell, from 0; of no meaning for erases.
+    /// Type of the page: which bit of its cells the page is, from 0; without meaning for an erase.
     pub page_type: u32,
-    /// Ticks for which its data are on the channel; `None` if the command is half of a copy inside its die,
-    /// of which nothing is on the channel.
+    /// Ticks for which its data occupy the channel; `None` if the command is half of a copy inside its die, which
+    /// does not use the channel.
     pub data: Option<Ticks>,
 }
 
-/// Until when the array of a die is in use, and by which operation.
+/// The use of the cell array of a die: until when it is busy, and with which operations.
 #[derive(Clone, Copy, Default)]
 struct Array {
     busy_until: Ticks,
-    /// End of the last program or erase.
+    /// End of the cells' work on the last program or erase.
     change_ends: Ticks,
-    /// Whether that is a program.
+    /// Whether the last program or erase is a program.
     is_program: bool,
-    /// End of the last read.
+    /// End of the cells' work on the last read.
     read_ends: Ticks,
-    /// When the last program or erase is done.
+    /// The time at which the last program or erase is done, its status included.
     change_done: Ticks,
-    /// The status of the last erase, where it was booked.
+    /// Begin and end of the status of the last erase.
     status: (Ticks, Ticks),
     /// How often the last program or erase was interrupted.
     interruptions: u32,
-    /// With cache registers: before, the cells do not work on the last program or erase.
+    /// With cache registers: the time at which the cells begin to work on the last program or erase; 0 if they are
+    /// not busy with another operation before.
     change_begins: Ticks,
 }
 
 impl Array {
-    /// The rest of the pulse under way at `ready`, before the end of the last program or erase.
+    /// Ticks that are left at `ready` of the pulse in progress. `ready` is before the end of the last program or
+    /// erase.
     fn pulse_left(&self, ready: Ticks, suspend: &Suspend) -> Ticks {
         let left = self.change_ends - ready;
         left.checked_rem(suspend.pulse).unwrap_or(0)
     }
 
-    /// Whether the cells can be stopped by a read that is ready at `ready`, before the end of the last program or erase.
+    /// Whether a read that is ready at `ready` can stop the cells. `ready` is before the end of the last program or
+    /// erase.
     fn stops(&self, ready: Ticks, suspend: &Suspend) -> bool {
         let behind = self.change_ends - ready - self.pulse_left(ready, suspend);
         behind > if self.is_program { suspend.tail } else { 0 }
     }
 }
 
-/// The timelines. See the [module](self).
+/// The channels and dies with their bookings. See the [module](self).
 #[derive(Clone)]
 pub struct Media {
     config: MediaConfig,
     channels: Vec<Channel>,
     dies: Vec<Array>,
-    /// When the cache register of each plane is free, die by die.
+    /// The time at which the cache register of each plane is free, die by die.
     cache_free: Vec<Ticks>,
 }
 
 impl Media {
-    /// Idle media.
+    /// Media on which nothing is in progress.
     #[must_use]
     pub fn new(config: MediaConfig) -> Self {
         let dies = (config.channels * config.dies_per_channel) as usize;
@@ -156,26 +162,27 @@ impl Media {
         }
     }
 
-    /// When the cells of `die` are free, as far as is known.
+    /// The time at which the cells of `die` are free, according to the commands so far.
     #[must_use]
     pub fn free_from(&self, die: u32) -> Ticks {
         self.dies[die as usize].busy_until
     }
 
-    /// When the last program or erase of `die` is done, after the interruptions so far.
+    /// The time at which the last program or erase of `die` is done, after the interruptions so far.
     #[must_use]
     pub fn change_done(&self, die: u32) -> Ticks {
         self.dies[die as usize].change_done
     }
 
-    /// Whether a read issued at `now` would interrupt a program or an erase, as far as the channel lets it.
+    /// Whether a read issued at `now` would interrupt a program or an erase, if the channel were free at `now`.
     #[must_use]
     pub fn takes_read(&self, now: Ticks, die: u32) -> bool {
         let ready = now + self.config.bus.map_or(0, |bus| bus.command);
         self.interruption(die, ready).is_some()
     }
 
-    /// Carries out `command`, issued at `now`; when it is over: the host has its data, or the change is done.
+    /// Carries out `command`, issued at `now`. Returns the time at which it is over: the host has its data, or the
+    /// change is done.
     pub fn operate(&mut self, now: Ticks, command: &Command) -> Ticks {
         match command.kind {
             Kind::Read => self.read(now, command, true),
@@ -183,13 +190,14 @@ impl Media {
         }
     }
 
-    /// Carries out the read `command`, issued at `now`, behind everything that the die has begun.
+    /// Carries out the read `command`, issued at `now`, after everything that the die has begun. Returns the time
+    /// at which it is over.
     pub fn read_behind(&mut self, now: Ticks, command: &Command) -> Ticks {
         self.read(now, command, false)
     }
 
-    /// Data of a page for which a later command programs the cells come to `plane` of `die`, from `now` on; when they are
-    /// there.
+    /// Transfers the data of a page to `plane` of `die`, from `now` on. A later command programs the page. Returns
+    /// the time at which the data have arrived.
     pub fn load(&mut self, now: Ticks, die: u32, plane: u32, data: Ticks) -> Ticks {
         let command = self.config.bus.map_or(0, |bus| bus.command);
         let ready = self.hold(die, now, now, command);
@@ -197,7 +205,7 @@ impl Media {
         self.hold(die, now, ready.max(free), data)
     }
 
-    /// A read; whether it may interrupt.
+    /// Carries out a read and returns its end. `interrupts` says whether it may interrupt a program or an erase.
     fn read(&mut self, now: Ticks, command: &Command, interrupts: bool) -> Ticks {
         let (die, plane) = (command.die, command.plane);
         let time = self.config.cells.read(command.page_type);
@@ -219,7 +227,7 @@ impl Media {
         self.book(die, now, left, bus.status)
     }
 
-    /// A program or an erase.
+    /// Carries out a program or an erase and returns its end.
     fn change(&mut self, now: Ticks, command: &Command) -> Ticks {
         let (die, plane) = (command.die, command.plane);
         let (bus, data) = self.on_bus(command);
@@ -237,23 +245,24 @@ impl Media {
         let end = ready.max(busy) + time;
         self.dies[die as usize].busy_until = end;
         self.note_end(die, command.kind, end);
-        // No operation waits for the status of a program; an erase ends with it.
+        // No operation waits for the status of a program; an erase is done only after its status.
         let done = match command.kind {
             Kind::Program => end,
             Kind::Read | Kind::Erase => self.book(die, now, end, bus.status),
         };
         let array = &mut self.dies[die as usize];
-        // It may be interrupted while its data arrive, but not while the cells work on another operation.
+        // A read may interrupt it while its data arrive, but not while the cells still work on an earlier
+        // operation.
         array.change_begins = if busy > ready { busy } else { 0 };
         array.change_done = done;
         array.status = (end.max(done.saturating_sub(bus.status)), done);
         done
     }
 
-    /// How a read that is ready at `ready` interrupts the work of `die`, if it does.
+    /// How a read that is ready at `ready` interrupts the program or erase of `die`; `None` if it does not.
     fn interruption(&self, die: u32, ready: Ticks) -> Option<Suspend> {
         let array = &self.dies[die as usize];
-        // The cells work on it, and nothing waits behind it.
+        // The cells work on the program or erase, and no operation waits behind it.
         let is_alone = self.config.registers.is_none()
             || (array.change_begins <= ready && array.change_ends == array.busy_until);
         self.config.suspend.filter(|suspend| {
@@ -265,8 +274,8 @@ impl Media {
         })
     }
 
-    /// Puts a read of `time`, issued and ready at `(issued, ready)`, before the end of the program or erase of `die`; its
-    /// start.
+    /// Puts a read before the end of the program or erase of `die`, and returns its start. The read was issued at
+    /// `issued`, is ready at `ready`, and takes `time` ticks.
     fn interrupt(
         &mut self,
         die: u32,
@@ -276,7 +285,7 @@ impl Media {
     ) -> Ticks {
         let array = &mut self.dies[die as usize];
         let (start, shift) = if array.read_ends > ready {
-            // It joins the reads of a suspension under way.
+            // The read joins the reads of a suspension in progress.
             (array.read_ends, time)
         } else {
             array.interruptions += 1;
@@ -292,7 +301,7 @@ impl Media {
         start
     }
 
-    /// The last program or erase of `die` ends later: so does its status.
+    /// Moves the end of the last program or erase of `die`, and with it the status.
     fn move_end(&mut self, die: u32, issued: Ticks) {
         let Array {
             change_ends,
@@ -307,7 +316,8 @@ impl Media {
         array.status = (done - (end - begin), done);
     }
 
-    /// The phases of `command` on the channel; of length 0 if it is not modelled.
+    /// The phases of `command` on the channel; all have length 0 if the channel is not modelled or the command does
+    /// not use it.
     fn on_bus(&self, command: &Command) -> (BusTimes, Ticks) {
         self.config.bus.zip(command.data).unwrap_or_default()
     }
@@ -316,13 +326,13 @@ impl Media {
         (die / self.config.dies_per_channel) as usize
     }
 
-    /// A phase that runs as soon as it can; its end.
+    /// Adds a channel phase that runs as soon as it can; returns its end.
     fn hold(&mut self, die: u32, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         let channel = self.channel_of(die);
         self.channels[channel].hold(issued, earliest, length)
     }
 
-    /// A phase booked for later; its end.
+    /// Books a channel phase for later; returns its end.
     fn book(&mut self, die: u32, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         let channel = self.channel_of(die);
         self.channels[channel].book(issued, earliest, length)

@@ -1,33 +1,35 @@
-//! Cache registers: a plane reads or programs a page while the page before leaves, or the next comes.
+//! Cache registers: a plane reads or programs a page while the data of the previous page leave, or those of the
+//! next page arrive.
 
 use destage_base::Ticks;
 
 use super::{Command, Media};
 use crate::operation::Kind;
 
-/// The use of cache registers, and the time of a page between page register and cache register.
+/// The use of cache registers: the ticks that a page needs between page register and cache register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Registers {
-    /// Of reads (tRCBSY); `None` if reads do not use it.
+    /// Time of a read (tRCBSY); `None` if reads do not use the cache register.
     pub read: Option<Ticks>,
-    /// Of programs (tPCBSY); `None` if programs do not use it.
+    /// Time of a program (tPCBSY); `None` if programs do not use the cache register.
     pub program: Option<Ticks>,
 }
 
-/// When a command that uses a cache register is over.
+/// The times at which a command that uses a cache register is over.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cached {
-    /// The host has its data, or the change is done.
+    /// The time at which the host has its data, or the change is done.
     pub done: Ticks,
-    /// The next command of the die may be issued; not after `done`.
+    /// The time from which the next command of the die may be issued; not after `done`.
     pub next: Ticks,
-    /// From when to when it waited for the cells, and for the cache register, which an earlier command used.
+    /// Two spans, each with its begin and end: the wait for the cells, and the wait for the cache register, which
+    /// an earlier command used.
     pub waited: [(Ticks, Ticks); 2],
 }
 
 impl Media {
-    /// Carries out `command` on one plane, issued at `now`, with the cache register of its plane; returns `None` without any effect if such a command
-    /// uses none.
+    /// Carries out `command` on one plane, issued at `now`, with the cache register of its plane. Returns `None`,
+    /// without any effect, if such a command uses no cache register.
     pub fn operate_cached(&mut self, now: Ticks, command: &Command) -> Option<Cached> {
         let registers = self.config.registers?;
         let data = command.data?;
@@ -77,7 +79,7 @@ impl Media {
         })
     }
 
-    /// The cache register of this plane, if it has one, is in use until then.
+    /// Notes that the cache register of this plane, if it has one, is in use until `until`.
     pub(super) fn note_left(&mut self, die: u32, plane: u32, until: Ticks) {
         if self.config.registers.is_some() {
             let index = self.plane_index(die, plane);

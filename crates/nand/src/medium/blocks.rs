@@ -1,4 +1,4 @@
-//! The blocks of a die. Those that nothing ever happened to take no memory.
+//! The blocks of a die. Blocks that no operation has changed take no memory.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -8,13 +8,13 @@ use core::ops::{Index, IndexMut};
 use super::cells::Block;
 
 const CHUNK_BITS: u32 = 6;
-/// Blocks that are made together.
+/// Number of blocks that are allocated together.
 const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// The state of every block at first.
+/// The state that every block has at first.
 static ERASED: Block = Block::new();
 
-/// The blocks of a die, by number. A block that is only [read](Index) is not made for that; a block that is [changed](IndexMut) is.
+/// The blocks of a die, by number. [Reading](Index) a block does not allocate it; [changing](IndexMut) it does.
 #[derive(Clone)]
 pub(super) struct Blocks {
     chunks: Vec<Option<Box<[Block; CHUNK]>>>,
@@ -28,12 +28,12 @@ impl Blocks {
         Self { chunks, count }
     }
 
-    /// How many blocks the die has.
+    /// Number of blocks of the die.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Block `number`, if the die has it.
+    /// The block `number`; `None` if the die has no such block.
     pub fn get(&self, number: u32) -> Option<&Block> {
         (number < self.count).then(|| &self[number])
     }
@@ -43,14 +43,14 @@ impl Blocks {
         (0..self.count).map(|number| &self[number])
     }
 
-    /// The blocks that something may have happened to, with their numbers.
+    /// The allocated blocks, with their numbers. All other blocks are as they were at first.
     pub fn made(&self) -> impl Iterator<Item = (u32, &Block)> {
         let chunks = (0..).step_by(CHUNK).zip(&self.chunks);
         let made = chunks.filter_map(|(first, chunk)| Some((first, chunk.as_deref()?)));
         made.flat_map(|(first, chunk)| (first..).zip(chunk))
     }
 
-    /// Changes all blocks.
+    /// Calls `change` with every block.
     pub fn for_each_mut(&mut self, change: impl FnMut(&mut Block)) {
         let all = self.chunks.iter_mut().map(made);
         let all = all.flat_map(|chunk| &mut chunk[..]);

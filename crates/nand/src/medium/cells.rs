@@ -1,4 +1,4 @@
-//! The pages of a block, and the sums over them.
+//! The pages of a block, and the checksum of their contents.
 
 use alloc::sync::Arc;
 use alloc::vec;
@@ -9,39 +9,40 @@ use destage_base::Lpn;
 use super::Spare;
 use crate::filled::Filled;
 
-/// Nothing was programmed since the last erase.
+/// Code of a page that was not programmed since the last erase.
 const ERASED: u16 = u16::MAX;
-/// A page was programmed without a name.
+/// Code of a page of which it is not known whether it was programmed: a device was filled, but no logical page is
+/// there.
 const UNKNOWN: u16 = u16::MAX - 1;
-/// A program or an erase was cut off here: neither data nor spare area can be read.
+/// Code of a page whose program was cut off, or whose block's erase was: neither data nor spare area can be read.
 const UNREADABLE: u16 = u16::MAX - 2;
-/// The contents that a fill has left are there.
+/// Code of a page that holds the contents of a fill.
 const FILLED: u16 = u16::MAX - 3;
-/// The offset of an entry whose page cannot be read any more.
+/// The offset of an entry of `stored` whose page cannot be read any more.
 const LOST: u32 = u32::MAX;
 
 /// The bytes of a programmed page.
 #[derive(Clone, Debug)]
 pub(super) enum Data {
-    /// Zeros that are not kept: maps and summaries.
+    /// Zeros that are not stored: the page is a map or a summary.
     Zeros,
     /// The bytes themselves.
     Here(Arc<[u8]>),
-    /// The bytes are where the medium keeps durable data, and have this sum.
+    /// The bytes are in the store of the medium, and have this checksum.
     Filed(u64),
 }
 
-/// A programmed page.
+/// The contents of a programmed page.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
     pub spare: Spare,
     pub data: Data,
-    /// Its program was cut off, and the drive does not notice.
+    /// Whether the program was cut off without the drive noticing.
     pub is_torn: bool,
 }
 
 impl Stored {
-    /// The contents that a fill has programmed as `page`.
+    /// The contents of a page that a fill has programmed as the logical `page`.
     pub fn filled(page: Lpn) -> Self {
         Self {
             spare: Spare::filled(page),
@@ -51,36 +52,37 @@ impl Stored {
     }
 }
 
-/// The known state of a page.
+/// What is known about a page.
 pub(super) enum Cell<'a> {
     Erased,
     Unknown,
     Unreadable,
-    /// A fill before the first request has left this logical page.
+    /// A fill before the first request has left this logical page here.
     Filled(Lpn),
     Stored(&'a Stored),
 }
 
-/// A block. One that was never programmed takes no memory.
+/// The state of a block. A block that was never programmed allocates nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
     /// The contents that a fill before the first request has left, until the block is erased.
     filled: Filled,
-    /// For each page its position in `stored`, once a page after those is programmed.
+    /// For each page its position in `stored`, or one of the codes above. Empty until the first program or error
+    /// after the fill or erase.
     cells: Vec<u16>,
-    /// Programmed pages, in the order of programming, with their offsets.
+    /// The programmed pages with their offsets, in the order of programming.
     stored: Vec<(u32, Stored)>,
     /// The page after the last one programmed.
     end: u32,
-    /// It is not known whether something is there: it may be read, and programmed.
+    /// Whether it is unknown if the pages hold anything: they may be read, and programmed.
     is_unknown: bool,
-    /// How often it was erased.
+    /// How often the block was erased.
     pub erases: u32,
-    /// Pages that were programmed before the latest erase, or found unreadable.
+    /// Number of pages that were programmed, or found unreadable, before the latest erase.
     pub earlier: u64,
 }
 
-/// The state of a block before a page of it was programmed.
+/// The part of a block's state that the program of a page changes, as it was before.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Before {
     end: u32,
@@ -111,7 +113,7 @@ impl Block {
         }
     }
 
-    /// The entry of `page` in `cells`, or the one that it would have.
+    /// The entry of `page` in `cells`; if `cells` is empty, the entry that the page would have.
     fn code(&self, page: u32) -> u16 {
         match self.cells.get(page as usize) {
             Some(code) => *code,
@@ -121,7 +123,7 @@ impl Block {
         }
     }
 
-    /// Makes the entries of its `pages`.
+    /// Fills `cells`, for a block of `pages` pages, if it is empty.
     fn make_cells(&mut self, pages: u32) {
         if self.cells.is_empty() {
             self.cells = (0..pages).map(|page| self.code(page)).collect();
@@ -135,7 +137,7 @@ impl Block {
         }
     }
 
-    /// The spare area of `page`, if that can be read.
+    /// The spare area of `page`, if it can be read.
     pub fn spare(&self, page: u32) -> Option<Spare> {
         match self.cell(page) {
             Cell::Stored(stored) => Some(stored.spare),
@@ -152,25 +154,25 @@ impl Block {
         self.end
     }
 
-    /// Programmed pages with their offsets, except those that a fill has left.
+    /// The programmed pages that can be read, with their offsets, except the contents of a fill.
     pub fn all(&self) -> impl Iterator<Item = (u32, &Stored)> {
         let readable = self.stored.iter().filter(|(page, _)| *page != LOST);
         readable.map(|(page, stored)| (*page, stored))
     }
 
-    /// The contents that a fill has left here, with the offsets.
+    /// The contents that a fill has left in this block: offsets and logical pages.
     pub fn filled(&self) -> impl Iterator<Item = (u32, Lpn)> {
         let is_there = |(page, _): &(u32, Lpn)| self.code(*page) == FILLED;
         self.filled.pages().filter(is_there)
     }
 
-    /// The contents that a fill has left, if nothing has happened to the block since.
+    /// The contents of a fill, if nothing has happened to the block since.
     pub fn as_filled(&self) -> Option<&Filled> {
         let is_so = self.cells.is_empty() && !self.filled.is_nothing();
         is_so.then_some(&self.filled)
     }
 
-    /// Pages that were programmed since the last erase, or are unreadable.
+    /// Number of pages that were programmed since the last erase, or are unreadable.
     pub fn entries(&self) -> u64 {
         let known = self.cells.iter();
         let known = known.filter(|cell| **cell != ERASED && **cell != UNKNOWN);
@@ -180,12 +182,12 @@ impl Block {
         }
     }
 
-    /// Whether nothing is known to have been programmed since the last erase.
+    /// Whether no page is known to have been programmed since the last erase.
     pub fn is_erased(&self) -> bool {
         self.end == 0
     }
 
-    /// Programs `page`, of `pages`. The state to which [`Block::take_back`] returns.
+    /// Programs `page` in a block of `pages` pages. Returns the state to which [`Block::take_back`] goes back.
     pub fn put(&mut self, page: u32, pages: u32, stored: Stored) -> Before {
         let before = Before {
             end: self.end,
@@ -199,10 +201,10 @@ impl Block {
         before
     }
 
-    /// Undoes the program of `page`: the state `before` it is restored, except for later programs in the block.
+    /// Undoes the program of `page`: restores the state `before` it, except for later programs in the block.
     pub fn take_back(&mut self, page: u32, before: Before) {
         if self.cells.get(page as usize) == Some(&UNREADABLE) {
-            // A later erase was cut off.
+            // A later erase of the block was cut off, so there is nothing to restore.
             return;
         }
         self.drop_stored(page);
@@ -217,13 +219,13 @@ impl Block {
         }
     }
 
-    /// The program of `page` was cut off.
+    /// Makes `page` unreadable, because its program was cut off.
     pub fn break_off(&mut self, page: u32) {
         self.drop_stored(page);
         self.cells[page as usize] = UNREADABLE;
     }
 
-    /// The contents programmed at `page` are void.
+    /// Removes the contents that were programmed at `page`.
     fn drop_stored(&mut self, page: u32) {
         let position = usize::from(self.cells[page as usize]);
         if position + 1 == self.stored.len() {
@@ -233,13 +235,13 @@ impl Block {
         }
     }
 
-    /// The remains of the program of `page`, which was cut off.
+    /// Stores what is left of the contents of `page`, whose program was cut off.
     pub fn restore_torn(&mut self, page: u32, stored: Stored) {
         let end = self.end;
         self.put(page, end, stored);
     }
 
-    /// `page`, whose bytes were elsewhere, has `bytes` here.
+    /// Takes the `bytes` of `page`, which were in the store, into RAM.
     pub fn hold(&mut self, page: u32, bytes: Arc<[u8]>) {
         let position = self.cells.get(page as usize).copied();
         let stored = position.and_then(|position| self.stored.get_mut(usize::from(position)));
@@ -248,7 +250,8 @@ impl Block {
         }
     }
 
-    /// Gives the bytes of all pages that are here to `file`, which has them from now on.
+    /// Passes the bytes in RAM of every page to `file`, which stores them. From then on the block has only their
+    /// checksum.
     pub fn file_all(&mut self, mut file: impl FnMut(u32, &[u8])) {
         for (page, stored) in &mut self.stored {
             if *page != LOST
@@ -260,14 +263,14 @@ impl Block {
         }
     }
 
-    /// `page`, of `pages`, is found to be unreadable.
+    /// Makes `page`, in a block of `pages` pages, unreadable, because its entry in the store is.
     pub fn spoil(&mut self, page: u32, pages: u32) {
         self.make_cells(pages);
         self.cells[page as usize] = UNREADABLE;
         self.end = self.end.max(page + 1);
     }
 
-    /// `page`, of `pages`, was programmed long ago and cannot be read any more.
+    /// Makes `page`, in a block of `pages` pages, unreadable, although its program has ended.
     pub fn lose(&mut self, page: u32, pages: u32) {
         self.make_cells(pages);
         let code = core::mem::replace(&mut self.cells[page as usize], UNREADABLE);
@@ -276,7 +279,7 @@ impl Block {
         }
     }
 
-    /// The erase of the block, which has `pages` pages, was cut off.
+    /// Makes all `pages` pages of the block unreadable, because its erase was cut off.
     pub fn break_erase(&mut self, pages: u32) {
         *self = Self {
             cells: vec![UNREADABLE; pages as usize],
@@ -287,25 +290,27 @@ impl Block {
         };
     }
 
-    /// A fill before the first request leaves `logical` at `page`, of `pages`.
+    /// Notes that a fill before the first request leaves the page `logical` at `page`, in a block of `pages` pages.
     pub fn fill(&mut self, page: u32, logical: Lpn, pages: u32) {
         self.filled.put(page, logical, pages);
         self.end = self.end.max(page + 1);
     }
 
-    /// A block of a device filled before: the contents of its other pages are unknown, and so is whether they have any.
+    /// Called for each block of a filled device: it is unknown whether the pages without logical pages hold
+    /// anything.
     pub fn fill_up(&mut self) {
         self.is_unknown = self.filled.is_nothing();
     }
 
-    /// Nothing is behind `page`, which is about to be programmed.
+    /// Notes that nothing is behind `page`, which is programmed in ascending order: unknown pages behind it are
+    /// erased.
     pub fn know_behind(&mut self, page: u32) {
         let behind = self.cells.iter_mut().skip(page as usize + 1);
         let unknown = behind.filter(|cell| **cell == UNKNOWN);
         unknown.for_each(|cell| *cell = ERASED);
     }
 
-    /// Erases it; returns its former state.
+    /// Erases the block and returns its former state.
     pub fn erase(&mut self) -> Self {
         let erased = Self {
             erases: self.erases + 1,
@@ -322,11 +327,11 @@ pub(super) fn mix(sum: u64, word: u64) -> u64 {
     (sum ^ word).wrapping_mul(PRIME).rotate_left(23)
 }
 
-/// A sum over `data`, by which contents are compared.
+/// A checksum over `data`, by which contents are compared.
 #[must_use]
 pub fn digest(data: &[u8]) -> u64 {
     let mut sum = 0xCBF2_9CE4_8422_2325;
-    // Four sums side by side, as the next step of one has to wait for the last.
+    // Four sums in parallel, because each step of a sum has to wait for the step before.
     let (quads, rest) = data.as_chunks::<32>();
     let mut sums = [1, 2, 3, 4];
     for quad in quads {

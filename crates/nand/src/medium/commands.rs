@@ -1,9 +1,10 @@
-//! Commands that begin and end one by one.
+//! Flash commands that begin and end one by one.
 //!
-//! A step is [started](Medium::start) when its die takes it up, and from then on its pages have their places and their bytes. Its programs and erases
-//! wait in RAM until a command says that it [begins](Medium::command_begins), and are in flight until the command has [ended](Medium::command_ended).
-//! Several steps of a die may be under way. One command programs one page, or all pages of a unit, which may take two passes; a page before its last
-//! pass is unreadable after a loss of power.
+//! When a die begins a step, the step is [started](Medium::start): from then on its pages have their places and
+//! their bytes. Its programs and erases wait in RAM until the caller says that their command
+//! [begins](Medium::command_begins). They are in flight until the command has [ended](Medium::command_ended). A die
+//! may have several steps in service. A command programs one page, or all pages of a unit, which may take two
+//! passes. A page whose last pass has not ended is unreadable after a loss of power.
 
 use alloc::vec::Vec;
 
@@ -14,23 +15,23 @@ use super::{Hold, Medium, Refusal};
 use crate::array::Ppn;
 use crate::operation::{Cause, Kind, Operation};
 
-/// A command: a page that is read, pages that are programmed together, or a block that is erased.
+/// A command: the read of a page, the program of pages that are programmed together, or the erase of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlashCommand {
     /// What it does.
     pub kind: Kind,
-    /// The page that is read, the last page that is programmed, or the first of the block that is erased.
+    /// The page that is read, the last page that is programmed, or the first page of the block that is erased.
     pub at: Ppn,
-    /// How many pages are programmed, one after the other; 1 of others.
+    /// Number of consecutive pages that are programmed; 1 for reads and erases.
     pub pages: u32,
-    /// The number of the pass.
+    /// Which pass over the pages it is.
     pub pass: Pass,
 }
 
-/// Which pass of the pages that a command programs it is.
+/// Which pass a command does over the pages that it programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pass {
-    /// There is no other.
+    /// The only pass.
     Only,
     /// The first of two.
     First,
@@ -39,7 +40,7 @@ pub enum Pass {
 }
 
 impl FlashCommand {
-    /// The command that `operation` is by itself.
+    /// The command that carries out `operation` alone.
     #[must_use]
     pub fn of(operation: &Operation) -> Self {
         Self {
@@ -50,37 +51,37 @@ impl FlashCommand {
         }
     }
 
-    /// Whether the page at `at` is part of it.
+    /// Whether the page at `at` is one of the command's pages.
     #[must_use]
     pub fn reaches(&self, Ppn(at): Ppn) -> bool {
         let Ppn(last) = self.at;
         at <= last && at + self.pages > last
     }
 
-    /// Whether `operation` is part of it.
+    /// Whether the command carries out `operation`.
     fn covers(&self, operation: &Operation) -> bool {
         operation.kind == self.kind && self.reaches(operation.at)
     }
 }
 
-/// How far the command is that carries out an operation.
+/// How far the command of an operation is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Progress {
-    /// It has not begun.
+    /// The command has not begun.
     Waits,
-    /// Its first of several passes begins at this time.
+    /// The first of two passes begins at this time.
     Halfway(Ticks),
-    /// Its last pass runs from one time to another, if it is not interrupted.
+    /// The last pass runs between these times, if it is not interrupted.
     Last {
         begins: Ticks,
         ends: Ticks,
-        /// There was one before.
+        /// Whether there was a first pass.
         is_second: bool,
     },
 }
 
 impl Medium {
-    /// As above, for a device whose commands begin and end one by one.
+    /// This medium, for a device whose commands begin and end one by one.
     #[must_use]
     pub fn by_commands(self) -> Self {
         Self {
@@ -89,17 +90,17 @@ impl Medium {
         }
     }
 
-    /// Whether its commands begin and end one by one.
+    /// Whether commands of this device begin and end one by one.
     #[must_use]
     pub fn is_by_commands(&self) -> bool {
         self.is_by_commands
     }
 
-    /// `command` of `die` begins at time `begins`, and takes `time` if nothing interrupts it.
+    /// Notes that `command` of `die` begins at time `begins`, and takes `time` ticks if nothing interrupts it.
     ///
     /// # Errors
-    /// If an erase begins before the copies out of its block, or the programs that replaced its pages, have ended; or a program in a block before its
-    /// erase has ended.
+    /// If an erase begins before the copies out of its block, or the programs that replaced its pages, have ended;
+    /// or if a program begins before the erase of its block has ended.
     pub fn command_begins(
         &mut self,
         die: u32,
@@ -113,7 +114,8 @@ impl Medium {
         match command.kind {
             Kind::Read => return Ok(()),
             Kind::Erase => {
-                // Pages programmed in the block after this erase do not matter.
+                // Programs that follow this erase do not matter: they replace pages that were programmed in the
+                // block after it.
                 let before = covered.first().map_or(u64::MAX, |place| {
                     self.dies[die as usize].done[*place].number
                 });
@@ -152,7 +154,8 @@ impl Medium {
         Ok(())
     }
 
-    /// The places, among the unfinished operations of `die`, of those that `command` carries out: none that come after an erase of its block.
+    /// The positions, among the unfinished operations of `die`, of the operations that `command` carries out.
+    /// Operations after an erase of the block are not among them.
     fn covered(&self, die: u32, command: &FlashCommand) -> Vec<usize> {
         let block_of = |Ppn(at): Ppn| at >> self.page_bits;
         let mut places = Vec::new();
@@ -168,8 +171,9 @@ impl Medium {
         places
     }
 
-    /// Whether the program for which `hold` is held has not ended at `time`. The cells of a die do one thing after the other, so on the die of the
-    /// block an operation has ended if it is to end by then.
+    /// Whether the program for which `hold` is held has not ended at `time`. The cells of a die do one operation
+    /// after the other, so on the die of the block a program counts as ended at its planned end. On another die it
+    /// counts as ended only when its command has ended.
     fn outlasts(&self, hold: &Hold, time: Ticks) -> bool {
         let mut open = self.dies[hold.by.die as usize].done.iter();
         let is_it =
@@ -180,7 +184,7 @@ impl Medium {
         })
     }
 
-    /// `command` of `die` has ended.
+    /// Notes that `command` of `die` has ended.
     pub fn command_ended(&mut self, die: u32, command: &FlashCommand) {
         if command.pass == Pass::First || command.kind == Kind::Read {
             return;
@@ -195,8 +199,8 @@ impl Medium {
         }
     }
 
-    /// The block that begins at `first` of `die` is erased: pages without content that were programmed before, at the first `before` places of the
-    /// unfinished operations, wait for no second pass any more.
+    /// Called when the block that begins at `first` of `die` is erased. Removes the programs without content in
+    /// this block from the first `before` unfinished operations: they do not wait for a second pass any more.
     fn drop_fillers(&mut self, die: u32, Ppn(first): Ppn, before: usize) {
         let (done, bits) = (&mut self.dies[die as usize].done, self.page_bits);
         let is_its = |done: &Done| {

@@ -1,7 +1,8 @@
 //! The state of the medium after a loss of power.
 //!
-//! A step is not one event: each of its operations has its own end, lane by lane. Operations that have ended stay, operations that have not begun are
-//! undone, and those in flight leave something unreadable: a program its page, an erase its block.
+//! A step is not one event: each of its operations has an end of its own, lane by lane. At a loss of power,
+//! operations that have ended stay and operations that have not begun are undone. An operation in flight makes
+//! something unreadable: a program its page, an erase its block.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -18,21 +19,21 @@ use crate::batch::Batch;
 use crate::operation::{Kind, Operation, Transfer};
 use crate::timing::Timing;
 
-/// An operation of the step in service, and how it is undone.
+/// An operation of a step in service, and how to undo it.
 #[derive(Clone)]
 pub(super) struct Done {
     pub lane: u32,
     pub operation: Operation,
     pub undo: Undo,
-    /// The page that it programs for the host.
+    /// The logical page that the operation programs for the host.
     pub page: Option<Lpn>,
-    /// For a program, its number among all; otherwise the number of operations before it.
+    /// For a program, its number among all programs; for other operations, the number of programs before.
     pub number: u64,
-    /// Where commands begin and end one by one.
+    /// How far the command of the operation is, on devices whose commands begin and end one by one.
     pub progress: Progress,
 }
 
-/// The state before an operation.
+/// The state before an operation, to which a loss of power goes back.
 #[derive(Clone)]
 pub(super) enum Undo {
     Nothing,
@@ -40,18 +41,19 @@ pub(super) enum Undo {
     Erase(Box<Block>),
 }
 
-/// How drives without check sums or with shared word lines lose more than the operations in flight.
+/// Faults by which a drive without checksums, or with shared word lines, loses more than the operations in flight.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BadDrive {
-    /// Bytes of a sector, if an interrupted program leaves its spare area and some sectors; 0: it leaves nothing.
+    /// Bytes of a sector, if an interrupted program leaves its spare area and some of its sectors; 0 if it leaves
+    /// nothing.
     pub torn_sector_bytes: usize,
-    /// Of a million interrupted programs, this many destroy the earlier pages of their word line.
+    /// Of a million interrupted programs, the number that destroy the earlier pages of their word line.
     pub paired_loss_ppm: u32,
-    /// Pages that share a word line, one after the other, if cells hold all their bits.
+    /// Number of consecutive pages of a block that share a word line, if cells hold all their bits.
     pub pages_per_word_line: u32,
 }
 
-/// By which option of a bad drive contents were lost.
+/// The fault of a [`BadDrive`] by which contents were lost.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Lost {
     /// The program of the page was cut off, and the drive does not notice.
@@ -67,15 +69,16 @@ pub struct CutReport {
     pub programs: u32,
     /// Erases that were cut off.
     pub erases: u32,
-    /// Logical pages of which a copy was lost, because an option that makes a bad drive was on.
+    /// The logical pages of which a copy was lost through a fault of a [`BadDrive`].
     pub lost: Vec<(Lpn, Lost)>,
-    /// A step was left before its last operation: the layer that named it is ahead of the flash.
+    /// Whether a step was interrupted before its last operation had ended: the layer that issued it is then ahead
+    /// of the flash.
     pub is_cut_short: bool,
-    /// By die, how long an operation in service continued that a capacitor has paid for.
+    /// By die, ticks for which an operation in service continued because the capacitor paid for it.
     pub went_on: Vec<Ticks>,
 }
 
-/// How far an operation is.
+/// How far an operation was when the power failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reached {
     End,
@@ -84,9 +87,10 @@ enum Reached {
 }
 
 impl Medium {
-    /// The power fails; `elapsed` gives how long ago the step in service at a die began, or, where [commands](Self::by_commands) begin
-    /// and end one by one, the time. Nothing is in service then, and no page has a place until a mount has found it. `random` decides what `bad`
-    /// leaves to chance.
+    /// The power fails. `elapsed` gives, for each die, the ticks since its step in service began or, where
+    /// [commands](Self::by_commands) begin and end one by one, the current time. Afterwards no step is in service,
+    /// and no logical page has a place until a mount has found it. `random` decides the effects that `bad` leaves
+    /// to chance.
     pub fn cut(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -99,8 +103,9 @@ impl Medium {
         report
     }
 
-    /// The power fails, as of [`Medium::cut`], on a device with a capacitor: an operation in service ends if `pays` says that the capacitor pays for it.
-    /// Places are still known, for further programs before the power is gone; then they are [forgotten](Self::forget_places).
+    /// The power fails, as in [`Medium::cut`], on a device with a capacitor: an operation in service ends if `pays`
+    /// says that the capacitor pays for it. The places of logical pages stay known, for further programs before the
+    /// energy is used up; after these they have to be [forgotten](Self::forget_places).
     pub fn wind_up(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -130,7 +135,7 @@ impl Medium {
             if let Some(torn) = left {
                 self.tear(at, torn, bad, random, &mut report);
             }
-            // A word line of cells with one bit is one page.
+            // A word line of cells with one bit is one page, so no other page can be lost.
             if random.below(1_000_000) < u64::from(bad.paired_loss_ppm) && !one_bit {
                 self.lose_word_line(at, bad, &mut report);
             }
@@ -143,7 +148,7 @@ impl Medium {
         report
     }
 
-    /// How far each operation of the step of `die` is that began `elapsed` ago.
+    /// How far each operation is of the step of `die` that began `elapsed` ticks ago.
     fn reached(
         &self,
         die: u32,
@@ -166,8 +171,8 @@ impl Medium {
         reached.collect()
     }
 
-    /// The progress of each operation of `die` whose command has not ended `now`. Pages that are programmed together are passed to `pays`
-    /// together; it is not asked for a first pass, which does not go on without power.
+    /// How far each operation of `die` is at the time `now`. Pages that one command programs are passed to `pays`
+    /// as one operation. `pays` is not asked about a first pass, which does not continue without power.
     fn reached_by_commands(
         &self,
         die: u32,
@@ -215,12 +220,13 @@ impl Medium {
         reached.collect()
     }
 
-    /// No page has a place until a mount has found it.
+    /// Makes the places of all logical pages unknown, until a mount has found them.
     pub fn forget_places(&mut self) {
         self.pages = LazyTable::new(self.pages.len(), AtFirst::Nowhere);
     }
 
-    /// The moments after the begin of the step in service at `die` at which one of its operations ends, and its begin.
+    /// The moments at which the operations of the step in service at `die` end, and 0 for the begin of the step:
+    /// ascending, in ticks after the begin.
     #[must_use]
     pub fn moments(&self, die: u32, timing: &Timing) -> Vec<Ticks> {
         let mut moments: Vec<Ticks> = self.spans(die, timing).iter().map(|span| span.1).collect();
@@ -230,8 +236,8 @@ impl Medium {
         moments
     }
 
-    /// When each program of the step in service at `die` begins and ends, from the begin of the step on. None where
-    /// [commands](Self::by_commands) say it.
+    /// When each program of the step in service at `die` begins and ends, in ticks after the begin of the step.
+    /// Empty where [commands](Self::by_commands) begin and end one by one.
     #[must_use]
     pub fn programs(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         if !self.ends_as_whole(die) {
@@ -243,7 +249,7 @@ impl Medium {
         programs.map(|(_, span)| span).collect()
     }
 
-    /// When each operation of the step in service at `die` begins and ends, from the begin of the step on.
+    /// When each operation of the step in service at `die` begins and ends, in ticks after the begin of the step.
     fn spans(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         let state = &self.dies[die as usize];
         if !state.parts.is_empty() {
@@ -261,7 +267,8 @@ impl Medium {
         each.collect()
     }
 
-    /// Begin and end of each operation of the batch at `die`: an operation begins with its transfer. A program that fills a block programs the summary after it.
+    /// Begin and end of each operation of the batch at `die`, in ticks. An operation begins with its transfer. A
+    /// program that fills a block is followed by the program of the summary page.
     fn spans_of_batch(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         let state = &self.dies[die as usize];
         let batch = Batch {
@@ -287,7 +294,7 @@ impl Medium {
         spans
     }
 
-    /// Undoes the unfinished operations on `die`. Adds each program in flight to `broken`.
+    /// Undoes the unfinished operations on `die`, and adds each program in flight to `broken`.
     fn break_off(
         &mut self,
         die: u32,
@@ -307,7 +314,7 @@ impl Medium {
                 (_, Reached::End) | (Undo::Nothing, _) => {}
                 (Undo::Program(before), Reached::Nothing) => block.take_back(page, before),
                 (Undo::Program(_), Reached::Middle) => {
-                    // A later erase has begun: its contents are gone.
+                    // Without stored contents, a later erase of the block has begun and destroyed them.
                     let Some(stored) = block.stored(page) else {
                         continue;
                     };
@@ -332,7 +339,8 @@ impl Medium {
         state.parts.clear();
     }
 
-    /// The spare area of a page survives, and each of its sectors holds its old data, its new data, or garbage.
+    /// Leaves a torn page: its spare area survives, and each of its sectors holds its old data, its new data, or
+    /// garbage.
     #[allow(
         clippy::too_many_arguments,
         reason = "one place, and each is a part of it"
@@ -373,7 +381,8 @@ impl Medium {
         report.lost.push((logical, Lost::Torn));
     }
 
-    /// The contents of the newest readable copy of `page` that was programmed; below that are the zeros of a fill, if there was one.
+    /// The bytes of the newest readable copy of `page`, not counting contents of a fill; `None` if there is no such
+    /// copy.
     fn latest_on_flash(&self, page: Lpn) -> Option<Arc<[u8]>> {
         let blocks = (0..).zip(&self.dies).flat_map(|(die, state)| {
             let made = state.blocks.made();
@@ -391,7 +400,7 @@ impl Medium {
         newest.map(|(stored, spot)| self.bytes_of(stored, spot).into_owned())
     }
 
-    /// The pages before `page` on its word line cannot be read any more.
+    /// Makes the pages before `page` on its word line unreadable.
     fn lose_word_line(
         &mut self,
         (die, block, page): (u32, u32, u32),
@@ -418,8 +427,8 @@ impl Medium {
 struct Broken {
     /// Die, block and page.
     at: (u32, u32, u32),
-    /// Its cells hold one bit, in flash that could hold more.
+    /// Whether its cells hold one bit, in flash whose cells could hold more.
     one_bit: bool,
-    /// The state it would have left if the drive does not notice.
+    /// The contents of the page, if the drive does not notice that its program was cut off.
     left: Option<Stored>,
 }

@@ -1,5 +1,6 @@
-//! A device that was filled before its first request. The contents of a fill are a rule: the place of a page follows from the layer at that time, and
-//! the contents of a block are kept as [`Filled`](crate::filled::Filled), until something happens to the block.
+//! A device that was filled before its first request. The contents of a fill follow a rule: the layer gives the
+//! place of each logical page, and the contents of a block are kept as [`Filled`](crate::filled::Filled) until
+//! something happens to the block.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -15,25 +16,26 @@ use crate::array::Ppn;
 use crate::found::FilledPlaces;
 use crate::operation::Operations;
 
-/// Where the pages of a device are that was filled before its first request, as the layer that filled it says.
+/// The places of the logical pages on a device that was filled before its first request. The layer that filled the
+/// device provides them.
 pub trait Placement: Send {
-    /// How many logical pages there are.
+    /// Number of logical pages.
     fn pages(&self) -> u64;
 
-    /// Die and physical page of `page`; `operations` is for the layer to use.
+    /// Die and physical page of `page`. `operations` is scratch memory for the layer.
     fn place_of(&self, page: Lpn, operations: &mut Operations) -> (u32, Ppn);
 
-    /// Emits die, block and erases of every block.
+    /// Calls `emit` with die, block and erase count of every block.
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));
 
     /// A copy of this rule.
     fn copied(&self) -> Box<dyn Placement>;
 }
 
-/// Where pages are that nothing has happened to.
+/// The places of the logical pages to which nothing has happened since a fill or a mount.
 pub(super) enum AtFirst {
     Nowhere,
-    /// Where this layer has filled them.
+    /// The places to which this layer has filled the pages.
     Filled(Box<dyn Placement>),
     /// The places where a mount has found filled pages.
     Found(Arc<FilledPlaces>),
@@ -50,7 +52,7 @@ impl Clone for AtFirst {
 }
 
 impl AtFirst {
-    /// Where page `index` is; `operations` is for the layer to use.
+    /// The place of the logical page `index`. `operations` is scratch memory for the layer.
     fn place(&self, index: usize, operations: &mut Operations) -> Entry {
         let page = Lpn(index as u64);
         let place = match self {
@@ -79,11 +81,12 @@ impl Initial for AtFirst {
 }
 
 impl Medium {
-    /// Makes this the medium of a device that was filled before: every page holds zeros of version 0 where
-    /// `filling` has it. The other contents of blocks are unknown: they may be read as a map, and programmed where the order of pages allows.
+    /// Makes this the medium of a device that was filled before its first request: every logical page holds zeros
+    /// of version 0, at the place that `filling` gives. The other contents of blocks are unknown: they may be read
+    /// as a map, and programmed where the order of pages allows.
     ///
     /// # Panics
-    /// If the medium was used before, or the layer does not read each page in a place of its own.
+    /// If the medium was used before, or if `filling` gives two logical pages the same place.
     pub fn fill_from(&mut self, filling: impl Placement + 'static) {
         assert_eq!(self.programs, 0, "only a new medium is filled");
         let operations = &mut Operations::detailed();

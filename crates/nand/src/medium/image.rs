@@ -1,26 +1,31 @@
 //! A medium whose pages outlive the process, in a [`Store`].
 //!
-//! The first bytes of the store belong to its owner. Then come two places for a [mark](Mark), and three tables with an entry for each physical block
-//! or page, one die after the other:
+//! The first bytes of the store belong to its owner. Then come two places for a [mark](Mark), and three tables with
+//! an entry for each physical block or page, die after die:
 //!
 //! | table | entry | bytes |
 //! | --- | --- | --- |
-//! | marks | number of the mark, program up to which all is durable, counts of page entries and of erases up to then, checksum; two, in turn | 4096 |
-//! | blocks | how often the block was erased, count of page entries of its earlier lives, checksum; two, in turn | 32 |
+//! | marks | number of the mark; the program up to which everything is durable; counts of page entries and of erases up to then; checksum. Two places, written in turn | 4096 |
+//! | blocks | how often the block was erased; count of page entries of its earlier lives; checksum. Two places, written in turn | 32 |
 //! | pages | the spare area, checksum of the data, checksum of the entry | 64 |
 //! | data | the bytes of the page, unless they are a map or a summary | those of a page |
 //!
-//! A program writes the data first, then the entry of the page. An entry belongs to one life of its block, from an erase to the next: an erase raises
-//! the block's count, which voids all its entries in one write. The erase reaches the store only when a page of the block is programmed again, or
-//! when the last other erased block of the die is used; copies out of the block, and data that replaced its pages, are made durable before it. So
-//! wherever the sequence of writes breaks off, even within a write, the store holds contents that a loss of power could have left. A partly written
-//! entry has a wrong checksum, and its page is unreadable.
+//! A program writes the data first, then the entry of the page. An entry belongs to one life of its block, which
+//! lasts from one erase to the next. An erase raises the erase count of the block, and this one write voids all
+//! page entries of the life before. The erase is written to the store only when a page of the block is programmed
+//! again, or when the last other erased block of the die is used. Copies out of the block, and data that replaced
+//! its pages, are made durable before it. So wherever the sequence of writes breaks off, even within a write, the
+//! store holds contents that a loss of power could have left. A partly written entry has a wrong checksum, and its
+//! page is unreadable.
 //!
-//! If the machine crashes, any of the writes that are not durable yet may be missing. After each sync a mark says up to which program everything is
-//! durable, and how many page entries there were: those of earlier lives, which the table of blocks counts, and those of the present lives. An erase
-//! moves entries from the present life of its block to the earlier ones, so the total only grows. A store that has fewer entries or erases than its
-//! mark says when it is opened has [damage](Damage), as no crash can remove durable ones. The data of pages that were programmed after the mark are
-//! compared with their checksum; a page that does not match, or has no whole entry, is unreadable from then on. A mark and the entry of a block are never written over the latest durable one.
+//! If the machine crashes, any of the writes that are not durable yet may be missing. After each sync a mark says
+//! up to which program everything is durable, and how many page entries there were. This number includes the
+//! entries of earlier lives, which the table of blocks counts, and those of the present lives. An erase moves
+//! entries from the present life of its block to the earlier ones, so the total only grows. A crash cannot remove
+//! durable entries or erases, so a store that has fewer of them than its mark says when it is opened has
+//! [damage](Damage). The data of pages that were programmed after the mark are compared with their checksum. A page
+//! that does not match, or has no whole entry, is unreadable from then on. A write of a mark, or of the entry of a
+//! block, never overwrites the latest durable one.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -40,7 +45,8 @@ use crate::operation::{Purpose, Role};
 
 const BLOCK_BYTES: u64 = 32;
 const PAGE_BYTES: u64 = 64;
-/// Data begin at a multiple of this, and each mark has this much room for itself: the unit that a disk loses at once.
+/// Data begin at a multiple of this number of bytes, and each mark occupies this many bytes: the unit that a disk
+/// loses at once.
 const ALIGNMENT: u64 = 4096;
 
 const KINDS: [SpareKind; 6] = [
@@ -62,7 +68,7 @@ const ROLES: [Role; 9] = [
     Role::Map,
     Role::Cache,
 ];
-/// The kind of an entry whose page cannot be read.
+/// The kind that marks an entry of an unreadable page.
 const UNREADABLE: u8 = 6;
 const HAS_DATA: u8 = 1;
 const IS_TORN: u8 = 2;
@@ -77,14 +83,15 @@ pub struct Layout {
     marks_at: u64,
     blocks_at: u64,
     pages_at: u64,
-    /// Where the data of pages begin.
+    /// Offset in the store at which the data of pages begin, in bytes.
     pub data_at: u64,
-    /// Bytes of the whole store.
+    /// Size of the whole store, in bytes.
     pub bytes: u64,
 }
 
 impl Layout {
-    /// For a device of this `geometry` whose owner keeps the first `base` bytes; `None` if the number is too large.
+    /// The layout for a device of this `geometry`, in a store whose owner keeps the first `base` bytes; `None` if
+    /// the size does not fit into 64 bits.
     #[must_use]
     pub fn new(geometry: &Geometry, base: u64) -> Option<Self> {
         let blocks_per_die = u64::from(geometry.blocks_per_die());
@@ -121,7 +128,7 @@ impl Layout {
         self.data_at + self.page(spot) * self.page_bytes
     }
 
-    /// Where the entry of block `number` is, of the life behind `erases` erases.
+    /// Offset of the entry of block `number` for its life after `erases` erases: the two places are used in turn.
     fn block_at(&self, number: u64, erases: u32) -> u64 {
         self.blocks_at + (2 * number + u64::from(erases & 1)) * BLOCK_BYTES
     }
@@ -130,18 +137,18 @@ impl Layout {
 /// Bytes of a [mark](Mark).
 const MARK_BYTES: usize = 40;
 
-/// The writes to a store.
+/// How far the writes to a store have come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mark {
-    /// The latest program.
+    /// The number of the latest program.
     pub program: u64,
-    /// Number of entries of pages, those of earlier lives included.
+    /// Number of page entries, those of earlier lives included.
     entries: u64,
-    /// Erases of blocks.
+    /// Number of erases of blocks.
     erases: u64,
 }
 
-/// The marks of a store: its owner writes the [next](Marks::next) after each sync.
+/// The marks of a store. The owner of the store writes the [next](Marks::next) mark after each sync.
 #[derive(Clone, Copy, Debug)]
 pub struct Marks {
     marks_at: u64,
@@ -150,7 +157,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// The marks of a store of this `layout` that was just made, of which [`Marks::head`] has to be written.
+    /// The marks of a new store of this `layout`. The caller has to write [`Marks::head`].
     #[must_use]
     pub fn new(layout: &Layout) -> Self {
         Self {
@@ -160,7 +167,7 @@ impl Marks {
         }
     }
 
-    /// The marks of a store that `read` reads; `None` if there is no whole mark, which is damage.
+    /// The marks of a store whose bytes `read` reads from an offset; `None` if no mark is whole, which is damage.
     pub fn find(layout: &Layout, mut read: impl FnMut(u64, &mut [u8])) -> Option<Self> {
         let mut marks = Self::new(layout);
         let mut is_found = false;
@@ -187,7 +194,7 @@ impl Marks {
         self.latest
     }
 
-    /// Where the latest mark is, and its bytes.
+    /// The offset of the latest mark, and its bytes.
     #[must_use]
     pub fn head(&self) -> (u64, [u8; MARK_BYTES]) {
         let Mark {
@@ -201,7 +208,8 @@ impl Marks {
         (self.marks_at + (self.number & 1) * ALIGNMENT, entry)
     }
 
-    /// All up to `mark` lasts, and so do the marks before. The place and the bytes to write, unless they are there already.
+    /// Makes `mark` the latest mark, because everything up to it is durable. Returns the offset and the bytes to
+    /// write; `None` if the mark is in the store already.
     pub fn next(&mut self, mark: Mark) -> Option<(u64, [u8; MARK_BYTES])> {
         if mark == self.latest {
             return None;
@@ -212,7 +220,7 @@ impl Marks {
     }
 }
 
-/// Why a store does not hold the data that were written to it.
+/// Why a store does not hold all data that were written to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Damage {
     /// There is no whole mark.
@@ -221,7 +229,7 @@ pub enum Damage {
     Erases(u64),
     /// This many entries of pages are missing.
     Entries(u64),
-    /// An entry of a page is of a life that its block has not had.
+    /// The entry of this page is of a life that its block has not had.
     Life(Spot),
     /// A page that a mount has copied did not hold its programmed data.
     Data,
@@ -242,36 +250,37 @@ impl fmt::Display for Damage {
     }
 }
 
-/// An erase of a block that is not in the store.
+/// An erase of a block that is not written to the store yet.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
-    /// How often the block is erased, this erase included.
+    /// Erase count of the block, this erase included.
     erases: u32,
-    /// Entries of the lives before.
+    /// Number of page entries of the lives before.
     earlier: u64,
-    /// Programs before.
+    /// Number of programs, over all dies, before the erase.
     programs: u64,
-    /// How often it was erased since the last entry in the store.
+    /// How often the block was erased since its last entry in the store.
     times: u64,
 }
 
-/// The store of a medium.
+/// The store of a medium, and what the medium has written to it.
 #[derive(Clone)]
 pub(super) struct Kept {
     store: Arc<dyn Store>,
     layout: Layout,
-    /// A page did not hold its programmed data.
+    /// Whether a page was read that did not hold its programmed data.
     damage: Arc<AtomicBool>,
-    /// Blocks that are erased, and not in the store.
+    /// The erases that are not written to the store yet, by die and block.
     unwritten: BTreeMap<(u32, u32), Waiting>,
-    /// By die, blocks that are erased in the store as well.
+    /// By die, the number of blocks that are erased in the store as well.
     erased: Vec<u32>,
-    /// What was written.
+    /// How far the writes have come.
     mark: Mark,
 }
 
 impl Kept {
-    /// The `length` bytes of `stored`, which is at `spot`; zeros if they are not the programmed ones.
+    /// The `length` bytes of `stored`, which is at `spot`. If the store does not hold the programmed bytes, returns
+    /// zeros and notes the damage.
     pub fn read(&self, spot: Spot, stored: &Stored, length: usize) -> Arc<[u8]> {
         let mut bytes = vec![0; length];
         self.store.read(self.layout.data_of(spot), &mut bytes);
@@ -283,19 +292,19 @@ impl Kept {
         bytes.into()
     }
 
-    /// Once something is damaged, later writes may be derived from it.
+    /// Writes `bytes`, unless there is damage: later writes may be derived from damaged data.
     fn write(&self, offset: u64, bytes: &[u8]) {
         if !self.damage.load(Ordering::Relaxed) {
             self.store.write(offset, bytes);
         }
     }
 
-    /// `stored` is programmed at `spot`, in the life of the block behind `erases` erases. Its bytes are here from now on.
-    /// `begins`: it is the first page in that life.
+    /// Writes `stored`, which is programmed at `spot` in the life of the block after `erases` erases. From then on
+    /// the store has its bytes. `begins` says whether it is the first page of that life.
     pub fn program(&mut self, spot: Spot, stored: &mut Stored, erases: u32, begins: bool) {
         let waits = self.unwritten.contains_key(&(spot.die, spot.block));
         let of_die = (spot.die, 0)..=(spot.die, u32::MAX);
-        // A mount needs an erased block, and a pending erase does not count.
+        // A mount needs an erased block, and an erase that is not written yet does not count.
         let is_last = begins && self.erased[spot.die as usize] <= 1;
         if waits || (is_last && self.unwritten.range(of_die).next().is_some()) {
             self.write_erases();
@@ -314,14 +323,15 @@ impl Kept {
         self.tell_mark();
     }
 
-    /// Data that were not written cannot be durable.
+    /// Passes the mark to the store, unless there is damage: data that were not written cannot be durable.
     fn tell_mark(&self) {
         if !self.damage.load(Ordering::Relaxed) {
             self.store.mark(self.mark);
         }
     }
 
-    /// Whether the block `is` erased, after this many `programs`. The store gets the erase when the block is used again.
+    /// Notes an erase of `block` of `die`, after `programs` programs; `is` is the state of the block after the
+    /// erase. The erase is written when the block is used again.
     pub fn erase(&mut self, die: u32, block: u32, is: &Block, programs: u64) {
         let waiting = self.unwritten.entry((die, block)).or_default();
         *waiting = Waiting {
@@ -332,8 +342,8 @@ impl Kept {
         };
     }
 
-    /// Writes which blocks are erased, after everything that has replaced their pages and before new pages are in them. All
-    /// lasts then.
+    /// Writes the erases that are not written yet: after everything that has replaced pages of these blocks is
+    /// durable, and before new pages are in them. The erases are durable when it returns.
     pub fn write_erases(&mut self) {
         let last = self
             .unwritten
@@ -363,8 +373,9 @@ impl Kept {
         self.write(at, entry);
     }
 
-    /// The page at `spot` is about to be programmed. If the step, of which `done` is done, has erased its block, and the power fails before that
-    /// erase has begun, the old contents are restored: they are kept in the undo data of the erase.
+    /// Called when the page at `spot` is about to be programmed. If an operation in `done` has erased its block,
+    /// and the power fails before that erase has begun, the old contents have to be restored. Therefore their bytes
+    /// are kept in the undo data of the erase.
     pub fn hold_overwritten(&self, done: &mut [Done], spot: Spot, page_bits: u32, length: usize) {
         let of_block = done
             .iter_mut()
@@ -393,7 +404,8 @@ fn put_words(entry: &mut [u8], words: &[u64]) {
     }
 }
 
-/// The record that a block was erased this often, with this many entries of `earlier` lives; nothing for a block that never was.
+/// The entry of a block that was erased `erases` times and has had `earlier` page entries in its earlier lives; all
+/// zeros for a block that was never erased.
 fn block_entry(erases: u32, earlier: u64) -> [u8; BLOCK_BYTES as usize] {
     let mut entry = [0; BLOCK_BYTES as usize];
     if erases > 0 {
@@ -403,7 +415,7 @@ fn block_entry(erases: u32, earlier: u64) -> [u8; BLOCK_BYTES as usize] {
     entry
 }
 
-/// The sum over all words but the last becomes the last; it is never 0.
+/// Writes the checksum over all words but the last into the last word. The checksum is never 0.
 fn seal(entry: &mut [u8]) {
     let (words, sum) = entry.split_at_mut(entry.len() - 8);
     sum.copy_from_slice(&(cells::digest(words) | 1).to_le_bytes());
@@ -463,18 +475,18 @@ fn unreadable_entry(erases: u32) -> [u8; PAGE_BYTES as usize] {
 
 /// An entry of the table of pages.
 enum Entry {
-    /// Nothing was ever written.
+    /// The entry was never written.
     Nothing,
-    /// It was written in part, in an unknown life of the block.
+    /// The entry is only partly written; it is unknown of which life of the block it is.
     Broken,
     /// The page cannot be read, in the life after this number of erases.
     Unreadable(u32),
-    /// The page, in the life after this many erases.
+    /// The contents of the page, in the life after this number of erases.
     Page(u32, Stored),
 }
 
 impl Entry {
-    /// `pages` is the number of logical pages.
+    /// Decodes an entry. The device has `pages` logical pages.
     fn read(entry: &[u8], pages: u64) -> Self {
         if entry.iter().all(|byte| *byte == 0) {
             return Self::Nothing;
@@ -521,23 +533,24 @@ impl Entry {
     }
 }
 
-/// The findings about a block in a store.
+/// What loading a block from a store has found.
 #[derive(Default)]
 struct Loaded {
-    /// Entries that have to be there for durable data.
+    /// Number of entries that count as durable: those of earlier lives, unreadable pages, and programs up to the
+    /// mark.
     lasting: u64,
-    /// An entry of a life that the block has not had.
+    /// A page whose entry is of a life that the block has not had.
     ahead: Option<u32>,
-    /// Entries that are not whole.
+    /// Pages whose entries are not whole, or are of a life that the block has not had.
     broken: Vec<u32>,
 }
 
 impl Medium {
-    /// Makes this new medium the one that `store` keeps, and from now on keeps its changes there. The
-    /// device has `pages` logical pages, `layout` is that of its geometry. A mount has to follow.
+    /// Loads this new medium from `store`, and from then on keeps its changes there. The device has `pages` logical
+    /// pages, and `layout` is the layout for its geometry. A mount has to follow.
     ///
     /// # Errors
-    /// Something is missing that had lasted.
+    /// If durable data are missing.
     pub fn keep_in(
         &mut self,
         store: Arc<dyn Store>,
@@ -560,14 +573,14 @@ impl Medium {
             let erases = self.dies[spot.die as usize].blocks[spot.block].erases;
             kept.record(spot, &unreadable_entry(erases));
         }
-        // Pages programmed from now on are not durable yet.
+        // Programs from now on get numbers above that of the mark, because they are not durable yet.
         self.programs = self.programs.max(mark.program);
         self.kept = Some(kept);
         self.mark_all();
         Ok(())
     }
 
-    /// Loads every block that something is known of. The pages without a whole entry.
+    /// Loads every block of which the store has an entry. Returns the pages without a whole entry.
     fn load_all(&mut self, kept: &Kept, pages: u64) -> Result<Vec<Spot>, Damage> {
         let layout = &kept.layout;
         let tables = [
@@ -596,7 +609,7 @@ impl Medium {
             );
             let (is, loaded) = self.load(kept, number, pages);
             let spot = |page| Spot { die, block, page };
-            // Nothing lasts while a cut is written.
+            // While the effects of a loss of power are written, the mark is 0, and such entries are no damage.
             if let Some(page) = loaded.ahead.filter(|_| kept.mark.program > 0) {
                 return Err(Damage::Life(spot(page)));
             }
@@ -614,7 +627,7 @@ impl Medium {
         Ok(broken)
     }
 
-    /// Counts the content of the store, all of which is durable from now on.
+    /// Counts the contents of the store anew and makes all of them durable.
     fn mark_all(&mut self) {
         self.count_erased();
         let Some(kept) = &mut self.kept else { return };
@@ -631,7 +644,7 @@ impl Medium {
         kept.store.sync();
     }
 
-    /// Counts the erased blocks in the store.
+    /// Counts, for each die, the blocks that are erased in the store.
     fn count_erased(&mut self) {
         let Some(kept) = &mut self.kept else { return };
         let all = kept.layout.blocks_per_die as u32;
@@ -643,7 +656,8 @@ impl Medium {
         kept.erased = (0..).zip(&self.dies).map(of_die).collect();
     }
 
-    /// Pages programmed after the durable ones may lack their data: these are unreadable.
+    /// Makes those pages unreadable that were programmed after the mark and whose data do not match their checksum.
+    /// Returns these pages.
     fn lose_unwritten(&mut self, kept: &Kept) -> Vec<Spot> {
         let mut bytes = vec![0; self.zeros.len()];
         let mut spoilt = Vec::new();
@@ -670,7 +684,7 @@ impl Medium {
         spoilt
     }
 
-    /// Block `number` as the store has it.
+    /// Loads block `number` from the store.
     fn load(&mut self, kept: &Kept, number: u64, pages: u64) -> (Block, Loaded) {
         let layout = &kept.layout;
         let mut block = Block::new();
@@ -695,7 +709,7 @@ impl Medium {
         for (page, entry) in (0..).zip(table.chunks(PAGE_BYTES as usize)) {
             match Entry::read(entry, pages) {
                 Entry::Nothing => {}
-                // It is not known of which life of the block it is.
+                // It is unknown of which life of the block the entry is.
                 Entry::Broken => {
                     block.spoil(page, self.pages_per_block);
                     loaded.broken.push(page);
@@ -724,15 +738,15 @@ impl Medium {
         (block, loaded)
     }
 
-    /// The findings of a mount are found again, whatever happens: they are in the store.
+    /// Makes the findings of a mount durable, so that a later mount finds the same whatever happens.
     pub fn make_found_last(&mut self) {
         if let Some(kept) = &mut self.kept {
             kept.write_erases();
         }
     }
 
-    /// Writes everything about `blocks`, each with its die, again, after an operation in them was undone. Until that is done nothing
-    /// lasts.
+    /// Writes everything about `blocks` again, each given as die and block, after operations in them were undone.
+    /// Until this is done, the mark says that nothing is durable.
     pub(super) fn record_again(&mut self, blocks: &[(u32, u32)]) {
         let Some(kept) = self.kept.as_mut().filter(|_| !blocks.is_empty()) else {
             return;
@@ -750,7 +764,7 @@ impl Medium {
                 page,
             };
             block.file_all(|page, bytes| kept.write(kept.layout.data_of(spot(page)), bytes));
-            // The next erase may have been written, and never was.
+            // The next erase may have been written before it was undone, so its entry is cleared.
             kept.put_block(die, number, block.erases + 1, &block_entry(0, 0));
             let entry = block_entry(block.erases, block.earlier);
             kept.put_block(die, number, block.erases, &entry);
@@ -767,21 +781,21 @@ impl Medium {
         self.mark_all();
     }
 
-    /// The error of the store, if this medium has one.
+    /// The first failure of the store, if the medium has a store and the store has failed.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         self.kept.as_ref().and_then(|kept| kept.store.fault())
     }
 
-    /// Whether a page that was read did not hold its programmed data. Then nothing is kept any more, unless it was
-    /// [forgiven](Self::forgive_damage).
+    /// Whether a page was read that did not hold its programmed data. From then on nothing is written to the store,
+    /// unless the damage was [forgiven](Self::forgive_damage).
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         let kept = self.kept.as_ref();
         kept.is_some_and(|kept| kept.damage.load(Ordering::Relaxed))
     }
 
-    /// Its data are not used, and its reader is told of the damage.
+    /// Forgets the damage: the damaged data are not used, or the client that read them gets an error.
     pub fn forgive_damage(&self) {
         if let Some(kept) = &self.kept {
             kept.damage.store(false, Ordering::Relaxed);

@@ -1,8 +1,10 @@
-//! A flash medium with real bytes: it carries out a layer's operations, page by page, and refuses those that flash cannot do.
+//! A flash medium with real bytes: it carries out the operations of a layer, page by page, and refuses operations
+//! that flash cannot do.
 //!
-//! It keeps the bytes and the spare area of every programmed page, knows which copy of each logical page is the newest, and refuses to erase pages
-//! that are still needed. A step [starts](Medium::start) when its die begins it and [ends](Medium::end) when that die is done; in between, its
-//! programs are in flight, and the copies that they replace are held on other dies. Memory is taken for programmed pages only.
+//! It keeps the bytes and the spare area of every programmed page, and knows which copy of each logical page is the
+//! newest. It refuses to erase pages that are still needed. A step [starts](Medium::start) when its die begins it
+//! and [ends](Medium::end) when that die is done. In between, its programs are in flight, and the copies that they
+//! replace are held: their blocks may not be erased. Only programmed pages take memory.
 //!
 //! `docs/SPEC.md` has the rules in full.
 
@@ -46,13 +48,13 @@ use crate::batch::Entry as BatchEntry;
 use crate::geometry::Geometry;
 use crate::operation::{Content, Detail, Kind, Operations, Purpose};
 
-/// No die.
+/// Marks that a page is on no die.
 const NO_DIE: u32 = u32::MAX;
 
-/// Where the newest copy of a page is, and which version was programmed or trimmed last.
+/// The place of the newest copy of a logical page, and the version that was programmed or trimmed last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry {
-    /// Its die, or [`NO_DIE`], and its physical page there.
+    /// The die, or [`NO_DIE`]; `at` is the physical page of this die.
     die: u32,
     at: u32,
     version: u64,
@@ -69,7 +71,7 @@ impl Entry {
     }
 }
 
-/// A copy that was replaced by a program that has not ended.
+/// A copy whose replacement is still being programmed, and which therefore may not be erased.
 #[derive(Clone)]
 struct Hold {
     /// Die and physical page of the copy.
@@ -78,7 +80,7 @@ struct Hold {
     by: Program,
 }
 
-/// A program, by its die and lane, and its number among all.
+/// A program: its die, its lane, and its number among all programs.
 #[derive(Clone, Copy)]
 struct Program {
     die: u32,
@@ -90,16 +92,16 @@ struct Program {
 struct Die {
     blocks: Blocks,
     is_busy: bool,
-    /// The step in service ends as a whole, although commands of the device end one by one.
+    /// Whether the step in service ends as a whole, although commands of the device end one by one.
     is_whole: bool,
-    /// The effects of the steps in service so far, as if each operation had ended: for a step that ends as a whole, all effects, otherwise those that
-    /// have not ended.
+    /// The operations of the steps in service, whose effects are applied as if the operations had ended. If a step
+    /// ends as a whole, these are all its operations; otherwise those whose commands have not ended.
     done: Vec<Done>,
-    /// When its parts end, if it is a batch.
+    /// The operations of a batch, if one is in service: they give the times at which its parts end.
     parts: Vec<BatchEntry>,
 }
 
-/// Payload of a step's program.
+/// The contents that a program of a step writes.
 struct Payload {
     kind: SpareKind,
     page: Option<Lpn>,
@@ -108,7 +110,7 @@ struct Payload {
 }
 
 impl Payload {
-    /// A page that only the layer reads.
+    /// The contents of a page that only the layer reads.
     fn internal(kind: SpareKind, page: Option<Lpn>) -> Self {
         Self {
             kind,
@@ -118,7 +120,7 @@ impl Payload {
         }
     }
 
-    /// As it is programmed, as `program` of all.
+    /// The page as it is stored; `program` is the number of the program.
     fn stored(self, purpose: Purpose, program: u64) -> Stored {
         let spare = Spare {
             kind: self.kind,
@@ -143,23 +145,24 @@ pub struct Medium {
     page_bits: u32,
     pages_per_block: u32,
     is_in_order: bool,
-    /// Commands begin and end one by one.
+    /// Whether commands begin and end one by one.
     is_by_commands: bool,
-    /// Pages that share a page of flash, which is read as a whole.
+    /// Number of mapping units that share a page of flash, which is read as a whole. Everywhere else in this
+    /// module, such a unit is called a page.
     units_per_page: u32,
     programs: u64,
     holds: Vec<Hold>,
-    /// Pages that the step has read to copy them, and not programmed yet: lane, die and physical page.
+    /// Pages that the step has read in order to copy them, and has not programmed yet: lane, die and physical page.
     reads: Vec<(u32, u32, u32)>,
-    /// The latest of them that was programmed: its page of flash is in the register.
+    /// The page of these reads whose copy was programmed last: its page of flash is in the register.
     last_read: Option<(u32, u32, u32)>,
     zeros: Arc<[u8]>,
-    /// Where it is kept, if it is to last.
+    /// The store of a medium that outlives the process.
     kept: Option<Kept>,
 }
 
 impl Medium {
-    /// An erased medium. `in_order`: pages of a block are programmed in ascending order only.
+    /// An erased medium. `in_order` says whether pages of a block may only be programmed in ascending order.
     ///
     /// # Panics
     /// If a page has more bytes than there is memory.
@@ -200,7 +203,7 @@ impl Medium {
         blocks * self.pages_per_block
     }
 
-    /// As above, for a device on which `units` pages share a page of flash: they are read together.
+    /// This medium, for a device on which `units` mapping units share a page of flash: they are read together.
     #[must_use]
     pub fn with_units_per_page(self, units: u32) -> Self {
         Self {
@@ -209,12 +212,13 @@ impl Medium {
         }
     }
 
-    /// Carries out the [detailed](Operations::detailed) `operations`, one step of `die`; `images` has the bytes
-    /// of each page that it programs for the host. Its programs are in flight until [`Medium::end`], or until the [commands](Self::by_commands) that
-    /// carry them out have ended.
+    /// Carries out the [detailed](Operations::detailed) `operations`, one step of `die`. `images` has the bytes of
+    /// each page that the step programs for the host. The programs are in flight until [`Medium::end`], or until
+    /// the [commands](Self::by_commands) that carry them out have ended.
     ///
     /// # Errors
-    /// The first operation that is refused, and why. The operations before it have been carried out, and none after it.
+    /// The first operation that is refused, and why. All operations before it have been carried out, and no
+    /// operation after it.
     pub fn start(
         &mut self,
         die: u32,
@@ -224,10 +228,10 @@ impl Medium {
         self.carry_out(die, operations, images)
     }
 
-    /// As above, for a step that [ends](Self::end) as a whole on any device, as those of a mount do.
+    /// [`Medium::start`] for a step that [ends](Self::end) as a whole on any device, as the steps of a mount do.
     ///
     /// # Errors
-    /// As of [`Medium::start`].
+    /// As for [`Medium::start`].
     pub fn start_whole(
         &mut self,
         die: u32,
@@ -286,10 +290,10 @@ impl Medium {
         Ok(())
     }
 
-    /// [`Medium::start`] for a batch of `parts`, each of which ends by itself.
+    /// [`Medium::start`] for a batch of `parts`, each of which ends at its own time.
     ///
     /// # Errors
-    /// As of [`Medium::start`].
+    /// As for [`Medium::start`].
     pub fn start_batch(
         &mut self,
         die: u32,
@@ -301,14 +305,15 @@ impl Medium {
         self.start(die, operations, images)
     }
 
-    /// Pages that were ever programmed, each time counted.
+    /// Number of pages programmed so far; a page counts each time that it is programmed.
     #[must_use]
     pub fn programmed_pages(&self) -> u64 {
         self.programs
     }
 
-    /// The step on `die` has ended, and so have its programs, and nothing is held for them any more. For a device whose [commands](Self::by_commands)
-    /// end one by one, this call has no effect.
+    /// Notes that the step on `die` has ended: its programs have ended, and no copy is held for them any more. On a
+    /// device whose [commands](Self::by_commands) end one by one, this call has no effect, except for steps that
+    /// end as a whole.
     pub fn end(&mut self, die: u32) {
         if !self.ends_as_whole(die) {
             return;
@@ -325,15 +330,15 @@ impl Medium {
         !self.is_by_commands || self.dies[die as usize].is_whole
     }
 
-    /// The copy of `page` that a mount would take once all steps have ended: its spare area and its bytes. Nothing
-    /// if it was never written, or was trimmed.
+    /// The copy of `page` that a mount would choose once all steps have ended: its spare area and its bytes. `None`
+    /// if the page was never written, or was trimmed.
     #[must_use]
     pub fn newest(&self, page: Lpn) -> Option<(Spare, Cow<'_, Arc<[u8]>>)> {
         let (die, at) = self.place_of(page)?;
         Some((self.spare(die, Ppn(at))?, self.data(die, Ppn(at))?))
     }
 
-    /// The spare area alone of [the same](Self::newest).
+    /// The spare area of [the newest copy](Self::newest) of `page`.
     #[must_use]
     pub fn newest_spare(&self, page: Lpn) -> Option<Spare> {
         let (die, at) = self.place_of(page)?;
@@ -345,22 +350,23 @@ impl Medium {
         self.pages.get(page.0 as usize).place()
     }
 
-    /// The map entry of `page` is gone: no copy of it is needed any more. To be called before the operations
-    /// of the trim start.
+    /// Notes that `page` is unmapped: no copy of it is needed any more. To be called before the operations of the
+    /// trim start.
     pub fn trim(&mut self, page: Lpn) {
         if self.place_of(page).is_some() {
             self.pages.get_mut(page.0 as usize).die = NO_DIE;
         }
     }
 
-    /// The spare area of a physical page, if it is programmed and was not there before the first program.
+    /// The spare area of a physical page; `None` if the page is erased, unreadable, or of unknown contents.
     #[must_use]
     pub fn spare(&self, die: u32, at: Ppn) -> Option<Spare> {
         let (block, page) = self.split(at.0);
         self.dies.get(die as usize)?.blocks.get(block)?.spare(page)
     }
 
-    /// The bytes of a physical page, likewise. Maps and summaries are kept as zeros.
+    /// The bytes of a physical page; `None` in the same cases as for [`Medium::spare`]. Maps and summaries are kept
+    /// as zeros.
     #[must_use]
     pub fn data(&self, die: u32, at: Ppn) -> Option<Cow<'_, Arc<[u8]>>> {
         let spot = self.spot(die, at.0);
@@ -381,7 +387,8 @@ impl Medium {
         }
     }
 
-    /// The check sum over both, which is stored with them. Data in RAM are not damaged, so sums are computed only on request.
+    /// The checksum over the spare area and the data of a physical page, as a drive stores it with them. Data in
+    /// RAM are not damaged, so the sum is computed only on request.
     #[must_use]
     pub fn check_sum(&self, die: u32, at: Ppn) -> Option<u64> {
         Some(self.spare(die, at)?.check_sum(&self.data(die, at)?))
@@ -407,7 +414,8 @@ impl Medium {
         let (block, page) = self.split(at.0);
         let stored = match self.dies[die as usize].blocks[block].cell(page) {
             Cell::Erased => return Err(Refusal::ReadOfErased(self.spot(die, at.0))),
-            // A map that was to be stored with such a page is found with the page before it.
+            // A mount may read such a page, which was to hold a map: it then finds the map with the help of the
+            // page before.
             Cell::Unreadable if content == Content::Spare => None,
             Cell::Unreadable => return Err(Refusal::ReadOfUnreadable(self.spot(die, at.0))),
             Cell::Unknown => None,
@@ -508,7 +516,7 @@ impl Medium {
         Ok(Undo::Program(before))
     }
 
-    /// The contents that the host programs as `page`.
+    /// The contents of the image of `page`, which the host programs at `here`.
     fn take_image(&self, page: Lpn, images: &[Image<'_>], here: Spot) -> Result<Payload, Refusal> {
         let Some(image) = images.iter().find(|image| image.page == page) else {
             return Err(Refusal::WithoutImage { page, spot: here });
@@ -534,7 +542,8 @@ impl Medium {
         })
     }
 
-    /// The contents that are copied from `from`, a page of a die, which the lane has read.
+    /// The contents of the page `from` of `die`, which are copied to `here`. The lane has to have read the page, or
+    /// another unit of the same page of flash.
     fn take_copy(
         &mut self,
         lane: u32,
@@ -584,7 +593,8 @@ impl Medium {
         })
     }
 
-    /// Makes `here` the place of the programmed contents, if they are the newest of their page, and holds the place before it.
+    /// Makes `here` the place of the programmed contents, if they are the newest of their page, and holds the copy
+    /// that was the newest before.
     fn take_place(
         &mut self,
         here: (u32, u32),
@@ -608,7 +618,7 @@ impl Medium {
         let entry = self.pages.get_mut(page.0 as usize);
         let before = entry.place();
         if source.is_some() {
-            // A copy of a page that is not needed any more is no place either.
+            // If the source is not the newest copy, this copy is not the newest either.
             if before != source {
                 return Ok(());
             }
@@ -627,13 +637,14 @@ impl Medium {
             }
         }
         *entry = Entry::new(Some(here), payload.version);
-        // In a single lane every later operation of this die comes after the end of this program, if that ends with its step.
+        // If the step has a single lane and ends as a whole, every later operation of this die comes after the end
+        // of this program, so nothing has to be held on it.
         let is_behind = is_single_lane && ends_as_whole;
         if let Some(place) = before.filter(|(die, _)| *die != here.0 || !is_behind) {
             let by = Program {
                 die: here.0,
                 lane,
-                // The operation that is about to be counted.
+                // The number that this program is about to get.
                 number: self.programs + 1,
             };
             self.holds.push(Hold { place, page, by });
@@ -655,7 +666,7 @@ impl Medium {
                 page: self.split(*at).1,
             });
         }
-        // A command that begins later is asked then.
+        // An erase whose command begins later is checked when it begins.
         let ends_as_whole = self.ends_as_whole(die);
         for hold in self.holds.iter().filter(|_| ends_as_whole) {
             let is_before = (hold.by.die, hold.by.lane) == (die, lane);
@@ -687,7 +698,7 @@ impl Medium {
     }
 }
 
-/// Whether a program of `page` for the host is among `done`.
+/// Whether a program of `page` for the host is among the operations `done`.
 fn is_in_flight(done: &[Done], page: Lpn) -> bool {
     done.iter().any(|done| done.page == Some(page))
 }

@@ -1,17 +1,17 @@
-//! The refusals of the medium, in numbers and in words.
+//! The operations that the medium refuses: their numbers, and the message for each.
 
 use core::fmt;
 
 use destage_base::Lpn;
 
-/// A physical page, or a block by its first page.
+/// A physical page. A block is given as its first page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spot {
-    /// The die.
+    /// The number of the die.
     pub die: u32,
-    /// The block of the die.
+    /// The number of the block in the die.
     pub block: u32,
-    /// The page of the block.
+    /// The number of the page in the block.
     pub page: u32,
 }
 
@@ -22,35 +22,35 @@ impl fmt::Display for Spot {
     }
 }
 
-/// An operation that was not carried out, and why.
+/// Why an operation was not carried out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// A step on a die whose last step has not ended.
+    /// A step began on a die whose latest step has not ended.
     Busy {
         /// The die.
         die: u32,
     },
-    /// Operations without their contents.
+    /// The operations were given without their contents.
     NotDetailed,
-    /// A program of a page that is programmed, or that the block does not have.
+    /// A program of a page that is programmed already, or that the block does not have.
     ProgramOfProgrammed(Spot),
-    /// A program before the last page programmed, where only ascending order is possible.
+    /// A program of a page before the last programmed page, on flash whose pages are programmed in ascending order.
     OutOfOrder {
         /// The page.
         spot: Spot,
         /// The page after the last one programmed.
         end: u32,
     },
-    /// A program without its content, or without the use of its block.
+    /// A program without its contents, or without the use of its block.
     WithoutContent(Spot),
     /// A program for the host without an image of the page.
     WithoutImage {
         /// The logical page.
         page: Lpn,
-        /// Where it was to go.
+        /// The page that was to be programmed.
         spot: Spot,
     },
-    /// An image that has not as many bytes as a page.
+    /// An image that does not have as many bytes as a page.
     WrongLength {
         /// The logical page.
         page: Lpn,
@@ -59,16 +59,16 @@ pub enum Refusal {
         /// Bytes of a page.
         wanted: usize,
     },
-    /// A program of a version older than one programmed before: the order of writes was broken.
+    /// A program of a version that is older than one programmed before: the order of writes was broken.
     StaleProgram {
         /// The logical page.
         page: Lpn,
-        /// The version.
+        /// The version that was to be programmed.
         version: u64,
-        /// The newest version programmed.
+        /// The newest version that was programmed.
         newest: u64,
     },
-    /// A program of a page while another one of the same page is in flight on another die.
+    /// A program of a logical page while another program of this page is in flight on another die.
     InFlight {
         /// The logical page.
         page: Lpn,
@@ -79,14 +79,14 @@ pub enum Refusal {
     CopyOfUnread {
         /// The page that is copied.
         from: Spot,
-        /// Where it was to go.
+        /// The page to which it was to be copied.
         spot: Spot,
     },
     /// A read of an erased page.
     ReadOfErased(Spot),
     /// A read of a page whose program or erase was cut off.
     ReadOfUnreadable(Spot),
-    /// A read of a logical page at a place that is not its newest copy.
+    /// A read of a logical page at a physical page that is not its newest copy.
     ReadOfOld {
         /// The logical page.
         page: Lpn,
@@ -95,7 +95,7 @@ pub enum Refusal {
         /// Where the newest copy is, if there is one.
         newest: Option<Spot>,
     },
-    /// A read of a page of the map at a place that holds other data.
+    /// A read of a page of the map at a physical page that holds other data.
     NotTheMap {
         /// The page of the map.
         map_page: u32,
@@ -111,7 +111,7 @@ pub enum Refusal {
         /// The logical page.
         page: Lpn,
     },
-    /// An erase of a block with a copy whose replacement is still in flight.
+    /// An erase of a block with a copy whose replacement is still being programmed.
     EraseOfHeld {
         /// The block.
         spot: Spot,
@@ -120,9 +120,9 @@ pub enum Refusal {
         /// The die of the program in flight.
         by: u32,
     },
-    /// A command that programs a page of a block whose erase has not ended.
+    /// A program command in a block whose erase has not ended.
     ProgramBeforeErase(Spot),
-    /// An erase of a block before a page that was read to be copied is programmed elsewhere.
+    /// An erase of a block with a page that was read in order to copy it, before the copy is programmed.
     EraseBeforeCopies {
         /// The block.
         spot: Spot,

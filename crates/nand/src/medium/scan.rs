@@ -1,4 +1,4 @@
-//! The reads of a mount, and the places it has found.
+//! The spare areas that a mount reads, and the places that it has found.
 
 use destage_base::lazy::LazyTable;
 
@@ -9,7 +9,7 @@ use super::{Entry, Medium, Spare};
 use crate::found::{Found, FoundBlock, FoundPages, Place, Scan};
 
 impl Medium {
-    /// The spare areas of all pages.
+    /// The findings of a mount that reads the spare areas of all pages.
     #[must_use]
     pub fn scan(&self) -> Scan {
         let of_die = |blocks: &Blocks| blocks.iter().map(|block| self.found(block)).collect();
@@ -37,13 +37,14 @@ impl Medium {
         }
     }
 
-    /// A mount is about to choose a copy of each page, most of them those that a fill has left, if there was one.
+    /// Called before a mount chooses a copy of each page. Pages that a fill has left get their places from `scan`,
+    /// because a mount chooses most of them.
     pub fn expect_places(&mut self, scan: &Scan) {
         let rule = AtFirst::Found(scan.filled.clone());
         self.pages = LazyTable::new(self.pages.len(), rule);
     }
 
-    /// A mount has taken the copy at `place` of its page.
+    /// Called when a mount has chosen the copy at `place`.
     pub fn settle(&mut self, place: &Place) {
         let entry = Entry::new(Some((place.die, place.at.0)), place.rank.version);
         let index = place.page.0 as usize;

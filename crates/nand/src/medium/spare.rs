@@ -1,4 +1,5 @@
-//! The data beside those of a page, and the contents that the host's side writes.
+//! The spare area: the data that are stored with those of a page. Also the contents that a step programs for the
+//! host.
 
 use alloc::sync::Arc;
 
@@ -7,16 +8,16 @@ use destage_base::Lpn;
 use super::cells::{digest, mix};
 use crate::operation::{Purpose, Role};
 
-/// The kind of page that was programmed.
+/// The kind of a programmed page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SpareKind {
     /// Data of the host.
     Host,
-    /// A copy: of another physical page, or padding that repeats a version.
+    /// A copy of another physical page, or padding that repeats a version.
     Copy,
-    /// Zeros that the host asked for, or that were there before the first request.
+    /// Zeros that the host asked for, or that a fill has left before the first request.
     Zeros,
-    /// Padding where there was nothing, of a page or of none: never the newest.
+    /// Padding where there was nothing to repeat, with or without a logical page; it is never the newest copy.
     Fill,
     /// A page of the map.
     Map,
@@ -24,23 +25,24 @@ pub enum SpareKind {
     Summary,
 }
 
-/// The data beside those of a programmed page.
+/// The spare area of a programmed page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spare {
-    /// The kind of page.
+    /// The kind of the page.
     pub kind: SpareKind,
-    /// The logical page; of kind `Map` the page of the map; `None` of a summary, or of a filler of the layer.
+    /// The logical page; for the kind `Map`, the page of the map; `None` for a summary, or a filler of the layer.
     pub page: Option<Lpn>,
-    /// The version of the contents; 0 before the first write, and of fillers, maps and summaries.
+    /// The version of the contents; 0 before the first write, and for fillers, maps and summaries.
     pub version: u64,
-    /// The number of the program, over all dies, from 1; 0 of pages that were there before the first.
+    /// The number of the program, over all dies, from 1; 0 for contents that a fill has left before the first
+    /// program.
     pub program: u64,
     /// The use of the block.
     pub purpose: Purpose,
 }
 
 impl Spare {
-    /// The contents that a fill before the first request has programmed as `page`.
+    /// The spare area of a page that a fill before the first request has programmed as `page`.
     #[must_use]
     pub fn filled(page: Lpn) -> Self {
         Self {
@@ -52,7 +54,7 @@ impl Spare {
         }
     }
 
-    /// The check sum over `data` and all of this.
+    /// The checksum over `data` and this spare area.
     #[must_use]
     pub fn check_sum(&self, data: &[u8]) -> u64 {
         let words = [
@@ -67,28 +69,28 @@ impl Spare {
     }
 }
 
-/// The kind of page that the host's side programs.
+/// The kind of a page that a step programs for the host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ImageKind {
     /// Data of the host.
     Host,
     /// Zeros that the host asked for.
     Zeros,
-    /// Padding that repeats a version.
+    /// Padding that repeats a version of the page.
     Copy,
-    /// Padding where there is nothing to repeat; its version is 0.
+    /// Padding where there is no version to repeat.
     Fill,
 }
 
-/// The bytes a step writes for one logical page.
+/// The bytes that a step programs for one logical page.
 #[derive(Clone, Copy, Debug)]
 pub struct Image<'a> {
-    /// The page.
+    /// The logical page.
     pub page: Lpn,
-    /// The version of the bytes, from 1; 0 for fillers.
+    /// The version of the bytes, from 1. Fillers are programmed with version 0.
     pub version: u64,
-    /// The kind of page.
+    /// The kind of the page.
     pub kind: ImageKind,
-    /// As many bytes as a page has.
+    /// The bytes, as many as a page has.
     pub data: &'a Arc<[u8]>,
 }

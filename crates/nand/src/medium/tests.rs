@@ -1,4 +1,4 @@
-//! Hand-made steps: what is carried out, and what is refused by which word.
+//! Hand-made steps: which operations the medium carries out, and which refusal it gives for the others.
 
 use alloc::format;
 
@@ -62,7 +62,7 @@ impl Bench {
         self
     }
 
-    /// Starts what was added on `die`; pages 0 to 9 have images of `version` and `kind`.
+    /// Starts the operations that were added, on `die`. Pages 0 to 9 have images of `version` and `kind`.
     fn start_as(&mut self, die: u32, version: u64, kind: ImageKind) -> Result<(), Refusal> {
         let data = version.to_le_bytes().into();
         let images = core::array::from_fn::<_, 10, _>(|page| Image {
@@ -80,7 +80,7 @@ impl Bench {
         self.start_as(die, version, ImageKind::Host)
     }
 
-    /// Starts and ends it, on die 0.
+    /// Starts the operations on die 0 and ends the step.
     fn run(&mut self, version: u64) -> Result<(), Refusal> {
         let done = self.start(0, version);
         self.medium.end(0);
@@ -207,17 +207,17 @@ fn a_copy_keeps_the_version_and_the_bytes_of_its_source() {
         other.check_sum(&5u64.to_le_bytes())
     );
     assert!(bench.medium.spare(0, at(0, 0)).is_none());
-    // What was replaced meanwhile may be copied, and is no place for that.
+    // A page that was replaced meanwhile may be copied, but the copy does not become the newest.
     bench.program(1, at(1, 1)).run(6).unwrap();
     bench.copy(at(1, 0), at(2, 0)).run(0).unwrap();
     assert_eq!(bench.newest(1).unwrap().1, 6);
-    // So may what was trimmed.
+    // The same is true of a page that was trimmed.
     bench.medium.trim(Lpn(1));
     bench.copy(at(1, 1), at(2, 1)).erase(1).run(0).unwrap();
     assert_eq!(bench.newest(1), None);
 }
 
-/// Case D6 of the rules: a block is erased before what is copied out of it is programmed.
+/// Case D6 of the rules: a block is erased before the copies of its pages are programmed.
 #[test]
 fn an_erase_before_the_copies_or_the_program_have_ended_is_refused() {
     let mut bench = Bench::new();
@@ -229,7 +229,7 @@ fn an_erase_before_the_copies_or_the_program_have_ended_is_refused() {
     let copy = |bench: &mut Bench| {
         bench.copy(at(0, 0), at(1, 0)).copy(at(0, 1), at(1, 1));
     };
-    // In the right order, but the erase in a lane beside that of the copies.
+    // The order is right, but the erase is in another lane than the copies and may run before them.
     copy(&mut bench);
     bench.operations.next_lane();
     let held = bench.erase(0).run(0).unwrap_err();
@@ -258,7 +258,7 @@ fn an_erase_before_the_copies_or_the_program_have_ended_is_refused() {
         }
     );
 
-    // The last page is read, and not programmed yet.
+    // The last page is read, but not programmed yet.
     let mut bench = Bench::new();
     bench.program(1, at(0, 0)).run(1).unwrap();
     bench.copy(at(0, 0), at(1, 0));
@@ -272,7 +272,7 @@ fn an_erase_before_the_copies_or_the_program_have_ended_is_refused() {
         }
     );
 
-    // A rewrite that leaves the incoming page out of its copies (D20) programs that page first.
+    // A rewrite that does not copy the incoming page (D20) programs that page first.
     let mut bench = Bench::new();
     bench.program(1, at(0, 0)).run(1).unwrap();
     let refused = bench.erase(0).program(1, at(1, 0)).run(2).unwrap_err();
@@ -286,7 +286,7 @@ fn an_erase_before_the_copies_or_the_program_have_ended_is_refused() {
     assert!(bench.program(1, at(1, 0)).erase(0).run(2).is_ok());
 }
 
-/// The read of a copy, an erase of its block, the program of the copy.
+/// The read of a copy, then an erase of its block, then the program of the copy.
 fn splice_erase(copy: &Operations) -> Operations {
     let mut spliced = Operations::detailed();
     spliced.push_copy(Cause::Copy, Transfer::None, at(0, 0), at(1, 0), || {
@@ -297,7 +297,7 @@ fn splice_erase(copy: &Operations) -> Operations {
     spliced
 }
 
-/// Case D19: the replaced copy is held until the program on another die has ended.
+/// Case D19: the replaced copy is held until the program on the other die has ended.
 #[test]
 fn a_block_is_held_until_the_program_that_replaced_its_page_has_ended() {
     let mut bench = Bench::new();
@@ -338,7 +338,7 @@ fn versions_decide_the_place_and_fillers_never_are_one() {
             newest: 4
         }
     );
-    // Of equal versions the one programmed last.
+    // Of copies with equal versions, the one programmed last is the newest.
     bench
         .program(1, at(0, 1))
         .start_as(0, 4, ImageKind::Copy)
@@ -354,7 +354,7 @@ fn versions_decide_the_place_and_fillers_never_are_one() {
     assert_eq!(bench.newest(1).unwrap().1, 4);
     assert_eq!(bench.newest(2), None);
     assert_eq!(bench.medium.spare(0, at(0, 3)).unwrap().version, 0);
-    // A filler is read where there is nothing else, moves as one, and may be erased.
+    // A filler can be read if its page has no other copy, it stays a filler when it is moved, and it may be erased.
     assert!(bench.read(2, at(0, 3)).run(0).is_ok());
     assert!(bench.read(1, at(0, 2)).run(0).is_err());
     bench
@@ -367,7 +367,7 @@ fn versions_decide_the_place_and_fillers_never_are_one() {
         bench.medium.spare(0, at(1, 1)).unwrap().kind,
         SpareKind::Fill
     );
-    // After a trim, older versions stay refused.
+    // Older versions are still refused after a trim.
     bench.medium.trim(Lpn(1));
     assert!(bench.program(1, at(1, 2)).run(3).is_err());
     bench
@@ -395,7 +395,7 @@ fn a_copy_needs_a_read_and_an_erase_a_block() {
     assert_eq!(bench.run(0), Err(Refusal::EraseOfPage(spot(0, 1, 1))));
 }
 
-/// What the command does that programs or erases at `at`.
+/// The command that programs or erases at `at`.
 fn change(kind: Kind, at: Ppn) -> FlashCommand {
     FlashCommand {
         kind,
@@ -405,14 +405,14 @@ fn change(kind: Kind, at: Ppn) -> FlashCommand {
     }
 }
 
-/// A medium whose commands begin and end one by one.
+/// A bench with a medium whose commands begin and end one by one.
 fn bench_of_commands() -> Bench {
     let mut bench = Bench::new();
     bench.medium = Medium::new(&GEOMETRY, true).by_commands();
     bench
 }
 
-/// The power of `medium` fails at time 5; the versions of page 1 that a mount would find.
+/// The versions of all copies that a mount would find if the power of `medium` failed at time 5.
 fn versions_after_cut(medium: &Medium) -> Vec<u64> {
     let mut medium = medium.clone();
     let mut random = destage_base::Random::new(1);
@@ -473,7 +473,7 @@ fn d37_pages_that_share_a_page_of_flash_are_read_together_and_end_together() {
     assert_eq!(versions(&bench.medium), 0);
     bench.medium.command_ended(0, &both(at(0, 1)));
     assert_eq!(versions(&bench.medium), 2);
-    // One read of the page of flash brings both.
+    // One read of the page of flash reads both pages.
     let purpose = || Purpose::shared(Role::Migrations);
     bench.copy(at(0, 0), at(1, 0));
     let (cause, transfer) = (Cause::Copy, Transfer::None);

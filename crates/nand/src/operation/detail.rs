@@ -1,4 +1,4 @@
-//! Details of an operation for a caller that carries it out: contents, and the use of blocks.
+//! The details of an operation, for a caller that carries it out: the contents, and the use of the block.
 
 use destage_base::Lpn;
 
@@ -7,21 +7,21 @@ use crate::array::Ppn;
 /// The contents that an operation writes, or that a read expects.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Content {
-    /// Nothing: an erase, or a read that only moves zeros over the bus.
+    /// No contents: an erase, or a read that only moves zeros over the bus.
     None,
-    /// A logical page: the bytes being written (padding too), or those the host asked for.
+    /// A logical page: the bytes that are written (padding too), or those that the host reads.
     Host(Lpn),
-    /// The contents of the physical page, moved unchanged.
+    /// The contents of this physical page, moved unchanged.
     Copy(Ppn),
-    /// The contents of the physical page of another die, moved unchanged.
+    /// The contents of this physical page of another die, moved unchanged.
     CopyFrom(u32, Ppn),
-    /// A page of the map, by its number within the die.
+    /// A page of the map, given by its number within the die.
     Map(u32),
-    /// The summary of the block.
+    /// The summary of the block, or another page that the drive uses itself.
     Summary,
-    /// Only the spare area of a page (reads).
+    /// For reads: only the spare area of a page.
     Spare,
-    /// Contents that no reader needs: the page is programmed so that others can be.
+    /// Contents that are never read: the page is programmed only to keep the order of pages.
     Filler,
 }
 
@@ -30,41 +30,41 @@ pub enum Content {
 pub enum Role {
     /// The pages of one logical block.
     Data,
-    /// Newer copies of pages of any logical block, or of one if there is an owner.
+    /// Newer copies of pages: of one logical block if the block has an owner, otherwise of any logical block.
     Log,
-    /// Newer copies of pages of one logical block, from its first page on.
+    /// Newer copies of the pages of one logical block, in ascending order from its first page on.
     SequentialLog,
-    /// Newer copies of pages of one logical block, each at its own offset.
+    /// Newer copies of the pages of one logical block, each at its own offset.
     Replacement,
-    /// Pages of several adjacent logical blocks, of which the owner is the first.
+    /// Pages of several adjacent logical blocks. The owner is the first of them.
     Update,
-    /// Pages written from above, wherever they belong.
+    /// Pages that the host or the buffer wrote, of any logical block.
     Host,
     /// Pages that garbage collection or wear levelling moved.
     Migrations,
     /// Pages of the map.
     Map,
-    /// Pages written from above, with one bit a cell where others hold more.
+    /// Pages that the host or the buffer wrote, in cells that hold one bit although they could hold more.
     Cache,
 }
 
-/// The use of a block, and its user.
+/// The use of a block, and the logical block that owns it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Purpose {
-    /// What for.
+    /// The use.
     pub role: Role,
-    /// The logical block it belongs to, counted within the die; `None` if it is shared by all.
+    /// The logical block to which it belongs, counted within the die; `None` if it serves all logical blocks.
     pub owner: Option<u32>,
 }
 
 impl Purpose {
-    /// A block that serves all logical blocks.
+    /// The purpose of a block that serves all logical blocks.
     #[must_use]
     pub fn shared(role: Role) -> Self {
         Self { role, owner: None }
     }
 
-    /// A block that belongs to logical block `owner` of the die.
+    /// The purpose of a block that belongs to the logical block `owner` of the die.
     #[must_use]
     pub fn owned(role: Role, owner: u32) -> Self {
         Self {
@@ -77,8 +77,8 @@ impl Purpose {
 /// The details of a [detailed](super::Operations::detailed) operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Detail {
-    /// The contents that it writes, or expects.
+    /// The contents that it writes or, for a read, expects.
     pub content: Content,
-    /// For a program: the use of the block.
+    /// For a program, the use of the block.
     pub purpose: Option<Purpose>,
 }

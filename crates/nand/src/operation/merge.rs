@@ -1,13 +1,13 @@
-//! Merges, which layers name beside the operations they consist of.
+//! Merges. A layer reports a merge in addition to the operations of which it consists.
 
-/// How a merge made one block of several.
+/// How a merge makes one block of several.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MergeKind {
-    /// The log block became the data block as it was.
+    /// The log block becomes the data block as it is.
     Switch,
-    /// The log block became the data block after the rest of its pages was copied behind its own.
+    /// The log block becomes the data block after the missing pages were copied behind its own pages.
     Partial,
-    /// All pages were copied to a new block.
+    /// All pages are copied to a new block.
     Full,
 }
 
@@ -26,14 +26,14 @@ impl MergeKind {
     }
 }
 
-/// Why a merge was due.
+/// Why a merge was done.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MergeCause {
-    /// The block's own log block could not take the page that was written.
+    /// The log block of the merged block could not take the page that was written.
     OwnLog,
     /// Another block needed room in the log.
     Room,
-    /// Done before it was needed.
+    /// The merge was done before it was needed.
     Eager,
 }
 
@@ -52,17 +52,17 @@ impl MergeCause {
     }
 }
 
-/// A merge, named beside the operations it consists of.
+/// A merge, reported in addition to the operations of which it consists.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Merge {
     /// The logical block of the device that was merged.
     pub block: u64,
-    /// How.
+    /// The kind of the merge.
     pub kind: MergeKind,
-    /// Why.
+    /// The cause of the merge.
     pub cause: MergeCause,
-    /// Pages read and programmed elsewhere for it.
+    /// Pages that the merge read and programmed elsewhere.
     pub copies: u32,
-    /// Blocks erased for it.
+    /// Blocks that the merge erased.
     pub erases: u32,
 }

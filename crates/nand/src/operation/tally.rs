@@ -1,28 +1,28 @@
-//! `Tally`: how many operations there were.
+//! `Tally`: numbers of operations and merges.
 
 use super::{Cause, Kind, Merge, Operation, Operations};
 
-/// How many operations of each kind and cause were done, and which merges they were part of.
+/// Numbers of operations by kind and cause, and of merges by kind and cause.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// Page reads by [`Cause::ALL`] order.
+    /// Page reads, in the order of [`Cause::ALL`].
     pub reads: [u64; Cause::ALL.len()],
-    /// Page programs by [`Cause::ALL`] order.
+    /// Page programs, in the order of [`Cause::ALL`].
     pub programs: [u64; Cause::ALL.len()],
-    /// Block erases by [`Cause::ALL`] order.
+    /// Block erases, in the order of [`Cause::ALL`].
     pub erases: [u64; Cause::ALL.len()],
-    /// Merges by [`MergeKind::ALL`](super::MergeKind::ALL) order.
+    /// Merges, in the order of [`MergeKind::ALL`](super::MergeKind::ALL).
     pub merges: [u64; 3],
-    /// Merges by [`MergeCause::ALL`](super::MergeCause::ALL) order.
+    /// Merges, in the order of [`MergeCause::ALL`](super::MergeCause::ALL).
     pub merge_causes: [u64; 3],
-    /// Pages read and programmed elsewhere by merges.
+    /// Pages that merges read and programmed elsewhere.
     pub merge_copies: u64,
-    /// Blocks erased by merges.
+    /// Blocks that merges erased.
     pub merge_erases: u64,
 }
 
 impl Tally {
-    /// The counts since the state `earlier`.
+    /// The difference between these counts and the `earlier` ones.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         fn each<const N: usize>(now: &[u64; N], then: &[u64; N]) -> [u64; N] {
@@ -55,7 +55,7 @@ impl Tally {
         self.merge_erases += other.merge_erases;
     }
 
-    /// Counts `operations`.
+    /// Adds `operations`, with their merges, to the counts.
     #[inline]
     pub fn add(&mut self, operations: &Operations) {
         for operation in operations.all() {
@@ -64,7 +64,7 @@ impl Tally {
         self.add_merges(operations.merges());
     }
 
-    /// Counts one operation, or one run of equal ones.
+    /// Adds one operation, or a run of equal operations, to the counts.
     #[inline]
     fn add_operation(&mut self, operation: &Operation) {
         let row = match operation.kind {
@@ -75,7 +75,7 @@ impl Tally {
         row[operation.cause as usize] += u64::from(operation.count);
     }
 
-    /// Counts `merges`.
+    /// Adds `merges` to the counts.
     #[inline]
     pub fn add_merges(&mut self, merges: &[Merge]) {
         for merge in merges {

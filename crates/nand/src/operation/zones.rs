@@ -1,12 +1,13 @@
-//! Operations of a layer that knows zones, said of the blocks that a zone consists of.
+//! Operations on zones, translated to operations on the blocks of which a zone consists.
 
 use super::{Content, Kind, Mark, Operation, Operations};
 use crate::array::Ppn;
 
 impl Operations {
-    /// In the operations since `mark`, all in one lane, a place in a zone becomes a `place` in a block, and the erase of a zone becomes one of each of
-    /// its `blocks` blocks, which `block` names by the zone's place and a number. A zone with an old copy becomes its first block, with which the others
-    /// are erased.
+    /// Translates the operations since `mark`, all in one lane, from zones to blocks. `place` gives the page of a
+    /// block for a page of a zone. The erase of a zone becomes an erase of each of its `blocks` blocks; `block`
+    /// gives the first page of a block for the place of the zone and the number of the block. A zone noted as
+    /// holding an old copy becomes its first block, together with which the others are erased.
     pub fn say_of_blocks(
         &mut self,
         mark: Mark,

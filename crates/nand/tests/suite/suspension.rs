@@ -1,4 +1,5 @@
-//! Reads that interrupt a program or an erase, against a die that is looked at microsecond by microsecond.
+//! Reads that interrupt a program or an erase, compared with a model of a die that advances microsecond by
+//! microsecond.
 
 use std::collections::VecDeque;
 
@@ -11,7 +12,7 @@ const PROGRAM: u64 = 200;
 const ERASE: u64 = 700;
 const COST: u64 = 5;
 
-/// One die without a channel; a tick is a microsecond here.
+/// One die, whose channel phases take no time. A tick is a microsecond in these tests.
 fn media(suspend: Suspend) -> Media {
     Media::new(MediaConfig {
         channels: 1,
@@ -28,24 +29,24 @@ fn media(suspend: Suspend) -> Media {
     })
 }
 
-/// A die that does one thing in each microsecond.
+/// A model of a die that does one thing in each microsecond.
 #[derive(Default)]
 struct Die {
-    /// Reads that wait, by number, and what is left of the one in the cells.
+    /// The numbers of the waiting reads. `reading` is the read in the cells, with the microseconds left.
     reads: VecDeque<usize>,
     reading: Option<(usize, u64)>,
-    /// Left of the pulse that the cells finish before they stop.
+    /// Microseconds left of the pulse that the cells finish before they stop.
     pulse_left: u64,
-    /// Left of an interruption that begins.
+    /// Microseconds left until the cells have stopped.
     stopping: u64,
-    /// The program or erase: number, what is left, interruptions.
+    /// The program or erase: its number, the microseconds left, and the number of its interruptions.
     change: Option<(usize, u64, u32)>,
-    /// A program is not interrupted when it has no more than this left; nothing of an erase.
+    /// A program is not interrupted if it has no more than this many microseconds left; 0 for an erase.
     tail: u64,
-    /// Reads that wait for its end.
+    /// The reads that wait for the end of the program or erase.
     behind: VecDeque<usize>,
     done: Vec<u64>,
-    /// Microseconds in which the die did something.
+    /// Number of microseconds in which the die did something.
     worked: u64,
 }
 
@@ -84,7 +85,7 @@ impl Die {
         }
     }
 
-    /// One microsecond passes, from `now` on.
+    /// Advances by one microsecond, from `now` on.
     fn step(&mut self, now: u64) {
         if self.pulse_left > 0 {
             self.pulse_left -= 1;
@@ -131,14 +132,15 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
         let suspend = Suspend {
             cost: COST,
             limit,
-            // Two thirds of the seeds have pulses, and half have a tail.
+            // Two thirds of the seeds have pulses, and half of them have a tail.
             pulse: [0, 7, 60][seed as usize % 3],
             tail: [0, 30 + random.below(100)][seed as usize % 2],
             moves_end: true,
         };
         let mut media = media(suspend);
         let mut die = Die::default();
-        // Answers, and the last change, whose answer moves.
+        // The ends that `media` gave. The end of the last program or erase is kept up to date, because
+        // interruptions move it.
         let mut answers: Vec<u64> = Vec::new();
         let mut change = None;
         let mut expected_work = 0;
@@ -153,7 +155,7 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
                     continue;
                 }
             };
-            // A read that waits for the end of a change must not be followed by one that joins nothing.
+            // The model does not cover a further read while a read waits for the end of a program or erase.
             if kind == Kind::Read && !die.behind.is_empty() {
                 die.step(now);
                 continue;
@@ -185,7 +187,7 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
             die.step(now);
         }
         assert_eq!(die.done, answers, "seed {seed}, {suspend:?}");
-        // Work is conserved: what was done is what was asked for, and the interruptions.
+        // Work is conserved: the die works as long as the operations take, plus the interruptions.
         let stops = die.worked - expected_work;
         assert!(
             stops.is_multiple_of(COST) && (limit > 0 || stops == 0),

@@ -17,7 +17,7 @@ use destage::internal::{bytes_of, default_sizes};
 use destage::{CurvePlan, curve};
 use destage::{Input, Reading};
 
-/// The request for the curves of a fleet.
+/// The settings, the schemes and the sizes of the curves of a fleet.
 #[derive(Clone)]
 pub struct FleetPlan {
     /// All settings except the scheme and the size. No flash is simulated, only buffers.
@@ -46,7 +46,7 @@ pub struct PreparedFleet {
     units: Vec<Unit>,
 }
 
-/// One curve.
+/// A curve to compute: one scheme, on one volume or on all volumes together.
 pub(super) struct Unit {
     /// The index of the volume; `None` for the curve over all volumes.
     pub(super) volume: Option<usize>,
@@ -140,7 +140,7 @@ impl Fleet {
                 });
             }
         }
-        // The longest curves come first, so that all workers finish at about the same time.
+        // The curves over the most requests come first, so that all workers finish at about the same time.
         units.sort_by_key(|unit| std::cmp::Reverse(self.file(unit.volume).requests));
         Ok(PreparedFleet {
             name: format!("fleet-{}", self.name()),
@@ -260,8 +260,8 @@ impl PreparedFleet {
         self.units.len()
     }
 
-    /// Computes the curves of one part that are not in `store` yet. Curves are dealt out to the parts in turn,
-    /// the longest first.
+    /// Computes the curves of one part that are not in `store` yet. The parts receive the curves in turn,
+    /// beginning with the curve over the most requests.
     ///
     /// # Errors
     /// An error in a file or the store; or an interrupt, because `effort.progress` asked to stop.

@@ -56,7 +56,7 @@ pub struct FileFacts {
     pub digest: String,
 }
 
-/// A volume.
+/// A volume of the fleet, with the file of its requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VolumeFacts {
     /// The number of the volume in this folder.

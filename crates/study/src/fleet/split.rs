@@ -2,9 +2,10 @@
 //! most writes for each byte.
 //!
 //! The curve of a volume need not be concave. Along its upper hull, the gain for each byte falls from step to
-//! step. So the best step of all volumes is always the next step of its volume, and the order of the steps does
-//! not depend on the total. If a step does not fit into the remaining memory, later steps that fit are taken. The
-//! result is the best split along the hulls up to one step, and it is never worse than equal sizes.
+//! step. So the step with the largest gain for each byte, among those of all volumes, is always the next step of
+//! its volume, and all totals have the same order of steps. If a step does not fit into the remaining memory,
+//! later steps that fit are taken. The result is the best split along the hulls up to one step, and it is never
+//! worse than equal sizes.
 
 use std::cmp::Ordering;
 
@@ -82,8 +83,8 @@ fn steps(volume: usize, sizes: &[u64], absorbed: &[u64]) -> Vec<Step> {
             continue;
         };
         while let Some(last) = hull.pop_if(|last| next.order(last) == Ordering::Less) {
-            // If the next step gains more for each byte than the last one, then the combined step from the
-            // beginning of the last one also gains more for each byte than the last one.
+            // If the next step gains more for each byte than the previous step, then one step that combines both
+            // also gains more for each byte than the previous step.
             next = step(last.from).unwrap_or(next);
         }
         hull.push(next);

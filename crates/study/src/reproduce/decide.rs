@@ -56,7 +56,8 @@ pub enum Verdict {
     UnderDetermined,
     /// The claim does not hold on a stand-in, a made-up stream or an unrelated recording.
     NotSeen,
-    /// The claim does not hold although it would have to.
+    /// The claim does not hold on the paper's own trace or on a relative; or a worked example, a general
+    /// statement or a statement of this project is false.
     Contradicted,
     /// The claim needs a trace that was not found.
     TraceMissing,

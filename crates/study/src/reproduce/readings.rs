@@ -43,7 +43,7 @@ impl Rule {
         }
     }
 
-    /// The same as [`Rule::with`], with the `default` value of the base run in the brackets.
+    /// Returns the same as [`Rule::with`], but the brackets also contain `default`, the value in the base run.
     fn in_place_of(&self, default: &str, value: &str) -> String {
         let set = format!("{} = {value}", self.parameter);
         match self.says.get(value) {
@@ -156,7 +156,8 @@ impl Readings {
     }
 
     /// The tested combinations of claim `id` other than the default, and their rules, as a part of a sentence:
-    /// `each of the 15 other combinations of the 4 rules that the paper leaves open`. `None` if there are none.
+    /// `each of the 15 other combinations of the 4 rules that the paper leaves open`. `None` if only the default
+    /// was tested.
     pub(super) fn others(&self, id: &str) -> Option<String> {
         self.combinations.first()?.claims.get(id)?;
         let rules = self.of_rules(id);

@@ -53,7 +53,7 @@ impl Report {
     }
 
     /// The table of the number of claims with each of `verdicts`: for papers, or for the folders of this project.
-    /// Empty if there are none.
+    /// Empty if there are no papers, or no such folders.
     fn overview(&self, own: bool, names: [&str; 2], verdicts: &[Verdict]) -> Vec<String> {
         let head = names
             .into_iter()

@@ -164,8 +164,8 @@ impl Case<'_> {
         }
     }
 
-    /// In brackets: the number that follows from other printed numbers, and the number that the paper prints for
-    /// it.
+    /// A text in brackets with two numbers: the one that follows from the paper's other numbers (`figures`), and
+    /// the one that the paper prints, if it is short enough. Empty without `figures`.
     fn followed(&self, figures: Option<String>) -> String {
         let printed = self.printed();
         figures.map_or(String::new(), |value| match printed {
@@ -309,7 +309,8 @@ impl Case<'_> {
         (!named.is_empty()).then(|| format!("{named}{rest}"))
     }
 
-    /// The names of the `pairs` of parts: `FAB against CLC`. `None` if there are none.
+    /// The names of the `pairs` of parts: `FAB against CLC`. `None` if `pairs` is empty or its parts have no
+    /// names.
     fn pairs(&self, pairs: &[[usize; 2]]) -> Option<String> {
         let [_, names] = self.words?.labels.as_slice() else {
             return None;

@@ -15,7 +15,7 @@ struct Claims {
     claim: Vec<claim::Claim>,
 }
 
-/// Multiplies the published number with index `index` of every claim that has so many numbers by `times`. Returns
+/// In every claim with more than `index` published numbers, multiplies the number at `index` by `times`. Returns
 /// all claims, and the ids of the changed ones.
 fn with_one_changed(claims: &str, index: usize, times: i32) -> (Vec<claim::Claim>, Vec<String>) {
     let mut all: toml::Table = claims.parse().unwrap();

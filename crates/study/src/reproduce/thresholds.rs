@@ -74,7 +74,8 @@ impl Thresholds {
         )
     }
 
-    /// The tolerance `name`; an error in words if it does not exist.
+    /// The tolerance `name`. If there is no such tolerance, returns an error message that names the existing
+    /// ones.
     pub(super) fn tolerance(&self, name: &str) -> Result<Tolerance, String> {
         let found = self.tolerances.get(name).map(|each| each.is);
         found.ok_or_else(|| {

@@ -448,7 +448,7 @@ impl Case<'_> {
     }
 
     /// For a claim that fails, a sentence on whether conditions other than the paper's make it hold: the study's
-    /// variants and the claim's own causes. `None` if there are none.
+    /// variants and the claim's own causes. `None` if no such condition was tried.
     fn caused(&self) -> Result<Option<String>, Error> {
         let seeds = self.seeds();
         let seed = seeds.first();

@@ -62,7 +62,7 @@ impl Words {
     }
 }
 
-/// `text` with the value of each limit instead of its name in braces; an error in words if a limit is not
+/// `text` with the value of each limit instead of its name in braces; an error message if a limit is not
 /// declared.
 pub(super) fn filled(text: &str, limits: &Value) -> Result<String, String> {
     let mut pieces = text.split('{');

@@ -54,7 +54,7 @@ pub(crate) const FORMAT: Format = Format {
 pub(crate) const MARK: &[u8; 7] = b"destage";
 /// The only version.
 pub(crate) const VERSION: u8 = 1;
-/// Most requests in a block.
+/// The largest number of requests in a block.
 pub(crate) const BLOCK: usize = 4096;
 /// Number of columns in a block.
 pub(crate) const COLUMNS: usize = 5;

@@ -79,8 +79,8 @@ const IRP: Column = Column {
     expected: "an address such as 0x85A1B008",
 };
 
-/// Most requests whose Init event is remembered at a time; a further request arrives when it completes. Without
-/// this limit, a log that lost events could fill the memory.
+/// The largest number of requests whose Init events are remembered at a time; the arrival of any further
+/// request is its completion. Without this limit, a log that lost events could fill the memory.
 const UNDER_WAY_MAX: usize = 1 << 16;
 
 /// The indices of the columns that are used, as [`State::kind`] stores them. The kind is 0 until they are

@@ -170,7 +170,8 @@ fn process(cursor: &mut Cursor<'_>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Handles a line whose first word is none of the three requests.
+/// Handles a line that does not begin with `DiskRead`, `DiskWrite` or `DiskFlush`: notes where the header
+/// begins and ends, and skips other events. Without a header, an unknown first word is an error.
 fn no_request(
     word: &[u8],
     cursor: &mut Cursor<'_>,

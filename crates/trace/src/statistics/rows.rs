@@ -90,7 +90,7 @@ macro_rules! statistics {
                 about: prose(concat!($($about),+)),
             }),+];
 
-            /// The values that have a meaning, in the order of [`Self::ROWS`].
+            /// The values that are defined, in the order of [`Self::ROWS`].
             #[must_use]
             pub fn rows(&self) -> Vec<Row> {
                 let numbers = [$(self.$field.number()),+];
@@ -102,8 +102,8 @@ macro_rules! statistics {
 }
 
 statistics! {
-    /// The statistics of a trace. Shares are from 0 to 1. A value without a meaning (the mean of no requests)
-    /// is `None`.
+    /// The statistics of a trace. Shares are from 0 to 1. A value that is not defined, such as the mean of no
+    /// requests, is `None`.
     pub struct Statistics {
         /// Requests of all kinds.
         requests: u64 = "requests", "";
@@ -174,9 +174,9 @@ statistics! {
         footprint_bytes: u64 = "footprint_bytes", "bytes";
         /// Share of page writes to a page that was written before.
         rewrite_share: Option<f64> = "rewrite_share", "";
-        /// Share of reads and writes that begin where the last one in their volume ended.
+        /// Share of reads and writes that begin where the previous read or write in their volume ended.
         sequential_share: Option<f64> = "sequential_share", "";
-        /// Share of writes that begin where the last write in their volume ended.
+        /// Share of writes that begin where the previous write in their volume ended.
         sequential_write_share: Option<f64> = "sequential_write_share", "";
         /// Time from the first arrival to the last.
         span_s: f64 = "span_s", "s";
@@ -186,11 +186,11 @@ statistics! {
         zero_gap_share: Option<f64> = "zero_gap_share", "";
         /// Requests per second, over the whole span.
         requests_per_s: Option<f64> = "requests_per_s", "1/s";
-        /// Most requests in a second, over consecutive seconds from the first arrival on.
+        /// Largest number of requests in a second, over consecutive seconds from the first arrival on.
         requests_per_s_peak: Option<u64> = "requests_per_s_peak", "1/s";
         /// Bytes read and written per second, over the whole span.
         mb_per_s: Option<f64> = "mb_per_s", "MB/s";
-        /// Most bytes read and written in a second.
+        /// Largest number of bytes read and written in a second.
         mb_per_s_peak: Option<f64> = "mb_per_s_peak", "MB/s";
     }
 }
@@ -205,25 +205,25 @@ statistics! {
         written_blocks: u64 = "written_blocks", "blocks";
         /// Different pages written more than once.
         rewritten_pages: u64 = "rewritten_pages", "pages";
-        /// Half of the rewrites of a page come after at most this number of page writes (PIRD).
+        /// Half of the rewrites have at most this number of page writes since the page's previous write (PIRD).
         pird_p50: Option<u64> = "pird.p50", "page writes";
-        /// 90 of 100 rewrites of a page come after at most this number of page writes.
+        /// 90 of 100 rewrites have at most this number of page writes since the page's previous write.
         pird_p90: Option<u64> = "pird.p90", "page writes";
-        /// 99 of 100 rewrites of a page come after at most this number of page writes.
+        /// 99 of 100 rewrites have at most this number of page writes since the page's previous write.
         pird_p99: Option<u64> = "pird.p99", "page writes";
-        /// Share of rewrites of a page that come after at most 10 page writes.
+        /// Share of rewrites with at most 10 page writes since the page's previous write.
         pird_within_10: Option<f64> = "pird.share_within_10", "";
-        /// Share of rewrites of a page that come after at most 50 page writes.
+        /// Share of rewrites with at most 50 page writes since the page's previous write.
         pird_within_50: Option<f64> = "pird.share_within_50", "";
-        /// Share of rewrites of a page that come after at most 100 page writes.
+        /// Share of rewrites with at most 100 page writes since the page's previous write.
         pird_within_100: Option<f64> = "pird.share_within_100", "";
-        /// Share of rewrites of a page that come after at most 200 page writes.
+        /// Share of rewrites with at most 200 page writes since the page's previous write.
         pird_within_200: Option<f64> = "pird.share_within_200", "";
-        /// Share of rewrites of a page that come after at most 500 page writes.
+        /// Share of rewrites with at most 500 page writes since the page's previous write.
         pird_within_500: Option<f64> = "pird.share_within_500", "";
-        /// Share of rewrites of a page that come after at most 1000 page writes.
+        /// Share of rewrites with at most 1000 page writes since the page's previous write.
         pird_within_1000: Option<f64> = "pird.share_within_1000", "";
-        /// Share of rewrites of a page that come after at most 10000 page writes.
+        /// Share of rewrites with at most 10000 page writes since the page's previous write.
         pird_within_10000: Option<f64> = "pird.share_within_10000", "";
         /// Rank correlation (Spearman) between the number of writes of a page and its mean PIRD, over pages
         /// written more than once.
@@ -234,32 +234,37 @@ statistics! {
         pird_of_next_900: Option<f64> = "pird.mean_of_next_900", "page writes";
         /// Mean PIRD of the 9000 pages with ranks 1001 to 10000.
         pird_of_next_9000: Option<f64> = "pird.mean_of_next_9000", "page writes";
-        /// Half of the rewrites of a page come after at most this number of different pages (stack distance).
+        /// Half of the rewrites have at most this number of different pages written since the page's previous
+        /// write (stack distance).
         stack_p50: Option<u64> = "stack.p50", "pages";
-        /// 90 of 100 rewrites of a page come after at most this number of different pages.
+        /// 90 of 100 rewrites have at most this number of different pages written since the page's previous
+        /// write.
         stack_p90: Option<u64> = "stack.p90", "pages";
-        /// 99 of 100 rewrites of a page come after at most this number of different pages.
+        /// 99 of 100 rewrites have at most this number of different pages written since the page's previous
+        /// write.
         stack_p99: Option<u64> = "stack.p99", "pages";
-        /// Half of the page writes to a block come after at most this number of page writes since its last one
-        /// (BIRD).
+        /// Half of the page writes to a block have at most this number of page writes since the previous one to
+        /// that block (BIRD).
         bird_p50: Option<u64> = "bird.p50", "page writes";
-        /// 90 of 100 page writes to a block come after at most this number of page writes since its last one.
+        /// 90 of 100 page writes to a block have at most this number of page writes since the previous one to
+        /// that block.
         bird_p90: Option<u64> = "bird.p90", "page writes";
-        /// 99 of 100 page writes to a block come after at most this number of page writes since its last one.
+        /// 99 of 100 page writes to a block have at most this number of page writes since the previous one to
+        /// that block.
         bird_p99: Option<u64> = "bird.p99", "page writes";
-        /// Share of page writes to a block at most 10 page writes after its last one.
+        /// Share of page writes to a block with at most 10 page writes since the previous one to that block.
         bird_within_10: Option<f64> = "bird.share_within_10", "";
-        /// Share of page writes to a block at most 50 page writes after its last one.
+        /// Share of page writes to a block with at most 50 page writes since the previous one to that block.
         bird_within_50: Option<f64> = "bird.share_within_50", "";
-        /// Share of page writes to a block at most 100 page writes after its last one.
+        /// Share of page writes to a block with at most 100 page writes since the previous one to that block.
         bird_within_100: Option<f64> = "bird.share_within_100", "";
-        /// Share of page writes to a block at most 200 page writes after its last one.
+        /// Share of page writes to a block with at most 200 page writes since the previous one to that block.
         bird_within_200: Option<f64> = "bird.share_within_200", "";
-        /// Share of page writes to a block at most 500 page writes after its last one.
+        /// Share of page writes to a block with at most 500 page writes since the previous one to that block.
         bird_within_500: Option<f64> = "bird.share_within_500", "";
-        /// Share of page writes to a block at most 1000 page writes after its last one.
+        /// Share of page writes to a block with at most 1000 page writes since the previous one to that block.
         bird_within_1000: Option<f64> = "bird.share_within_1000", "";
-        /// Share of page writes to a block at most 10000 page writes after its last one.
+        /// Share of page writes to a block with at most 10000 page writes since the previous one to that block.
         bird_within_10000: Option<f64> = "bird.share_within_10000", "";
         /// Different blocks that contain the 10 pages written most often.
         hot_10_pages_blocks: Option<u64> = "hot_pages.blocks_of_10", "blocks";

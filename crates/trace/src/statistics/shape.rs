@@ -70,9 +70,9 @@ impl Along for LastWrite {
 pub struct HotPages {
     /// The number of these pages.
     pub pages: u64,
-    /// The number of different blocks that contain them.
+    /// The number of different blocks that contain these pages.
     pub blocks: u64,
-    /// The number of page writes to them.
+    /// The number of page writes to these pages.
     pub writes: u64,
     /// The mean distance between two writes of a page (PIRD) in page writes, over all rewrites of those pages
     /// that the row before does not include. `None` if none of these pages was written twice.

@@ -7,8 +7,8 @@
 
 use super::histogram::Histogram;
 
-/// Most ranges in a part; a part with more is split in two. Two neighbouring parts with at most a quarter each
-/// are joined.
+/// The largest number of ranges in a part; a part with more ranges is split in two. Two neighbouring parts with
+/// at most a quarter of this number each are joined.
 const TOGETHER: usize = 512;
 
 /// Consecutive numbers of page writes, from `first` on. Each is the last write of its page.
@@ -33,7 +33,7 @@ pub(super) struct Stack {
 /// Pages of a request that were last written one directly after the other.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Again {
-    /// The number of pages of the request before these pages.
+    /// The offset of the first of these pages within the request, in pages.
     pub offset: u64,
     /// The number of these pages.
     pub length: u64,

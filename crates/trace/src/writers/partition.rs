@@ -20,9 +20,10 @@ use super::compact::CompactWriter;
 use crate::digest::hexadecimal;
 use crate::request::{Operation, Request};
 
-/// Most requests in a table (64 MiB). With a thousand volumes, this is two thousand requests for each.
+/// The largest number of requests in a table, which then occupies 64 MiB. With a thousand volumes, this is two
+/// thousand requests for each.
 const ROOM: usize = 1 << 21;
-/// Most requests in a frame. The limit lets a reader work with little memory.
+/// The largest number of requests in a frame. The limit lets a reader work with little memory.
 const FRAME: usize = 1 << 16;
 
 /// The error of a file of a partition that cannot be written.
@@ -80,7 +81,7 @@ impl PartitionWriter {
         Self::with_room(folder, ROOM)
     }
 
-    /// The same as [`Self::new`], with tables of `room` requests.
+    /// Does the same as [`Self::new`], with tables of at most `room` requests.
     fn with_room(folder: &Path, room: usize) -> Result<Self, Unwritten> {
         let mut files = Files::new(folder)?;
         let (full, filled) = sync_channel::<Vec<Request>>(0);

@@ -11,8 +11,8 @@ pub struct Access {
     pub operation: Operation,
 }
 
-/// A queue of requests. Up to a largest size, a request that begins where the last one ended, with the same
-/// operation, becomes part of it, as in a block layer that merges requests.
+/// A queue of requests. Up to a largest size, a request that begins where the previous one ended and has
+/// the same operation is merged with it, as in a block layer that merges requests.
 #[derive(Clone, Debug)]
 pub struct Disk {
     queue: VecDeque<Access>,

@@ -105,8 +105,8 @@ impl Space {
         Some(Extent { first, pages })
     }
 
-    /// Takes the first `units` units of the first free run from `goal` on that has so many. The search
-    /// continues from the start of the disk at its end. `None` if there is no such run.
+    /// Takes the first `units` units of the first free run from `goal` on that has at least `units` units. At
+    /// the end of the disk, the search continues from its start. `None` if there is no such run.
     pub fn take_whole(&mut self, goal: u64, units: u64) -> Option<Extent> {
         let goal = if goal < self.units { goal } else { 0 };
         let first = self
@@ -171,7 +171,8 @@ impl Space {
         Err(units.saturating_sub(1))
     }
 
-    /// The same as [`Self::find_short`] for more than 64 units. Such a run does not fit in one word.
+    /// Does the same as [`Self::find_short`] for more than 64 units: a run of that length spans at least two
+    /// words.
     fn find_long(&self, from: u64, end: u64, units: u64) -> Result<u64, u64> {
         let (mut index, mut longest, mut run) = (from / 64, 63, 0);
         let mut before = !(u64::MAX << (from % 64));

@@ -12,7 +12,7 @@ pub(super) struct GapClasses([u64; GAP_CLASSES]);
 
 impl GapClasses {
     /// Makes classes for the gaps in `sorted`, which must be above 0 and in ascending order. Class 0 has gaps
-    /// of 0. The others have the shares above.
+    /// of 0. Classes 1 to 9 divide the other gaps by [`SHARES`].
     pub(super) fn of(sorted: &[u64]) -> Self {
         let mut bounds = [u64::MAX; GAP_CLASSES];
         bounds[0] = 0;

@@ -33,7 +33,7 @@ impl Fitter {
         &self.requests
     }
 
-    /// The profile of all requests; `None` if there are none.
+    /// The profile of all requests; `None` if no request was added.
     #[must_use]
     pub fn finish(self) -> Option<Profile> {
         (!self.requests.is_empty()).then(|| profile(&self.requests))

@@ -14,7 +14,7 @@ use super::sweep::Sweep;
 
 /// The version of the notation.
 const FORM: i64 = 2;
-/// Most entries of a list, and most blocks: memory stays bounded, whatever a text contains.
+/// The largest number of entries of a list, and of blocks: memory stays bounded, whatever a text contains.
 const MOST: u64 = 1 << 24;
 
 /// The error of a text that is not a valid profile.

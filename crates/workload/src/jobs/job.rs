@@ -85,7 +85,7 @@ pub(super) struct Syncs {
     pub is_fua: bool,
 }
 
-/// A job.
+/// A job of a job file of fio.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     pub name: String,
@@ -358,7 +358,8 @@ fn check_known(given: &Given) -> Result<(), JobFileError> {
     Err(given.wrong("an option that is understood; docs/workloads.md lists them"))
 }
 
-/// The number of the option with one of `names`; `None` if there is none. It must be from `least` to `most`.
+/// The value of the option with one of `names`, a number from `least` to `most`; `None` if the section has no
+/// such option.
 fn whole(
     section: &Section,
     names: &[&str],
@@ -390,7 +391,8 @@ fn flag(section: &Section, names: &[&str]) -> Result<bool, JobFileError> {
     }
 }
 
-/// The size or share of the option with one of `names`; `None` if there is none.
+/// The value of the option with one of `names`, as a size or a percentage; `None` if the section has no such
+/// option.
 fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFileError> {
     let Some(given) = section.find(names) else {
         return Ok(None);

@@ -8,8 +8,8 @@
 //! oldest file, and a temporary file is the latest one.
 //!
 //! The draws for each step are, in this order: the kind of step; then the position in the large file, or the
-//! file and the size of the piece, or the size of the new file and the files that must make room, if they are
-//! random; and for each request the gap.
+//! file and the size of the piece, or the size of the new file and the files that are removed to make room for
+//! it, if they are random; and for each request the gap.
 
 mod rows;
 
@@ -131,7 +131,7 @@ fn boxed(system: impl FileSystem + 'static) -> Box<dyn FileSystem> {
 }
 
 impl FileMix {
-    /// Removes the file at `index` from the list. The others keep their order, if `removed` depends on it.
+    /// Takes the file at `index` out of `files`. The other files keep their order if `removed` depends on it.
     fn take(&mut self, index: usize) -> Option<Box<File>> {
         match self.removed {
             Removed::Random => self.files.swap_remove_back(index),
@@ -139,7 +139,7 @@ impl FileMix {
         }
     }
 
-    /// Removes a random file from the list.
+    /// Takes a random file out of `files`.
     fn take_random(&mut self, random: &mut Random) -> Option<Box<File>> {
         let count = self.files.len() as u64;
         (count > 0)
@@ -147,7 +147,7 @@ impl FileMix {
             .and_then(|index| self.take(index))
     }
 
-    /// Removes the file from the list that a step of removal removes.
+    /// Takes out of `files` the file that the next removal step deletes.
     fn take_removed(&mut self, random: &mut Random) -> Option<Box<File>> {
         match self.removed {
             Removed::Random => self.take_random(random),
@@ -156,7 +156,7 @@ impl FileMix {
         }
     }
 
-    /// Removes the file from the list that must make room for another one.
+    /// Takes out of `files` the file that is deleted to make room for new data.
     fn take_for_room(&mut self, random: &mut Random) -> Option<Box<File>> {
         match self.removed {
             Removed::Oldest => self.files.pop_front(),

@@ -9,8 +9,8 @@
 //!
 //! Windows writes records of up to 256 KiB from its cache at the flush, in pieces of up to 4 MiB. Of a longer
 //! record, it writes each 256 KiB as soon as the next begins, and the last 256 KiB at the flush or by the lazy
-//! writer. The disk makes one turn for each piece that is skipped. Paces and pauses are those of the trace, in
-//! round figures.
+//! writer. Before a part of 256 KiB that does not follow the previous one on the disk, the disk makes one turn.
+//! Paces and pauses are those of the trace, in round figures.
 //!
 //! The draws are one for each record of a random write.
 
@@ -79,8 +79,8 @@ const DISK_CACHE: u64 = 8 * MIB;
 const BUS_MS: f64 = 0.0047;
 const DISK_MS: f64 = 0.0075;
 /// Long records are written view by view, and each view is waited for. The number of views at the pace of the
-/// bus; the time in ms of a view at that pace, of a view at the pace of the disk, and of one that does not
-/// follow the last view.
+/// bus; the time in ms of a view at that pace, of a view at the pace of the disk, and of a view that does not
+/// follow the previous view on the disk.
 const BUS_VIEWS: u64 = 20;
 const VIEW_BUS_MS: f64 = 2.45;
 const VIEW_DISK_MS: f64 = 4.1;

@@ -143,7 +143,7 @@ impl Download {
         }
     }
 
-    /// A random part that no peer has begun; `None` if there is none.
+    /// A random part that no peer has begun; `None` if every part has been begun.
     fn next_part(&mut self, random: &mut Random) -> Option<Peer> {
         let count = self.parts.len() as u64;
         let index = (count > 0).then(|| pick(random, count))?;

@@ -5,8 +5,8 @@
 //! different pages, and how soon a page is rewritten. All other writes continue where the last of them ended,
 //! or start anywhere. Reads are chosen in the same way, but do not change what is chosen later.
 //!
-//! Financial1 begins with a table of streams that imitates the public first 10000 requests of its trace; the
-//! rest is as above.
+//! Financial1 begins with a table of streams that imitates the public first 10000 requests of its trace; its
+//! later requests follow the rules above.
 //!
 //! The draws for each request are, in this order: the gap, the operation, whether it repeats an earlier write,
 //! and how many writes ago. If it does not, or if there are fewer writes, the draws continue with: whether it
@@ -350,7 +350,8 @@ fn make(
 }
 
 impl Recency {
-    /// The write that is `lag` writes ago; the last write is 1 ago. `None` if there are not so many.
+    /// The write that is `lag` writes ago; the last write is 1 ago. `None` if fewer than `lag` writes are
+    /// remembered.
     fn write_before(&self, lag: u64) -> Option<(u64, u64)> {
         let count = self.recent.len();
         let lag = lag as usize;

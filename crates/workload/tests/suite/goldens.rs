@@ -36,7 +36,7 @@ const GOLDENS: &[(&str, &str)] = &[
     ("standin-on-board-cache", "18dadaec620b022b"),
 ];
 
-/// The same for 30000 requests of PostMark, which makes and removes files, on each file system.
+/// Such digests of the first 30000 requests of PostMark, which makes and removes files, on each file system.
 const FILE_SYSTEMS: [(&str, &str); 3] = [
     ("fat", "9cf5fe14e163b6d2"),
     ("ext3", "16664699a10b6876"),

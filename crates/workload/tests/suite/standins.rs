@@ -25,7 +25,7 @@ enum Figure {
     Unique,
     /// Mean size of a write in bytes.
     WriteBytes,
-    /// Share of the rewrites of a page that come after at most this many page writes, in permille.
+    /// Share of rewrites with at most this many page writes since the page's previous write, in permille.
     NearPermille(u64),
     /// Different pages in 10000 page writes.
     UniquePerMyriad,

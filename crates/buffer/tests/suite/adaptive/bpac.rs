@@ -1,4 +1,5 @@
-//! `bpac` by its steps: one list of hot pages, one of clusters, and what is old is worked out each time.
+//! `bpac` as a naive model: a list of hot pages and a list of clusters; what is old is computed anew
+//! each time.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
@@ -12,7 +13,7 @@ enum Class {
 #[derive(Clone)]
 struct Cluster {
     block: u64,
-    /// Offsets.
+    /// The offsets of the buffered pages in the block.
     pages: Vec<u64>,
     last: u64,
     class: Class,
@@ -38,7 +39,7 @@ struct Options {
     lone_waits: bool,
 }
 
-/// The text's reading.
+/// The defaults of the scheme, which follow the text of the paper.
 const DEFAULTS: Options = Options {
     period: 10_000,
     cover_percent: 90,
@@ -60,12 +61,12 @@ struct Bpac {
     n: u64,
     options: Options,
     v: u64,
-    /// Last reference of every page ever written.
+    /// The last write of every page ever written: page, virtual time.
     last: Vec<(u64, u64)>,
-    /// First: LRU.
+    /// Hot pages, least recently used first.
     hot: Vec<u64>,
     clusters: Vec<Cluster>,
-    /// Last use of every block ever seen.
+    /// The last use of every block ever seen: block, virtual time.
     seen: Vec<(u64, u64)>,
     pird: Vec<u64>,
     bird: Vec<u64>,
@@ -128,7 +129,7 @@ impl Bpac {
         waits || self.age(cluster.last) <= self.bpac_bird_thd
     }
 
-    /// A use of a block; `before` is when its cluster was used.
+    /// Records a use of a block; `before` is the time of the previous use of its cluster.
     fn use_block(&mut self, block: u64, before: Option<u64>) {
         let seen = Self::set(&mut self.seen, block, self.v);
         let before = if self.options.history { seen } else { before };
@@ -239,7 +240,7 @@ impl Bpac {
         let is_full = |held: &&Cluster| held.class == Class::Seq && held.pages.len() == n;
         let mut by_age: Vec<Cluster> = self.clusters.clone();
         by_age.sort_by_key(|held| held.last);
-        // The first of the largest.
+        // The oldest of the largest clusters.
         let largest = |found: Vec<&Cluster>| {
             let size = found.iter().map(|held| held.pages.len()).max();
             let first = found.iter().find(|held| Some(held.pages.len()) == size);
@@ -270,7 +271,7 @@ impl Bpac {
         (3, victim)
     }
 
-    /// The cluster of `block` leaves.
+    /// Evicts the cluster of `block` and returns its pages.
     fn take(&mut self, block: u64) -> Vec<u64> {
         let home = self.clusters.iter().position(|held| held.block == block);
         let cluster = self.clusters.remove(home.unwrap());
@@ -467,7 +468,7 @@ fn bpac_over_history() {
 
 #[test]
 fn bpac_under_each_reading() {
-    // Thresholds that let clusters grow old in the buffers of this comparison.
+    // These thresholds are low enough for clusters to become old in the buffers of this comparison.
     let often = ["bpac_period=200", "bpac_bird_thd=6", "bpac_min_samples=4"];
     let text = Options {
         period: 200,

@@ -1,4 +1,4 @@
-//! `cbm` with a list of pages and a list of blocks.
+//! `cbm` as a naive model: a list of pages and a list of blocks.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
@@ -13,9 +13,9 @@ struct Cbm {
     n: u64,
     threshold: usize,
     joins: bool,
-    /// First: LRU.
+    /// Least recently used first.
     pages: Vec<Page>,
-    /// First: LRU.
+    /// Least recently used first.
     blocks: Vec<Vec<Page>>,
 }
 

@@ -1,4 +1,4 @@
-//! Random streams through a buffer and through a model: both must destage the same pages in the same order.
+//! Random streams through a buffer and a naive model: both must destage the same pages in the same order.
 
 use destage_base::Random;
 use destage_base::parameter::Values;
@@ -9,47 +9,48 @@ use crate::common::{Bench, Completion, Operation};
 /// Page writes per scheme and setting, over all streams of [`compare`].
 const PAGE_WRITES: usize = 1_000_000;
 
-/// What the host does with one page, as a model hears of it.
+/// Counters that a model gets with each page that the host writes or reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
-    /// Page writes so far, this one included.
+    /// Page writes so far, including this one.
     pub time: u64,
-    /// Number of the host request, reads included.
+    /// Number of the host request; reads count, too.
     pub request: u64,
-    /// How many pages the request has.
+    /// The number of pages of the request.
     pub pages: usize,
 }
 
-/// Vectors and plain searches only.
+/// A naive model of a scheme: it keeps its pages in vectors and searches them.
 pub trait Model {
-    /// Writes one page; what was destaged for it.
+    /// Writes one page; returns the pages of each record that was destaged for it.
     fn write(&mut self, page: u64, now: Now) -> Vec<Vec<u64>>;
-    /// Reads one page; what was destaged for it.
+    /// Reads one page; returns the pages of each record that was destaged for it.
     fn read(&mut self, page: u64, now: Now) -> Vec<Vec<u64>> {
         let _ = (page, now);
         Vec::new()
     }
     /// Drops a page.
     fn trim(&mut self, page: u64);
-    /// A page just written has to be durable; what was destaged, if the page was still dirty.
+    /// Makes a page durable that was just written and is dirty; returns the pages of each record that is
+    /// destaged for it.
     fn fua(&mut self, page: u64) -> Vec<Vec<u64>>;
-    /// Destages everything.
+    /// Destages everything; returns the pages of each record.
     fn flush(&mut self) -> Vec<Vec<u64>>;
-    /// The figures the scheme reports, if the model knows them.
+    /// The figures that the scheme reports, or `None` if the model does not compute them.
     fn figures(&self) -> Option<Vec<(&'static str, f64)>> {
         None
     }
 }
 
-/// A buffer and what the model needs to know of it.
+/// The size of the buffer, of its clusters, and of the range of pages.
 pub struct Size {
     pub capacity: usize,
     pub cluster: u64,
-    /// Pages the host uses.
+    /// The number of pages that the host uses.
     pub pages: u64,
 }
 
-/// From one page upward; clusters smaller and larger than the buffer.
+/// From one page upward, with clusters that are smaller and larger than the buffer.
 pub const SIZES: [Size; 6] = [
     size(1, 4, 8),
     size(2, 4, 12),
@@ -67,7 +68,8 @@ const fn size(capacity: usize, cluster: u64, pages: u64) -> Size {
     }
 }
 
-/// Compares `scheme`, with the parameters `words` (`name=value`), to what `model` makes.
+/// Compares `scheme`, with the parameters `words` (`name=value`), with the model that `model` makes for
+/// each size.
 pub fn compare(scheme: &str, words: &[&str], model: impl Fn(&Size) -> Box<dyn Model>) {
     for (index, size) in SIZES.iter().enumerate() {
         let mut model = model(size);
@@ -117,7 +119,7 @@ fn compare_one(scheme: &str, words: &[&str], size: &Size, seed: u64, model: &mut
                 expected.extend(model.fua(*page));
             }
             Operation::Trim(page) => {
-                // No request of its own in the bench.
+                // In the bench a trim is no request, so it has no number.
                 now.request -= 1;
                 model.trim(*page);
             }
@@ -157,7 +159,8 @@ fn compare_one(scheme: &str, words: &[&str], size: &Size, seed: u64, model: &mut
     }
 }
 
-/// Hot single pages, cold ones, and runs that go on where the last one ended; the mixture shifts.
+/// A random operation on hot pages, cold pages, or a run that continues the last run; the mixture shifts
+/// over time.
 fn operation(random: &mut Random, size: &Size, next: &mut u64, time: u64) -> Operation {
     let phase = time / 5000 % 3;
     let style = random.below(6);

@@ -1,15 +1,16 @@
-//! `dulo` with a list of staged pages and a list of sequences.
+//! `dulo` as a naive model: a list of staged pages and a list of sequences.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
 struct Dulo {
     capacity: usize,
     stage_pages: usize,
-    /// Runs end at multiples of this.
+    /// A run of pages ends at each multiple of this page number.
     cut: u64,
     renews: bool,
     stage: Vec<u64>,
-    /// H in units of 2^-32, and the pages; in the order they were made.
+    /// H of each sequence in units of 2^-32, and its pages, in the order in which the sequences
+    /// were formed.
     sequences: Vec<(u64, Vec<u64>)>,
     inflation: u64,
 }

@@ -1,4 +1,4 @@
-//! Hand-worked destage orders of the common streams.
+//! Destage orders of the common streams, worked out by hand.
 
 use destage_base::parameter::Values;
 use destage_buffer::{COMMON, DestageCause, find};
@@ -7,12 +7,13 @@ use crate::common::{Bench, Completion, Operation};
 
 /// The write sequence of BPLRU (FAST 2008), Table 1.
 const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
-/// Runs, a hot page and returns: a stream on which the schemes part ways.
+/// Runs of pages, a hot page and rewrites of older pages: a stream on which the schemes differ.
 const S2: &[u64] = &[
     0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
 ];
 
-/// The destages of `stream` in a buffer of eight pages and clusters of four, the drain behind a bar.
+/// The destages of `stream` in a buffer of eight pages with clusters of four; the records of the drain
+/// follow a bar.
 fn destages(scheme: &str, words: &[&str], stream: &[u64]) -> String {
     let row = find(scheme).unwrap();
     let rows = || COMMON.iter().chain(row.parameters);
@@ -56,7 +57,8 @@ fn bpac_without_thresholds() {
 
 #[test]
 fn bpac_with_fixed_thresholds() {
-    // The common stream was worked out with a size-dependent region that takes clusters of every kind.
+    // The expected orders were worked out for `bpac_ages=all`, where clusters of every kind can be in
+    // the size-dependent region.
     let words = &[
         "bpac_pird_thd=4",
         "bpac_bird_thd=4",

@@ -1,10 +1,10 @@
-//! `lar` with a list of blocks in the order of their last use.
+//! `lar` as a naive model: a list of blocks in the order of their last use.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
 struct Block {
     number: u64,
-    /// Page, and whether it is dirty.
+    /// Page number, and whether the page is dirty.
     pages: Vec<(u64, bool)>,
     popularity: usize,
     request: u64,
@@ -22,7 +22,7 @@ impl Block {
 struct Lar {
     capacity: usize,
     n: u64,
-    /// First: used longest ago.
+    /// Least recently used first.
     blocks: Vec<Block>,
 }
 

@@ -1,4 +1,4 @@
-//! `lirs-wsr` by the words of its papers: a stack, a queue, and a search through both for everything.
+//! `lirs-wsr` as a naive model of its papers: a stack and a queue, both searched for every page.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
@@ -21,13 +21,13 @@ struct Lirs {
     capacity: usize,
     lir_max: usize,
     history_max: usize,
-    /// All pages known.
+    /// All pages that are resident or remembered.
     pages: Vec<Page>,
-    /// Last: the latest use.
+    /// The most recently used page last.
     stack: Vec<u64>,
-    /// First: the next victim.
+    /// The next victim first.
     queue: Vec<u64>,
-    /// In the order they left.
+    /// Evicted pages that the stack still remembers, in the order of their eviction.
     gone: Vec<u64>,
 }
 

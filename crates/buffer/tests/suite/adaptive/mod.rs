@@ -1,4 +1,4 @@
-//! Each scheme of several lists or learnt thresholds against the dumbest model that could be right.
+//! Each scheme with several lists or learnt thresholds, against the simplest possible model.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 

@@ -1,4 +1,4 @@
-//! `pud-lru` with a list of blocks, sorted by hand at every victim.
+//! `pud-lru` as a naive model: a list of blocks that is sorted for every victim.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
@@ -11,7 +11,7 @@ struct Block {
 }
 
 impl Block {
-    /// In units of 1/1024.
+    /// The average update distance of the block, in units of 1/1024 page writes.
     fn pud(&self) -> u64 {
         (self.last - self.first) * 1024 / (self.f - 1).max(1)
     }
@@ -39,7 +39,7 @@ impl PudLru {
     }
 
     fn pop(&mut self) -> Vec<u64> {
-        // Oldest first.
+        // Least recently written first.
         self.blocks.sort_by_key(|block| block.last);
         let longer = |block: &Block| block.pud().max((self.v - block.last) * 1024);
         let is_frequent = |block: &&Block| block.f >= 2 && longer(block) <= self.mean;

@@ -1,11 +1,11 @@
-//! `ref` and `bp-ref` with one list of pages and one of victim blocks.
+//! `ref` and `bp-ref` as a naive model: a list of pages and a list of victim blocks.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
 struct Ref {
     capacity: usize,
     n: u64,
-    /// First: LRU.
+    /// Least recently used first.
     pages: Vec<u64>,
     window: usize,
     blocks: Vec<u64>,

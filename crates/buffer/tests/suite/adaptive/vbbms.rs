@@ -1,4 +1,4 @@
-//! `vbbms` with a list of virtual blocks per region.
+//! `vbbms` as a naive model: a list of virtual blocks for each region.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
@@ -7,10 +7,10 @@ type Block = (u64, Vec<u64>);
 
 struct Vbbms {
     capacity: usize,
-    /// Pages of a virtual block: random, sequential.
+    /// Pages of a virtual block in the random and in the sequential region.
     sizes: [u64; 2],
     threshold: usize,
-    /// Random, sequential; first: leaves first.
+    /// The random and the sequential region; each has its next victim first.
     regions: [Vec<Block>; 2],
     random_share: usize,
 }

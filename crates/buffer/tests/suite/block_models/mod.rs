@@ -1,7 +1,7 @@
-//! Each block-level scheme against the dumbest model that could be right, on a million random writes.
+//! Each block-level scheme against the simplest possible model, on a million random writes.
 //!
-//! The model of the buffer is a vector of clusters; a [`Rule`] keeps that vector, and what it notes in
-//! the clusters, the way its scheme's description reads.
+//! The model of the buffer is a vector of clusters. A [`Rule`] orders that vector and keeps marks in
+//! the clusters as the description of its scheme says.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -17,10 +17,11 @@ use destage_buffer::{COMMON, Common, find};
 use model::Model;
 use rules::{Bplru, Clc, Fab, LbClock, Rule};
 
-/// Page writes per scheme, over all its sizes and parameters.
+/// Page writes per scheme, all sizes and parameters together.
 const PAGE_WRITES: usize = 1_000_000;
 
-/// Runs, whole blocks in and out of order, hot pages, and now and then something else.
+/// A random piece of a stream: runs, whole blocks in and out of order, writes to a hot block, or
+/// another operation.
 fn operations(random: &mut Random, blocks: u64, block_pages: u64) -> Vec<Operation> {
     let range = if random.below(3) == 0 {
         blocks
@@ -45,7 +46,7 @@ fn operations(random: &mut Random, blocks: u64, block_pages: u64) -> Vec<Operati
             .iter()
             .map(|page| Operation::Write(vec![*page]))
             .collect(),
-        // Two blocks by turns.
+        // Two blocks in turn.
         4 => (first..first + block_pages)
             .map(|page| Operation::Write(vec![page, page + block_pages]))
             .collect(),
@@ -58,14 +59,14 @@ fn operations(random: &mut Random, blocks: u64, block_pages: u64) -> Vec<Operati
     }
 }
 
-/// One scheme with some parameters, over all sizes.
+/// One scheme with some parameters, which is compared at all sizes.
 struct Comparison {
     scheme: &'static str,
     parameters: &'static str,
     rule: fn(block_pages: u64) -> Box<dyn Rule>,
 }
 
-/// Pages of the buffer, pages of a block, blocks written to.
+/// Pages of the buffer, pages of a block, number of blocks that are written.
 const SIZES: [(u32, u64, u64); 6] = [
     (1, 2, 4),
     (3, 4, 4),

@@ -3,20 +3,21 @@
 use crate::block_models::rules::{Cluster, Rule, largest, to_back};
 use crate::common::Operation;
 
-/// A buffer with some rule, and the parameters that are not the rule's own.
+/// A buffer with the rule of a scheme, and the parameters that the rule does not handle itself.
 pub struct Model {
     pub rule: Box<dyn Rule>,
     pub capacity: usize,
     pub block_pages: u64,
     pub promotes_first: bool,
     pub headers: bool,
-    /// Reads enter and count, and what is destaged stays if nobody needs its room.
+    /// Whether reads enter the buffer and count as accesses; then destaged pages stay as clean ones
+    /// until their room is needed.
     pub reads: bool,
     pub eager: bool,
     pub bypass: usize,
     pub clusters: Vec<Cluster>,
     pub page_writes: u64,
-    /// The dirty pages of each destage.
+    /// The dirty pages of each destage record.
     pub destages: Vec<Vec<u64>>,
 }
 
@@ -49,7 +50,7 @@ impl Model {
         }
     }
 
-    /// The cluster of `page`, if `page` is there.
+    /// The index of the cluster that holds `page`, or `None` if `page` is not buffered.
     fn find(&self, page: u64) -> Option<usize> {
         self.clusters
             .iter()
@@ -157,7 +158,8 @@ impl Model {
 
     fn flush(&mut self) {
         if self.reads {
-            // The only scheme with clean pages goes by size; those without dirty ones do not count.
+            // The only scheme with clean pages evicts by size; clusters without dirty pages do not
+            // take part in a flush.
             let dirty = |held: &Cluster| held.pages.iter().any(|held| held.1);
             while let Some(at) = largest(&self.clusters, dirty) {
                 self.destage(at, true);

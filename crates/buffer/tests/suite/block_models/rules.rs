@@ -1,25 +1,25 @@
-//! What each scheme adds to the model of a buffer.
+//! The rules of the block-level schemes, which the model of a buffer calls.
 
 #[derive(Clone, Debug)]
 pub struct Cluster {
     pub block: u64,
-    /// Ascending; `true` if dirty.
+    /// Page numbers, ascending, each with whether the page is dirty.
     pub pages: Vec<(u64, bool)>,
-    /// BPLRU: the offset that continues the run, or -1.
+    /// BPLRU: the offset of the page that would continue the run, or -1.
     pub next: i64,
-    /// BPLRU: it was compensated and not changed since.
+    /// BPLRU: whether the cluster was compensated and not changed since.
     pub compensated: bool,
-    /// BPLRU: when each of its pages was written, and by which write of all, since it began.
+    /// BPLRU: the writes of the current burst: offset of the page, number of the page write.
     pub writes: Vec<(u64, u64)>,
-    /// CLC: it is in the size-independent list. LB-CLOCK: its recency bit.
+    /// CLC: whether the cluster is in the size-independent list. LB-CLOCK: the recency bit.
     pub recent: bool,
-    /// LB-CLOCK: its number among the candidates.
+    /// LB-CLOCK: the number of the cluster among the candidates.
     pub candidate: Option<u64>,
 }
 
-/// What a scheme adds. `clusters[0]` has least claim to stay, as far as the scheme has an order.
+/// The rule of a scheme. If the scheme keeps its clusters in order, `clusters[0]` is evicted first.
 pub trait Rule {
-    /// The page at `offset` of `clusters[at]` was written, or read if reads count.
+    /// The page at `offset` of `clusters[at]` was written, or read if the buffer takes in reads.
     fn used(
         &mut self,
         clusters: &mut Vec<Cluster>,
@@ -28,13 +28,13 @@ pub trait Rule {
         entered: bool,
         write: u64,
     );
-    /// Which cluster goes.
+    /// Returns the index of the cluster to evict.
     fn victim(&mut self, clusters: &mut Vec<Cluster>) -> usize;
     /// `clusters[at]` is about to be removed.
     fn leaves(&mut self, _at: usize, _left: usize) {}
 }
 
-/// The one with most pages among those `allowed`, the first of several.
+/// The index of the cluster with most pages among those that are `allowed`; of several, the first.
 pub fn largest(clusters: &[Cluster], allowed: impl Fn(&Cluster) -> bool) -> Option<usize> {
     let most = clusters
         .iter()
@@ -122,7 +122,7 @@ impl Rule for Fab {
     }
 }
 
-/// A share as a fraction, so that it is exact.
+/// The share is a fraction, so that it is exact.
 pub struct Clc {
     pub share: (usize, usize),
     pub always: bool,
@@ -154,7 +154,7 @@ impl Rule for Clc {
     }
 }
 
-/// A circle: from `hand` to the end, and on from the start.
+/// The clusters form a circle that begins at `hand`.
 pub struct LbClock {
     pub hint: &'static str,
     pub hand: usize,
@@ -166,7 +166,8 @@ impl Rule for LbClock {
     fn used(&mut self, clusters: &mut Vec<Cluster>, at: usize, offset: u64, entered: bool, _: u64) {
         let mut at = at;
         if entered && clusters[at].pages.len() == 1 {
-            // The model has put it last; behind the hand is just before it in the circle.
+            // The model appended the new cluster. Its place is just behind the hand, which in the
+            // circle is the last place.
             let cluster = clusters.remove(at);
             clusters.insert(self.hand, cluster);
             at = self.hand;

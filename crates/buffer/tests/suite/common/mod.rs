@@ -1,5 +1,6 @@
-//! A buffer on a bench: real versions in its slots, a flash of versions beneath it, and plain sets
-//! that say what should be where. Every test drives buffers through this, so every test checks them.
+//! A test bench around a buffer. Its slots hold versions of pages instead of bytes, a simulated flash holds the
+//! versions that were programmed, and plain sets record what must be where. The bench checks the buffer against
+//! these sets on every operation, so every test that drives a buffer through it also checks the buffer.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod model;
@@ -18,7 +19,7 @@ use destage_buffer::{
 
 pub use streams::*;
 
-/// One thing a host does.
+/// One operation of a host, with the numbers of its pages.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
     Write(Vec<u64>),
@@ -30,17 +31,17 @@ pub enum Operation {
     Idle,
 }
 
-/// When programs complete.
+/// The moment at which programs complete.
 pub enum Completion {
     /// As soon as they are issued.
     AtOnce,
-    /// Only when a page waits for a slot; the oldest first.
+    /// Only when a page waits for a slot; then the oldest program completes.
     Held,
-    /// In any order, some between any two pages.
+    /// In random order; a random number of programs complete after each operation.
     Random(Random),
 }
 
-/// A record, as it can be compared and printed.
+/// A destage record in a form that tests can compare and print.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     pub cause: DestageCause,
@@ -68,16 +69,16 @@ impl std::fmt::Display for Record {
     }
 }
 
-/// A device that knows which pages were ever written, and what a test says its dies are doing. As flash does, it
-/// gives a page another address with each write, unless a test says it does not.
+/// A device that knows which pages were ever written and what its dies are doing; a test sets both. Like flash,
+/// it gives a page a new address with each write, unless the test sets `updates_in_place`.
 #[derive(Default)]
 pub struct Device {
     pub dies: u32,
     pub updates_in_place: bool,
     pub unwritten: BTreeSet<u64>,
-    /// Dies that reclaim space.
+    /// Dies that are collecting garbage.
     pub collecting: BTreeSet<u32>,
-    /// By die, as far as it goes: operations waiting.
+    /// The number of operations that wait at each die; a die beyond the end of the vector has none.
     pub queues: Vec<u32>,
 }
 
@@ -105,9 +106,9 @@ impl View for Device {
 struct Program {
     page: DirtyPage,
     keep: bool,
-    /// The resident page was overwritten in its slot after the program was issued.
+    /// Whether the resident page was overwritten in its slot after the program was issued.
     overwritten: bool,
-    /// The version being programmed; none if the page was trimmed or bypassed meanwhile.
+    /// The version that is being programmed; `None` if the page was trimmed or bypassed meanwhile.
     version: Option<u64>,
 }
 
@@ -116,9 +117,9 @@ pub struct Bench {
     pub device: Device,
     pub completion: Completion,
     pub records: Vec<Record>,
-    /// What happened, in the words of scenario texts.
+    /// What happened, in the words of the scenario files.
     pub log: Vec<Cow<'static, str>>,
-    /// Records are told in the log, too.
+    /// Whether records are written to the log, too.
     pub tells_records: bool,
     in_flight: VecDeque<Program>,
     ram: Vec<u64>,
@@ -137,7 +138,7 @@ impl Destager for Bench {
 
     fn destage(&mut self) -> Result<(), Infallible> {
         self.issue(DestageCause::Evict);
-        // The page being written is counted and has not entered yet.
+        // The page that is being written is counted, but has not entered the buffer yet.
         self.check_occupancy();
         Ok(())
     }
@@ -148,7 +149,7 @@ impl Bench {
         Self::over(4, row, capacity, values, completion, None)
     }
 
-    /// As `new`, for a scheme that may have to know the operations to come.
+    /// Like `new`, for a scheme that may need to know the page writes to come.
     pub fn for_operations(
         row: &SchemeRow,
         capacity: u32,
@@ -160,7 +161,8 @@ impl Bench {
         Self::over(4, row, capacity, values, completion, future.as_deref())
     }
 
-    /// Over a device of `dies` dies, with the page writes to come if they are known.
+    /// A bench over a device of `dies` dies; `future` holds the page writes to come, for a scheme that needs
+    /// them.
     pub fn over(
         dies: u32,
         row: &SchemeRow,
@@ -173,7 +175,7 @@ impl Bench {
         Self::configured(dies, row, config, values, completion, future)
     }
 
-    /// With the rules of `config`, but for the release of slots, which is that of `completion`.
+    /// A bench with the rules of `config`, except that `completion` decides when slots are released.
     pub fn configured(
         dies: u32,
         row: &SchemeRow,
@@ -263,12 +265,12 @@ impl Bench {
         self.check();
     }
 
-    /// Time passes; each page takes one tick besides.
+    /// Advances the clock by `ticks`. Each page that is read or written advances it by one more tick.
     pub fn pass(&mut self, ticks: u64) {
         self.clock += ticks;
     }
 
-    /// Ticks so far.
+    /// The time of the bench's clock, in ticks.
     pub fn now(&self) -> u64 {
         self.clock
     }
@@ -280,7 +282,7 @@ impl Bench {
         }
     }
 
-    /// The whole of RAM against the sets; slow, for small worlds.
+    /// Compares all of RAM with the sets. This is slow, so `pages` should be few.
     pub fn check_all(&self, pages: impl Iterator<Item = u64>) {
         let mut slots = BTreeSet::new();
         let mut resident = 0;
@@ -336,7 +338,7 @@ impl Bench {
         }
     }
 
-    /// Programs end until there is not more in RAM than there are slots.
+    /// Completes programs until RAM holds no more pages than the capacity.
     fn wait_for_slots(&mut self) {
         while self.buffer.over_capacity() > 0 {
             self.log.push("wait".into());
@@ -377,7 +379,7 @@ impl Bench {
                 .buffer
                 .find(Lpn(page))
                 .expect("an allocated page is in RAM");
-            // A page never written reads as some version nobody has.
+            // A page that was never written gets a version that no other page has.
             let version = newest.unwrap_or(self.clock);
             self.newest.insert(page, version);
             self.flash.entry(page).or_insert(version);
@@ -387,7 +389,7 @@ impl Bench {
     }
 
     fn store(&mut self, slot: Slot, version: u64) {
-        // What has left and is being programmed is in RAM besides what the capacity holds.
+        // Pages that were evicted and are still being programmed occupy slots beyond the capacity.
         let index = slot.0 as usize;
         if index >= self.ram.len() {
             self.ram.resize(index + 1, u64::MAX);
@@ -415,7 +417,7 @@ impl Bench {
         self.flash.insert(page, self.clock);
     }
 
-    /// The flash copy of `page`, and what is on its way there, is out of date.
+    /// Records that the flash copy of `page`, and every program of it in flight, is out of date.
     fn supersede(&mut self, page: u64) {
         self.dirty.remove(&page);
         self.flash.remove(&page);
@@ -443,7 +445,7 @@ impl Bench {
         }
     }
 
-    /// Takes over the buffer's record: every page in it must have been dirty, with its newest bytes.
+    /// Takes over the buffer's record. Every page in it must have been dirty and must hold its newest version.
     fn issue(&mut self, cause: DestageCause) {
         let record = self.buffer.record();
         assert_eq!(record.cause, cause);
@@ -500,7 +502,8 @@ impl Bench {
         }
     }
 
-    /// Completes the program at `choice`, or an older one of the same page: those keep their order.
+    /// Completes the program at `choice`, or an older program of the same page: programs of one page complete in
+    /// order.
     fn complete(&mut self, choice: usize) {
         let page = self.in_flight[choice].page.page;
         let first = self

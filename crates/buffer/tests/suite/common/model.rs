@@ -1,4 +1,5 @@
-//! Naive models of schemes beside the schemes themselves.
+//! Runs a naive model of a scheme and the scheme itself on the same operations and compares the
+//! records.
 
 use destage_base::parameter::{Value, Values};
 use destage_base::{Lpn, Random};
@@ -6,13 +7,14 @@ use destage_buffer::{COMMON, SchemeRow, find};
 
 use super::{Bench, Completion, Operation, Record, random_operations};
 
-/// Page writes per model.
+/// Page writes per model, all sizes together.
 pub const PAGE_WRITES: usize = 1_000_000;
 
 /// Dies of the bench's device.
 pub const DIES: u64 = 4;
 
-/// Sizes, from one page upward, and over how many pages the stream goes.
+/// Capacity of the buffer in pages, and the number of pages over which the stream of operations
+/// goes.
 pub const SIZES: [(usize, u64); 4] = [(1, 8), (13, 40), (60, 300), (64, 100)];
 
 pub fn values(row: &SchemeRow, set: &[(&'static str, Value)]) -> Values {
@@ -23,27 +25,28 @@ pub fn values(row: &SchemeRow, set: &[(&'static str, Value)]) -> Values {
     values
 }
 
-/// What a model does; page numbers only, vectors only.
+/// A naive model of a scheme: it knows page numbers only and keeps them in vectors.
 pub trait Model {
     /// A request with writes begins.
     fn begin(&mut self) {}
-    /// Everything destaged for the write of one page, as records.
+    /// Writes one page; returns the pages of each record that was destaged for it.
     fn write(&mut self, page: u64) -> Vec<Vec<u64>>;
     fn read(&mut self, page: u64) -> Vec<Vec<u64>>;
     fn trim(&mut self, page: u64);
-    /// The page alone has to reach the flash; whether there is anything to do.
+    /// Writes the page alone to the flash; returns whether a record is needed.
     fn fua(&mut self, page: u64) -> bool;
     /// Whether the page is in RAM, dirty or clean.
     fn holds(&self, page: u64) -> bool;
-    /// The next record of a flush; empty once there is nothing dirty.
+    /// The pages of the next record of a flush; empty if nothing is dirty.
     fn flush(&mut self) -> Vec<u64>;
-    /// One idle step.
+    /// One idle step; returns the pages that are written back.
     fn idle(&mut self) -> Vec<u64> {
         Vec::new()
     }
 }
 
-/// A quarter of a million page writes over so many pages, and everything else a host does.
+/// About a quarter of a million page writes over `pages` pages, mixed with all other operations of
+/// a host.
 pub fn operations((capacity, pages): (usize, u64)) -> Vec<Operation> {
     let mut random = Random::new(capacity as u64 + pages);
     let mut operations = random_operations(&mut random, pages, PAGE_WRITES / SIZES.len() / 2);
@@ -55,7 +58,8 @@ pub fn operations((capacity, pages): (usize, u64)) -> Vec<Operation> {
     operations
 }
 
-/// Runs random operations of all kinds through scheme and model: the records must be equal.
+/// Runs random operations of all kinds through the scheme and the model: their records must be
+/// equal.
 pub fn compare(
     scheme: &str,
     set: &[(&'static str, Value)],
@@ -65,7 +69,7 @@ pub fn compare(
     compare_on(&operations(size), scheme, set, size, model);
 }
 
-/// The same on `operations`.
+/// Like [`compare`], on `operations`.
 pub fn compare_on(
     operations: &[Operation],
     scheme: &str,
@@ -115,7 +119,7 @@ pub fn compare_on(
             destaged, expected,
             "{scheme} {size:?} {set:?}: operation {number}, {operation:?}"
         );
-        // One page of many an operation, so that all are looked at again and again.
+        // After each operation the next page is checked, so that every page is checked many times.
         let page = number as u64 % size.1;
         assert_eq!(
             bench.buffer.is_resident(Lpn(page)),
@@ -125,7 +129,7 @@ pub fn compare_on(
     }
 }
 
-/// The records of `operations` over a device of `dies`.
+/// The records of `operations` on a buffer of 64 pages over a device of `dies` dies.
 pub fn records(
     dies: u32,
     scheme: &str,

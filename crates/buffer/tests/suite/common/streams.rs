@@ -1,4 +1,4 @@
-//! What the bench is fed: parameters, streams of operations, kinds of completion.
+//! Input of the bench: values of parameters, streams of operations, kinds of completion.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,14 +8,15 @@ use destage_buffer::{BufferConfig, COMMON, Common, SCHEMES, SchemeRow};
 
 use super::{Bench, Completion, Operation};
 
-/// All parameters of a row at their defaults, then each alternative of a flag or a choice.
+/// The defaults of all parameters of a row, then one variant for each other value of a flag or a choice.
 pub fn variants(row: &SchemeRow) -> Vec<(String, Values)> {
     let defaults = || Values::defaults(COMMON.iter().chain(row.parameters));
     let mut all = vec![(row.name.to_string(), defaults())];
     let pads = pads(row);
     for parameter in COMMON.iter().chain(row.parameters) {
-        // The bench sets `release` itself, without idle time there is no destaging in it, and how to pad
-        // is asked of those who do.
+        // Three groups of parameters have no variants: `release`, which the bench sets itself; `bg_*`,
+        // which act only in idle time, and random streams have none; and the padding parameters of
+        // schemes that never pad.
         let is_elsewhere = match parameter.name {
             "release" => true,
             "pad_charge_reads" | "pad_unwritten" | "flush_pads" => !pads,
@@ -33,7 +34,7 @@ pub fn variants(row: &SchemeRow) -> Vec<(String, Values)> {
     all
 }
 
-/// What a flag or a choice may be.
+/// The values that a flag or a choice can have; empty for other kinds of parameters.
 fn words(parameter: &Parameter) -> &'static [&'static str] {
     match parameter.kind {
         Kind::Choice(words) => words,
@@ -42,7 +43,7 @@ fn words(parameter: &Parameter) -> &'static [&'static str] {
     }
 }
 
-/// Whether the row ever pads, whatever the words of its parameters.
+/// Whether the scheme pads with any of the values of its own parameters.
 fn pads(row: &SchemeRow) -> bool {
     let defaults = Values::defaults(COMMON.iter().chain(row.parameters));
     let own = row.parameters.iter().flat_map(|parameter| {
@@ -69,7 +70,7 @@ pub fn for_every_row(visit: impl Fn(&'static SchemeRow) + Sync) {
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                // The later rows have more parameters and take longer; none of them should come last.
+                // The later rows have more parameters and take longer, so they run first.
                 let take = || {
                     SCHEMES
                         .iter()
@@ -84,7 +85,8 @@ pub fn for_every_row(visit: impl Fn(&'static SchemeRow) + Sync) {
     });
 }
 
-/// A stream with runs, repeats, reads, trims, FUA and flushes over `pages` pages.
+/// A random stream of `count` operations over `pages` pages: runs of writes and reads, trims, FUA writes
+/// and flushes.
 pub fn random_operations(random: &mut Random, pages: u64, count: usize) -> Vec<Operation> {
     (0..count)
         .map(|_| {
@@ -107,7 +109,7 @@ pub fn random_operations(random: &mut Random, pages: u64, count: usize) -> Vec<O
         .collect()
 }
 
-/// The pages `operations` write, in order.
+/// The pages that `operations` write, in order.
 pub fn page_writes(operations: &[Operation]) -> Vec<Lpn> {
     let mut pages = Vec::new();
     for operation in operations {
@@ -120,7 +122,7 @@ pub fn page_writes(operations: &[Operation]) -> Vec<Lpn> {
     pages
 }
 
-/// One of each kind.
+/// One completion of each kind.
 pub fn completions(seed: u64) -> [Completion; 3] {
     [
         Completion::AtOnce,
@@ -129,7 +131,7 @@ pub fn completions(seed: u64) -> [Completion; 3] {
     ]
 }
 
-/// Runs `operations` under every kind of completion: all must give one sequence of records.
+/// Runs `operations` with each kind of completion: all must give the same sequence of records.
 pub fn run_all(
     row: &SchemeRow,
     name: &str,
@@ -144,7 +146,7 @@ pub fn run_all(
     for completion in completions(operations.len() as u64) {
         let (config, future) = (config.clone(), future.as_deref());
         let mut bench = Bench::configured(4, row, config, values, completion, future);
-        // Whole records are compared, and not what is said of them.
+        // The records themselves are compared, so the log does not need their text.
         bench.tells_records = false;
         bench.run(operations);
         bench.check_all(0..pages);

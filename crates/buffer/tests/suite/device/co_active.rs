@@ -1,4 +1,4 @@
-//! `co-active` against its rule.
+//! `co-active` against a naive model of its rule.
 
 use destage_base::parameter::Value;
 use destage_base::time::TICKS_PER_US;
@@ -24,7 +24,7 @@ struct Page {
     accesses: u64,
 }
 
-/// Pages of all kinds in one list, the latest to come to its kind first.
+/// Pages of all kinds in one list; the page that was accessed or changed its kind last comes first.
 struct CoActive {
     capacity: usize,
     stride: u64,
@@ -35,9 +35,9 @@ struct CoActive {
     periods: usize,
     pages: Vec<Page>,
     virtual_time: u64,
-    /// Of each page write, when it came.
+    /// The time of each page write, in ticks.
     writes: Vec<u64>,
-    /// Of each write-back in idle time, when it was.
+    /// The time of each write-back in the current period, in ticks.
     spent: Vec<u64>,
 }
 
@@ -96,7 +96,7 @@ impl CoActive {
         self.put_first(held);
     }
 
-    /// Write-backs allowed in the period of `now`.
+    /// The number of write-backs that are allowed in the period of `now`.
     fn cap(&self, now: u64) -> u64 {
         let period = now / TICKS_PER_US;
         let counts: Vec<u64> = (1..=self.periods as u64)
@@ -182,7 +182,7 @@ impl Model for CoActive {
 #[test]
 fn follows_its_rule() {
     for (capacity, pages) in SIZES {
-        // Window, accesses, base and periods of the cap, stride.
+        // Window, accesses until a page is hot, base and periods of the cap, stride.
         for (window, hot, base, periods, stride) in [
             (0, 2, 0, 8, 1),
             (5, 2, 1, 3, 1),
@@ -216,7 +216,8 @@ fn follows_its_rule() {
                     ("stride", Value::Integer(stride)),
                     ("read_touch", Value::Flag(read_touch)),
                 ];
-                // Many operations in a period, or periods without any.
+                // Three periods get a gap that leaves periods without any operation; the others get
+                // many operations per period.
                 let gap = if periods == 3 { 30_000 } else { 400 };
                 compare("co-active", &set, (capacity, pages), gap, &mut model);
             }
@@ -224,7 +225,7 @@ fn follows_its_rule() {
     }
 }
 
-/// Each die is idle by itself, and only its own pages are written back then.
+/// Each die has an idle group of its own: an idle die writes back only its own pages.
 #[test]
 fn an_die_writes_back_its_own_pages() {
     let row = find("co-active").unwrap();

@@ -1,4 +1,4 @@
-//! `ecr` against its rule, and against page LRU where queues say nothing.
+//! `ecr` against a naive model of its rule, and against page LRU when all queues are empty.
 
 use destage_base::Random;
 use destage_base::parameter::Value;
@@ -7,7 +7,7 @@ use super::common::model::{DIES, records};
 use super::common::{Device, Operation, random_operations};
 use super::{Model, SIZES, compare, die};
 
-/// Pages, oldest write first.
+/// Pages in the order of their last write, oldest first.
 struct Ecr {
     capacity: usize,
     stride: u64,
@@ -19,7 +19,8 @@ impl Ecr {
     fn victim(&self, device: &Device) -> u64 {
         let old = &self.order[..self.order.len() * self.old_percent / 100];
         let mut best = None;
-        // By age: of equal queues, the first to be found has the oldest page.
+        // Pages are visited by age, so among queues of equal length the one with the oldest page
+        // wins.
         for page in &self.order {
             let queue = device
                 .queues

@@ -1,4 +1,5 @@
-//! `gcar` against its rule, and against its base where no die collects garbage.
+//! `gcar` against a naive model of its rule, and against its base scheme when no die collects
+//! garbage.
 
 use destage_base::Random;
 use destage_base::parameter::Value;
@@ -7,7 +8,8 @@ use super::common::model::records;
 use super::common::{Device, Operation, random_operations};
 use super::{Model, SIZES, compare, die};
 
-/// Pages, the latest access first; `true` if dirty. With `region`, as cflru; else as lru.
+/// Pages, most recently used first, each with whether it is dirty. With `region` the base is
+/// `cflru`, else `lru`.
 struct Gcar {
     capacity: usize,
     window: usize,
@@ -15,7 +17,7 @@ struct Gcar {
     order: Vec<(u64, bool)>,
 }
 
-/// Where in `order` the page is that the base would evict.
+/// The index in `order` of the page that the base scheme would evict.
 fn base_victim(order: &[(u64, bool)], region: Option<usize>) -> usize {
     let last = order.len() - 1;
     let Some(region) = region else { return last };

@@ -1,4 +1,4 @@
-//! `griffin` against its rule.
+//! `griffin` against a naive model of its rule.
 
 use destage_base::parameter::Value;
 
@@ -12,7 +12,7 @@ const TICKS_PER_S: u64 = 10_000_000_000;
 
 struct Griffin {
     capacity: usize,
-    /// In ticks; 0: none.
+    /// In ticks; 0 means that there is no timeout.
     timeout: u64,
     percent: u64,
     reads_min: u64,
@@ -78,7 +78,8 @@ impl Model for Griffin {
         true
     }
     fn flush(&mut self, _: &Device) -> Vec<u64> {
-        // Whoever is not asked, as nothing is dirty, does not forget what it counted.
+        // If nothing is dirty, the buffer does not ask the scheme for a flush, so the counters keep
+        // their values.
         if self.pages.is_empty() {
             Vec::new()
         } else {

@@ -1,4 +1,5 @@
-//! The later schemes against models made from their rules, over a device whose dies are busy.
+//! Schemes that watch the device or count idle time, against naive models of their rules, over a device
+//! with busy dies.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -15,25 +16,26 @@ use destage_base::Random;
 use destage_base::parameter::Value;
 use destage_buffer::find;
 
-/// What a model does; page numbers only, vectors only.
+/// A naive model of a scheme: it knows page numbers only and keeps them in vectors.
 trait Model {
-    /// Everything destaged for the write of one page, as records.
+    /// Writes one page; returns the pages of each record that was destaged for it.
     fn write(&mut self, page: u64, now: u64, device: &Device) -> Vec<Vec<u64>>;
     fn read(&mut self, page: u64, now: u64, device: &Device) -> Vec<Vec<u64>>;
     fn trim(&mut self, page: u64);
-    /// The page alone has to reach the flash; whether there is anything to do.
+    /// Writes the page alone to the flash; returns whether a record is needed.
     fn fua(&mut self, page: u64) -> bool;
-    /// The next record of a flush; empty once there is nothing dirty.
+    /// The pages of the next record of a flush; empty if nothing is dirty.
     fn flush(&mut self, device: &Device) -> Vec<u64>;
-    /// One idle step.
+    /// One idle step; returns the pages that are written back.
     fn idle(&mut self, now: u64, device: &Device) -> Vec<u64> {
         let _ = (now, device);
         Vec::new()
     }
 }
 
-/// Runs random operations of all kinds through scheme and model, over dies that become busy and free at
-/// random: the records must be equal.
+/// Runs random operations of all kinds through the scheme and the model, over dies that become busy and
+/// free at random: the records must be equal. Before each operation the clock advances by up to `gap`
+/// ticks.
 fn compare(
     scheme: &str,
     set: &[(&'static str, Value)],
@@ -102,7 +104,7 @@ fn compare(
     }
 }
 
-/// The die of `page` where so many pages in a row are on one.
+/// The die of `page` if `stride` pages in a row are on one die.
 fn die(page: u64, stride: u64) -> usize {
     (page / stride % DIES) as usize
 }

@@ -34,7 +34,7 @@ use crate::error::Error;
 use crate::json;
 use crate::progress::Progress;
 
-/// An experiment.
+/// An experiment of a measurement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum What {
     /// Six saturated rates: `rates.csv`.
@@ -434,8 +434,8 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// The result of the step `name` on a drive with `contents`: the kept result if there is one, otherwise the
-    /// result of `run`.
+    /// The result of the step `name` on a drive with `contents`. A kept result is returned; otherwise the drive
+    /// is preconditioned, and `run` measures.
     fn step<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,
@@ -453,7 +453,8 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// Writes the drive until it has `contents`.
+    /// Preconditions the drive: fills it in order unless this was done, and then overwrites it at random as often
+    /// as `contents` says and has not been done yet.
     fn bring(&mut self, contents: Contents) -> Result<(), Error> {
         let passes = match contents {
             Contents::AtRandom(passes) => passes,
@@ -485,7 +486,7 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// The contents of the drive in steady state.
+    /// The contents with which the drive is in steady state.
     fn settled(&self) -> Contents {
         match self.plan.passes {
             0 => Contents::InOrder,

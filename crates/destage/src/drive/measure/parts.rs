@@ -43,8 +43,8 @@ const FILLINGS: usize = 5;
 /// The size of the buffer shows only if writes are accepted faster than they are programmed, by at least this
 /// factor.
 const FASTER: f64 = 1.5;
-/// Gaps between completions up to which writes count as completed together. The gap that gives the most equal
-/// groups is used.
+/// Values to try for the largest gap between two completions of the same group of writes. The value that gives
+/// the largest share of groups of equal size is used.
 const TOGETHER: [Ticks; 4] = [
     200 * TICKS_PER_NS,
     TICKS_PER_US,

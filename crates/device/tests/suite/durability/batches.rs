@@ -1,4 +1,4 @@
-//! Dies with parallel units serve what waits together.
+//! Dies with parallel units serve operations that wait together.
 
 use crate::kit::{Command, Stack};
 

@@ -1,4 +1,5 @@
-//! The worked cases of commands that begin and end one by one: units, folding, and what a cut between two of them leaves.
+//! The worked cases of commands that begin and end one by one: units, folding, and the state after a cut between
+//! two commands.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,8 +12,9 @@ use destage_nand::medium::{BadDrive, CutReport, Lost, Refusal};
 use super::cuts::{self, FIRST_PASS, PROGRAM};
 use crate::kit::{Command, Plant, Rig, Stack, TIMING};
 
-/// `scheme` over `layer` on one die of forty blocks of four pages, with two passes eight, two of which are programmed together in so many
-/// passes. What waits for its unit does so until its time is up.
+/// A device with `scheme` over `layer` on one die of forty blocks. A block has four pages, or eight with two
+/// passes; two pages are programmed together in `passes` passes. Alarms do not go off, so a page waits until its
+/// unit is full.
 fn stack<'a>(scheme: &'a str, layer: &'a str, passes: u32) -> Stack<'a> {
     let mut stack = Stack::new(scheme, 4, layer, 1, 40);
     stack.by_commands = true;
@@ -29,7 +31,7 @@ fn stack<'a>(scheme: &'a str, layer: &'a str, passes: u32) -> Stack<'a> {
     stack
 }
 
-/// The same of a device that completes units as soon as somebody waits for them.
+/// Like [`stack`] with one pass, but the device completes units as soon as a request waits for them.
 fn hasty<'a>(scheme: &'a str, layer: &'a str) -> Stack<'a> {
     let mut stack = stack(scheme, layer, 1);
     if let Some(units) = &mut stack.config.units {
@@ -38,7 +40,7 @@ fn hasty<'a>(scheme: &'a str, layer: &'a str) -> Stack<'a> {
     stack
 }
 
-/// The device as it would be if its power failed at `now`, and what was cut off.
+/// The device after a mount, if its power fails at `now`, and the report of the cut.
 fn fail_at(stack: &Stack<'_>, rig: &Rig, now: Ticks, bad: &BadDrive) -> (Rig, CutReport) {
     let mut payload = rig.flash.payload.clone();
     let report = payload.cut(|_| now, &TIMING, bad, &mut Random::new(1));
@@ -46,12 +48,12 @@ fn fail_at(stack: &Stack<'_>, rig: &Rig, now: Ticks, bad: &BadDrive) -> (Rig, Cu
     (mounted.expect("a mount").0, report)
 }
 
-/// The same of a good drive, now.
+/// [`fail_at`] for a good drive, at the present time.
 fn fail(stack: &Stack<'_>, rig: &Rig) -> Rig {
     fail_at(stack, rig, rig.now, &BadDrive::default()).0
 }
 
-/// Whether these pages would be there if the power of `rig` failed now.
+/// For each of `pages`, whether it would be on flash if the power of `rig` failed now.
 fn survive<const N: usize>(stack: &Stack<'_>, rig: &Rig, pages: [u64; N]) -> [bool; N] {
     let after = fail(stack, rig);
     pages.map(|page| after.on_flash(page).is_some())
@@ -100,7 +102,7 @@ fn d25_a_unit_that_a_flush_waits_for_is_completed() {
     assert_eq!(there.count(), 1, "a filler is nobody's place");
 }
 
-/// Page 1 is written and flushed, and written again, of which the unit is in flight.
+/// Page 1 is written and flushed, then written and flushed again; the unit of the second write is in flight.
 fn d26(stack: &Stack<'_>) -> (Rig, u64) {
     let mut rig = stack.build();
     let first = rig.write(0, 1, 1, b'a');
@@ -144,13 +146,14 @@ fn d28_of_two_passes_the_last_decides() {
     for page in 1..8 {
         rig.write(page as u32, page, 1, b'a');
         rig.end(0);
-        // The second pass of a unit comes with the first of the next.
+        // The second pass of a unit follows the first pass of the next unit.
         let ended = page / 2 * 2;
         let there = units.map(|unit| unit + 2 <= ended);
         assert_eq!(survive(&stack, &rig, units), there, "behind {page}");
     }
     rig.write(8, 8, 1, b'a');
-    // The first pass of 7 and 8, the second of 5 and 6, the second of 7 and 8: each begins and ends.
+    // The first pass of pages 7 and 8, the second pass of 5 and 6, and the second pass of 7 and 8: each begins and
+    // ends.
     let passes: Vec<[bool; 2]> = (0..6)
         .map(|_| {
             assert!(rig.go_on(0));
@@ -164,13 +167,13 @@ fn d28_of_two_passes_the_last_decides() {
     assert!(rig.is_answered(6) && rig.is_answered(8));
 }
 
-/// Pages are written again and again; a collection is cut off before and behind each of its commands, and each page holds then what was
-/// promised of it, or something later. How many collections there were.
+/// Writes pages again and again, and cuts each garbage collection off before and after each of its commands. After
+/// each cut, every page must hold the promised version or a later one. Returns the number of collections.
 fn cut_in_collections(stack: &Stack<'_>, watch: impl FnMut(&mut Rig)) -> u32 {
     cut_with(stack, Plant::Nothing, watch)
 }
 
-/// The same of flash that is broken by `plant`.
+/// [`cut_in_collections`] with flash that has the fault `plant`.
 fn cut_with(stack: &Stack<'_>, plant: Plant, mut watch: impl FnMut(&mut Rig)) -> u32 {
     let mut rig = stack.build();
     rig.flash.plant = plant;
@@ -324,7 +327,8 @@ fn d38_behind_a_unit_that_was_cut_off_the_next_is_programmed_as_a_whole() {
     assert_eq!(after.on_flash(3), Some((third, vec![b'c'])));
 }
 
-/// What [`cut_with`] says of `plant` in a device with units of so many passes, or whose cache is folded; none if it finds nothing.
+/// The message with which [`cut_with`] fails for `plant`, in a device with units of `passes` passes over `layer`;
+/// `None` if it finds nothing.
 fn finding(plant: Plant, layer: &str, passes: u32) -> Option<String> {
     let run = AssertUnwindSafe(|| cut_with(&stack("nocache", layer, passes), plant, |_| ()));
     let found = catch_unwind(run).err()?;

@@ -1,4 +1,4 @@
-//! The worked cases in which the power fails: what is there after the mount.
+//! The worked cases in which the power fails: the contents of the device after the mount.
 
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::RequestKind;
@@ -9,15 +9,15 @@ use destage_nand::medium::BadDrive;
 use crate::durability::sectors::part;
 use crate::kit::{Command, Rig, Stack, TIMING, request};
 
-/// Energy of the program of a page, and of nothing else.
+/// Energy of the program of a page, in picojoules. Other operations take no energy.
 pub(super) const PROGRAM: u64 = 7;
-/// How long the first of two passes takes.
+/// Ticks of the first of two passes.
 pub(super) const FIRST_PASS: Ticks = 60;
-/// From the command to the end of a program.
+/// Ticks from the command to the end of a program.
 const PROGRAM_TIME: Ticks = TIMING.program + TIMING.page_transfer;
 
-/// The power of `rig` fails when its dies are as far as `elapsed` says; the device after the mount, and what a capacitor that
-/// pays for `programs` programs did.
+/// The power of `rig` fails when the step of each die has run for `elapsed` ticks. Returns the device after the
+/// mount, and the work of the capacitor, if there is one; it pays for `programs` programs.
 pub(super) fn cut_with(
     stack: &Stack<'_>,
     rig: Rig,
@@ -54,7 +54,7 @@ fn cut(stack: &Stack<'_>, rig: Rig) -> Rig {
     cut_with(stack, rig, |_| 1, None).0
 }
 
-/// A buffer of four pages over one die of page mapping.
+/// A buffer of four pages over one die with page mapping.
 fn small() -> Stack<'static> {
     Stack::new("lru", 4, "page", 1, 16)
 }
@@ -73,7 +73,7 @@ fn d2_after_the_answer_to_force_unit_access_its_version_is_there() {
     assert_eq!(cut(&stack, rig).on_flash(1), Some((second, vec![b'b'])));
 }
 
-/// Write 1 (v1), flush, write 1 (v2), of which the program is in flight.
+/// Page 1 is written (v1) and flushed, then written again (v2) and flushed; the program of v2 is in flight.
 fn d3(stack: &Stack<'_>) -> (Rig, u64, u64) {
     let mut rig = stack.build();
     let first = rig.write(0, 1, 1, b'a');
@@ -92,7 +92,7 @@ fn d3_a_program_in_flight_leaves_the_version_before_it() {
         let (rig, first, _) = d3(&stack);
         let (mut rig, _) = cut_with(&stack, rig, |_| elapsed, None);
         assert_eq!(rig.on_flash(1), Some((first, vec![b'a'])), "{elapsed}");
-        // The unreadable page counts as programmed: the block goes on behind it.
+        // The unreadable page counts as programmed, so the block is continued after it.
         let third = rig.write_fua(0, 2, 1, b'c');
         rig.settle();
         assert_eq!(rig.on_flash(2), Some((third, vec![b'c'])));
@@ -295,7 +295,7 @@ fn d20_a_rewrite_of_a_full_block_can_be_cut_at_every_operation() {
             let letter = b'a' + (round % 20) as u8;
             let version = rig.write(0, 1, 1, letter);
             rig.write(1, 4 * (round % 6), 4, letter);
-            // The second write is newer where it is of the same block.
+            // The second write is newer if it covers page 1.
             let allowed = [before, (version, vec![letter]), (version + 1, vec![letter])];
             while !rig.busy().is_empty() {
                 for moment in rig.flash.payload.medium().moments(0, &TIMING) {
@@ -347,7 +347,7 @@ fn d21_cleaning_that_is_cut_off_again_and_again_loses_nothing_and_makes_room() {
                     rig.end(0);
                     continue;
                 }
-                // Each collection is cut off behind one of its operations; the write is then asked for again.
+                // Each collection is cut off after one of its operations. Then the write is submitted again.
                 collections += 1;
                 let moments = rig.flash.payload.medium().moments(0, &TIMING);
                 let moment = moments[(collections % moments.len() as u32) as usize];
@@ -357,7 +357,7 @@ fn d21_cleaning_that_is_cut_off_again_and_again_loses_nothing_and_makes_room() {
                     assert_eq!(held, *letter, "{layer}: page {page} in round {round}");
                 }
                 rig.write_fua(0, page, 1, letter);
-                // What the second collection does may end.
+                // After every second cut, the repeated write and the work before it run to their end.
                 while !rig.busy().is_empty() && collections % 2 == 0 {
                     rig.end(0);
                 }
@@ -375,7 +375,7 @@ fn d22_the_operation_in_service_takes_its_energy_first() {
         let mut stack = Stack::new("fifo", 1, "page", 1, 16);
         stack.scheme_settings.push(("release", "issue"));
         let mut rig = stack.build();
-        // Page 9 is in service, page 1 is emitted behind it, page 2 is dirty.
+        // Page 9 is in service, page 1 is emitted and waits behind it, and page 2 is dirty.
         rig.write(0, 9, 1, b'x');
         rig.write(1, 1, 1, b'a');
         rig.write(2, 2, 1, b'b');
@@ -417,7 +417,7 @@ fn a_capacitor_saves_what_was_emitted_before_what_is_dirty_and_each_page_once() 
     rig.write(1, 1, 1, b'a');
     rig.write(2, 2, 1, b'b');
     rig.write(3, 3, 1, b'c');
-    // Page 1 is emitted and not begun, and was written again: its place is the first, its bytes the latest.
+    // Page 1 is emitted, has not begun, and was written again: it is saved first, and with its latest bytes.
     let newest = rig.write(4, 1, 1, b'd');
     let (rig, dump) = cut_with(&stack, rig, |_| 0, Some(2));
     assert_eq!(rig.on_flash(1), Some((newest, vec![b'd'])));

@@ -1,4 +1,4 @@
-//! Programs, copies and erases of several dies, and of blocks that are merged.
+//! Programs, copies and erases on several dies, and in blocks that are merged.
 
 use destage_base::{Lpn, Random};
 use destage_nand::Operations;
@@ -19,7 +19,8 @@ fn placed(dies: u32) -> Rig {
     stack.build()
 }
 
-/// The page that die `die` programs now, if that replaces a copy on `other`: where it is there.
+/// The physical page on `other` of the copy that the present program of `die` replaces; `None` if `die` does not
+/// program, or replaces no copy there.
 fn replaced(rig: &Rig, die: u32, other: u32) -> Option<Ppn> {
     let Some(Command::Serve(operation)) = rig.flash.commands[die as usize] else {
         return None;
@@ -42,7 +43,7 @@ fn d19_an_erase_waits_for_the_program_that_replaced_a_page() {
     let mut waited = 0;
     for token in 0..20_000 {
         rig.write(token, random.below(pages), 1, b'a');
-        // Die 1 is slow: its programs are in service while die 0 collects.
+        // Die 1 is slow: its programs are in service while die 0 collects garbage.
         while rig.flash.commands[0].is_some() {
             let copies = matches!(
                 rig.flash.commands[0],
@@ -87,7 +88,8 @@ fn d19_an_erase_of_another_block_does_not_wait() {
     let mut at_once = 0;
     for token in 0..20_000 {
         rig.write(token, random.below(pages), 1, b'a');
-        // Die 1 is slow, as above. The medium refuses an erase of the block with the page that its program replaces.
+        // Die 1 is slow again. The medium refuses an erase of the block with the page that the program of die 1
+        // replaces.
         while let Some(command) = &rig.flash.commands[0] {
             let erases = match command {
                 Command::Collect { erases } => Some(*erases),
@@ -134,7 +136,8 @@ fn d20_a_page_is_programmed_before_the_block_with_its_old_version_is_erased() {
         rig.write(0, 0, 4, b'a');
         rig.settle();
         for round in 0..200 {
-            // The medium refuses an erase of the newest copy, and of one whose successor has not ended.
+            // The medium refuses an erase of the newest copy of a page, and of a copy whose replacement has not
+            // ended.
             let version = rig.write(0, 1, 1, b'b');
             rig.write(1, 4 * (round % 6), 4, b'c');
             rig.settle();

@@ -1,4 +1,5 @@
-//! Where there is no flash, a driver may skip all that goes to it: nothing else is told, counted or kept another way.
+//! If there is no flash, a driver may skip all operations: all other events, counts and states of the device stay
+//! the same.
 
 use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::SCHEMES;
@@ -9,7 +10,7 @@ use destage_nand::Operations;
 
 use super::kit::Stack;
 
-/// What a device tells, but of commands; whether these are skipped.
+/// A driver that records all events except commands. `SKIPS` says whether it skips commands.
 #[derive(Default)]
 struct Told<const SKIPS: bool> {
     lines: Vec<String>,
@@ -78,7 +79,7 @@ fn requests(random: &mut Random) -> Vec<Request> {
     (0..2500).map(request).collect()
 }
 
-/// Everything that `stack` tells of `requests`, and how many commands it had.
+/// The events of a device of `stack` that gets `requests`, and the number of commands.
 fn told<const SKIPS: bool>(stack: &Stack<'_>, requests: &[Request]) -> (Vec<String>, usize) {
     let mut device = stack.build().device;
     let mut driver = Told::<SKIPS>::default();

@@ -1,4 +1,4 @@
-//! Idle work of many groups of pages.
+//! Write-backs in idle time, with many groups of pages.
 
 use destage_device::Span;
 

@@ -1,5 +1,5 @@
-//! What a device promises, case by case, as long as the power lasts: the worked cases of the rules of order and
-//! durability, by their numbers, and what the rules say beside them.
+//! The promises of a device: the worked cases of the rules of order and durability, by their numbers, and further
+//! statements of these rules.
 
 use crate::kit;
 

@@ -1,11 +1,11 @@
-//! A write of part of a page keeps its other sectors, wherever the newest version of them is.
+//! A write of part of a page keeps the other sectors of the page, wherever their newest version is.
 
 use destage_base::Lpn;
 use destage_device::{Request, RequestKind, Span};
 
 use crate::kit::{Rig, SECTOR_BYTES, Stack, request};
 
-/// `kind` for `sectors` sectors of eight a page, from sector `first` on.
+/// A request of `kind` for `sectors` sectors from sector `first` on, with eight sectors in a page.
 pub fn part(kind: RequestKind, first: u64, sectors: u64) -> Request {
     let head = first % 8;
     let pages = (head + sectors).div_ceil(8);
@@ -88,7 +88,7 @@ fn a_part_written_past_the_buffer_keeps_the_other_sectors() {
         let mut rig = with_sectors("lru", settings);
         rig.ask(0, part(RequestKind::Write, 0, 16), b'a');
         rig.settle();
-        // Page 1 is on flash; with the second settings a dirty copy of it is dropped as well.
+        // Page 1 is on flash. With the second settings, a dirty copy of it is dropped from the buffer as well.
         rig.ask(1, part(RequestKind::Write, 8, 2), b'b');
         let last = rig.ask(2, part(RequestKind::Write, 4, 5), b'c');
         assert_eq!(drained(rig, 1), Some((last, b"cbaaaaaa".to_vec())));
@@ -129,7 +129,7 @@ fn a_part_written_past_the_buffer_is_completed_from_ram_without_a_read() {
     rig.settle();
     rig.ask(2, part(RequestKind::Write, 0, 8), b'b');
     rig.ask(3, part(RequestKind::Write, 1, 15), b'c');
-    // With a read of the rest of page 0 the program would wait for it.
+    // If the rest of page 0 were read, the program would wait for this read.
     assert!(!rig.busy().is_empty());
     rig.end(0);
     rig.end(0);
@@ -151,7 +151,7 @@ fn slots_that_a_write_past_the_buffer_leaves_are_handed_out() {
         );
     }
     assert!(!rig.is_answered(3), "the buffer has two pages");
-    // Pages 12 and 14 are in the buffer; what is written past it drops page 12.
+    // Pages 12 and 14 are in the buffer. The write past the buffer drops page 12.
     rig.ask(4, part(RequestKind::Write, 96, 16), b'b');
     assert!(rig.is_answered(2), "a slot is free");
 }

@@ -1,4 +1,4 @@
-//! Write-zeroes and trims read as zeros at once, and reach the flash in their turn.
+//! Pages of write-zeroes and trims read as zeros at once; the operations reach the flash in their turn.
 
 use destage_base::{Lpn, Random};
 use destage_device::RequestKind;
@@ -30,7 +30,7 @@ fn d7_write_zeroes_is_programmed_and_copied_like_data() {
         (spare(&rig).kind, spare(&rig).version),
         (SpareKind::Zeros, zeros)
     );
-    // Cleaning moves it, and it stays a page of zeros.
+    // Garbage collection moves the page, which still holds zeros.
     let mut random = Random::new(1);
     for _ in 0..2_000 {
         rig.write(5, 2 + random.below(40), 1, b'x');

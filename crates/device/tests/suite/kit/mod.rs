@@ -1,7 +1,7 @@
 //! A device with bytes, whose flash commands end when the test says so.
 //!
-//! Everything that the device tells becomes an [`Event`], in its order. The kit has none of the device's rules: it
-//! neither knows who waits for what, nor what is durable when.
+//! Every event of the device becomes an [`Event`], in the order of events. The kit has none of the device's rules:
+//! it knows neither what a request waits for, nor what is durable when.
 #![allow(dead_code, reason = "every test program uses another part of the kit")]
 
 use std::collections::VecDeque;
@@ -19,10 +19,10 @@ use destage_ftl::{Filling, Ftl, FtlConfig};
 use destage_nand::medium::{FlashCommand, Medium, Pass};
 use destage_nand::{Geometry, Kind, Operations, Timing};
 
-/// Bytes of a sector here.
+/// Bytes of a sector in these tests.
 pub const SECTOR_BYTES: usize = 8;
 
-/// Times that matter to nobody here.
+/// Times of flash operations; no test depends on their values.
 pub const TIMING: Timing = Timing {
     read: 25,
     program: 200,
@@ -32,15 +32,15 @@ pub const TIMING: Timing = Timing {
     sector_transfer: 13,
 };
 
-/// From the command to the end of a program.
+/// Ticks from the command to the end of a program.
 pub const PROGRAM_TIME: Ticks = TIMING.program + TIMING.page_transfer;
 
-/// What the device told.
+/// An event of the device.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A page of the request being submitted is changed: taken in, written past the buffer, or trimmed.
+    /// A page of the request being submitted is changed: taken into the buffer, written past it, or trimmed.
     Changed { page: Lpn },
-    /// A page of the read `token` has its contents.
+    /// The contents of a page of the read `token` are known.
     Read {
         token: u32,
         page: Lpn,
@@ -48,7 +48,7 @@ pub enum Event {
     },
     /// A program or a trim of this version has ended.
     Ended { page: Lpn, version: u64 },
-    /// The request has its answer.
+    /// The request is answered.
     Answer { token: u32 },
 }
 
@@ -57,29 +57,29 @@ pub enum Event {
 pub enum Command {
     /// One page operation.
     Serve(PageOperation),
-    /// A step of garbage collection, and whether it erases.
+    /// A step of garbage collection; `erases` says whether it erases a block.
     Collect { erases: bool },
-    /// A batch of operations on the units of a die: their number.
+    /// A batch of this many operations on the parallel units of a die.
     Batch(u16),
     /// Fillers that complete a unit.
     Fill,
 }
 
-/// What is wrong with how flash carries out commands, or with what it says of them, on purpose.
+/// A fault planted on purpose in the way flash carries out commands, or in the events that it reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Plant {
     Nothing,
-    /// The erase of a step comes before its copies.
+    /// The erase of a step is done before its copies.
     ErasesFirst,
-    /// A unit is called durable after its first pass.
+    /// A unit is reported as durable after its first pass.
     FirstPassIsLast,
-    /// The last page of a step that moves pages is never programmed.
+    /// The last page of a step that moves pages is not programmed.
     LosesLastCopy,
-    /// A program that has begun, as one that a read interrupts, counts as ended.
+    /// A program that has begun counts as ended, as if a read that interrupts it ended it.
     BegunIsEnded,
 }
 
-/// A device's settings, as words where there are words.
+/// The settings of a device; schemes, layers and their parameters are given as words.
 pub struct Stack<'a> {
     pub scheme: &'a str,
     pub scheme_settings: Vec<(&'a str, &'a str)>,
@@ -93,7 +93,7 @@ pub struct Stack<'a> {
     pub filled: bool,
     /// Sectors of a page.
     pub sectors: usize,
-    /// Commands begin and end one by one.
+    /// Whether commands begin and end one by one.
     pub by_commands: bool,
     pub config: DeviceConfig,
 }
@@ -116,7 +116,8 @@ fn values<'a>(
 }
 
 impl<'a> Stack<'a> {
-    /// `scheme` with `capacity` pages over `layer` on `dies` dies of `blocks` blocks of four pages of one sector.
+    /// A device with `scheme` and `capacity` pages of buffer over `layer`, on `dies` dies of `blocks` blocks of
+    /// four pages. A page has one sector.
     pub fn new(scheme: &'a str, capacity: u32, layer: &'a str, dies: u32, blocks: u32) -> Self {
         Self {
             scheme,
@@ -185,7 +186,7 @@ impl<'a> Stack<'a> {
         built.unwrap_or_else(|refusal| panic!("{}: {refusal:?}", self.layer))
     }
 
-    /// The device, idle.
+    /// Builds the device, which is idle.
     pub fn build(&self) -> Rig {
         let row =
             destage_ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
@@ -207,8 +208,8 @@ impl<'a> Stack<'a> {
         self.assemble(ftl, payload, self.future)
     }
 
-    /// The device again after a cut that left `payload`, with the writes to come; what its mount took, or why it failed.
-    /// `watch` sees its steps.
+    /// Builds the device again after a cut that left `payload`; `future` has the writes that will follow. Returns
+    /// it with the report of the mount, or the reason why the mount failed. `watch` sees the steps of the mount.
     pub fn remount(
         &self,
         mut payload: Payload,
@@ -220,7 +221,7 @@ impl<'a> Stack<'a> {
         Ok((self.assemble(ftl, payload, future), report))
     }
 
-    /// The layer without contents.
+    /// The layer, without contents.
     pub fn fresh(&self) -> Box<dyn Ftl> {
         let row =
             destage_ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
@@ -250,31 +251,31 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// The driver: carries out commands in bytes, and holds them until they are to end.
+/// The driver: carries out commands on the bytes, and holds them until the test ends them.
 pub struct Flash {
     pub payload: Payload,
     units: Option<Units>,
-    /// By die, the commands of the step there that are to come, and the one under way.
+    /// By die, the commands of the step that have not begun. `under_way` has the command in progress.
     pub to_come: Vec<VecDeque<FlashCommand>>,
     under_way: Vec<Option<FlashCommand>>,
-    /// By die, what has begun there.
+    /// By die, the command that has begun.
     pub commands: Vec<Option<Command>>,
-    /// By die, what the device calls that, or each part of it.
+    /// By die, the token of this command, or those of the parts of a batch.
     tokens: Vec<Vec<Token>>,
-    /// What was told since somebody looked.
+    /// The events since the list was last cleared.
     pub events: Vec<Event>,
     pub alarms: Vec<u32>,
-    /// Blocks erased.
+    /// Number of blocks erased.
     pub erases: usize,
     pub plant: Plant,
     submitting: u32,
-    /// Of a hundred commands, so many end when they begin.
+    /// Percentage of commands that end when they begin.
     pub at_once: u64,
     pub random: Random,
 }
 
 impl Flash {
-    /// Counts the erases of a command.
+    /// Adds the erases of `operations` to the count, and returns their number.
     fn count(&mut self, operations: &Operations) -> usize {
         let all = operations.all().iter();
         let erases = all.filter(|one| one.kind == Kind::Erase).count();
@@ -282,7 +283,7 @@ impl Flash {
         erases
     }
 
-    /// Notes what commands `operations` of `die` take.
+    /// Appends the commands that carry out `operations` of `die` to the commands to come.
     fn plan(&mut self, die: u32, operations: &Operations) {
         let mut to_come = VecDeque::new();
         for operation in operations.all() {
@@ -305,7 +306,7 @@ impl Flash {
         self.to_come[die as usize].extend(to_come);
     }
 
-    /// Whether the step of `die` is said to have ended, although commands of it have not.
+    /// Whether a planted fault reports the step of `die` as ended before its commands have ended.
     fn is_said_to_have_ended(&self, die: u32) -> bool {
         let next = self.to_come[die as usize].front();
         let is_last = |plant| self.plant == plant && self.to_come[die as usize].len() <= 1;
@@ -318,7 +319,8 @@ impl Flash {
         }
     }
 
-    /// The command under way at `die` ends, or else the next one begins `now`; whether there was one.
+    /// Ends the command in progress at `die`; if there is none, begins the next command at `now`. Returns whether
+    /// there was either.
     fn go_on(&mut self, die: u32, now: Ticks) -> bool {
         if let Some(command) = self.under_way[die as usize].take() {
             self.payload.command_ended(die, &command);
@@ -455,7 +457,7 @@ impl Driver for Flash {
     }
 }
 
-/// A device and its driver.
+/// A device with its driver.
 pub struct Rig {
     pub device: Device,
     pub flash: Flash,
@@ -463,7 +465,8 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Submits `request` with its bytes; its version. Idle time is told apart, by `announce` and `retire`.
+    /// Submits `request` with its bytes, and returns its version. Idle time is not affected: tests call `announce`
+    /// and `retire` for it.
     pub fn submit(&mut self, token: u32, request: &Request, data: &[u8]) -> u64 {
         self.now += 1_000;
         let version = self.flash.payload.accept(request, data);
@@ -474,7 +477,7 @@ impl Rig {
         version
     }
 
-    /// The command at `die` ends, all of a batch.
+    /// Ends the command at `die`, or all of a batch.
     pub fn end(&mut self, die: u32) {
         self.now += 1_000;
         let command = self.flash.commands[die as usize].take();
@@ -491,13 +494,14 @@ impl Rig {
         }
     }
 
-    /// The command under way at `die` ends, or else the next one of its step begins; whether there was one. The step does not end.
+    /// Ends the command in progress at `die`; if there is none, begins the next command of its step. Returns
+    /// whether there was either. The step does not end.
     pub fn go_on(&mut self, die: u32) -> bool {
         self.now += 1_000;
         self.flash.go_on(die, self.now)
     }
 
-    /// Dies that do something.
+    /// The dies with a command that has begun.
     pub fn busy(&self) -> Vec<u32> {
         let commands = self.flash.commands.iter().enumerate();
         commands
@@ -506,14 +510,14 @@ impl Rig {
             .collect()
     }
 
-    /// Ends everything, the first die first, until nothing runs.
+    /// Ends all commands, lowest die first, until no command is left.
     pub fn settle(&mut self) {
         while let Some(die) = self.busy().first() {
             self.end(*die);
         }
     }
 
-    /// The time of `alarm` has come.
+    /// Informs the device that the time of `alarm` has come.
     pub fn wake(&mut self, alarm: u32) {
         self.now += 1_000;
         self.device
@@ -521,7 +525,7 @@ impl Rig {
             .unwrap_or_else(|full| panic!("{full:?}"));
     }
 
-    /// Writes back all that is dirty.
+    /// Writes back all dirty pages.
     pub fn drain(&mut self) {
         self.now += 1_000;
         self.device
@@ -539,9 +543,9 @@ pub fn request(kind: RequestKind, first: u64, pages: u32) -> Request {
     }
 }
 
-/// What tests say by hand. A write fills its sectors with one letter.
+/// The calls of tests. A write fills its sectors with one letter.
 impl Rig {
-    /// Submits `request`; the sectors of a write become `letter`.
+    /// Submits `request`, and returns its version. A write fills its sectors with `letter`.
     pub fn ask(&mut self, token: u32, request: Request, letter: u8) -> u64 {
         let span = request.span;
         let page_bytes = self.flash.payload.newest(Lpn(0)).bytes.len();
@@ -553,29 +557,29 @@ impl Rig {
         }
     }
 
-    /// Writes whole pages; the version.
+    /// Writes whole pages, and returns the version.
     pub fn write(&mut self, token: u32, first: u64, pages: u32, letter: u8) -> u64 {
         self.ask(token, request(RequestKind::Write, first, pages), letter)
     }
 
-    /// The same with force unit access.
+    /// Writes whole pages with force unit access, and returns the version.
     pub fn write_fua(&mut self, token: u32, first: u64, pages: u32, letter: u8) -> u64 {
         let mut request = request(RequestKind::Write, first, pages);
         request.fua = true;
         self.ask(token, request, letter)
     }
 
-    /// Trims whole pages; the version.
+    /// Trims whole pages, and returns the version.
     pub fn trim(&mut self, token: u32, first: u64, pages: u32) -> u64 {
         self.ask(token, request(RequestKind::Trim, first, pages), 0)
     }
 
-    /// Asks for everything answered so far to be durable.
+    /// Submits a flush.
     pub fn flush(&mut self, token: u32) {
         self.ask(token, request(RequestKind::Flush, 0, 1), 0);
     }
 
-    /// How often `token` was answered.
+    /// Number of answers to `token`.
     pub fn answers(&self, token: u32) -> usize {
         let events = self.flash.events.iter();
         events
@@ -583,12 +587,13 @@ impl Rig {
             .count()
     }
 
-    /// Whether `token` was answered.
+    /// Whether `token` was answered exactly once.
     pub fn is_answered(&self, token: u32) -> bool {
         self.answers(token) == 1
     }
 
-    /// The versions of `page` that have ended, in their order, before `token` was answered or until now.
+    /// The versions of effects on `page` that have ended, in their order: until `token` was answered, if `before`
+    /// names it, or until now.
     pub fn ended(&self, page: u64, before: Option<u32>) -> Vec<u64> {
         let mut versions = Vec::new();
         for event in &self.flash.events {
@@ -602,7 +607,7 @@ impl Rig {
         versions
     }
 
-    /// Reads `page` from RAM: the first byte of each sector.
+    /// Reads `page`, which has to be in RAM. Returns the first byte of each sector.
     pub fn read_in_ram(&mut self, token: u32, page: u64) -> Vec<u8> {
         let before = self.flash.events.len();
         self.ask(token, request(RequestKind::Read, page, 1), 0);
@@ -616,7 +621,7 @@ impl Rig {
         bytes.chunks(SECTOR_BYTES).map(|sector| sector[0]).collect()
     }
 
-    /// What the medium has of `page`: the version and the first byte of each sector.
+    /// The newest copy of `page` on flash: its version and the first byte of each sector.
     pub fn on_flash(&self, page: u64) -> Option<(u64, Vec<u8>)> {
         let (spare, bytes) = self.flash.payload.medium().newest(Lpn(page))?;
         let sectors = bytes.chunks(SECTOR_BYTES).map(|sector| sector[0]);

@@ -1,33 +1,34 @@
-//! The reads or programs that wait at a die, in order of arrival.
+//! A line: the reads, or the programs, that wait at a die, in the order of their arrival.
 //!
-//! The first of them, and those of the same page offset, are found without visiting the others, and any of them can be removed at once: hundreds can
-//! wait at a die.
+//! The line gives its first operation, and the operations on a certain page offset, without visiting the
+//! others, and it removes any operation at once: hundreds of operations can wait at a die.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::queue::Operation;
 
-/// Nobody comes next.
+/// Marks the end of a list: no place follows.
 const NOBODY: u32 = u32::MAX;
-/// Chains of a line at first; a power of two, as their number always is.
+/// Number of chains that a line has at first. The number of chains is always a power of two.
 const CHAINS: usize = 16;
 
 /// An operation in a line.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub operation: Operation,
-    /// How many came before it to this die.
+    /// Number of operations that arrived at this die before it.
     pub rank: u64,
 }
 
 #[derive(Clone, Copy)]
 struct Place {
     waiting: Waiting,
-    /// The one that arrived before, and the one that arrived next. Free places are linked through the second.
+    /// The place of the operation that arrived before this one, and (`behind`) of the one that arrived next.
+    /// Free places are linked through `behind`.
     before: u32,
     behind: u32,
-    /// The next of the chain.
+    /// The next place of the same chain.
     alike: u32,
 }
 
@@ -42,15 +43,16 @@ const EMPTY: Ends = Ends {
     last: NOBODY,
 };
 
-/// A line. See the [module](self).
+/// A line of waiting operations. See the [module](self).
 #[derive(Clone)]
 pub(super) struct Line {
     places: Vec<Place>,
     free: u32,
     waiting: usize,
     ends: Ends,
-    /// Pages of equal offset are in one chain, in their order: the chain with the number of the offset modulo the number of chains, which is no
-    /// smaller than the number of waiting pages.
+    /// Operations of equal page offset are in one chain, in the order of their arrival. The number of the
+    /// chain is the offset modulo the number of chains. There are at least as many chains as waiting
+    /// operations.
     chains: Vec<Ends>,
 }
 
@@ -71,14 +73,14 @@ impl Line {
         self.waiting == 0
     }
 
-    /// The first.
+    /// The first operation of the line.
     #[inline]
     pub fn first(&self) -> Option<&Waiting> {
         let place = self.places.get(self.ends.first as usize);
         place.map(|place| &place.waiting)
     }
 
-    /// `waiting` came last.
+    /// Appends `waiting`, which arrived last.
     #[inline(always)]
     pub fn push(&mut self, waiting: Waiting) {
         let place = self.place(waiting);
@@ -86,7 +88,7 @@ impl Line {
         self.link_to_chain(place);
     }
 
-    /// `waiting`, which was held back, takes its place by its rank.
+    /// Inserts `waiting`, which was held back, at the position that its rank gives it.
     pub fn insert(&mut self, waiting: Waiting) {
         let place = self.place(waiting);
         let mut before = self.ends.last;
@@ -110,7 +112,7 @@ impl Line {
         }
     }
 
-    /// The rank of the last that is of the same page as `operation`.
+    /// The rank of the last waiting operation on the same page as `operation`.
     pub fn last_of(&self, operation: &Operation) -> Option<u64> {
         let place = |of: &Operation| (of.plane, of.block, of.page);
         let mut found = None;
@@ -124,14 +126,15 @@ impl Line {
         found
     }
 
-    /// Takes the first out. There is one.
+    /// Removes the first operation. The line may not be empty.
     #[inline]
     pub fn drop_first(&mut self) {
-        // It is the first of its chain as well.
+        // The first operation of the line is also the first of its chain.
         self.take_out(self.ends.first, NOBODY);
     }
 
-    /// Asks `joins` about those of offset `page`, one after the other, and removes those that it accepts, until it returns no answer.
+    /// Calls `joins` with each operation on page offset `page`, in order, and removes those for which it
+    /// returns `Some(true)`. Stops when `joins` returns `None`.
     #[inline]
     pub fn take_alike(&mut self, page: u32, mut joins: impl FnMut(&Waiting) -> Option<bool>) {
         let mut before = NOBODY;
@@ -153,7 +156,8 @@ impl Line {
         }
     }
 
-    /// Asks `joins` about all, one after the other, and removes those that it accepts, until it returns no answer.
+    /// Calls `joins` with every operation, in order, and removes those for which it returns `Some(true)`.
+    /// Stops when `joins` returns `None`.
     pub fn take_any(&mut self, mut joins: impl FnMut(&Waiting) -> Option<bool>) {
         let mut next = self.ends.first;
         while let Some(place) = self.places.get(next as usize) {
@@ -167,7 +171,7 @@ impl Line {
         }
     }
 
-    /// The one before `place` in its chain.
+    /// The place before `place` in its chain.
     fn before_in_chain(&self, place: u32) -> u32 {
         let page = self.places[place as usize].waiting.operation.page;
         let mut before = NOBODY;
@@ -183,7 +187,7 @@ impl Line {
         page as usize & (self.chains.len() - 1)
     }
 
-    /// A place for `waiting`, in no order yet.
+    /// Stores `waiting` in a free or new place, which is not linked yet.
     #[inline(always)]
     fn place(&mut self, waiting: Waiting) -> u32 {
         self.waiting += 1;
@@ -210,7 +214,7 @@ impl Line {
         }
     }
 
-    /// Twice as many chains.
+    /// Doubles the number of chains.
     #[cold]
     fn lengthen(&mut self) {
         self.chains = vec![EMPTY; 2 * self.chains.len()];
@@ -247,7 +251,7 @@ impl Line {
         }
     }
 
-    /// `place`, before which `before` is in its chain, is free.
+    /// Removes the operation at `place`; `before` is the place before it in its chain.
     #[inline]
     fn take_out(&mut self, place: u32, before: u32) {
         let Place {

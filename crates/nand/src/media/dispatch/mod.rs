@@ -1,20 +1,24 @@
-//! The end of queued flash commands of dies that share channels: each begins when its channel and its die are free.
+//! The timing of flash commands that wait in queues, for dies that share channels: a command begins when its
+//! channel and its die are free.
 //!
-//! Operations on pages wait at their die. Whenever a channel is free it takes a die in turn, and that die's
-//! queue says which of them make the next command. Nothing is booked in advance: a later command can still go first, so an end is known only when it
-//! comes. The caller keeps the time: it is told of each phase that begins, and calls [`Dispatcher::end`] when the phase has ended; phases that end at
-//! one instant end in the order of their beginning.
+//! Operations on pages wait at their die. Whenever a channel is free, it asks its ready dies in turn, and the queue
+//! of the die chooses the operations that form the next command. Nothing is booked in advance: an operation that
+//! arrives later can still go first, so the end of a command is known only when it happens. The caller keeps the
+//! time: the dispatcher informs it of each phase that begins ([`Clock::begins`]), and the caller calls
+//! [`Dispatcher::end`] when the phase has ended. Phases with the same end have to be ended in the order in which
+//! they began.
 //!
-//! | phase | held by it | then |
+//! | phase | occupies | afterwards |
 //! | --- | --- | --- |
-//! | command; with it the data of a program | channel, die | cells |
-//! | cells | die | of a read, its data wait for the channel; of a program or an erase, the die is free; where there is a status, that of an erase waits for the channel |
-//! | data of a read, page by page; with the last the status | channel, die | with the last page the die is free |
+//! | command; with it the data of a program | channel, die | the cells work |
+//! | cells | die | a read: its data wait for the channel; a program or an erase: the die is free; but if there is a status, that of an erase waits for the channel |
+//! | data of a read, page by page; the status comes with the last page | channel, die | after the last page the die is free |
 //!
-//! Where planes have cache registers, a die may begin its next command before (`registers`).
+//! If planes have cache registers, a die may begin its next command before the latest one is over (module
+//! `registers`).
 //!
-//! A channel that is free gives way to waiting data first, then to commands. The rules are those of MQSim's flash back
-//! end (docs/SPEC.md, "Commands dispatched").
+//! A free channel serves waiting data first, then commands. The rules are those of MQSim's flash back end
+//! (docs/SPEC.md, "Commands dispatched").
 
 mod line;
 mod queue;
@@ -34,7 +38,7 @@ use self::suspension::Interrupted;
 use super::{Cells, PlaneGaps, Registers};
 use crate::operation::Kind;
 
-/// Times of command and address on the channel, for one plane, in ticks.
+/// Times of command and address on the channel, for each plane of a command, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct CommandTimes {
     /// Of a read.
@@ -45,75 +49,79 @@ pub struct CommandTimes {
     pub erase: Ticks,
 }
 
-/// How reads interrupt programs and erases, where reads go first.
+/// How reads interrupt programs and erases, in queues where reads go first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Suspension {
-    /// Ticks it takes.
+    /// Ticks that an interruption takes.
     pub cost: Ticks,
-    /// Most interruptions of one program or erase; further reads wait for its end.
+    /// The largest number of interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,
-    /// Pages that are programmed together.
+    /// Number of pages of a block that are programmed together. A read of one of them does not interrupt their
+    /// program.
     pub unit_pages: u32,
 }
 
-/// The structure of the media, and the rules of their queues.
+/// The structure of the media, and the rules of the queues.
 #[derive(Clone, Debug)]
 pub struct DispatchConfig {
-    /// Channels.
+    /// Number of channels.
     pub channels: u32,
     /// Dies of a channel.
     pub dies_per_channel: u32,
     /// Planes of a die.
     pub planes: u32,
-    /// Times of the cells. A command on several planes has the values of its first page.
+    /// Times of the cells. A command on several planes has the times of its first page.
     pub cells: Cells,
-    /// Command and address of each plane.
+    /// Times of command and address, for each plane of a command.
     pub command: CommandTimes,
-    /// Between the planes of a command on several.
+    /// Pauses between the planes of a command on several planes.
     pub gaps: PlaneGaps,
-    /// From the cells of a read to its data.
+    /// Ticks from the end of the cells' work on a read to the beginning of its data.
     pub ready: Ticks,
-    /// Status on the channel: behind the last data of a read, and behind the cells of an erase.
+    /// Ticks of the status on the channel: after the last data of a read, and after the cells of an erase.
     pub status: Ticks,
-    /// Which command is next.
+    /// How the next command of a die is chosen.
     pub rules: Rules,
-    /// Planes have cache registers.
+    /// The cache registers of the planes; `None` if there are none.
     pub registers: Option<Registers>,
-    /// Reads interrupt programs and erases. Not where planes have cache registers.
+    /// How reads interrupt programs and erases; `None` if they do not. It has to be `None` if planes have cache
+    /// registers.
     pub suspension: Option<Suspension>,
 }
 
-/// The end of a phase, by the die that has it.
+/// The end of a phase, with the number of the die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// Command, address, and the data of a program are on the die.
+    /// Command, address, and the data of a program have arrived at the die.
     Command(u32),
-    /// The cells are done.
+    /// The cells have done their work.
     Cells(u32),
-    /// A page that was read has left.
+    /// The data of a page that was read, or the status of an erase, have passed over the channel.
     Data(u32),
-    /// The pages of a command have gone from page register to cache register, or the other way.
+    /// The pages of a command have moved from page register to cache register, or from cache register to page
+    /// register.
     Register(u32),
-    /// The cells have done a read that was next while others programmed or erased.
+    /// The cells have done a read that interrupted a program or an erase.
     Between(u32),
 }
 
-/// The value of a place of a list that is not in use.
+/// The value of an unused place in a list.
 impl Default for End {
     fn default() -> Self {
         Self::Command(0)
     }
 }
 
-/// Keeps the time of a [`Dispatcher`]. It calls the dispatcher again only after the call that informs it has returned.
+/// The caller's side of a [`Dispatcher`]: it keeps the time, and is informed of events. It calls the dispatcher
+/// again only after the method that informs it has returned.
 pub trait Clock {
-    /// The time.
+    /// The current time.
     fn now(&self) -> Ticks;
 
-    /// A phase begins now. [`Dispatcher::end`] is to be called with `end` when `length` has passed.
+    /// A phase begins now. The caller has to call [`Dispatcher::end`] with `end` when `length` ticks have passed.
     fn begins(&mut self, end: End, length: Ticks);
 
-    /// A command of these operations begins now; its die is busy from here on.
+    /// A command of these operations begins now; its die is busy from now on.
     fn issued(&mut self, command: &[Operation]) {
         let _ = command;
     }
@@ -121,13 +129,13 @@ pub trait Clock {
     /// `operation` is done.
     fn done(&mut self, operation: &Operation);
 
-    /// The command that `die` began last continues in parallel to the next, which may begin.
+    /// The latest command of `die` continues in parallel with the next one, which may begin from now on.
     fn leaves(&mut self, die: u32) {
         let _ = die;
     }
 
-    /// A command of `die`, of this kind, has ended: of reads the first that began, and the same of the rest. Without cache registers
-    /// there is no other.
+    /// A command of this kind has ended on `die`. If several commands of the kind are under way, it is the one that
+    /// began first; this happens only with cache registers.
     fn idle(&mut self, die: u32, kind: Kind) {
         let _ = (die, kind);
     }
@@ -136,26 +144,26 @@ pub trait Clock {
 #[derive(Clone, Default)]
 struct Die {
     queue: Queue,
-    /// The command under way; none if the die may begin the next.
+    /// The command that occupies the die; empty if the die may begin the next one.
     command: Vec<Operation>,
-    /// Its pages that have left.
+    /// Number of pages of the command whose data have passed over the channel.
     left: usize,
-    /// It begins a command as soon as its channel is free.
+    /// Whether the die begins a command as soon as its channel is free.
     is_ready: bool,
 }
 
 #[derive(Clone, Default)]
 struct Channel {
     busy: bool,
-    /// Dies that begin a command as soon as it is free.
+    /// Number of dies that begin a command as soon as the channel is free.
     ready: u32,
-    /// Dies with a page that waits to leave, once for each page.
+    /// The dies with pages whose data wait for the channel, one entry for each page, longest wait first.
     data: VecDeque<u32>,
-    /// The die that is asked first.
+    /// The die of this channel that is asked first for the next command.
     turn: u32,
 }
 
-/// Dies and channels. See the [module](self).
+/// The dies and channels, and the commands in progress. See the [module](self).
 #[derive(Clone)]
 pub struct Dispatcher {
     config: DispatchConfig,
@@ -163,16 +171,16 @@ pub struct Dispatcher {
     channels: Vec<Channel>,
     /// The channel of each die.
     channel_of: Vec<u32>,
-    /// A bit for each channel that was idle when something came that it can begin.
+    /// A bit for each channel, set if a die on it became ready while the channel was idle.
     asked: Vec<u64>,
-    /// Where planes have cache registers: by die.
+    /// If planes have cache registers: by die, the commands that continue in parallel to the latest one.
     beside: Vec<Beside>,
-    /// Where reads interrupt programs and erases: by die.
+    /// If reads interrupt programs and erases: by die, the interrupted operation.
     interrupted: Vec<Interrupted>,
 }
 
 impl Dispatcher {
-    /// Idle media.
+    /// Media on which nothing is in progress.
     #[must_use]
     pub fn new(config: DispatchConfig) -> Self {
         let dies = config.channels * config.dies_per_channel;
@@ -193,7 +201,7 @@ impl Dispatcher {
         }
     }
 
-    /// `operation` waits at its die. Nothing begins before [`Dispatcher::dispatch`].
+    /// Adds `operation` to the queue of its die. No command begins before [`Dispatcher::dispatch`].
     #[inline(always)]
     pub fn push(&mut self, operation: Operation) {
         let die = &mut self.dies[operation.die as usize];
@@ -218,26 +226,27 @@ impl Dispatcher {
         }
     }
 
-    /// Whether `die` has a command that has not left it to the next, or commands wait there.
+    /// Whether a command occupies `die`, or operations wait there. A command that continues in parallel to the next
+    /// one ([`Clock::leaves`]) does not occupy the die.
     #[must_use]
     pub fn is_busy(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
         !state.command.is_empty() || !state.queue.is_empty()
     }
 
-    /// Every idle channel, in the order of their numbers, begins a command if it can.
+    /// Lets every idle channel begin a command if it can, in the order of the channels' numbers.
     pub fn dispatch<C: Clock>(&mut self, clock: &mut C) {
         for word in 0..self.asked.len() {
             let mut asked = core::mem::take(&mut self.asked[word]);
             while asked != 0 {
-                // One that became busy and idle again has been asked since.
+                // If the channel has been busy since, its ready dies were asked when it became idle again.
                 self.issue(word as u32 * u64::BITS + asked.trailing_zeros(), clock);
                 asked &= asked - 1;
             }
         }
     }
 
-    /// A phase has ended now.
+    /// Informs the dispatcher that a phase has ended now.
     pub fn end<C: Clock>(&mut self, end: End, clock: &mut C) {
         if let Some(registers) = self.config.registers {
             return self.end_beside(end, &registers, clock);
@@ -252,7 +261,7 @@ impl Dispatcher {
         }
     }
 
-    /// A die of `channel` begins a command, if an idle one has a waiting operation.
+    /// Begins a command on `channel` if the channel is idle and one of its dies is ready.
     #[inline]
     fn issue<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let state = &self.channels[channel as usize];
@@ -261,7 +270,7 @@ impl Dispatcher {
         }
     }
 
-    /// Begins a command on `channel`, which is idle, at one of its dies that are ready.
+    /// Begins a command on the idle `channel`, at the next of its ready dies.
     fn begin_command<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let dies = self.config.dies_per_channel;
         let state = &mut self.channels[channel as usize];
@@ -277,7 +286,7 @@ impl Dispatcher {
         }
     }
 
-    /// `die`, which is ready, begins a command over the idle `channel`.
+    /// Begins a command of `die`, which is ready, over the idle `channel`.
     #[inline(always)]
     fn begin<C: Clock>(&mut self, channel: u32, die: u32, clock: &mut C) {
         let DispatchConfig { rules, planes, .. } = self.config;
@@ -285,7 +294,7 @@ impl Dispatcher {
         state.ready -= 1;
         state.busy = true;
         let planes = match !self.interrupted.is_empty() && self.give_way(die) {
-            // Only the first one is known to be of a page that no waiting operation programs.
+            // Only the first read is known not to be of a page that the interrupted operation changes.
             true => 1,
             false => planes,
         };
@@ -320,7 +329,8 @@ impl Dispatcher {
         self.free_channel(self.channel_of[die as usize], clock);
     }
 
-    /// `die` is ready if it has begun nothing and an operation waits there, or if a read that is next there interrupts the cells.
+    /// Makes `die` ready if it has no command and operations wait there, or if the next operation there is a read
+    /// that interrupts the cells.
     #[inline(always)]
     fn make_ready(&mut self, die: u32) {
         let state = &self.dies[die as usize];
@@ -337,7 +347,7 @@ impl Dispatcher {
         let kind = state.command.first().map(|first| first.kind);
         if self.config.has_more(kind) {
             if state.is_ready {
-                // A read that would have interrupted it comes after the status.
+                // The read that was to interrupt the erase waits until the status has been sent.
                 self.dies[die as usize].is_ready = false;
                 self.channels[channel as usize].ready -= 1;
             }
@@ -389,7 +399,7 @@ impl Dispatcher {
         }
     }
 
-    /// The page that has waited longest begins to leave over the idle `channel`; whether there was one.
+    /// Begins the data of the page that has waited longest, over the idle `channel`. Returns whether a page waited.
     fn begin_data<C: Clock>(&mut self, channel: u32, clock: &mut C) -> bool {
         let state = &mut self.channels[channel as usize];
         let Some(number) = state.data.pop_front() else {
@@ -405,7 +415,7 @@ impl Dispatcher {
 }
 
 impl DispatchConfig {
-    /// How long `command` is on the channel before its cells begin.
+    /// Ticks for which `command` occupies the channel before its cells begin.
     fn command(&self, command: &[Operation]) -> Ticks {
         let Some(first) = command.first() else {
             return 0;
@@ -423,7 +433,8 @@ impl DispatchConfig {
         pages * each + (pages - 1) * gap + data
     }
 
-    /// Whether a command of this kind is on the channel once more after its cells.
+    /// Whether a command of this kind uses the channel again after its cells: a read for its data, an erase for its
+    /// status.
     #[inline(always)]
     fn has_more(&self, kind: Option<Kind>) -> bool {
         match kind {
@@ -433,7 +444,8 @@ impl DispatchConfig {
         }
     }
 
-    /// How long `page` is on the channel when it leaves, the last of its command or not. One that is moved inside its die has no status.
+    /// Ticks for which `page` occupies the channel after the cells: its data and, with the last page of a command,
+    /// the status. A page that is moved inside its die has no data and no status.
     #[inline(always)]
     fn leaving(&self, page: Option<&Operation>, is_last: bool) -> Ticks {
         let data = page.map_or(0, |page| page.data);
@@ -441,7 +453,7 @@ impl DispatchConfig {
         data + if has_status { self.status } else { 0 }
     }
 
-    /// How long the cells of `command` take.
+    /// Ticks that the cells work on `command`.
     fn cells(&self, command: &[Operation]) -> Ticks {
         let Some(first) = command.first() else {
             return 0;

@@ -1,4 +1,4 @@
-//! The operations that wait at a die, and the choice of those that form the next command.
+//! The operations that wait at a die, and the choice of the operations that form the next command.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -13,69 +13,74 @@ use crate::operation::Kind;
 pub struct Operation {
     /// What is done.
     pub kind: Kind,
-    /// The die, counted through the dies of a channel, then the channels.
+    /// The die. Dies are numbered channel by channel.
     pub die: u32,
     /// Plane of the die.
     pub plane: u32,
     /// Block of the plane.
     pub block: u32,
-    /// Page of the block; of an erase nothing.
+    /// Page of the block; without meaning for an erase.
     pub page: u32,
-    /// Type of the page within its cell.
+    /// Type of the page: which bit of its cells the page is.
     pub page_type: u32,
-    /// Ticks for which its data are on the channel.
+    /// Ticks for which its data occupy the channel.
     pub data: Ticks,
-    /// Its data arrive or leave, and the cells take no part in it. Not where planes have cache registers.
+    /// Only data are transferred, and the cells do nothing: the operation ends with its command phase. Not used if
+    /// planes have cache registers.
     pub loads: bool,
-    /// Its die may begin the next command before this one is done, where a cache register lets it.
+    /// Whether the die may begin the next command before this operation is done, if the cache registers allow it.
     pub caches: bool,
-    /// The driver's own name for it.
+    /// A number by which the driver knows the operation.
     pub token: u32,
 }
 
-/// Which goes first if both a read and another operation wait at a die.
+/// Which operation goes first if a read and a program or an erase wait at a die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// What came first.
+    /// The operation that came first.
     Arrival,
-    /// Reads, up to a bound: when this many read commands have begun while another operation waited, that one goes. 0: no bound.
+    /// The read goes first, up to a bound: after this many read commands have begun while another operation waited,
+    /// that operation goes. 0 means no bound.
     ReadsFirst(u32),
 }
 
-/// Which waiting pages go together, as one command on several planes. They have the same offset in their blocks, but for groups, and
-/// cells of the same kind.
+/// Which waiting operations are joined to one command on several planes. They have the same type of page and,
+/// except with `Groups`, the same page offset in their blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Together {
-    /// None.
+    /// No operations are joined.
     Never,
-    /// Programs join only if no earlier one of their plane waits: pages of a block are programmed in the order in which they were requested.
+    /// A program joins only if no earlier program of its plane waits: pages of a block are programmed in the order
+    /// in which they were requested.
     InOrder,
-    /// All, as in MQSim: a page of a block can be programmed before an earlier one.
+    /// All operations are joined, as in MQSim: a page of a block can be programmed before an earlier one.
     AnyOrder,
-    /// One of each group of this many consecutive planes, at any offset. Programs only if no earlier one of their plane waits.
+    /// One operation of each group of this many consecutive planes is joined, at any page offset. A program joins
+    /// only if no earlier program of its plane waits.
     Groups(u32),
 }
 
 impl Together {
-    /// Whether a program joins others only if no earlier one of its plane waits.
+    /// Whether a program joins others only if no earlier program of its plane waits.
     fn keeps_planes(self) -> bool {
         matches!(self, Self::InOrder | Self::Groups(_))
     }
 }
 
-/// Which command is next.
+/// The rules for the choice of the next command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
-    /// The order of reads and other commands.
+    /// Which goes first: reads or other operations.
     pub order: Order,
-    /// Commands on several planes.
+    /// Which operations are joined to commands on several planes.
     pub together: Together,
-    /// A read of a page whose program waits goes after it; without this setting it may go before, as in MQSim.
+    /// Whether a read of a page whose program waits goes after that program. Otherwise the read may go before it,
+    /// as in MQSim.
     pub reads_wait: bool,
 }
 
 impl Rules {
-    /// Whether commands of a plane begin in the order in which they came.
+    /// Whether the commands of a plane begin in the order in which they came.
     #[must_use]
     pub fn keep_order(&self) -> bool {
         self.order == Order::Arrival && self.together == Together::Never
@@ -85,45 +90,47 @@ impl Rules {
 /// The operations that wait at a die.
 #[derive(Clone, Default)]
 pub(super) struct Queue {
-    /// Reads that wait for nothing but their turn.
+    /// Reads that do not wait for a program.
     reads: Line,
     programs: Line,
     erases: VecDeque<Waiting>,
-    /// Reads that have to wait for a program, with its rank. It is older than they are, so no question about the oldest depends on them.
+    /// Reads that wait for a program of the same page, each with the rank of that program. The program is older
+    /// than the read, so these reads are never the oldest operation of the die.
     held: Vec<(u64, Waiting)>,
-    /// If programs of a plane keep their order: by plane, modulo [`PLANES`], the ranks of those that wait.
+    /// If programs of a plane keep their order: by plane, modulo [`PLANES`], the ranks of the waiting programs.
     in_planes: Vec<VecDeque<u64>>,
-    /// Ranks of the programs of the latest command; kept for its memory only.
+    /// Ranks of the programs of the latest command. They are kept only to reuse the memory.
     taken: Vec<u64>,
-    /// Ranks given.
+    /// Number of ranks given out.
     ranks: u64,
-    /// Read commands that have begun while something else waited.
+    /// Number of read commands that have begun in a row while a program or an erase waited.
     ahead: u32,
 }
 
-/// The operation that forms the next command: a read, otherwise an erase, otherwise a program.
+/// The kind of the next command: a read, otherwise an erase, otherwise a program.
 struct Turn {
     is_read: bool,
     is_erase: bool,
-    /// A program or an erase may go.
+    /// Whether a program or an erase may go.
     is_change: bool,
-    /// One waits.
+    /// Whether a program or an erase waits.
     others_wait: bool,
-    /// The rank of the oldest erase.
+    /// The rank of the oldest waiting erase.
     erase: u64,
 }
 
-/// After every rank.
+/// A rank after every other rank: no operation waits.
 const NEVER: u64 = u64::MAX;
-/// Number of planes that are distinguished; beyond it several count as one, and fewer operations go together.
+/// Number of planes that are distinguished. If a die has more, planes with the same number modulo this one count as
+/// one plane, and fewer operations are joined.
 const PLANES: u32 = u64::BITS;
 
-/// The plane of an operation, as planes are distinguished.
+/// The plane of an operation, modulo [`PLANES`].
 fn plane(waiting: &Waiting) -> usize {
     (waiting.operation.plane % PLANES) as usize
 }
 
-/// The bit that stands for the plane of `operation`.
+/// The bit for the plane of `operation`.
 pub(super) fn plane_bit(operation: &Operation) -> u64 {
     1 << (operation.plane % PLANES)
 }
@@ -133,9 +140,9 @@ fn rank(oldest: Option<&Waiting>) -> u64 {
 }
 
 impl Queue {
-    /// Whether nothing waits. Otherwise there is a next command.
+    /// Whether no operation waits. If it is `false`, there is a next command.
     pub fn is_empty(&self) -> bool {
-        // A read that is held waits for a program here.
+        // A read in `held` waits for a program in `programs`.
         self.programs.is_empty() && self.reads.is_empty() && self.erases.is_empty()
     }
 
@@ -161,7 +168,7 @@ impl Queue {
         }
     }
 
-    /// The program that `read` has to wait for.
+    /// The rank of the program that `read` has to wait for.
     #[inline(never)]
     fn program_before(&self, read: &Operation, rules: &Rules) -> Option<u64> {
         let may_wait = rules.reads_wait && !self.programs.is_empty();
@@ -177,11 +184,11 @@ impl Queue {
         self.in_planes[plane].push_back(program.rank);
     }
 
-    /// Whose turn it is.
+    /// Which operation is next.
     #[inline(always)]
     fn turn(&self, rules: &Rules) -> Turn {
         let read = rank(self.reads.first());
-        // Programs do not go past an erase, which may be of their block, and an erase goes past nothing.
+        // Programs do not overtake an erase, which may be of their block, and an erase overtakes nothing.
         let (program, erase) = (rank(self.programs.first()), rank(self.erases.front()));
         let change = program.min(erase);
         let is_erase = erase < program.min(read);
@@ -201,7 +208,7 @@ impl Queue {
         }
     }
 
-    /// The first operation of the next command.
+    /// The first operation of the next command; `None` if no operation waits.
     pub fn next(&self, rules: &Rules) -> Option<&Operation> {
         let turn = self.turn(rules);
         let next = match (turn.is_read, turn.is_erase) {
@@ -212,7 +219,7 @@ impl Queue {
         next.map(|waiting| &waiting.operation)
     }
 
-    /// Takes the operations of the next command, of up to `planes` planes, into the empty `command`.
+    /// Moves the operations of the next command, of at most `planes` planes, to `command`, which is empty.
     pub fn take(&mut self, rules: &Rules, planes: u32, command: &mut Vec<Operation>) {
         let turn = self.turn(rules);
         let planes = match rules.together {
@@ -237,7 +244,8 @@ impl Queue {
         }
     }
 
-    /// Removes the first program, and those older than `erase` that go with it.
+    /// Removes the first program and the programs that are joined to it. Only programs with a rank below `erase`
+    /// may join.
     fn take_programs(
         &mut self,
         planes: u32,
@@ -276,7 +284,9 @@ impl Queue {
     }
 }
 
-/// Removes the first of `line`, and those that go `together` with it: of other planes or groups, up to `planes` in all, and if they are `free`.
+/// Removes the first operation of `line` and the operations that are joined to it, and passes each to `take`. A
+/// joined operation is of another plane or group, has the same type of page, and is `free`. At most `planes`
+/// operations are removed.
 #[inline]
 fn gather(
     line: &mut Line,

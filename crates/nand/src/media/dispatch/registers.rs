@@ -1,7 +1,9 @@
-//! Dies whose planes have cache registers: a program arrives, or a page that was read leaves, while the cells work on another.
+//! Dies whose planes have cache registers: the data of a program arrive, or the data of a read leave, while the
+//! cells work on another page.
 //!
-//! A die has the command that it began last, until that command leaves the die to the next: a program when the cells have taken its pages, a read
-//! when the cells have read. A command that has left in this way continues in parallel.
+//! The latest command of a die occupies the die until the next command may begin: for a program, this is when the
+//! cells have taken over its pages; for a read, when the cells have read. From then on the command continues in
+//! parallel with the next one.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -10,43 +12,45 @@ use super::queue::{Queue, plane_bit};
 use super::{Clock, Dispatcher, End, Operation, Registers, Rules, Together};
 use crate::operation::Kind;
 
-/// The commands of a die besides the one that it began last.
+/// The commands of a die that continue in parallel to the latest one.
 #[derive(Clone, Default)]
 pub(super) struct Beside {
-    /// The command that has left the die to the next, and not the cells: a program that they work on, or a read whose pages are still in the page
-    /// registers.
+    /// The command that no longer occupies the die, but still uses the cells or the page registers: a program on
+    /// which the cells work, or a read whose pages are still in the page registers.
     cells: Vec<Operation>,
-    /// The pages of that read go to the cache registers.
+    /// Whether the pages of the read in `cells` are moving to the cache registers.
     is_moving: bool,
-    /// Where the command is that the die began last.
+    /// How far the latest command of the die is.
     latest: Latest,
-    /// Pages in cache registers, in the order in which they leave, each with whether it is the last of its command.
+    /// Pages in cache registers, in the order in which their data leave; each with whether it is the last page of
+    /// its command.
     leaving: VecDeque<(Operation, bool)>,
-    /// Planes of the pages in `leaving`, a bit for each.
+    /// Planes of the pages in `leaving`, one bit for each.
     leaving_planes: u64,
-    /// Planes of the read whose pages leave next, a bit for each.
+    /// Planes of the read in `cells`, whose pages move to the cache registers next; one bit for each.
     following_planes: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Latest {
-    /// It is on the channel; or there is no command.
+    /// The command is on the channel, or there is no command.
     #[default]
     Comes,
-    /// It waits for the cells.
+    /// The command has arrived and waits for the cells.
     IsThere,
-    /// The cells work on it, or its pages move to the cells.
+    /// The cells work on the command, or its pages move from the cache registers to the page registers.
     InCells,
-    /// The cells have read it, and it keeps its die until its pages have left: they wait for the cache registers. Or it was erased, and its status
-    /// follows.
+    /// The cells have read the pages, which wait for the cache registers, and the command occupies the die until
+    /// their data have left. Or the cells have erased a block, and the status follows.
     WasRead,
-    /// Its pages wait for the channel.
+    /// The data or the status of the command wait for the channel.
     Leaves,
 }
 
 impl Beside {
-    /// Whether the next command of `queue` waits for a cache register: it is a program, and a page that was read is in the register of its plane, or
-    /// follows there; or in that of any plane, if other programs may join it.
+    /// Whether the next command of `queue` has to wait for a cache register. It waits if it is a program and the
+    /// cache register of its plane holds a page that was read, or is about to receive one. If other programs may
+    /// join it, a page in the register of any plane is enough.
     pub fn holds_up(&self, queue: &Queue, rules: &Rules) -> bool {
         let taken = self.leaving_planes | self.following_planes;
         taken != 0
@@ -64,7 +68,8 @@ fn planes(command: &[Operation]) -> u64 {
 }
 
 impl Registers {
-    /// The time for which `command` moves from register to register, if it leaves its die to the next before it is done.
+    /// Ticks for which the pages of `command` move between the registers, if the command uses cache registers;
+    /// `None` if it occupies its die until it is done.
     fn moves(&self, command: &[Operation]) -> Option<u64> {
         let time = match command.first()?.kind {
             Kind::Read => self.read,
@@ -76,7 +81,7 @@ impl Registers {
 }
 
 impl Dispatcher {
-    /// A phase has ended now.
+    /// Ends a phase on a die whose planes have cache registers.
     #[inline(never)]
     pub(super) fn end_beside<C: Clock>(&mut self, end: End, registers: &Registers, clock: &mut C) {
         let (End::Command(die)
@@ -105,7 +110,7 @@ impl Dispatcher {
         self.use_channel(channel, clock);
     }
 
-    /// The cells of `die` are done.
+    /// The cells of `die` have done their work.
     fn leave_cells<C: Clock>(&mut self, die: u32, registers: &Registers, clock: &mut C) {
         let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
         let ended = match (beside.cells.is_empty(), state.command.first()) {
@@ -134,11 +139,11 @@ impl Dispatcher {
         clock.idle(die, kind);
     }
 
-    /// The pages of a command of `die` have gone from register to register.
+    /// The pages of a command of `die` have moved between the registers.
     fn change_register<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
         if beside.cells.is_empty() {
-            // The cells are free, and take the program from the register.
+            // The pages of a program are in the page registers, and the free cells begin to program them.
             beside.latest = Latest::Comes;
             core::mem::swap(&mut state.command, &mut beside.cells);
             clock.leaves(die);
@@ -154,7 +159,7 @@ impl Dispatcher {
         }
     }
 
-    /// A page that `die` has read has left.
+    /// The data of a page that `die` has read, or the status of an erase, have passed over the channel.
     fn leave_register<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
         let mut kind = Kind::Read;
@@ -183,7 +188,7 @@ impl Dispatcher {
         }
     }
 
-    /// Continues whatever can continue at `die`.
+    /// Begins every phase of `die` that can begin now, except phases on the channel.
     fn go_on<C: Clock>(&mut self, die: u32, registers: &Registers, clock: &mut C) {
         let (state, beside) = (&self.dies[die as usize], &mut self.beside[die as usize]);
         if beside.latest == Latest::IsThere && beside.cells.is_empty() {
@@ -208,8 +213,9 @@ impl Dispatcher {
         }
     }
 
-    /// If `channel` is idle, something begins on it: the page that has waited longest leaves, but first its die begins a read, if that is next there;
-    /// without a page, a command begins.
+    /// Begins a phase on `channel`, if the channel is idle. The page that has waited longest leaves; but if the
+    /// next command of its die is a read that may begin, that command goes first. If no page waits, a command
+    /// begins.
     fn use_channel<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let state = &mut self.channels[channel as usize];
         if state.busy {

@@ -1,8 +1,9 @@
-//! Reads that interrupt a program or an erase: its cells wait until they have been read, and then go on.
+//! Reads that interrupt a program or an erase: the cells stop, do the reads, and then continue.
 //!
-//! If a read is next at a die whose cells program or erase, it begins as soon as the channel is free. When its command is on the die, the cells stop,
-//! which takes the time of [`Suspension`]; the next reads follow at once when its pages have left. A page that
-//! is just being programmed is read when it is there.
+//! If the next operation of a die is a read while the cells program or erase, the read begins as soon as the
+//! channel is free. When its command has arrived at the die, the cells stop, which takes the time of
+//! [`Suspension`]. Further reads follow as soon as the data of the previous one have left. A read of a page that is
+//! being programmed does not interrupt: it waits for the end of the program.
 
 use alloc::vec::Vec;
 
@@ -12,23 +13,25 @@ use super::queue::Operation;
 use super::{Clock, Dispatcher, End, Suspension};
 use crate::operation::Kind;
 
-/// The operation that reads of a die interrupt.
+/// The operation of a die that reads interrupt.
 #[derive(Clone, Default)]
 pub(super) struct Interrupted {
-    /// The program or erase that was interrupted; empty while there is none.
+    /// The interrupted program or erase; empty if no operation is interrupted.
     command: Vec<Operation>,
-    /// The remaining work of its cells; `None` while they work in parallel to the command of the first read.
+    /// Ticks of work that its cells still have to do; `None` while they still work, because the command of the
+    /// first read is on the channel.
     left: Option<Ticks>,
-    /// The cells of the command of the die program or erase, and are done then if nothing interrupts them.
+    /// The time at which the cells finish the program or erase in progress, if nothing interrupts them; `None` if
+    /// the cells do not program or erase.
     ends: Option<Ticks>,
-    /// How often that was interrupted.
+    /// How often this program or erase was interrupted.
     times: u32,
-    /// Planned ends of these cells that do not hold any more.
+    /// Number of planned ends of the cells that are void, because an interruption has come between.
     outdated: u32,
 }
 
 impl Dispatcher {
-    /// The cells of `die` begin to program or erase, for this time.
+    /// Notes that the cells of `die` begin to program or erase, for `length` ticks.
     pub(super) fn note_change<C: Clock>(&mut self, die: u32, length: Ticks, clock: &C) {
         if let Some(interrupted) = self.interrupted.get_mut(die as usize) {
             interrupted.ends = Some(clock.now().saturating_add(length));
@@ -36,7 +39,7 @@ impl Dispatcher {
         }
     }
 
-    /// Whether the next command of `die` is a read that goes before the remaining work of the cells.
+    /// Whether the next operation of `die` is a read that goes before the remaining work of the cells.
     pub(super) fn interrupts(&self, die: u32) -> bool {
         let (Some(interrupted), Some(suspension)) =
             (self.interrupted.get(die as usize), &self.config.suspension)
@@ -59,7 +62,8 @@ impl Dispatcher {
         })
     }
 
-    /// `die` begins its next command: the interrupted operation stops. Whether an operation is interrupted.
+    /// Called when `die` begins a command: sets the program or erase in progress aside, if there is one. Returns
+    /// whether the die has an interrupted operation.
     pub(super) fn give_way(&mut self, die: u32) -> bool {
         let state = &mut self.dies[die as usize];
         let interrupted = &mut self.interrupted[die as usize];
@@ -69,7 +73,8 @@ impl Dispatcher {
         !interrupted.command.is_empty()
     }
 
-    /// The command of `die` has arrived: how long its cells wait for the interrupted work to stop, if there is any.
+    /// Called when the command of a read has arrived at `die`. Returns the ticks for which the read waits until the
+    /// interrupted operation has stopped; `None` if no operation is interrupted.
     pub(super) fn stop_cells<C: Clock>(&mut self, die: u32, clock: &C) -> Option<Ticks> {
         let suspension = self.config.suspension?;
         let interrupted = &mut self.interrupted[die as usize];
@@ -81,7 +86,7 @@ impl Dispatcher {
         }
         let ends = interrupted.ends.unwrap_or_default();
         if ends <= clock.now() {
-            // The operations stop by themselves, now.
+            // The interrupted operation ends by itself at this moment.
             return Some(0);
         }
         interrupted.left = Some(ends - clock.now());
@@ -90,8 +95,9 @@ impl Dispatcher {
         Some(suspension.cost)
     }
 
-    /// The cells of `die` would be done now: whether that is all that is to be done about it. The cells were interrupted, or their work has ended
-    /// while a read is under way.
+    /// Handles the planned end of the cells' work of `die`. Returns `true` if nothing else is to be done: the end
+    /// was void because the cells were interrupted, or the interrupted operation has ended while the command of a
+    /// read is under way.
     pub(super) fn end_interrupted<C: Clock>(&mut self, die: u32, clock: &mut C) -> bool {
         let Some(interrupted) = self.interrupted.get_mut(die as usize) else {
             return false;
@@ -105,7 +111,7 @@ impl Dispatcher {
             return false;
         };
         if self.config.has_more(Some(kind)) {
-            // The remaining work follows when the read is done.
+            // The status of the erase follows when the read is done.
             interrupted.left = Some(0);
             return true;
         }
@@ -116,7 +122,7 @@ impl Dispatcher {
         true
     }
 
-    /// A command of `die` is over: the interrupted work continues, unless another read follows.
+    /// Called when a command of `die` is over: the interrupted operation continues, unless another read follows.
     pub(super) fn resume<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let interrupted = &self.interrupted[die as usize];
         if interrupted.command.is_empty() || interrupted.left.is_some() && self.interrupts(die) {
@@ -135,7 +141,8 @@ impl Dispatcher {
 }
 
 impl Suspension {
-    /// Whether `read` is of a page that `change` programs or erases.
+    /// Whether `read` is of a page that `change` programs, or that is programmed together with it, or of the block
+    /// that `change` erases.
     fn is_of(&self, change: &Operation, read: &Operation) -> bool {
         let unit = |page: u32| page / self.unit_pages;
         (change.plane, change.block) == (read.plane, read.block)

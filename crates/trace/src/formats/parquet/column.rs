@@ -73,7 +73,8 @@ impl Found {
         if fields.next().is_some() {
             return Err(("there is more than one".to_owned(), "one such column"));
         }
-        // A group has no leaf with this path. A repeated column has several values in a row, and is refused.
+        // A group is refused, because the paths of its leaves have more parts than `name`. A repeated column
+        // is refused, because a row can hold several of its values.
         let leaf = |(_, leaf): &(usize, &std::sync::Arc<ColumnDescriptor>)| {
             leaf.path().parts() == [name] && leaf.max_rep_level() == 0
         };
