@@ -344,13 +344,13 @@ fn illegal_program(block: BlockSlot, page: u32, programmed: u16) -> ! {
 pub struct Wear {
     /// Number of blocks counted.
     pub blocks: u64,
-    /// Fewest erases of any block.
+    /// The smallest number of erases of a block.
     pub min: u64,
-    /// Most erases of any block.
+    /// The largest number of erases of a block.
     pub max: u64,
-    /// All erases.
+    /// Sum of the erases of all blocks.
     pub sum: u64,
-    /// Sum of the squares.
+    /// Sum of the squares of these numbers of erases.
     pub sum_of_squares: u128,
 }
 

@@ -170,7 +170,7 @@ impl FoundBlock {
     }
 }
 
-/// Where the contents of a logical page are.
+/// The place of one copy of a logical page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
     /// The logical page.

@@ -84,7 +84,7 @@ pub enum Transfer {
 /// One flash operation, or a run of equal ones.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
-    /// What it does.
+    /// The kind of operation.
     pub kind: Kind,
     /// The cause for which it is counted.
     pub cause: Cause,
@@ -466,7 +466,7 @@ impl Operations {
         self.left.pop()
     }
 
-    /// The first pages of the blocks that are erased.
+    /// The first page of each block that these operations erase.
     pub fn erased(&self) -> impl Iterator<Item = Ppn> + '_ {
         let erases = self.list.iter().filter(|of| of.kind == Kind::Erase);
         erases.map(|erase| erase.at)

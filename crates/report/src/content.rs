@@ -1,4 +1,4 @@
-//! The content of each kind of results.
+//! The content of the page for each kind of results.
 
 use destage_base::parameter::read_bytes;
 use destage_trace::statistics::StatisticRow;
@@ -12,27 +12,28 @@ use destage::words;
 /// The content of a page.
 pub(super) struct Content {
     pub(super) title: String,
-    /// The inputs, for the name of the page in a browser; empty if the title contains them.
+    /// The inputs, for the title of the page in a browser; empty if `title` contains them.
     pub(super) inputs: String,
-    /// The program, and its inputs.
+    /// One line with the program and its inputs.
     pub(super) origin: String,
-    /// Sentences, the most important first.
+    /// Conclusions as sentences, the most important first.
     pub(super) conclusions: Vec<String>,
-    /// Warnings for a reader of the numbers.
+    /// Warnings about the numbers.
     pub(super) notes: Vec<String>,
-    /// For the scripts: `kind`, `manifest`, and the data of that kind.
+    /// The data for the scripts: `kind`, `manifest`, and the data of that kind.
     pub(super) data: Value,
 }
 
-/// Most runs of a comparison for which the explanation over time is shown; with more runs, only the parts of their response times are shown.
+/// The largest number of runs in a comparison for which the explanation over time is shown. With more runs, only
+/// the parts of their response times are shown.
 const WHOLLY_EXPLAINED: usize = 4;
-/// Digits of the numbers that explain a run: more than a chart can show.
+/// Significant digits of the numbers that explain a run: more than a chart can show.
 const DIGITS: i32 = 6;
-/// From one point of a curve to the next that is drawn, a buffer grows at least by this.
+/// The smallest ratio of buffer sizes between two drawn points of a curve.
 const GROWTH: f64 = 1.02;
 
 impl Content {
-    /// From a `document`, which is consumed; `None` if it holds no results.
+    /// The content for `document`, from which the data are taken; `None` if it holds no results.
     pub(super) fn of(document: &mut Value) -> Option<Self> {
         let fields = document.as_object_mut()?;
         let mut manifest = fields.remove("manifest")?;
@@ -77,7 +78,7 @@ impl Content {
         }
     }
 
-    /// The name of the page in a browser.
+    /// The title of the page in a browser.
     pub(super) fn tab(&self) -> String {
         match &*self.inputs {
             "" => self.title.clone(),
@@ -85,13 +86,13 @@ impl Content {
         }
     }
 
-    /// Takes the conclusions from the document, which has them as sentences.
+    /// Takes the conclusions from `fields`, which has them as sentences.
     fn concluded(mut self, fields: &mut Map<String, Value>) -> Self {
         self.conclusions = sentences(fields.remove("conclusions"));
         self
     }
 
-    /// Passes the values of `fields` under `names` to the scripts.
+    /// Moves the values of `fields` under `names` to the data for the scripts.
     fn with(mut self, fields: &mut Map<String, Value>, names: &[&str]) -> Self {
         for name in names {
             self.data[*name] = fields.remove(*name).unwrap_or(Value::Null);
@@ -122,13 +123,13 @@ fn sentences(value: Option<Value>) -> Vec<String> {
     list(value).iter().map(text).collect()
 }
 
-/// Sentences that have no full stop yet.
+/// The texts of `value`, each with a full stop added.
 fn closed(value: Option<Value>) -> Vec<String> {
     let all = sentences(value);
     all.iter().map(|text| format!("{text}.")).collect()
 }
 
-/// The names of the inputs, without their folders.
+/// The names of the inputs, without their folders, separated by commas.
 fn inputs(manifest: &Value) -> String {
     let name = |input: &Value| {
         let name = input["trace"].as_str()?;
@@ -141,7 +142,7 @@ fn inputs(manifest: &Value) -> String {
     names.join(", ")
 }
 
-/// One line: the program, and its inputs.
+/// The program and its inputs, in one line.
 fn origin(manifest: &Value) -> String {
     let of_input = |input: &Value| {
         let digest = input["trace_digest"].as_str().unwrap_or_default();
@@ -171,7 +172,7 @@ fn origin(manifest: &Value) -> String {
     }
 }
 
-/// A cross product.
+/// The content for `destage compare`: a cross product of runs.
 fn runs(fields: &mut Map<String, Value>) -> Content {
     let mut content = Content::new("compare", "Comparison of write buffers");
     let runs = list(fields.remove("runs"));
@@ -196,7 +197,7 @@ fn runs(fields: &mut Map<String, Value>) -> Content {
     content
 }
 
-/// One run.
+/// The content for `destage run`: one run.
 fn run(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let mut content = Content::new("run", "One run");
     let record = Record::from_json(&Value::Object(fields.clone()), &text(&manifest["trace"]));
@@ -211,7 +212,7 @@ fn run(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content
 }
 
-/// Metrics over the size of the buffer.
+/// The content for `destage curve`: metrics over the size of the buffer.
 fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let mut content = Content::new("curve", "Curves of write buffers").concluded(fields);
     let trace = &manifest["trace"];
@@ -249,7 +250,7 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
                 names: vec![
                     ("trace".to_owned(), trace.clone()),
                     ("buffer".to_owned(), curve["buffer"].clone()),
-                    // Without a buffer there is one point, which holds for all sizes.
+                    // Without a buffer there is only one point, which holds for all sizes.
                     (
                         SIZE.to_owned(),
                         if size > 0.0 { bytes } else { Value::Null },
@@ -278,7 +279,8 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content
 }
 
-/// A fleet's buffers: over the bytes in all, a curve for each scheme and each way to give them.
+/// The content for `destage fleet`: curves over the bytes of all buffers together, one for each scheme and each way
+/// to divide the bytes.
 fn fleet(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let mut ways = Vec::new();
     for curve in list(fields.remove("fleet")) {
@@ -310,7 +312,7 @@ fn fleet(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content
 }
 
-/// The smallest buffers that reach goals.
+/// The content for `destage size`: the smallest buffers that reach goals.
 fn answers(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let mut content = Content::new("size", "The smallest buffer").concluded(fields);
     let reached =
@@ -354,7 +356,7 @@ fn answers(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content.with(fields, &["goals"])
 }
 
-/// An experiment file of the user's own.
+/// The content for `destage study`: an experiment file of the user.
 fn study(fields: &mut Map<String, Value>) -> Content {
     let title = fields.remove("title").unwrap_or_default();
     let mut content = Content::new("study", text(&title));
@@ -386,7 +388,7 @@ fn study(fields: &mut Map<String, Value>) -> Content {
     content.with(fields, &["figures"])
 }
 
-/// A run of a study, called by its labels.
+/// A run of a study, named by its labels.
 fn labelled(run: Value) -> Row {
     let mut run = object(Some(run));
     let value = |(axis, label): (String, Value)| {
@@ -402,11 +404,11 @@ fn labelled(run: Value) -> Row {
         .into_iter()
         .map(value)
         .collect();
-    // As in other tables.
+    // The order of the names is that of other tables.
     let order = ["input", "buffer", SIZE, "ftl"];
     let place = |axis: &String| order.iter().position(|name| name == axis);
     names.sort_by_key(|(axis, _)| place(axis).unwrap_or(order.len()));
-    // A varied parameter of a study is both a label and a parameter: one column is enough for it.
+    // A varied parameter of a study is both a label and a parameter; it gets one column only.
     let mut parameters = object(run.remove("parameters"));
     parameters.retain(|name, _| names.iter().all(|(axis, _)| axis != name));
     Row {
@@ -418,7 +420,7 @@ fn labelled(run: Value) -> Row {
     }
 }
 
-/// The papers' experiments.
+/// The content for `destage reproduce`: the experiments of papers.
 fn reproduction(fields: &mut Map<String, Value>) -> Content {
     let content = Content::new("reproduce", "The papers, reproduced").concluded(fields);
     content.with(
@@ -437,7 +439,7 @@ fn reproduction(fields: &mut Map<String, Value>) -> Content {
     )
 }
 
-/// Statistics of a trace.
+/// The content for `destage trace info`: the statistics of a trace.
 fn trace(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let name = text(&manifest["trace"]);
     let content = Content::new("trace", name).concluded(fields);
@@ -452,7 +454,7 @@ fn trace(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content
 }
 
-/// `run` as a row of a table; `record` is the page's data.
+/// `run` as a row of a table; `record` has the same run in typed form.
 fn row(run: Value, record: &Record) -> Row {
     let mut run = object(Some(run));
     Row {
@@ -472,7 +474,7 @@ fn row(run: Value, record: &Record) -> Row {
     }
 }
 
-/// `value` with as many digits of its numbers as count.
+/// `value` with all its numbers rounded to [`DIGITS`] significant digits.
 fn rounded(value: Value) -> Value {
     match value {
         Value::Number(number) if number.is_f64() => {

@@ -1,14 +1,14 @@
-//! Results as one HTML file that needs nothing but itself.
+//! Results as one HTML file that needs no other file.
 //!
-//! A page is made from the JSON that a command prints, so the JSON is enough to make the page later. The words are put into it here; tables
-//! and charts are drawn by its scripts when it is opened.
+//! A page is made from the JSON that a command prints, so it can also be made later from this JSON. This crate puts
+//! the text into the page. The scripts of the page draw tables and charts when it is opened.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `table` | runs as columns: the settings in which they differ, and their metrics |
-//! | `content` | the content of each kind of results |
+//! | `table` | runs as a table: the settings in which they differ, and their metrics |
+//! | `content` | the content of the page for each kind of results |
 //! | `page` | the file: template, styles, scripts, data |
-//! | [`watch`](watch()), [`Watched`] | a run whose beginning is recorded, as a page that shows the device work |
+//! | [`watch`](watch()), [`Watched`] | a run whose beginning is recorded, as a page that shows the device at work |
 
 mod content;
 mod page;
@@ -22,11 +22,12 @@ use destage::Error;
 
 pub use watch::{Watched, watch};
 
-/// The page of `document`, which is the output of `destage run`, `compare`, `curve`, `fleet`, `size`, `study`, `reproduce` or `trace info` with
-/// `--json`. `title` stands in place of the usual one. Equal documents give equal pages, to the byte.
+/// The page of `document`, which is the output of `destage run`, `compare`, `curve`, `fleet`, `size`, `study`,
+/// `reproduce` or `trace info` with `--json`. `title` replaces the usual title. Equal documents give pages that are
+/// equal to the byte.
 ///
 /// # Errors
-/// If it is not JSON, or none of these.
+/// If `document` is not JSON, or not one of these outputs.
 pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
     let mut content = read(document)?;
     if let Some(title) = title {
@@ -36,12 +37,14 @@ pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
     Ok(page::text(&content))
 }
 
-/// The head of that page, and its table, as JSON: `{"kind", "title", "origin", "heading", "conclusions", "notes", "table", "statistics"}`; the
-/// heading and the last three only if the page has them. A table is `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]],
-/// "same": {...}}`, statistics are rows of name, value, unit and meaning.
+/// The head of the page of `document`, and its table, as JSON:
+/// `{"kind", "title", "origin", "heading", "conclusions", "notes", "table", "statistics", "goals"}`. The heading
+/// and the last three are there only if the page has them. A table is
+/// `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]], "same": {...}}`. Statistics are rows of name,
+/// value, unit and meaning.
 ///
 /// # Errors
-/// As [`html`].
+/// As for [`html`].
 pub fn outline(document: &str) -> Result<String, Error> {
     let mut content = read(document)?;
     let mut outline = json!({

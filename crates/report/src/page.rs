@@ -5,12 +5,12 @@ use serde_json::Value;
 use super::content::Content;
 
 const TEMPLATE: &str = include_str!("page/page.html");
-/// In the order in which they apply.
+/// The style sheets, in the order in which they apply.
 const STYLES: [&str; 2] = [
     include_str!("page/page.css"),
     include_str!("page/print.css"),
 ];
-/// In the order in which they need each other; each holds one idea. Together they are one function.
+/// The scripts, in the order in which they need each other. In the page they are the body of one function.
 const SCRIPTS: [&str; 12] = [
     include_str!("page/elements.js"),
     include_str!("page/numbers.js"),
@@ -25,15 +25,15 @@ const SCRIPTS: [&str; 12] = [
     include_str!("page/trace.js"),
     include_str!("page/main.js"),
 ];
-/// README.md in the same folder describes it.
+/// The chart library. README.md in its folder describes it.
 const LIBRARY: &str = include_str!("vendored/echarts.min.js");
-/// The places of the template that are filled in.
+/// The mark at which each slot of the template begins.
 const SLOT: &str = "{{";
 
-/// The whole file.
+/// The text of the whole file.
 pub(super) fn text(content: &Content) -> String {
     let mut text = String::with_capacity(LIBRARY.len() + (1 << 19));
-    // Inserted text is not searched again, so it may contain anything.
+    // Inserted text is not searched for slots, so it may contain anything.
     let mut pieces = TEMPLATE.split(SLOT);
     text.push_str(pieces.next().unwrap_or_default());
     for piece in pieces {
@@ -55,7 +55,7 @@ pub(super) fn text(content: &Content) -> String {
     text
 }
 
-/// More notes than this are folded behind a line with their number.
+/// If there are more notes than this, they are folded behind a line with their number.
 const NOTES: usize = 3;
 
 fn notes(sentences: &[String]) -> String {
@@ -73,12 +73,12 @@ fn paragraphs(class: &str, sentences: &[String]) -> String {
     sentences.iter().map(one).collect()
 }
 
-/// JSON within a script element, which would end at a `<` followed by the right word.
+/// JSON for a script element. A `<` is escaped, because it could begin the end tag of the element.
 fn embedded(data: &Value) -> String {
     data.to_string().replace('<', "\\u003c")
 }
 
-/// `text` as it stands in HTML.
+/// `text`, escaped for HTML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -105,7 +105,7 @@ mod tests {
         };
         let page = text(&content);
         assert!(!page.contains("<b a="), "escaped");
-        // The library, the data and the scripts.
+        // The three elements are the library, the data and the scripts.
         assert_eq!(page.matches("</script>").count(), 3);
         assert_eq!(page.matches("Licensed to the Apache").count(), 1);
         let data = page.split("id=\"data\">").nth(1);
@@ -114,7 +114,8 @@ mod tests {
         assert_eq!(data["name"], name);
     }
 
-    /// The scripts are one function: of two names that are alike the later would stand for both, in all of them.
+    /// The scripts are one function. If two scripts declared the same name, the later declaration would replace the
+    /// earlier one in all of them.
     #[test]
     fn no_name_is_given_twice() {
         let lines = SCRIPTS.iter().flat_map(|script| script.lines());

@@ -1,4 +1,4 @@
-//! Runs as columns: the settings in which they differ, their metrics, and once the settings they share.
+//! Runs as a table: the settings in which they differ, their metrics, and once the settings that they share.
 
 use std::collections::BTreeSet;
 
@@ -8,23 +8,23 @@ use serde_json::{Map, Value, json};
 /// One run.
 #[derive(Default)]
 pub(super) struct Row {
-    /// The names, by axis.
+    /// The names of the run, each with its axis.
     pub(super) names: Vec<(String, Value)>,
-    /// By dotted name.
+    /// The parameters, by dotted name.
     pub(super) parameters: Map<String, Value>,
-    /// By dotted name.
+    /// The metrics, by dotted name.
     pub(super) metrics: Map<String, Value>,
-    /// The interval of a metric, by dotted name, if it is known.
+    /// The low and the high end of each metric that has an interval, by dotted name.
     pub(super) ranges: Map<String, Value>,
-    /// Why it failed, if it did.
+    /// The error of the run, if it failed.
     pub(super) error: Option<String>,
 }
 
-/// The name of the buffer's size here, in bytes.
+/// The name of the axis of buffer sizes, in bytes.
 pub(super) const SIZE: &str = "size";
 
 impl Row {
-    /// The cell of a column.
+    /// The value of the row in `column`; null if it has none.
     fn cell(&self, column: &Column) -> Value {
         let found = match column.kind {
             Kind::Name => {
@@ -69,8 +69,9 @@ impl Column {
     }
 }
 
-/// `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]], "same": {...}}`, and `"ranges"`, for each row by metric, if some are known. A row has `null` where it has no value.
-/// Parameters that are the same in all rows are in `same` alone.
+/// The table of `rows` as JSON: `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]], "same": {...}}`,
+/// and `"ranges"` if any are known, for each row by metric. A row has `null` where it has no value. Parameters that
+/// are the same in all rows are only in `same`.
 pub(super) fn json(rows: &[Row]) -> Value {
     let mut columns: Vec<Column> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
@@ -118,7 +119,7 @@ pub(super) fn json(rows: &[Row]) -> Value {
     table
 }
 
-/// The metrics that any row has, in the order of the registry.
+/// The names of metrics that any row has, in the order of the registry.
 fn metric_names(rows: &[Row]) -> Vec<String> {
     let all: BTreeSet<&String> = rows.iter().flat_map(|row| row.metrics.keys()).collect();
     let place = |name: &str| {

@@ -33,20 +33,20 @@ use crate::operation::Kind;
 /// the channel.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct BusTimes {
-    /// Command and address.
+    /// Ticks of command and address.
     pub command: Ticks,
-    /// Status.
+    /// Ticks of the status.
     pub status: Ticks,
 }
 
 /// Pauses between the planes of a command on several planes, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PlaneGaps {
-    /// Of a read.
+    /// Ticks for a read.
     pub read: Ticks,
-    /// Of a program.
+    /// Ticks for a program.
     pub program: Ticks,
-    /// Of an erase.
+    /// Ticks for an erase.
     pub erase: Ticks,
 }
 
@@ -89,7 +89,7 @@ pub struct MediaConfig {
 /// A command on one plane.
 #[derive(Clone, Copy, Debug)]
 pub struct Command {
-    /// What it does.
+    /// The kind of operation.
     pub kind: Kind,
     /// The die. Dies are numbered channel by channel.
     pub die: u32,

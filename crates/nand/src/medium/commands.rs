@@ -18,7 +18,7 @@ use crate::operation::{Cause, Kind, Operation};
 /// A command: the read of a page, the program of pages that are programmed together, or the erase of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FlashCommand {
-    /// What it does.
+    /// The kind of operation.
     pub kind: Kind,
     /// The page that is read, the last page that is programmed, or the first page of the block that is erased.
     pub at: Ppn,
@@ -33,9 +33,9 @@ pub struct FlashCommand {
 pub enum Pass {
     /// The only pass.
     Only,
-    /// The first of two.
+    /// The first of two passes.
     First,
-    /// The second of two.
+    /// The second of two passes.
     Second,
 }
 

@@ -28,7 +28,7 @@ pub trait Placement: Send {
     /// Calls `emit` with die, block and erase count of every block.
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));
 
-    /// A copy of this rule.
+    /// A copy of these places.
     fn copied(&self) -> Box<dyn Placement>;
 }
 

@@ -36,7 +36,7 @@ pub enum Refusal {
     ProgramOfProgrammed(Spot),
     /// A program of a page before the last programmed page, on flash whose pages are programmed in ascending order.
     OutOfOrder {
-        /// The page.
+        /// The page that was to be programmed.
         spot: Spot,
         /// The page after the last one programmed.
         end: u32,

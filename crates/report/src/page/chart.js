@@ -1,14 +1,17 @@
 // A chart with its legend, zoom and files. The library draws; this file decides what is drawn, and how.
 //
-// A chart is described by { title, about, small, height, group x: { title, unit, names, every | log, ticks } names: places by name, of which each
-// `every`th is written; otherwise numbers y: { title, unit, exact, log, most, least } exact: no other unit than that flat: bars lie along series: [{
-// name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]], stack, note }]
+// A chart is described by an object: { title, about, small, height, group, x, y, flat, series, heat }
+//   x: { title, unit, names, every } or { title, unit, log, ticks }
+//     with names, places are numbers of names, and each `every`th name is written; otherwise places are numbers
+//   y: { title, unit, exact, log, most, least }; exact: values are shown in this unit only
+//   flat: bars are horizontal
+//   series: [{ name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]],
+//   stack, note }]
 //   heat: { cells: [[x, y, count]], columns, rows, xName(i), yName(i) }
-// }
 
 const PRINT_WIDTH = 680;
 const all = [];
-/** Above this many series a tooltip is about one of them. */
+/** With more series than this, a tooltip describes only one of them. */
 const TOLD_TOGETHER = 12;
 
 class Chart {
@@ -32,7 +35,8 @@ class Chart {
     watcher.observe(this.plot);
   }
 
-  /** Shows something else. Series of the same names stay hidden. */
+  /** Shows another chart in this place. Series that were hidden stay hidden if the new chart has series of the
+   * same names. */
   update(spec) {
     this.spec = spec;
     const names = new Set((spec.series || []).map((each) => each.name));
@@ -84,7 +88,7 @@ class Chart {
     if (this.drawing) this.draw();
   }
 
-  /** Dims all but one. */
+  /** Dims all series except the one called `name`. */
   point(name) {
     if (!this.drawing) return;
     this.drawing.dispatchAction({ type: "downplay" });
@@ -106,7 +110,7 @@ class Chart {
     this.drawing.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: Math.max(0, start), end: Math.min(100, end) });
   }
 
-  /** Draws all of it anew, without zoom. */
+  /** Draws the whole chart anew, without zoom. */
   draw() {
     if (!this.drawing) {
       this.drawing = echarts.init(this.plot, null, { renderer: "svg" });
@@ -144,7 +148,7 @@ class Chart {
   }
 }
 
-/** What is still to be drawn is drawn while nothing else is to do, so that a picture of the whole page has all of it. */
+/** Draws the remaining charts while the browser is idle, so that a picture of the whole page shows all of them. */
 function drawTheRest() {
   const later = self.requestIdleCallback || ((act) => setTimeout(act, 60));
   const next = all.find((chart) => !chart.drawing && chart.plot.isConnected && chart.plot.offsetWidth > 0);
@@ -156,7 +160,7 @@ function drawTheRest() {
   });
 }
 
-/** Charts are drawn when they come into sight, so that a page of forty opens as fast as one of one. */
+/** Charts are drawn when they come into sight, so that a page with forty charts opens as fast as a page with one. */
 const watcher = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     const chart = isIntersecting && all.find((each) => each.plot === target);
@@ -174,13 +178,13 @@ function redraw() {
   }
 }
 
-/** Opens what is closed for as long as it prints. */
+/** The sections that are opened only for printing. */
 let opened = [];
 
 function print(isBegun) {
   if (isPrinting === isBegun) return;
   isPrinting = isBegun;
-  // Colours are asked for before the style of paper applies.
+  // Colours are read before the print styles apply.
   document.documentElement.classList.toggle("dark", !isBegun && theme === "dark");
   if (isBegun) opened = [...document.querySelectorAll("details:not([open]):not(.chooser)")];
   opened.forEach((details) => { details.open = isBegun; });
@@ -196,7 +200,7 @@ addEventListener("beforeprint", () => print(true));
 addEventListener("afterprint", () => print(false));
 matchMedia("print").addEventListener("change", (event) => print(event.matches));
 
-/** What the library is told. */
+/** The options of the chart, as the library needs them. */
 function options(spec, hidden, width) {
   const colours = { ink: ink("ink"), quiet: ink("quiet"), line: ink("line"), paper: ink("paper") };
   const common = {
@@ -210,7 +214,7 @@ function options(spec, hidden, width) {
   const numbers = (of) => series.flatMap(of).filter(isNumber);
   const heights = [...numbers((each) => each.values.map((pair) => pair[1])), ...numbers((each) => (each.ranges || []).map((range) => range[2]))].filter((height) => height > 0);
   const [least, most] = heights.reduce(([low, high], height) => [Math.min(low, height), Math.max(high, height)], [Infinity, 0]);
-  // On a logarithmic axis the unit fits its middle.
+  // On a logarithmic axis, the unit fits the middle of the values.
   const upward = spec.y.exact ? { unit: spec.y.unit, factor: 1 } : scaleOf(spec.y.unit, spec.y.log && most > 0 ? Math.sqrt(least * most) : most);
   const places = spec.x.names ? [] : [...numbers((each) => each.values.map((pair) => pair[0])), ...(spec.x.ticks || [])];
   const far = places.reduce((end, each) => Math.max(end, each), 0);
@@ -224,14 +228,14 @@ function options(spec, hidden, width) {
     xAxis: axes[0],
     yAxis: axes[1],
     dataZoom: [{ type: "inside", [spec.flat ? "yAxisIndex" : "xAxisIndex"]: 0, filterMode: "none", zoomOnMouseWheel: matchMedia("(pointer: fine)").matches ? "ctrl" : true, moveOnMouseMove: false, moveOnMouseWheel: false, preventDefaultMouseMove: false }],
-    // The tool that drags a rectangle to zoom into; its buttons are not shown.
+    // The tool for zooming into a dragged rectangle. Its buttons are not shown.
     toolbox: { itemSize: 0, itemGap: 0, left: -50, feature: { dataZoom: { xAxisIndex: 0, yAxisIndex: 0, filterMode: "none", iconStyle: { opacity: 0 }, brushStyle: { color: "rgba(90, 140, 200, 0.2)" } } } },
     tooltip: tip(spec, series, common.tooltip, along, upward),
     series: [...series.flatMap((each) => drawn(each, spec, series.length, { along, upward, colours, width, moved })), ...goalLine(spec, upward, colours)],
   };
 }
 
-/** The axis of places, by name or number. */
+/** The horizontal axis of a chart (the vertical one if `flat`), by name or number. */
 function place(spec, { unit, factor }, colours, width) {
   const { x, flat } = spec;
   const isLong = x.names && !x.every && x.names.join("").length * 7 > width * 0.8;
@@ -245,7 +249,7 @@ function place(spec, { unit, factor }, colours, width) {
     const label = { ...axis.axisLabel, ...(flat ? { interval: 0, width: Math.min(220, width * 0.4), overflow: "truncate" } : { rotate: isLong ? 35 : 0, interval: x.every ? x.every - 1 : x.names.length > 40 ? "auto" : 0, width: 150, overflow: "truncate", hideOverlap: x.names.length > 40 }) };
     return { ...axis, name: isLong || flat ? "" : axis.name, type: "category", data: x.names, inverse: flat, axisLabel: label };
   }
-  // Ends that are no round numbers are not written.
+  // Ends of the axis that are not round numbers are not written.
   const fromZero = ({ min, max }) => (min >= 0 && min < max / 20 ? 0 : min);
   const scaled = { ...axis, type: x.log ? "log" : "value", logBase: x.unit === "bytes" ? 2 : 10, min: x.log || x.ticks ? "dataMin" : fromZero, max: "dataMax" };
   if (!x.ticks) Object.assign(scaled.axisLabel, { showMinLabel: x.log ? false : null, showMaxLabel: false });
@@ -258,8 +262,9 @@ function place(spec, { unit, factor }, colours, width) {
   return scaled;
 }
 
-/** Ends of the axis of values, and its ticks, where the library's own would leave it half empty: the goal is on it, and of a logarithmic one that
- * goes over less than three powers of ten the ends are those of what is drawn. */
+/** The ends and ticks of the value axis, for cases in which the library's own choice would leave it half empty.
+ * The goal is on the axis. A logarithmic axis over less than three powers of ten ends where the drawn values
+ * end. */
 function fitted({ log, most: cut, goal, least: floor }, least, most) {
   if (!(most > 0) || floor !== undefined) return {};
   if (goal) [least, most] = [goal.limit > 0 ? Math.min(least, goal.limit) : least, Math.max(most, goal.limit)];
@@ -292,14 +297,14 @@ function value(spec, { unit, factor }, colours, [least, most]) {
   };
 }
 
-/** Names at the ends of lines need room; on a phone the legend has them alone. */
+/** Names at the ends of lines need room. On a narrow screen only the legend has them. */
 const hasRoomForNames = (width) => width >= 560;
 function roomForNames(series, width) {
   const longest = Math.max(0, ...series.filter((each) => each.isNamed).map((each) => each.name.length));
   return longest && hasRoomForNames(width) ? Math.min(180, 24 + 7.2 * longest) : 22;
 }
 
-/** How far names at the ends of lines are moved, in pixels, so that they do not lie over one another; by series. */
+/** By series, the pixels by which the name at the end of its line is moved, so that names do not overlap. */
 function movedNames(series, { y, height }, [least, most]) {
   const [LINE, AROUND] = [13, 84];
   const room = (height || 420) - AROUND;
@@ -308,7 +313,7 @@ function movedNames(series, { y, height }, [least, most]) {
   const named = series.filter((each) => each.isNamed && each.values.length);
   const wanted = named.map((each) => ({ each, at: place(each.values[each.values.length - 1][1]) })).filter(({ at }) => Number.isFinite(at)).sort((a, b) => a.at - b.at);
   const moved = new Map();
-  // Upwards from below, so that none is pushed off the axis; names that began higher stay higher.
+  // Names are placed from the lowest upwards, so that none leaves the axis. A name that began higher stays higher.
   let free = room + LINE / 2;
   const tops = wanted.map(() => 0);
   for (let index = wanted.length - 1; index >= 0; index -= 1) {
@@ -319,7 +324,7 @@ function movedNames(series, { y, height }, [least, most]) {
   return moved;
 }
 
-/** What was asked for, as a line across. */
+/** The goal, as a line across the chart. */
 function goalLine({ y, flat }, upward, colours) {
   if (!y.goal) return [];
   const at = y.goal.limit / upward.factor;
@@ -330,7 +335,7 @@ function goalLine({ y, flat }, upward, colours) {
   }];
 }
 
-/** One series as the library has it, and its ranges. */
+/** One series in the form of the library, with its ranges. */
 function drawn(each, spec, count, { along, upward, colours, width, moved }) {
   const { dash, mark } = look(each.look);
   const colour = each.isFaint ? echarts.color.modifyAlpha(colours.quiet, 0.4) : look(each.look).colour;
@@ -354,9 +359,9 @@ function drawn(each, spec, count, { along, upward, colours, width, moved }) {
   }, ...ranges(each, spec, at, number, colours)];
 }
 
-/** From the smallest to the largest, of what was tried several times. */
+/** The range from the smallest to the largest value, where several were measured. */
 function ranges(each, spec, at, number, colours) {
-  // Bars that stand side by side have no place of their own on the axis; their table has the ranges.
+  // Bars side by side have no place of their own on the axis. The table of their values has the ranges.
   const isBeside = each.kind === "bar" && spec.series.length > 1;
   const spread = isBeside ? [] : (each.ranges || []).filter(([, low, high]) => high > low);
   if (!spread.length) return [];
@@ -369,7 +374,7 @@ function ranges(each, spec, at, number, colours) {
   return [{ type: "custom", name: each.name, silent: true, z: 4, tooltip: { show: false }, renderItem, data: spread.map(([x, low, high]) => [at(x), number(low), number(high)]), encode: { x: 0, y: [1, 2] } }];
 }
 
-/** What is said under the pointer. */
+/** The tooltip under the pointer. */
 function tip(spec, series, common, along, upward) {
   const together = series.length <= TOLD_TOGETHER && !spec.flat && !spec.apart;
   const xOf = (data) => (spec.flat ? data[1] : data[0]);
@@ -391,7 +396,8 @@ function tip(spec, series, common, along, upward) {
   return { ...common, trigger: together ? "axis" : "item", axisPointer: { type: "line" }, formatter };
 }
 
-/** Counts over two axes, darker for more; by powers of two, so that what is rare is seen. */
+/** A heat map of counts over two axes, darker for more. Colours follow powers of two, so that rare values are
+ * visible. */
 function heat(spec, colours) {
   const { cells, columns, rows, xName, yName, say } = spec.heat;
   const most = Math.max(1, ...cells.map((cell) => cell[2]));
@@ -411,7 +417,7 @@ function heat(spec, colours) {
   };
 }
 
-/** With title and legend, for a picture that stands alone. */
+/** Adds title and legend to `option`, for a picture that stands alone. */
 function withLegend(option, spec, hidden, width) {
   option.title = { text: spec.title, left: 10, top: 8, textStyle: { color: ink("ink"), fontSize: 15, width: width - 30, overflow: "break" } };
   const names = (spec.series || []).map((each) => each.name).filter((name) => !hidden.has(name));

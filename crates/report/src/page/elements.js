@@ -1,6 +1,6 @@
-// Elements of the page. Text from results is set as text, and never read as HTML.
+// Elements of the page. Text from results is always inserted as text, never as HTML.
 
-/** An element with attributes and children; `on...` are listeners. */
+/** Makes an element with attributes and children. Attributes that begin with `on` are listeners. */
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -16,7 +16,7 @@ function button(text, press, attributes = {}) {
   return make("button", { type: "button", class: "control", onclick: press, ...attributes }, text);
 }
 
-/** A labelled choice. `groups` are pairs of a name, or "", and rows of value and text. */
+/** A labelled select element. `groups` are pairs of a name (or "") and rows of value and text. */
 function choice(label, groups, chosen, change) {
   const options = (rows) => rows.map(([value, text]) => make("option", { value, selected: String(value) === String(chosen) }, text));
   const parts = groups.map(([name, rows]) => (name ? make("optgroup", { label: name }, ...options(rows)) : options(rows)));
@@ -33,11 +33,11 @@ function section(title, id) {
   return make("section", { id }, make("h2", {}, title));
 }
 
-/** `text` within HTML that has to be text, such as that of a tooltip. */
+/** Escapes `text` for use within HTML, such as that of a tooltip. */
 function escaped(text) {
   return String(text).replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
 }
 
-/** The different values, in their order. */
+/** The distinct values, in the order in which they first occur. */
 const different = (values) => [...new Set(values)];
 const isNumber = (value) => typeof value === "number" && Number.isFinite(value);

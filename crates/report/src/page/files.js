@@ -1,4 +1,4 @@
-// Files to take away: data and pictures. They are made here, and nothing is asked for elsewhere.
+// Files to save: data and pictures. They are made in the browser, without requests to a server.
 
 function save(name, content, type) {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
@@ -9,7 +9,7 @@ function save(name, content, type) {
   setTimeout(() => URL.revokeObjectURL(url), 10000);
 }
 
-/** A name for a file about `title`. */
+/** A file name made from `title`. */
 function fileName(title, ending) {
   const words = title.normalize("NFKD").replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^-+|-+$/g, "").slice(0, 80);
   return `${words || "destage"}.${ending}`;
@@ -23,7 +23,7 @@ function csv(rows) {
   return rows.map((row) => row.map(cell).join(",") + "\n").join("");
 }
 
-/** The picture of `svg` as PNG, at twice its size. */
+/** Saves the picture `svg` as PNG, at twice its size. */
 function savePng(name, svg, width, height) {
   const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   const image = new Image();

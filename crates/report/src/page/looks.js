@@ -1,4 +1,5 @@
-// The look of series: colours that people can tell apart, and for repeated colours other dashes and marks. Light and dark.
+// The look of series, in a light and a dark theme: distinguishable colours, and other dashes and marks when colours
+// repeat.
 
 const COLOURS = {
   light: ["#0072b2", "#d55e00", "#008a66", "#b8488f", "#6b46a3", "#8c6d1f", "#3a9bd9", "#c22f4e", "#5b6770", "#5a8f00"],
@@ -8,7 +9,7 @@ const DASHES = ["solid", [7, 4], [2, 3], [10, 3, 2, 3]];
 const MARKS = ["circle", "rect", "triangle", "diamond", "emptyCircle", "emptyRect", "emptyTriangle"];
 
 let theme = "light";
-/** While it prints, the page is light. */
+/** Whether the page is being printed. It is light then. */
 let isPrinting = false;
 const themeNow = () => (isPrinting ? "light" : theme);
 
@@ -19,12 +20,12 @@ function look(index) {
   return { colour: colours[index % colours.length], dash: DASHES[round % DASHES.length], mark: MARKS[(index + round) % MARKS.length] };
 }
 
-/** A colour of the page itself. */
+/** A colour of the page itself, by the name of its CSS variable. */
 function ink(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** What a legend shows of a series, as a picture of 30 by 12. */
+/** The picture of a series in a legend, 30 by 12 pixels. */
 function swatch({ look: index, kind }) {
   const { colour, dash, mark } = look(index);
   const space = "http://www.w3.org/2000/svg";
@@ -60,7 +61,7 @@ function setTheme(name) {
   control.setAttribute("aria-label", name === "dark" ? "Show the page light" : "Show the page dark");
 }
 
-/** Follows the system until somebody presses the button. `changed` draws anew. */
+/** Follows the theme of the system until the user presses the button. `changed` draws the charts anew. */
 function beginTheme(changed) {
   const wanted = matchMedia("(prefers-color-scheme: dark)");
   let isChosen = false;

@@ -1,6 +1,6 @@
-// The page, from its data.
+// Builds the page from its data.
 
-/** Parameters and where all of it comes from. */
+/** Shows the parameters, and the origin of the results. */
 function showOrigin(content, { manifest, table }) {
   const same = Object.entries((table && table.same) || {});
   if (same.length) {
@@ -22,10 +22,10 @@ function showOrigin(content, { manifest, table }) {
   content.append(part);
 }
 
-/** What a run is asked for first. */
+/** The most important metrics of a single run, in this order. */
 const FIRST = ["response.mean_ms", "response.p99_ms", "buffer.write_hits_percent", "waf.host", "buffer.destaged_pages"];
 
-/** Three numbers of a single run, large. */
+/** Shows three numbers of a single run in large type. */
 function showFigures(parent, { kind, table }) {
   if (kind !== "run") return;
   const found = FIRST.map((name) => table.columns.findIndex((column) => column.name === name)).filter((index) => index >= 0 && isNumber(table.rows[0][index]));

@@ -1,11 +1,11 @@
-// Numbers as people read them, with units.
+// Numbers in a form for people, with units.
 
 const BINARY = [["B", 1], ["KiB", 2 ** 10], ["MiB", 2 ** 20], ["GiB", 2 ** 30], ["TiB", 2 ** 40], ["PiB", 2 ** 50], ["EiB", 2 ** 60]];
 const TIMES = [["us", 1e-3], ["ms", 1], ["s", 1e3], ["min", 6e4], ["h", 36e5], ["days", 864e5]];
-/** Units in which a value may be shown, from small to large, each with how much of the plain unit it is. */
+/** The units in which a value may be shown, from small to large, each with its size in the unit of the results. */
 const SCALES = { bytes: BINARY, ms: TIMES, us: TIMES.map(([name, size]) => [name, size * 1e3]) };
 
-/** Four significant digits, and all of those before the point. */
+/** `number` with four significant digits, and with all digits before the decimal point. */
 function short(number) {
   if (!isNumber(number)) return "-";
   if (Number.isInteger(number) && Math.abs(number) < 1e15) return number.toLocaleString("en-US");
@@ -15,14 +15,14 @@ function short(number) {
   return number.toPrecision(4);
 }
 
-/** As on an axis: without zeros that say nothing. */
+/** `number` as it is written on an axis: without trailing zeros. */
 function brief(number) {
   const size = Math.abs(number);
   if (size >= 1e6 || (size > 0 && size < 1e-4)) return Number(number.toPrecision(3)).toExponential().replace("e+", "e");
   return Number(number.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 8 });
 }
 
-/** The unit in which values up to `most` are short, and how much of the plain unit it is. */
+/** The unit in which values up to `most` are short, and its size in the unit of the results. */
 function scaleOf(unit, most) {
   const scale = SCALES[unit];
   if (!scale) return { unit, factor: 1 };
@@ -31,7 +31,7 @@ function scaleOf(unit, most) {
   return { unit: name, factor };
 }
 
-/** Powers of two between two sizes, at most eight, for an axis. */
+/** At most eight powers of two between two sizes, for an axis. */
 function powers(least, most) {
   const [first, last] = [Math.ceil(Math.log2(least)), Math.floor(Math.log2(most))];
   const step = Math.max(1, Math.ceil((last - first + 1) / 8));
@@ -48,12 +48,12 @@ function withUnit(value, unit) {
   return unit ? `${short(value)} ${unit}` : short(value);
 }
 
-/** What stands in a cell. */
+/** The text of `value` in a table cell. */
 function shown(value, unit) {
   if (value === null || value === undefined) return "-";
   if (typeof value === "number") return unit === "bytes" ? withUnit(value, unit) : short(value);
   if (Array.isArray(value)) {
-    // Of long lists, and of lists of lists, the first ones.
+    // Of a long list, or a list of lists, only the first items are shown.
     const most = value.some(Array.isArray) ? 2 : 12;
     const items = value.slice(0, most).map((item) => (Array.isArray(item) ? `[${shown(item)}]` : digits(item)));
     return items.join(", ") + (value.length > most ? `, … (${value.length} in all)` : "");
@@ -61,13 +61,13 @@ function shown(value, unit) {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** Four digits that count, and more of a share that is not the whole: 0.99999 is not 1. */
+/** Four significant digits. A share near 1 gets more digits, so that 0.99999 is not shown as 1. */
 function fourDigits(value) {
   const size = Math.abs(value);
   const nines = size < 1 ? -Math.ceil(Math.log10(1 - size)) : 0;
   return String(Number(value.toPrecision(Math.max(4, nines + 1))));
 }
 
-/** A published or measured value. */
+/** The digits of a published or measured value. */
 const digits = (value) => (typeof value === "number" ? (Number.isInteger(value) ? String(value) : fourDigits(value)) : shown(value));
 const titled = (title, unit) => (unit ? `${title} (${unit})` : title);

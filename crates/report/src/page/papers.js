@@ -1,6 +1,6 @@
 // Figures of studies, and claims with their verdicts.
 
-/** A figure as a chart, with its values as a table below. */
+/** Shows a figure as a chart, with its values in a table below. */
 function figure(parent, each) {
   const own = make("div", { class: "figure", id: each.anchor });
   parent.append(own);
@@ -68,7 +68,7 @@ function showStudy(content, data) {
   showRuns(content, data);
 }
 
-/** The words for a verdict, and what it says of a claim. */
+/** A function that gives the words for a verdict, and the meaning of the verdict for a claim. */
 function verdictWords(known) {
   const words = new Map(known.map(({ name, words, meaning }) => [name, { words, meaning }]));
   return (verdict) => words.get(verdict) || { words: verdict, meaning: "" };
@@ -80,7 +80,7 @@ function badge(verdict, share, said) {
   return make("span", { class: `verdict ${verdict}`, title: said(verdict).meaning + cases }, said(verdict).words + of);
 }
 
-/** How many claims of each paper have which verdict. */
+/** Shows the number of claims of each paper by verdict. */
 function overview(part, claims, papers, known, own) {
   const said = verdictWords(known);
   const some = papers.filter((paper) => paper.own === own);
@@ -98,7 +98,7 @@ function overview(part, claims, papers, known, own) {
   new Table(part, { name: own ? "statements of the project" : "verdicts by paper", columns, rows, cell });
 }
 
-/** What the verdicts say, and what counted as what. */
+/** Explains the verdicts and their thresholds. */
 function legend(part, { claims, verdicts: known, thresholds }) {
   const used = known.filter(({ name }) => claims.some((claim) => claim.verdict === name));
   const entry = ({ name, words, meaning }) => make("p", { id: `verdict-${name}` }, make("span", { class: `verdict ${name}` }, words), ` ${meaning}`);
@@ -107,7 +107,7 @@ function legend(part, { claims, verdicts: known, thresholds }) {
   part.append(make("details", {}, make("summary", {}, "The inputs that count for each verdict, declared for all papers"), ...thresholds.map(limit)));
 }
 
-/** What stands for the user's own traces in commands: the folder, or one file. */
+/** Explains the words in commands that stand for the user's traces: a folder, or one file. */
 function tracesOf({ commands, inputs }) {
   const typed = commands.map(({ command }) => command).join("\n");
   const read = different(inputs.filter(({ digest }) => digest).map(({ name }) => name));
@@ -120,7 +120,7 @@ function tracesOf({ commands, inputs }) {
   return told.join(" ");
 }
 
-/** The runs of a claim, their scale, and the commands that do them again. */
+/** The runs of a claim, their scale, and the commands that repeat them. */
 function runsOf({ paper, experiment, runs, scale, commands, inputs, check, kind }) {
   if (check === "not") return "none: no run can test it";
   if (!experiment) return make("span", {}, "none: it follows from what ", make("a", { href: `#paper-${paper}` }, kind === "own" ? paper : "the paper"), " prints");
@@ -138,14 +138,14 @@ function numbersIn(value) {
   return isNumber(value) ? [value] : [];
 }
 
-/** Whether figures have each of the judged numbers, as it is judged: of the first seed. */
+/** Whether the figures show each of the judged numbers. The verdict uses the values of the first seed. */
 function haveAll(figures, measured) {
   const shown = figures.flatMap(({ series }) => series).flatMap(({ points }) => points.filter(Boolean).map(({ first }) => first));
   const isIn = (number) => shown.some((each) => isNumber(each) && Math.abs(each - number) <= 1e-9 * Math.abs(number));
   return numbersIn(measured).every(isIn);
 }
 
-/** A link to a figure, by its place in the paper and what it shows, with what more there is to say of it. */
+/** A link to a figure: its place in the paper and its title, with further notes. */
 function figureLink({ paper, experiment }, { id, place, title, y_title: unit }, more) {
   const text = place ? `${place} of the paper: ${title}` : title;
   const what = [unit && !title.endsWith(unit) && `in ${unit}`, more].filter(Boolean).join("; ");
@@ -157,7 +157,8 @@ function judgedId({ paper, id }) {
   return `judged-of-${paper}-${id}`;
 }
 
-/** Links to the table of a claim's values, and to the figures that it has, with whether the judged values stand elsewhere. */
+/** Links to the table of a claim's values and to its figures. They say whether the figures show the judged
+ * values. */
 function figuresOf(claim, figures) {
   const { paper, id, experiment, figures: ids, tries, measured } = claim;
   const all = figures[`${paper}/${experiment}`] || [];
@@ -167,7 +168,7 @@ function figuresOf(claim, figures) {
   return [...values, ...shows.map((each) => figureLink(claim, each, more))];
 }
 
-/** What a claim is judged by in the base run, and with each other seed and unpublished setting. */
+/** The table of the judged values: of the base run, and for each other seed and each unpublished setting. */
 function judgedTable(claim) {
   const { id, measured, labels, unit, quantity, range, tries, paper } = claim;
   const say = (value) => (range ? ranged(value) : spoken(value, unit));
@@ -187,7 +188,7 @@ function judgedTable(claim) {
   return make("details", { id: judgedId(claim) }, make("summary", {}, `${id}: ${claim.statement}`), make("p", {}, what, "The base run is with the first seed; the others are as it but for what is named. ", make("a", { href: `#${paper}-${id}` }, `Claim ${id}`), "."), make("div", { class: "wide" }, table));
 }
 
-/** What words of a claim are explained by which entry of the glossary. */
+/** For words in claims, the entry of the glossary that explains them. */
 const EXPLAINED = { "stand-in": "stand-in", "unrelated recording": "unrelated recording", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open" };
 
 /** The anchor of a word of the glossary. */
@@ -195,14 +196,14 @@ function wordAnchor(word) {
   return `word-${word.split(",")[0].replaceAll(" ", "-")}`;
 }
 
-/** `text` with the first of each of its explained words as a link to the glossary. */
+/** `text` in which the first occurrence of each explained word is a link to the glossary. */
 function explained(text) {
   const parts = [text];
   for (const [words, entry] of Object.entries(EXPLAINED)) {
     const index = parts.findIndex((part) => typeof part === "string" && part.toLowerCase().includes(words));
     if (index < 0) continue;
     const part = parts[index];
-    // The space that has to stand before a word is no part of the link.
+    // The space that has to precede some words is not part of the link.
     const end = part.toLowerCase().indexOf(words) + words.length;
     const at = end - words.trim().length;
     const link = make("a", { class: "word", href: `#${wordAnchor(entry)}` }, part.slice(at, end));
@@ -211,17 +212,17 @@ function explained(text) {
   return parts.filter((part) => part !== "");
 }
 
-/** Each part of `value` with the names that lead to it. */
+/** The parts of `value`, each with the names that lead to it. */
 function partsOf(value, labels, path = []) {
   const [given, ...deeper] = labels;
-  // A list in words, such as destages, has a number for each item.
+  // A list of words, such as destages, has a number for each item.
   const isTold = Array.isArray(value) && value.length > 1 && value.every((item) => typeof item === "string");
   const names = given || (isTold ? value.map((_, index) => `${index + 1}.`) : undefined);
   if (!Array.isArray(value) || !names || names.length !== value.length) return [{ path, value }];
   return value.flatMap((item, index) => partsOf(item, deeper, [...path, names[index]]));
 }
 
-/** A published or measured value in words. */
+/** A published or measured value as text. */
 function spoken(value, unit) {
   if (typeof value === "boolean") return value ? "yes" : "no";
   const text = Number.isInteger(value) || Math.abs(value) >= 1000 ? short(value) : digits(value);
@@ -230,14 +231,14 @@ function spoken(value, unit) {
   return String(value);
 }
 
-/** A value whose two numbers are the ends of a range. */
+/** A value as text; two numbers are the ends of a range. */
 function ranged(value) {
   if (!Array.isArray(value) || value.length !== 2) return spoken(value, "");
   const [low, high] = value.map((item) => spoken(item, ""));
   return low === high ? low : `${low} to ${high}`;
 }
 
-/** What was published and measured, side by side: a row for each part, or a table of the last two depths. */
+/** The published and the measured values side by side: a row for each part, or a table of the last two levels. */
 function valuesOf({ published, measured, ratio, quantity, unit, labels, each, range, check, kind }) {
   const own = labels.slice(each);
   const isBetween = check.startsWith("between") && Array.isArray(published);
@@ -248,7 +249,7 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ra
   const at = (value, labelsOf) => new Map(partsOf(value, labelsOf).map((part) => [part.path.join(), part.value]));
   const publishedAt = isListed ? at(published, own) : null;
   const ratioAt = ratio === null ? null : at(ratio, Array.isArray(ratio) && each && !own.length ? labels.slice(0, 1) : measured === null ? [] : labels);
-  // Text that applies to several numbers is given once, above them.
+  // Text that applies to several numbers is shown once, above them.
   const isWords = typeof published === "string" && Array.isArray(measured) && labels.length > 0;
   const isOnce = published !== null && !isListed;
   const isAbove = isWords || (isOnce && measured !== null && parts.length > 1);
@@ -289,7 +290,7 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ra
   return make("div", {}, make("p", {}, explained(`${what}${isSaid ? "" : `, in ${unit}`}.`), isUnprinted ? " No published number is compared." : ""), isAbove && published !== true ? make("p", {}, `Published: ${said}.`) : null, make("div", { class: "wide" }, table));
 }
 
-/** What a claim was measured on, with the digests of traces behind it. */
+/** The inputs on which a claim was measured, with the digests of traces. */
 function inputsOf({ on, inputs }) {
   const whole = inputs.filter(({ name, digest }) => digest || name.includes(":"));
   const called = ({ name, label }) => (label && label !== name ? `${label} is ${name}` : name);
@@ -298,30 +299,30 @@ function inputsOf({ on, inputs }) {
   return make("div", {}, make("p", {}, explained(on || "nothing")), differing, whole.length ? make("details", {}, make("summary", {}, "parameters and digests"), listed) : null);
 }
 
-/** Who says it, and where. */
+/** The source of a claim: the paper, and the place in it. */
 function sourceOf({ paper, place, kind }, papers) {
   const { source } = papers.find(({ name }) => name === paper) || { source: paper };
   if (kind === "own") return place && place !== "-" ? `a statement of this project, about ${place === "all" ? "all schemes" : place}` : "a statement of this project";
-  // A figure alone is no sentence: its subject follows it.
+  // The name of a figure alone is not a sentence, so its subject follows.
   const [where, ...about] = place.split(": ");
   return make("span", {}, make("strong", {}, where), about.length ? `, ${about.join(": ")};` : null, " of ", make("a", { href: `#paper-${paper}` }, source));
 }
 
-/** A sentence that ends in a list, which is folded where it is long. */
+/** A sentence that ends in a list. A long list is folded. */
 function foldedList(text) {
   const at = text.indexOf(": ");
   if (text.length <= 300 || at < 0) return make("p", {}, explained(text));
   return make("details", {}, make("summary", {}, `${text.slice(0, at)}.`), make("p", {}, explained(text.slice(at + 2))));
 }
 
-/** Why a claim came out so: what decided and what a reader should know, and the rest folded. */
+/** The reasons for a verdict: the deciding ones are shown, the others are folded. */
 function whyOf({ because, folded }) {
   const told = because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : each));
   if (!folded.length) return make("div", {}, told);
   return make("div", {}, told, make("details", {}, make("summary", {}, "more on this verdict"), folded.map((each) => make("p", {}, each))));
 }
 
-/** What turns a claim, with links to what each setting and each rule means. */
+/** The changes that turn the verdict of a claim, with links to the meaning of each setting and rule. */
 function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   const { open = [], experiments = [] } = papers.find(({ name }) => name === paper) || {};
   if (!experiment || ["not_checkable", "trace_missing"].includes(verdict)) return "nothing was varied";
@@ -379,12 +380,12 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
   const table = new Table(part, { name: "claims", columns, rows, cell, cards: true, words: ["find claims", "claim", "claims"], chosen: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], saved: columns.map((_, index) => index) });
 }
 
-/** The anchor of what is folded of an experiment, which no figure of it has, whatever the figure is called. */
+/** The anchor of a folded list of an experiment. No figure has the same anchor, whatever its name. */
 function foldedId(what, paper, experiment) {
   return `${what}-of-${paper}-${experiment}`;
 }
 
-/** What an experiment reads, and the settings that were not published and are tried. */
+/** The inputs of an experiment, and its settings that were not published and are varied. */
 function inputsAndSettings(paper, { name: experiment, inputs, unpublished }) {
   const folded = (id, title, items) => (items.length ? [make("details", { id: foldedId(id, paper, experiment) }, make("summary", {}, title), make("ul", {}, items))] : []);
   const input = ({ name, role, differs, digest }) => make("li", {}, `${name}, ${role.replace("_", "-")}${differs ? `. ${differs}` : ""}`, digest ? make("span", {}, "; digest ", make("code", {}, digest)) : null);
@@ -392,20 +393,20 @@ function inputsAndSettings(paper, { name: experiment, inputs, unpublished }) {
   return [...folded("inputs", `${inputs.length} inputs`, inputs.map(input)), ...folded("settings", `${unpublished.length} unpublished settings that are tried`, unpublished.map(setting))];
 }
 
-/** The words of the page, folded. */
+/** Shows the glossary of the page, folded. */
 function words(part, glossary) {
   const entry = ({ word, meaning }) => [make("dt", { id: wordAnchor(word) }, word), make("dd", {}, meaning)];
   part.append(make("details", { id: "glossary" }, make("summary", {}, "Glossary: the words of this report"), make("dl", { class: "glossary" }, glossary.flatMap(entry))));
 }
 
-/** Unfolds what a link within the page leads into. */
+/** Opens all folded sections around the target of a link within the page. */
 function unfold() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
   if (target) target.scrollIntoView();
 }
 
-/** Every combination of what a paper leaves open. */
+/** Shows every combination of the rules that a paper leaves open. */
 function openRules(part, { name, open }, readings) {
   if (!open.length || !readings) return;
   part.append(make("h3", { id: `paper-${name}-rules` }, "Rules that the paper leaves open"));
@@ -420,7 +421,7 @@ function openRules(part, { name, open }, readings) {
   if (!decided.length) part.append(make("p", {}, "No claim depends on them."));
 }
 
-/** Links to the claims that a figure shows; nothing if it shows none. */
+/** Links to the claims that a figure shows; `null` if it shows none. */
 function claimsOf(claims, paper, experiment, id) {
   const shown = claims.filter((claim) => claim.paper === paper && claim.experiment === experiment && claim.figures.includes(id));
   const links = shown.map((claim) => make("a", { href: `#${paper}-${claim.id}` }, claim.id));

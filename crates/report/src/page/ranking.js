@@ -1,19 +1,21 @@
-// Series in the order of their distance from the best one, and the same as a table whose cells are darker the farther they are behind.
+// Series ranked by their distance from the best one, also as a table. The farther a cell is from the best, the
+// darker it is.
 
-/** With more series than this, only the best few have colours, and names at the ends of their lines. */
+/** With more series than this, only the best `BEST` have colours, and names at the ends of their lines. */
 const CROWD = 12;
 const BEST = 5;
-/** So many rows and columns of a table can be looked at. */
+/** The largest table that is shown: more rows or columns would be too many to look at. */
 const ROWS_AT_MOST = 200;
 const COLUMNS_AT_MOST = 16;
 /** A cell that is this many times worse than the best has the full colour. */
 const FULL_COLOUR = 10;
-/** What knows the future, or has no bound: what others are compared with. */
+/** Schemes that know the future, or have no bound: the others are compared with them, and they have no rank. */
 const BOUNDS = /^(belady|infinite)\b/;
-/** Of most metrics less is better; of these more is. */
+/** Metrics of which larger values are better. For all other metrics, smaller values are better. */
 const MORE_IS_BETTER = /hits|^throughput\.|parallelism|mean_destage_pages|^flash\.utilization/;
 
-/** What `spec`, a chart of lines, says of its series over all places: `{ places, rows: [{ name, look, at: Map, behind, isBound }], best: Map }`, the best first. */
+/** Compares the series of `spec`, a chart of lines, over all places:
+ * `{ places, rows: [{ name, look, at: Map, behind, isBound }], best: Map }`, with the best series first. */
 function ranked({ series, metric, x, y }) {
   const places = different(series.flatMap((each) => (each.kind === "level" ? [] : each.values.map(([place]) => place)))).sort((a, b) => a - b);
   const isMore = MORE_IS_BETTER.test(metric);
@@ -26,7 +28,7 @@ function ranked({ series, metric, x, y }) {
     const there = rows.filter((row) => !row.isBound && row.at.has(place)).map((row) => row.at.get(place));
     return [place, there.length ? (isMore ? Math.max(...there) : Math.min(...there)) : undefined];
   }));
-  // Shares differ by points; everything else by factors, as long as nothing is 0.
+  // Shares are compared by their difference, all other values by their ratio, unless a value is 0.
   const isFactor = y.unit !== "%" && rows.every((row) => [...row.at.values()].every((value) => value > 0));
   const off = (row, place) => {
     const [value, least] = [row.at.get(place), best.get(place)];
@@ -43,10 +45,10 @@ function ranked({ series, metric, x, y }) {
   return { places, rows, best, isFactor, title: x.title, unit: x.unit };
 }
 
-/** The names of the best few. */
+/** The names of the best series. */
 const bestFew = ({ rows }) => new Set(rows.filter((row) => !row.isBound).slice(0, BEST).map((row) => row.name));
 
-/** The table of a chart's series: a row each, a column a place. */
+/** The table of a chart's series, with a row for each series and a column for each place. */
 class Ranking {
   constructor(parent) {
     this.about = make("p", { class: "about quiet" });

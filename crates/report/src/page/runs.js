@@ -1,27 +1,27 @@
-// Many runs: a chart whose axes the reader chooses, and a table.
+// Many runs: a chart whose axes the user chooses, and a table.
 
-/** What tells buffers apart, in this order. */
+/** The metrics that show the differences between buffers best, in this order. */
 const TELLING = ["response.mean_ms", "response.p99_ms", "buffer.write_hits_percent", "buffer.evictions", "buffer.destaged_pages", "buffer.mean_destage_pages", "flash.erases", "waf.host"];
-/** With more series than this, only one of the traces or layers is shown at first. */
+/** With more series than this, the chart shows only one of the traces or layers at first. */
 const SERIES_AT_FIRST = 40;
-/** If the largest value is at least this many times the smallest, the axis is logarithmic. */
+/** If the largest value is more than this many times the smallest, the axis is logarithmic. */
 const FAR_APART = 40;
-/** What runs are averaged over. */
+/** The columns over whose values runs are averaged. */
 const SEEDS = new Set(["seed", "sim.seed"]);
-/** Parameters that a name says already. */
+/** Parameters whose values are part of a name. */
 const SAID = new Set(["buffer.kind", "buffer.capacity_bytes", "ftl.kind"]);
-/** Of a crowd the best few are shown, and the series that are at most this many times as large. */
+/** In a crowd of series, values more than this many times above those of the best few are cut off. */
 const CUT_OFF = 10;
 const NICE = { "buffer.write_hits_percent": "write hits" };
 
-/** The runs of a page with what is known of their columns. */
+/** The runs of a page, and the properties of their columns. */
 class Runs {
   constructor({ columns, rows, same, ranges }, goals) {
     Object.assign(this, { columns, rows, same });
-    /** What was asked for, of a search. */
+    /** The goals of a search, as text. */
     this.wanted = goals || [];
     this.goals = different((goals || []).map((goal) => this.find(String(goal).split(/[<>]/)[0])).filter((index) => index >= 0));
-    /** Between which two numbers metrics lie, by row. */
+    /** By row, the low and the high end of each metric that has a range. */
     this.ranges = new Map(rows.map((row, index) => [row, ranges?.[index]]));
     this.values = columns.map((_, index) => different(rows.map((row) => row[index])));
     this.axes = this.indices(({ kind, name }, index) => this.varies(index) && (kind === "name" || (kind === "parameter" && !SAID.has(name) && !this.isOfScheme(name))));
@@ -32,7 +32,7 @@ class Runs {
     return this.columns.map((_, index) => index).filter((index) => test(this.columns[index], index));
   }
 
-  /** Whether a parameter has one value on each input, so that the name of the input says it already. */
+  /** Whether a parameter has only one value for each input, so that the name of the input determines it. */
   followsFromInput(index) {
     const input = [this.find("input"), this.find("trace")].find((place) => place >= 0);
     if (input === undefined || this.columns[index].kind !== "parameter") return false;
@@ -47,12 +47,13 @@ class Runs {
     return this.values[index].filter((value) => value !== null).length > 1;
   }
 
-  /** Whether a parameter is a scheme's or a layer's own, which its name in the results says. */
+  /** Whether a parameter belongs to a scheme or a layer. In the results, the name of the buffer or the FTL
+   * contains it. */
   isOfScheme(name) {
     return this.find(name) >= 0 && /^(buffer|ftl)\./.test(name) && this.find("buffer") >= 0;
   }
 
-  /** What was asked for of the metric `name`: the text, and the number in it. */
+  /** The goal for the metric `name`: its text, and the number in it. */
   goal(name) {
     const text = this.wanted.map(String).find((goal) => goal.split(/[<>]/)[0].trim() === name);
     const limit = text === undefined ? NaN : Number(text.split(/[<>]/)[1]);
@@ -63,7 +64,7 @@ class Runs {
     return this.columns.findIndex((column) => column.name === name);
   }
 
-  /** The columns a reader wants first. */
+  /** The columns that are shown at first. */
   chosen() {
     const more = new Set(TELLING.map((name) => this.find(name)));
     const names = this.indices(({ kind, name }, index) => kind === "error" || (kind === "name" && (this.varies(index) || name === "buffer")));
@@ -90,7 +91,7 @@ class Runs {
   }
 }
 
-/** By the first word of their names. */
+/** Groups columns by the first word of their names. */
 function grouped(runs, indices) {
   const groups = new Map();
   for (const index of indices) {
@@ -108,13 +109,13 @@ class Explorer {
     this.y = preferred !== undefined && runs.metrics.includes(preferred) ? preferred : runs.metric();
     this.x = runs.axis();
     this.logX = true;
-    /** Of many series only the best are drawn in colour. */
+    /** Whether, of many series, only the best are drawn in colour. */
     this.onlyBest = true;
-    /** What the reader chose; else it follows from the values. */
+    /** Whether the user chose a logarithmic axis. While it is null, the values decide. */
     this.logY = null;
     this.kept = new Map();
     if (this.y === undefined) return;
-    // Of several traces one is shown at first, where all would be too much to look at.
+    // If the series of several traces would be too many, only those of one trace are shown at first.
     const wide = () => this.apart().reduce((product, index) => product * (this.kept.has(index) ? 1 : runs.values[index].length), 1);
     for (const name of ["trace", "input", "ftl"]) {
       const index = runs.find(name);
@@ -128,7 +129,8 @@ class Explorer {
     this.ranking.update(this.chart.spec);
   }
 
-  /** What tells series apart: what varies, is on no axis, and is not said by the name of the input. A seed is averaged over. */
+  /** The columns that distinguish series: they vary, are on no axis, and do not follow from the input. Seeds are
+   * averaged over. */
   apart() {
     const { runs } = this;
     return runs.axes.filter((index) => index !== this.x && !SEEDS.has(runs.columns[index].name) && !runs.followsFromInput(index));
@@ -164,10 +166,10 @@ class Explorer {
     );
   }
 
-  /** Whether values lie so far apart that only a logarithm shows them all. */
+  /** Whether values lie so far apart that only a logarithmic axis shows all of them. */
   isLog() {
     if (this.logY !== null) return this.logY;
-    // Shares have an end that is known.
+    // Shares in percent have known ends, so a linear axis fits them.
     if (this.runs.columns[this.y].unit === "%") return false;
     const numbers = this.runs.values[this.y].filter(isNumber);
     return numbers.length > 1 && Math.min(...numbers) > 0 && Math.max(...numbers) > FAR_APART * Math.min(...numbers);
@@ -184,8 +186,8 @@ class Explorer {
     const isNumeric = this.isNumeric();
     const rows = runs.rows.filter((row) => [...this.kept].every(([index, value]) => index === x || row[index] === value));
     const apart = this.apart().filter((index) => !this.kept.has(index));
-    // The look belongs to the name, so that it stays the same when others are left out.
-    // A number means nothing without its parameter, and commas within it would look like separators.
+    // The look belongs to the name, so that a series keeps it when others are hidden.
+    // A number has no meaning without the name of its parameter, and commas within it would look like separators.
     const said = (value, { name, unit }) => (name.includes(".") && !SAID.has(name) ? `${name}=${value}` : shown(value, unit));
     const nameOf = (row) => apart.map((index) => said(row[index], runs.columns[index])).join(", ") || runs.label(y);
     const names = different(runs.rows.map(nameOf));
@@ -242,7 +244,7 @@ class Explorer {
       notes.push(`The ${BEST} that come nearest to the best one at each ${runs.label(x)} are in colour, the others grey; the ranking below has all.`);
     }
     for (const each of series) each.isNamed = isLines && each.kind === "line" && (this.isCrowd ? best.has(each.name) : series.length <= 8);
-    // Values far above all others would press those into a corner.
+    // Values far above all others would compress the others into a corner.
     const high = (isBest) => Math.max(...series.filter((each) => best.has(each.name) === isBest).flatMap((each) => each.values.map(([, value]) => value)));
     const cut = this.isCrowd && this.onlyBest && this.isLog() && best.size && high(false) > CUT_OFF * high(true) ? CUT_OFF * high(true) : undefined;
     if (cut) notes.push(`Values above ${withUnit(cut, up.unit)} are cut off.`);
@@ -260,7 +262,7 @@ class Explorer {
   }
 }
 
-/** The whole of a comparison. */
+/** Shows all of a comparison. */
 function showRuns(content, data) {
   const runs = new Runs(data.table, data.goals);
   if (runs.rows.length > 1 && runs.metrics.length) {

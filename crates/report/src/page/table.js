@@ -1,11 +1,12 @@
-// A table to sort, to filter, and to choose the columns of.
+// A table that can be sorted and filtered, and whose columns can be chosen.
 //
-// A table is told: { name, columns: [{ name, unit, about, kind }], rows: [[...]], chosen: [indices], saved: [indices], cell(value, column, row) -> node, cards, lines,
-// words: [the filter's result, one row, rows] }
+// It is described by an object: { name, columns: [{ name, unit, about, kind }], rows: [[...]], chosen: [indices],
+// saved: [indices],
+// cell(value, column, row) -> node, cards, lines, words: [the filter's result, one row, rows] }
 
-/** So many rows are shown at first. */
+/** Number of rows that are shown at first. */
 const FIRST_ROWS = 400;
-/** Words of more columns than this may have to be broken on paper. */
+/** With more columns than this, words may have to be broken on paper. */
 const FITS_ON_PAPER = 14;
 
 class Table {
@@ -49,7 +50,7 @@ class Table {
     return make("details", { class: "chooser" }, make("summary", {}, `Columns (${this.columns.length})`), filter, make("div", { class: "columns" }, boxes));
   }
 
-  /** Another choice of rows than the words of the filter. */
+  /** Shows only the rows for which `isKept` is true, in addition to the filter. */
   keep(isKept) {
     this.isKept = isKept;
     this.fill();
@@ -65,7 +66,7 @@ class Table {
       const isGap = (value) => value === null || value === undefined;
       rows = [...rows].sort((a, b) => {
         const [one, other] = [a[column], b[column]];
-        // Missing values come last, whatever the direction.
+        // Missing values come last, in both directions.
         if (isGap(one) || isGap(other)) return Number(isGap(one)) - Number(isGap(other));
         if (isNumber(one) && isNumber(other)) return sign * (one - other);
         return sign * shown(one).localeCompare(shown(other), "en", { numeric: true });
@@ -93,7 +94,7 @@ class Table {
     });
     this.head.replaceChildren(make("tr", {}, head));
     this.table.classList.toggle("many", this.chosen.length > FITS_ON_PAPER);
-    // The width of each column after the decimal point, so that points are aligned.
+    // The number of decimals in each column, so that decimal points are aligned.
     const fraction = (value) => (isNumber(value) ? /\.\d+$/.exec(short(value))?.[0].length ?? 0 : 0);
     const fractions = new Map(this.chosen.map((index) => [index, this.columns[index].unit === "bytes" ? 0 : Math.max(0, ...rows.slice(0, most).map((row) => fraction(row[index])))]));
     const cell = (row) => (index) => {
@@ -122,7 +123,7 @@ class Table {
   }
 }
 
-/** A dotted name that may be broken behind its dots. */
+/** The parts of a dotted name, which may be broken after dots and underscores. */
 function breakable(name) {
   return name.split(/(?<=[._])/).flatMap((part, index) => (index ? [make("wbr"), part] : [part]));
 }

@@ -1,7 +1,7 @@
-//! The recording as the page reads it.
+//! The recording, in the form that the page reads.
 //!
-//! Times are ticks of 0.1 ns since the first event. Rows that come by the thousand are arrays; the head of `page/recording.js` describes their
-//! places.
+//! Times are ticks of 0.1 ns since the first event. Rows of which there are thousands are arrays; the head of
+//! `page/recording.js` describes their entries.
 
 use destage_base::Ticks;
 use destage_buffer::destage::{Grouping, PadContent};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use super::Watched;
 use destage::json;
 
-/// Everything the page shows.
+/// All data of the page.
 pub(super) fn of(watched: &Watched) -> Value {
     let Recording {
         dies,
@@ -43,7 +43,7 @@ pub(super) fn of(watched: &Watched) -> Value {
     })
 }
 
-/// Why the recording ends before the run.
+/// Why the recording ends before the run, as a sentence.
 fn sentence(stop: Stop) -> &'static str {
     match stop {
         Stop::Requests => {

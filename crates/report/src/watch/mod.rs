@@ -1,7 +1,8 @@
-//! A recording of the beginning of a run, and the page that shows it: one file that needs nothing else. Or a timeline for other programs.
+//! A recording of the beginning of a run, and the page that shows it: one file that needs no other file. The
+//! recording can also be written as a timeline for other programs.
 //!
-//! The page is `page/page.html` with styles, scripts and the recording put into it. [`destage_sim::watch`] says what is recorded, and how much at
-//! most.
+//! The page is `page/page.html`, into which styles, scripts and the recording are inserted. [`destage_sim::watch`]
+//! defines what is recorded, and the limits of a recording.
 
 mod data;
 mod timeline;
@@ -19,7 +20,7 @@ use destage::internal::single;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/watch.css");
-/// In the order in which they are read; each uses those before it.
+/// The scripts, in the order in which they are read. Each script uses those before it.
 const SCRIPTS: [&str; 5] = [
     include_str!("page/recording.js"),
     include_str!("page/words.js"),
@@ -28,29 +29,29 @@ const SCRIPTS: [&str; 5] = [
     include_str!("page/player.js"),
 ];
 
-/// A run, and its beginning.
+/// A run with a recording of its beginning.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// The results that [`run`](destage::run()) would have given.
+    /// The results of the run, equal to those of [`run`](destage::run()).
     pub outcome: Outcome,
-    /// What happened.
+    /// The recorded events.
     pub recording: Recording,
-    /// The scheme's name, and the texts of its row: its rule, and its source.
+    /// The name of the scheme, and two texts of its row: its rule and its source.
     scheme: [&'static str; 3],
 }
 
 impl Watched {
-    /// A timeline in the trace event format of Chrome, as JSON, for Perfetto: requests, pages that leave, the work of each die. It is equal
-    /// for equal inputs.
+    /// The recording as a timeline in the trace event format of Chrome, as JSON, for Perfetto: requests, pages that
+    /// leave the buffer, and the work of each die. Equal inputs give equal timelines.
     #[must_use]
     pub fn to_timeline(&self) -> String {
         timeline::of(self).to_string()
     }
 
-    /// The page. It is equal for equal inputs.
+    /// The page that shows the recording. Equal inputs give equal pages.
     #[must_use]
     pub fn to_html(&self) -> String {
-        // Within a script element only this could end it.
+        // A `<` is escaped, because it could begin the end tag of the script element.
         let data = data::of(self).to_string().replace('<', "\\u003c");
         let heading = format!("{} at work", self.scheme[0]);
         let title = format!("{heading} on {}", self.outcome.record.trace);
@@ -73,7 +74,7 @@ impl Watched {
     }
 }
 
-/// `text` as HTML has it.
+/// `text`, escaped for HTML.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;")
         .replace('<', "&lt;")
@@ -83,7 +84,8 @@ fn escaped(text: &str) -> String {
 /// Simulates `input` under `combination`, as [`run`](destage::run()) does, and records the beginning.
 ///
 /// # Errors
-/// As of [`run`](destage::run()), and that the run knows no time or the buffer has too many pages to be shown.
+/// Those of [`run`](destage::run()). Also if the run has no times, or if the buffer has more pages than can be
+/// drawn.
 pub fn watch(
     input: &Input,
     combination: &Combination,

@@ -2,11 +2,12 @@
 //!
 //! | process | has |
 //! | --- | --- |
-//! | host | requests, each from its arrival to its answer, on as many lanes as are under way at a time |
-//! | buffer | pages that leave together, from the moment they are chosen until their last program has ended; how many pages there are |
+//! | host | requests, each from its arrival to its answer; simultaneous requests are on different lanes |
+//! | buffer | pages that leave together, from the moment at which they are chosen until their last program has ended; the numbers of pages |
 //! | flash | a lane for each die, with its work |
 //!
-//! Times are microseconds since the first event, with every tick. An arrow leads from pages that leave to the operations of dies for them.
+//! Times are microseconds since the first event, with the precision of a tick. An arrow leads from pages that leave
+//! the buffer to the operations of dies for them.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ const HOST: u32 = 1;
 const BUFFER: u32 = 2;
 const FLASH: u32 = 3;
 
-/// The whole file.
+/// The content of the whole file.
 pub(super) fn of(watched: &Watched) -> Value {
     let recording = &watched.recording;
     let record = &watched.outcome.record;
@@ -57,17 +58,17 @@ pub(super) fn of(watched: &Watched) -> Value {
 
 struct Timeline {
     start: Ticks,
-    /// Of the recording: an operation that lasts longer is drawn up to its end.
+    /// The end of the recording. An operation without a recorded end is drawn up to it.
     end: Ticks,
     rows: Vec<Value>,
 }
 
-/// Lanes on which nothing overlaps: when each is free again.
+/// Lanes on which bars do not overlap: the time at which each lane is free again.
 #[derive(Default)]
 struct Lanes(Vec<Ticks>);
 
 impl Lanes {
-    /// The first lane that is free from `begin` on; it is taken until `end`.
+    /// Takes the first lane that is free from `begin` on, and occupies it until `end`.
     fn take(&mut self, begin: Ticks, end: Ticks) -> u32 {
         let free = self.0.iter().position(|until| *until <= begin);
         let lane = free.unwrap_or(self.0.len());
@@ -79,13 +80,13 @@ impl Lanes {
     }
 }
 
-/// Microseconds, which have four digits of ticks behind the point.
+/// `ticks` in microseconds. A tick is 0.0001 microseconds.
 fn microseconds(ticks: Ticks) -> f64 {
     ticks as f64 / (TICKS_PER_MS as f64 / 1000.0)
 }
 
 impl Timeline {
-    /// Names a process, or a lane of it.
+    /// Names a process or, if `lane` is given, a lane of it.
     fn name(&mut self, process: u32, lane: Option<u32>, name: &str) {
         let of = if lane.is_some() { "thread" } else { "process" };
         for (row, value) in [
@@ -101,7 +102,7 @@ impl Timeline {
         }
     }
 
-    /// A bar on a lane; `what` gives its name and its details.
+    /// Adds a bar to a lane of a process, with its name and its details.
     fn bar(
         &mut self,
         (process, lane): (u32, u32),
@@ -184,7 +185,7 @@ impl Timeline {
         }
     }
 
-    /// One end of an arrow: `s` where it begins, `f` where it leads.
+    /// Adds one end of an arrow: `s` is its begin, `f` is its end.
     fn arrow(&mut self, end: &str, record: u32, (process, lane): (u32, u32), at: Ticks) {
         let mut row = Map::new();
         for (name, value) in [

@@ -1,4 +1,4 @@
-//! The page of a sampled curve draws its intervals.
+//! The page of a sampled curve contains the intervals of its values.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 

@@ -1,4 +1,4 @@
-//! A run that is watched is the run it is without, and what is recorded adds up to its metrics.
+//! A watched run has the same results as a run that is not watched, and its recording adds up to its metrics.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -15,7 +15,7 @@ use destage::sim::watch::{MOST_REQUESTS, Recording, Stop, Token, What};
 use destage::{Combination, Error, Input, Observer, Response, Silent, run};
 use destage_report::{Watched, watch};
 
-/// What the response log would say.
+/// The response times of requests, as the response log has them.
 #[derive(Default)]
 struct Log(BTreeMap<u64, Option<Ticks>>);
 
@@ -36,7 +36,7 @@ fn watched(pairs: &[&str], requests: u64) -> Result<(Watched, Log), Error> {
     Ok((watched, log))
 }
 
-/// Pages in the tokens after each event.
+/// The number of pages in the tokens after each event.
 fn pages_after(recording: &Recording) -> Vec<usize> {
     let mut tokens: Vec<Token> = Vec::new();
     let events = recording.events.iter().map(|event| {
@@ -128,7 +128,7 @@ fn what_is_recorded_adds_up_to_the_metrics_of_the_run_under_every_scheme() {
     }
 }
 
-/// A die does one thing at a time, and what belongs to a record begins after it.
+/// A die does one step at a time, and steps that belong to a record begin after the record is emitted.
 #[test]
 fn steps_of_a_die_follow_one_another() {
     for layer in ["ftl.kind=page", "ftl.kind=bast"] {
@@ -208,7 +208,8 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(refusal(&["sim.costing=op_count"]).contains("expected sim.costing = event"));
 }
 
-/// Where commands are timed one by one, each is an interval, and they add up as well.
+/// If commands are timed one by one, each command is an interval, and these intervals add up to the metrics as
+/// well.
 #[test]
 fn commands_add_up_to_the_metrics_of_the_run() {
     for options in [
@@ -240,8 +241,8 @@ fn commands_add_up_to_the_metrics_of_the_run() {
             let of_kind = parts.filter(|part| part.kind == kind);
             let count: u32 = of_kind.map(|part| part.count).sum();
             let metric = metrics.get(key).map_or(0, |number| number.as_f64() as u32);
-            // What has not begun when the run ends: copies that wait for their unit, up to three in each plane, or the rest of a fold or
-            // of a collection in idle time.
+            // Operations that were counted but had not begun when the run ended: copies that wait for their unit,
+            // up to three in each plane, or the rest of a fold, or of a collection in idle time.
             let waiting = match options {
                 _ if options.contains("program_unit=4") => 12,
                 _ if options.contains("pslc") || options.contains("garbage_last") => 16,

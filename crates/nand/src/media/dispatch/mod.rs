@@ -41,11 +41,11 @@ use crate::operation::Kind;
 /// Times of command and address on the channel, for each plane of a command, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct CommandTimes {
-    /// Of a read.
+    /// Ticks of a read.
     pub read: Ticks,
-    /// Of a program.
+    /// Ticks of a program.
     pub program: Ticks,
-    /// Of an erase.
+    /// Ticks of an erase.
     pub erase: Ticks,
 }
 

@@ -11,7 +11,7 @@ use crate::operation::Kind;
 /// One page that is read or programmed, or one block that is erased.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
-    /// What is done.
+    /// The kind of operation.
     pub kind: Kind,
     /// The die. Dies are numbered channel by channel.
     pub die: u32,

@@ -9,15 +9,16 @@ function make(tag, className, text) {
   return element;
 }
 
-// How wide a square is in letters of its numbers; both shrink together on a narrow screen.
+// The width of a square, in letters of its number. Both shrink together on a narrow screen.
 const LETTERS = 2.6;
 const ruler = document.createElement("canvas").getContext("2d");
 ruler.font = `10px ${getComputedStyle(document.body).fontFamily}`;
 
-// The number of a page where a square has room for the whole of it, else nothing: some of its digits would be the number of another page.
+// The number of a page if it fits into a square, otherwise nothing: a part of its digits would be the number of
+// another page.
 const numbered = (page) => (ruler.measureText(`${page}`).width <= 10 * LETTERS ? `${page}` : "");
 
-// Squares are made once for each page and moved from then on.
+// A square is made once for each page, and moved from then on.
 const squares = new Map();
 
 function square(page, held, mark) {
@@ -36,7 +37,7 @@ function square(page, held, mark) {
   return element;
 }
 
-// Beyond this many places, holes are shown as a number.
+// If the lists have more places than this, holes are not drawn, and each group shows its number of pages instead.
 const MOST_PLACES = 5000;
 
 function drawGroup(group, drawsHoles) {
@@ -81,7 +82,7 @@ function drawList(list, drawsHoles) {
   return section;
 }
 
-// How far each page of a record is at `time`.
+// The progress of each page of a record at `time`.
 function progressOf(record, time) {
   const progress = new Map();
   for (const step of stepsOf.get(record.index) ?? []) {
@@ -118,7 +119,7 @@ function drawRecord(record, time) {
   return box;
 }
 
-// Beyond this many records on their way, the rest is shown as a number.
+// With more records on their way than this, only the number of the others is shown.
 const MOST_RECORDS = 60;
 
 function drawLists(index) {
@@ -131,7 +132,7 @@ function drawLists(index) {
   byId("lists").replaceChildren(...lists.map((list) => drawList(list, drawsHoles)));
 }
 
-// The event after which the lists are drawn.
+// The index of the event after which the buffer is drawn; null at first.
 let drawn = null;
 
 function drawBuffer(index) {
@@ -157,7 +158,7 @@ function drawBuffer(index) {
   if (out.length > MOST_RECORDS) byId("records").append(make("span", "nothing", `and ${out.length - MOST_RECORDS} older`));
 }
 
-// The pages an event is about: they are marked, and fly from where they were.
+// The pages of an event: they are marked, and move from their previous positions.
 function involved(event) {
   switch (event.kind) {
     case "write": case "read": return [event.of[0]];

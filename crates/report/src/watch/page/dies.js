@@ -1,6 +1,6 @@
 // The work of each die over time, in a window around the present moment.
 
-// Kinds of work with their colours, which the style sheet has, and the words of the legend.
+// The kinds of work, with the words of the legend. The style sheet has their colours.
 const WORK = {
   program: "program",
   read: "read",
@@ -19,7 +19,7 @@ function workOf(step, part) {
 }
 
 const dies = {
-  // Length of the window in ticks: some steps of the usual length.
+  // The length of the window in ticks: 14 steps of median length, but at least 1e6 ticks.
   length: (() => {
     const times = intervals.map((step) => step.end - step.begin).sort((one, other) => one - other);
     return Math.max(14 * (times[times.length >> 1] ?? 0), 1e6);
@@ -31,7 +31,7 @@ const LABEL = 52;
 const ROW = 26;
 const AXIS = 20;
 
-// Steps whose time may touch `from .. to`: no step before the first one that is still running at `from` touches it.
+// The steps that may overlap `from .. to`. Steps before the first one that may still run at `from` are left out.
 const longest = intervals.reduce((longest, step) => Math.max(longest, step.end - step.begin), 0);
 function stepsWithin(from, to) {
   let low = 0;
@@ -83,7 +83,7 @@ function drawDies(index) {
   pen.beginPath();
   pen.rect(LABEL, 0, width - LABEL, height);
   pen.clip();
-  // The request of now, from its arrival to its answer.
+  // The request of the current event, from its arrival to its answer.
   const request = requestAt(index);
   if (request) {
     pen.fillStyle = colour("about");
@@ -96,7 +96,7 @@ function drawDies(index) {
     const top = step.die * row + 3;
     const left = x(step.begin);
     const right = Math.max(x(step.end), left + 1);
-    // A step that has not begun yet is only hinted at; its words are dark on pale.
+    // A step that has not begun yet is pale, with dark words.
     const hasBegun = step.event <= index;
     pen.globalAlpha = hasBegun ? 1 : 0.3;
     const sum = step.parts.reduce((sum, part) => sum + part.time, 0) || 1;
@@ -111,7 +111,7 @@ function drawDies(index) {
     pen.strokeRect(left, top, right - left, row - 6);
     pen.globalAlpha = 1;
     pen.fillStyle = colour(hasBegun ? "page-text" : "text");
-    // Only what is in the window has room for words.
+    // Words have room only in the visible part of a step.
     const begin = Math.max(left, LABEL);
     const room = Math.min(right, width) - begin;
     if (step.merges.length && room > 8) {

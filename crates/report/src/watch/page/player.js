@@ -1,9 +1,9 @@
-// Time: playing, stepping, jumping.
+// The position in time: playing, stepping, jumping.
 
 const player = { index: 0, timer: null };
 const last = events.length - 1;
 
-// The request of an event; for an event without one, the last request before it.
+// The request of an event; for an event without a request, that of the latest event before it that has one.
 function requestAt(index) {
   for (let at = index; at >= 0; at -= 1) if (events[at].request !== null) return requests[events[at].request];
   return null;
@@ -51,7 +51,7 @@ function drawWords(index) {
   byId("position").textContent = `event ${index} of ${last}, ${milliseconds(event.time)}`;
 }
 
-// Shows the device after event `index`; `moves` lets pages fly.
+// Shows the device after event `index`. `moves` says whether pages move to their new positions.
 function show(index, moves = false) {
   player.index = Math.min(Math.max(index, 0), last);
   byId("slider").value = player.index;
@@ -83,7 +83,7 @@ function go(index, moves = false) {
   show(index, moves);
 }
 
-// The first event after the current one for which `is` holds; if there is none, a message says so and the position stays.
+// Jumps to the next event for which `is` holds. If there is none, a message says so and the position stays.
 function jump(is, thing) {
   pause();
   const found = events.find((event) => event.index > player.index && is(event));
@@ -145,7 +145,7 @@ function begin() {
   }
   const asked = Number(location.hash.slice(1));
   if (location.hash) return show(Number.isInteger(asked) ? asked : 0);
-  // Before anything leaves, there is little to see.
+  // Before the first destage there is little to see.
   const first = events.findIndex((event) => event.kind === "destage");
   show(Math.max(0, first));
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();

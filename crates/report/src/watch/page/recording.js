@@ -2,8 +2,8 @@
 // The recording, and the state of the buffer after any event.
 //
 // requests   [operation, first page, pages, arrival, response or null, forced]
-// events     [time, kind, what of it, request, resident pages, slots in use, changes]
-// changes    [at, removed, inserted tokens]: each applies to the tokens as the one before has left them
+// events     [time, kind, details of the kind, request, resident pages, slots in use, changes]
+// changes    [at, removed, inserted tokens]: each applies to the tokens that the change before has left
 // tokens     {list, first, last, note}, {group, block, places}, and pages: a number if dirty, else [page, held, mark]
 // intervals  [die, begin, time, event, work, pages, record, request, parts, merges]
 // Times are in units of 0.1 ns since the first event.
@@ -25,7 +25,7 @@ const intervals = recording.intervals.map(([die, begin, time, event, work, pages
   merges: merges.map(([kind, block, copies, erases]) => ({ kind, block, copies, erases })),
 }));
 
-// The steps of dies that began with an event, and those that belong to a record, by event.
+// By event: the steps of dies that began with the event, and the steps that belong to the record of the event.
 const begunWith = events.map(() => []);
 const stepsOf = new Map();
 for (const step of intervals) {
@@ -36,7 +36,7 @@ for (const step of intervals) {
   }
 }
 
-// Records of destages in the order of their events, each with the event at which its last program ended.
+// The destage records in the order of their events, each with the event at which its last program ended.
 const records = events.filter((event) => event.kind === "destage");
 for (const record of records) record.endedAt = Infinity;
 for (const event of events) if (event.kind === "ended") events[event.of].endedAt = event.index;
@@ -49,14 +49,14 @@ function apply(tokens, event) {
   return removed;
 }
 
-// The tokens after every KEY_EVERY-th event, so that going back does not begin at the beginning.
+// The tokens after every KEY_EVERY-th event, so that going back does not replay the recording from its beginning.
 const KEY_EVERY = 64;
 const keys = [];
 {
   const tokens = [];
   for (const event of events) {
     const removed = apply(tokens, event);
-    // Pages that left with this event: they were not put back elsewhere.
+    // The pages that left the buffer with this event: they were removed, and not inserted elsewhere.
     const back = new Set(event.changes.flatMap(([, , inserted]) => inserted.map(pageOf)));
     event.left = removed.map(pageOf).filter((page) => page !== null && !back.has(page));
     if (event.index % KEY_EVERY === 0) keys.push(tokens.slice());
@@ -65,7 +65,7 @@ const keys = [];
 
 const replayed = { index: -1, tokens: [] };
 
-// The tokens after event `index`; not to be changed.
+// The tokens after event `index`. The caller must not change them.
 function tokensAt(index) {
   if (index < replayed.index || index >= replayed.index + KEY_EVERY) {
     const key = Math.floor(index / KEY_EVERY);
@@ -79,7 +79,7 @@ function tokensAt(index) {
   return replayed.tokens;
 }
 
-// The lists of the buffer after event `index`: each with its groups, each with its pages.
+// The lists of the buffer after event `index`, with their groups and the pages of each group.
 function listsAt(index) {
   const lists = [];
   for (const token of tokensAt(index)) {
@@ -95,7 +95,7 @@ function listsAt(index) {
   return lists;
 }
 
-// Counts up to and including each event.
+// The counts up to and including each event.
 const COUNTS = ["writes", "writeHits", "reads", "readHits", "records", "pages", "padReads", "padFills", "erases", "switch", "partial", "full", "collections"];
 const counts = [];
 {
@@ -118,6 +118,6 @@ const counts = [];
   }
 }
 
-// The request with the longest response; of several the first.
+// The request with the longest response; the first one if there are several.
 const worst = requests.reduce((worst, next) => (next.response !== null && (!worst || next.response > worst.response) ? next : worst), null);
 const arrivals = events.filter((event) => event.kind === "arrival").map((event) => event.index);

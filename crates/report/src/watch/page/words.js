@@ -1,4 +1,4 @@
-// Events in words.
+// Descriptions of events in words.
 
 const milliseconds = (ticks) => {
   const ms = ticks / TICKS_PER_MS;
@@ -7,7 +7,7 @@ const milliseconds = (ticks) => {
 
 const several = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
-// Page numbers, consecutive ones as a range.
+// Page numbers as text, with consecutive ones as a range.
 function pageRuns(pages) {
   const runs = [];
   for (const page of pages) {
@@ -43,7 +43,7 @@ function destageWords({ cause, stays, pages, pads, grouping }) {
 
 function eventWords(event) {
   const request = event.request === null ? null : requests[event.request];
-  // Clean pages leave without a record.
+  // Clean pages leave the buffer without a record.
   const dropped = event.kind !== "destage" && event.left.length ? ` ${event.left.length === 1 ? "Page" : "Pages"} ${pageRuns(event.left)} left without a program.` : "";
   switch (event.kind) {
     case "arrival": return `Request ${request.index} arrives: ${request.operation} ${span(request)}${request.forced ? ", forced" : ""}.`;
@@ -58,7 +58,7 @@ function eventWords(event) {
   }
 }
 
-// The beginning of a die's work, if it is worth a sentence.
+// A sentence about the work that a die begins; empty if the work needs none.
 function stepWords(step) {
   const merges = step.merges.map((merge) => `${merge.kind} merge of block ${merge.block}, ${several(merge.copies, "page")} copied, ${several(merge.erases, "block")} erased`);
   if (merges.length) return `Die ${step.die}: ${merges.join("; ")}.`;
@@ -66,13 +66,13 @@ function stepWords(step) {
   return "";
 }
 
-// The work of flash in a step: pages read, programmed and copied, blocks erased.
+// The flash operations of a step in words: pages read, programmed and copied, blocks erased.
 function partWords(step) {
   const words = { host: "page", pad: "padding page", copy: "page", map: "page of the map", wear: "page", mount: "page" };
   return step.parts.map(({ kind, cause, count }) => {
     const moves = cause === "copy" || cause === "wear";
     if (kind === "erase") return `${several(count, "block")} erased`;
-    // A copy is a read and a program.
+    // A copy consists of a read and a program, and is counted once.
     if (moves && kind === "read") return "";
     const pages = words[cause].replace("page", count === 1 ? "page" : "pages");
     return `${count} ${pages} ${kind === "read" ? "read" : moves ? "copied" : "programmed"}`;
