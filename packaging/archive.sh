@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# The program as an archive to unpack: itself, completions of shells, man pages, licences; and its checksum.
+# Builds an archive of the program to unpack and run: the program, shell completions, man pages, licences; and its
+# checksum.
 #
 #   packaging/archive.sh TARGET
 #
-# TARGET is the cargo target folder; the archive is left in TARGET/dist. On Linux the program is linked statically, so that
-# it runs under any distribution, and alone in a container.
+# TARGET is the cargo target folder; the archive is left in TARGET/dist. On Linux the program is linked statically, so
+# that it runs on any distribution and in an empty container.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "$1/dist"
 target=$(realpath "$1")
 host=$(rustc -vV | sed -n 's/^host: //p')
 case $host in *-linux-gnu) export RUSTFLAGS="-C target-feature=+crt-static ${RUSTFLAGS:-}" ;; esac
-# With a target that is named, flags are for the program alone and not for what runs while it is built.
+# With an explicit --target, RUSTFLAGS apply to the program only, not to build scripts and procedural macros.
 cargo build --quiet --release --locked -p destage-cli --target "$host" --target-dir "$target"
 program=$target/$host/release/destage
 name=destage-$("$program" --version | cut -d' ' -f2)-$host
@@ -22,14 +23,14 @@ cp -r crates/report/src/vendored "$folder/licences-of-the-report" && rm "$folder
 for shell in bash zsh fish elvish powershell; do "$program" completions $shell >"$folder/completions/destage.$shell"; done
 "$program" man -o "$folder/man"
 strip "$folder/destage"
-# Equal contents give an equal archive.
+# Equal timestamps, so that equal contents give an equal archive.
 find "$target/archive" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}" {} +
 cd "$target/archive"
 find "$name" -print0 | sort -z | tar --create --null --files-from - --no-recursion --owner 0 --group 0 --numeric-owner | gzip -n9 >"$target/dist/$name.tar.gz"
 cd "$target/dist"
 if command -v sha256sum >/dev/null; then sha256sum "$name.tar.gz"; else shasum -a 256 "$name.tar.gz"; fi >"$name.tar.gz.sha256"
 
-# From the archive, alone, in a root of its own where that can be had.
+# Try the program with the files of the archive alone: in a chroot if the user is root on Linux.
 trial=$(mktemp -d)
 trap 'rm -rf "$trial"' EXIT
 tar xzf "$name.tar.gz" -C "$trial" --strip-components 1

@@ -1,16 +1,18 @@
 #!/usr/bin/env bash
-# The crates as a registry would have them: packed, built from what was packed, and the program installed from that.
+# Packs the crates as a registry would have them, builds them from the packages, and installs the program from
+# these.
 #
 #   packaging/crates.sh FOLDER [sample]
 #
-# FOLDER is the cargo target folder to use. `sample` packs and looks at the files, and builds nothing.
+# FOLDER is the cargo target folder to use. With `sample` the script packs the crates and checks their files, but
+# builds nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=$1
 mode=${2:-whole}
 skip=$(cargo metadata --no-deps --format-version 1 --locked |
     python3 -c 'import json, sys; [print("--exclude", p["name"]) for p in json.load(sys.stdin)["packages"] if p["publish"] == []]')
-# Files that are not committed yet are packed too: what is tried is what lies here.
+# Files that are not committed are packed, too, so that the script tests the work tree.
 pack=(cargo package --workspace --locked --allow-dirty --target-dir "$folder")
 rm -rf "$folder/package"
 # shellcheck disable=SC2086
@@ -27,7 +29,7 @@ done
 echo "packed: $(cd "$unpacked" && echo *)"
 if [ "$mode" = sample ]; then exit; fi
 
-# As `cargo install destage-cli` would, had the crates been published: each dependency is the packed one.
+# Does what `cargo install destage-cli` would do with published crates: each dependency is the packed one.
 patches=()
 for crate in "$unpacked"/*; do
     name=$(basename "$crate" | sed 's/-[0-9][^-]*$//')

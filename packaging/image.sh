@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The image of `Dockerfile`, tried with what builds images here: docker, podman or buildah.
+# Builds the image of `Dockerfile` with docker, podman or buildah, whichever can build images here, and tries it.
 #
 #   packaging/image.sh TARGET
 #
-# Its last stage is built, with the program of packaging/archive.sh in TARGET in place of the first, which would compile it again.
+# Only the last stage is built. The program of packaging/archive.sh in TARGET replaces the first stage, which would
+# compile it again.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$(realpath "$1")

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What CHANGELOG.md says of a version.
+# Prints the section of CHANGELOG.md for a version.
 #
 #   packaging/notes.sh VERSION
 set -euo pipefail

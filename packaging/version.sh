@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The version stands in Cargo.toml, for each crate that depends on another, in CITATION.cff and in CHANGELOG.md; a tag names it too.
+# Checks that the version is the same in Cargo.toml (also where crates depend on each other), CITATION.cff,
+# CHANGELOG.md, and TAG if it is given.
 #
 #   packaging/version.sh [TAG]
 #
-# Says which it is, or which place has another one.
+# Prints the version, or the first place that has another one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 version=$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml)

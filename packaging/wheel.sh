@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# The source distribution, the wheel built from it, and the wheel in an environment that has nothing else.
+# Builds the source distribution and from it the wheel, and tries the wheel in an environment that has nothing
+# else.
 #
 #   packaging/wheel.sh PYTHON TARGET
 #
-# PYTHON has maturin; TARGET is the cargo target folder. Both files are left in TARGET/dist.
+# PYTHON must have maturin; TARGET is the cargo target folder. Both files are left in TARGET/dist.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$(realpath -s "$1")
@@ -14,7 +15,7 @@ rm -f "$dist"/*.whl "$dist"/destage-*.tar.gz
 "$python" -m maturin sdist --out "$dist" >"$target/sdist.log" 2>&1 || { cat "$target/sdist.log"; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# As pip does where no wheel fits; maturin is taken from PYTHON, and the crates from cargo's own folder.
+# As pip does if no wheel fits. maturin is the one of PYTHON, and the crates come from cargo's own folder.
 PATH="$(dirname "$python"):$PATH" CARGO_TARGET_DIR=$target "$python" -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir "$dist" "$dist"/destage-*.tar.gz
 
 "$python" -m venv "$work/clean"
@@ -22,9 +23,10 @@ wheel=$(echo "$dist"/destage-*.whl)
 echo "wheel: $(basename "$wheel"), $(du -k "$wheel" | cut -f1) KiB"
 (
     cd "$work"
-    # No compiler can be found: the path has the environment and nothing else.
+    # No compiler can be found, as the path has only the environment.
     export PATH=$work/clean/bin
-    # Seconds that go by, and those of the processor: others may keep the machine busy.
+    # Elapsed and processor seconds are measured. The limit is on processor seconds, as other programs may keep
+    # the machine busy.
     TIMEFORMAT='%R %U %S'
     { time pip install --quiet --disable-pip-version-check "$wheel" 2>&1; } 2>installed.txt
     { time destage demo --quiet >demo.txt; } 2>demonstrated.txt

@@ -1,20 +1,21 @@
 #!/usr/bin/env bash
-# Instructions of fixed runs, which do not depend on how fast the machine is or what else it does, against those that are kept.
-# A run that takes more than a margin fails, and so does one that takes more for each page or request than its goal allows;
-# `renew` keeps today's in place of them and shows the difference. A run of a trace that is not there is listed and left as it is.
+# Counts the instructions of fixed runs and compares them with the kept counts. Instructions do not depend on the
+# speed or the load of the machine. A run fails if it needs more than a margin above its kept count, or more per page
+# or request than its goal allows. `renew` replaces the kept counts by today's and shows the difference. A run whose
+# trace is missing is listed and its count is kept.
 # usage: instructions.sh PROGRAM [renew]
 set -euo pipefail
 PROGRAM=$(realpath "$1")
 MODE=${2:-compare}
 KEPT=$(dirname "$(realpath "$0")")/golden/instructions.txt
-# In per cent: another compiler or library moves a run by so much.
+# In per cent. Another compiler or library changes the count of a run by about this much.
 MARGIN=4
 command -v valgrind >/dev/null || { echo "instructions: skipped: valgrind is not installed (make tools)"; exit 0; }
 FOLDER=$(mktemp -d)
 trap 'rm -rf "$FOLDER"' EXIT
 
-# Without the digest of the input: processors have instructions for SHA-256, but valgrind shows none,
-# and software takes 1,300 instructions for each line of a trace.
+# The digest of the input is not counted: processors have instructions for SHA-256, but valgrind does not offer them,
+# and in software the digest needs 1,300 instructions for each line of a trace.
 count() {
 	# shellcheck disable=SC2086 # arguments are words
 	valgrind --tool=callgrind --toggle-collect='sha2::sha256::compress*' --collect-atstart=yes \

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# A program that was built without Parquet says so wherever it is asked for, exits with 2, and leaves no file behind.
+# A program built without Parquet must refuse Parquet with a clear message wherever it is asked for, exit with 2, and
+# leave no file behind.
 # usage: left_out.sh PROGRAM
 set -euo pipefail
 PROGRAM=$(realpath "$1")
 FOLDER=$(mktemp -d)
 trap 'rm -rf "$FOLDER"' EXIT
 cd "$FOLDER"
-# Three writes of a page each: arrival in ms, device, sector, sectors, and 0 for a write.
+# Three writes of one page each: arrival in ms, device, sector, sectors, and 0 for a write.
 for page in 1 2 3; do echo "$page 0 $((page * 8)) 8 0"; done > t.disksim
 printf 'PAR1\x15\x04\x15\x10\x00\x00\x00\x00PAR1' > t.parquet
 TOLD='this build cannot read Parquet; expected a build with the feature parquet'
 
-# What the program is asked, and which of its words names Parquet.
+# refused WORDS ARGUMENTS...: the program must refuse ARGUMENTS; WORDS are the part of them that the message names.
 refused() {
 	local asked=$1 said status=0
 	shift

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# Clients that nobody here wrote, against `destage serve`. What is missing is listed as skipped, with the reason.
+# Tests `destage serve` with NBD clients of other projects. Parts whose tools are missing are listed as skipped, with
+# the reason.
 # usage: live.sh DESTAGE
 #
-# DESTAGE_LIVE_BYTES is the size of the copy there and back (4 GiB). IOTESTS names the folder tests/qemu-iotests of qemu's sources.
+# DESTAGE_LIVE_BYTES is the size of the image that is copied there and back (4 GiB). IOTESTS names the folder
+# tests/qemu-iotests of qemu's sources.
 set -uo pipefail
 DESTAGE=$(realpath "$1")
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -19,7 +21,7 @@ finish() {
 }
 trap finish EXIT
 
-# serve OPTIONS: a server at live.sock
+# serve OPTIONS: starts a server at live.sock
 serve() {
 	: >serve.out
 	"$DESTAGE" serve --unix live.sock --control live.ctl --quiet "$@" >serve.out 2>serve.err &
@@ -31,7 +33,7 @@ serve() {
 	URI='nbd+unix:///?socket='$FOLDER/live.sock
 }
 
-# The server ends in order, and has nothing to complain of.
+# Stops the server, which must exit with 0 and print no error.
 stop() {
 	kill "$SERVER"
 	wait "$SERVER"
@@ -40,7 +42,7 @@ stop() {
 	[ $status = 0 ] && [ ! -s serve.err ] || { echo "the server ended with $status"; cat serve.err; return 1; }
 }
 
-# part NAME "TOOLS" FUNCTION: one part, if its tools are there
+# part NAME "TOOLS" FUNCTION: runs one part, if its tools are installed
 part() {
 	local name=$1 tool
 	for tool in $2; do
@@ -111,14 +113,14 @@ io() {
 	stop
 }
 
-# job DEPTH JOBS: random writes that are read back and compared
+# job DEPTH JOBS: random writes that fio reads back and verifies
 job() {
 	fio --name=verify --ioengine=nbd --uri="$URI" --rw=randwrite --bsrange=4k-64k --iodepth="$1" \
 		--numjobs="$2" --size=24M --offset_increment=24M --verify=crc32c --verify_fatal=1 --do_verify=1 \
 		--fsync=64 --randrepeat=1 --group_reporting --output=fio.out || { cat fio.out; return 1; }
 }
 
-# What qemu-io says of COMMANDS, which nobody may complain of.
+# asks COMMANDS...: runs qemu-io; fails if its output has an error.
 asks() {
 	local options=() command out
 	for command in "$@"; do options+=(-c "$command"); done
@@ -127,29 +129,32 @@ asks() {
 	! grep -qiE 'fail|error|verif' <<<"$out"
 }
 
-# What qemu's own block tests look at, in words of our own: whole devices, edges, vectors, small zeroes, and many at a time.
+# The subjects of qemu's own block tests, rewritten: whole devices, edges, vectors, small zeroes, and many requests at
+# once.
 patterns() {
 	local scheme many=() at
 	for scheme in nocache bplru epo; do
 		serve --capacity 64MiB --buffer "$scheme" --size 1MiB || return
 		asks 'read -P 0 0 64M' 'write -P 0xa5 0 64M' 'read -P 0xa5 0 64M' || return
-		# The last sector, and what is not whole pages; beyond the end nothing.
+		# The last sector, and requests that are not whole pages; beyond the end every request must fail.
 		asks 'write -P 1 67108352 512' 'read -P 1 67108352 512' 'read -P 0xa5 67104768 3584' || return
 		asks 'write -P 2 1536 9216' 'read -P 0xa5 0 1536' 'read -P 2 1536 9216' 'read -P 0xa5 10752 5632' || return
 		! asks 'read 1T 512' || return
 		! asks 'write 1T 512' || return
 		asks 'read -P 0xa5 1M 64k' || return
 		asks 'writev -P 3 2M 512 4k 8k 1k' 'readv -P 3 2M 8k 5632' 'read -P 2 2111 1' || return
-		# Zeroes of part of a page and of many, with and without a hole, over what is there and again.
+		# Zeroes of part of a page and of many pages, with and without a hole, over data, and written over
+		# again.
 		asks 'write -z 3M 512' 'write -z -u 3147776 1M' 'read -P 0 3M 512' 'read -P 0xa5 3146240 1536' 'read -P 0 3147776 1M' \
 			'write -P 4 3147776 64k' 'read -P 4 3147776 64k' 'read -P 0 3213312 64k' || return
-		# Side by side, over each other and in one page; then closed with some under way.
+		# Requests side by side, over each other and in one page; then qemu-io closes while some are in
+		# flight.
 		many=()
 		for at in $(seq 0 4096 262144); do many+=("aio_write -P 5 $((at + 8388608)) 4096" "aio_write -P 6 $((at + 16777216 + 512)) 1024"); done
 		asks "${many[@]}" aio_flush 'read -P 5 8M 256k' 'read -P 6 16777728 1k' 'read -P 0xa5 16778752 2560' || return
 		asks 'aio_write -P 7 32M 8M' 'aio_read 32M 8M' 'aio_write -P 7 40M 8M' || return
 		asks flush 'read -P 7 32M 16M' 'discard 32M 8M' 'read -P 0 32M 8M' 'read -P 7 40M 8M' || return
-		# A layer of qcow2 that lies in the device, as a guest's disk would.
+		# A qcow2 image inside the device, as the disk of a guest would have it.
 		qemu-img create -f qcow2 "$URI" 32M && qemu-io -f qcow2 -c 'write -P 8 1M 4M' -c 'read -P 8 1M 4M' "$URI" &&
 			qemu-img check -f qcow2 "$URI" || return
 		stop || return
@@ -178,7 +183,9 @@ verify_paced() {
 	stop
 }
 
-# What --image and --backing keep: copied there, read back by another server after kill -9, verified by fio.
+# lasting BUFFER OPTIONS...: what --image and --backing keep. Copies data to a server, kills it with -9, reads the
+# data back from
+# another server, and verifies that server with fio.
 lasting() {
 	rm -f kept.img there.img back.img
 	head -c 16M /dev/urandom >there.img
@@ -206,7 +213,8 @@ on_loop_device() {
 	return $status
 }
 
-# The file system below has no room: flushes say so, what was flushed before stays, and with room again all is well.
+# full OPTION: the file system below the server is full. Flushes must fail, data flushed before must remain, and with
+# room again all must work.
 full() {
 	mkdir -p small && mount -t tmpfs -o size=8m tmpfs small || return
 	local status=0
@@ -242,7 +250,7 @@ full_in() {
 full_file() { full --backing; }
 full_image() { full --image; }
 
-# A disk that takes no writes: flushes fail, and go on failing.
+# A disk that refuses writes: a flush must fail, and so must the end of the server.
 failing() {
 	truncate -s 32M kept.img
 	local loop out status=0
@@ -256,14 +264,14 @@ failing() {
 	wait "$SERVER"
 	[ $? = 2 ] && grep -q 'the last flush' serve.err || status=1
 	SERVER=
-	# The next to have this loop device would find it so.
+	# The next user of this loop device would find it read-only.
 	blockdev --setrw "$loop"
 	losetup -d "$loop"
 	return $status
 }
 
 guide() {
-	# Every block of docs/LIVE.md that needs other people's programs, in one shell and one folder.
+	# Runs every block of docs/LIVE.md that needs tools of other projects, in one shell and one folder.
 	mkdir guide bin && ln -s "$DESTAGE" bin/destage || return
 	awk '/^```bash$/ { inside = 1; next } /^```$/ { inside = 0 } inside' "$ROOT/docs/LIVE.md" >guide.sh
 	[ -s guide.sh ] || { echo "docs/LIVE.md has no such block"; return 1; }
@@ -271,7 +279,7 @@ guide() {
 }
 
 file_system() {
-	# Through FUSE and a loop device: a file system as it would be on a disk.
+	# Through FUSE and a loop device, so that the file system is used as on a disk.
 	local kind=$1 loop
 	serve --capacity 512MiB --buffer bplru || return
 	mkdir -p fuse mnt
@@ -298,13 +306,13 @@ file_system() {
 	stop
 }
 crash() {
-	# Programs and checks are those of docs/CRASH.md; there are fewer cuts.
+	# Programs and checks are those of docs/CRASH.md, with fewer cuts.
 	awk '/^cat > .*END/ { inside = 1 } inside; /^END$/ { inside = 0 }' "$ROOT/docs/CRASH.md" >scripts.sh
 	bash -eu scripts.sh && [ -s files.sh ] && [ -s rows-check.sh ] || return
 	local crash="$DESTAGE crash --fs ext4 --buffer lru"
 	$crash --cuts 2 --seed 5 --check "sh $FOLDER/files-check.sh" -- sh "$FOLDER/files.sh" || return
 	$crash --cuts 2 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL FULL || return
-	# It can see a loss.
+	# With synchronous=OFF the check must find a loss.
 	$crash --cuts 3 --seed 3 --check "sh $FOLDER/rows-check.sh" -- sh "$FOLDER/rows.sh" WAL OFF
 	[ $? = 1 ]
 }
@@ -341,7 +349,7 @@ else
 		SKIPPED+=("block devices behind the buffer: needs /dev/loop-control")
 	fi
 fi
-# mounted KIND NAME "TOOLS" FUNCTION: one part that mounts this file system, if that can be
+# mounted KIND NAME "TOOLS" FUNCTION: runs one part that mounts a file system of KIND, if that is possible
 mounted() {
 	if [ "$(id -u)" != 0 ]; then
 		SKIPPED+=("$2: needs root")

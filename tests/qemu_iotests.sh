@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The NBD subset of qemu's own block tests, with `destage serve` where they start qemu-nbd. Their sources are not part of the
-# project; they are best of the version of the qemu-img that is installed, since they compare what it prints.
+# Runs the NBD subset of qemu's own block tests, with `destage serve` in place of qemu-nbd. The tests are not part of
+# the project. They compare the output of qemu-img, so they should have the version of the installed qemu-img.
 # usage: qemu_iotests.sh DESTAGE IOTESTS [TEST...]
 #
 # IOTESTS is the folder tests/qemu-iotests of qemu's sources; `apt-get source qemu` has it.
@@ -8,15 +8,16 @@ set -uo pipefail
 DESTAGE=$(realpath "$1")
 IOTESTS=$(realpath "$2")
 shift 2
-# Those that take the raw format over NBD, less: 005 (makes the file that its NBD address names), 083 147 (their own servers), 094 119 143 145 181 205 (a virtual machine, or the server inside
-# one), 104 241 259 (servers of 1000 bytes or of an exact size: a flash device has whole blocks, at least as many as asked for).
+# The tests of the raw format over NBD, except: 005 (creates the file that its NBD address names), 083 147 (use
+# servers of their own), 094 119 143 145 181 205 (need a virtual machine, or its server), 104 241 259 (need servers of
+# 1000 bytes or of an exact size: a flash device has whole blocks, at least as many as asked for).
 TESTS=(001 002 003 004 008 009 010 011 021 032 033 077 123 197 215)
 if [ $# -gt 0 ]; then TESTS=("$@"); fi
 # Some tests refuse folders with a dot in their name.
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/iotestsXXXXXX")
 trap 'rm -rf "$SCRATCH"' EXIT
 
-# In place of qemu-nbd: the same socket, a device of the same size, and its end when asked.
+# Replaces qemu-nbd: listens at the same socket with a device of the same size, and ends when it is told to.
 cat >"$SCRATCH/server" <<SERVER
 #!/usr/bin/env bash
 while [ \$# -gt 1 ]; do

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Says which tests the output of `cargo test` in FILE names as ignored, and why: they are not counted as passed.
+# Lists the ignored tests in FILE, which has the output of `cargo test`, with their reasons. They are not
+# counted as passed.
 # usage: skipped.sh FILE
 set -eu
 awk -v shared="${DESTAGE_SHARED:-../shared}" '

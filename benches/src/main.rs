@@ -1,6 +1,6 @@
 //! Pages per second of whole runs, compared with those of the reference simulator.
 //!
-//! Each run is the `destage` program as a user starts it, one thread, decoding the trace included; the
+//! Each run starts the `destage` program as a user does, on one thread, and includes decoding the trace. The
 //! time is that of the whole process. The table gives the median of several runs.
 //!
 //! `cargo run --release -p destage-benches -- path/to/destage [runs]`; `make bench` calls it.
@@ -19,16 +19,17 @@ use std::time::Instant;
 use destage_base::parameter::Values;
 use destage_trace::writers;
 
-/// A row of the reference: trace, where it is, and pages per second of the optimised reference simulator.
+/// A row of the table: a trace, its file, and the speed of the optimised reference simulator in pages per
+/// second.
 struct Row {
     name: &'static str,
     file: &'static str,
-    /// Settings of the workload that makes the same requests, where there is one.
+    /// Seed and settings of the workload that generates the same requests, if there is one.
     workload: Option<(u64, &'static [(&'static str, &'static str)])>,
     reference: f64,
 }
 
-/// Configuration `base-e8` of the reference, on a machine of the kind these targets were set for.
+/// Configuration `base-e8` of the reference, measured on a machine of the kind for which the targets were set.
 const ROWS: [Row; 4] = [
     Row {
         name: "iozone",
@@ -71,7 +72,7 @@ const ROWS: [Row; 4] = [
         reference: 0.63e6,
     },
 ];
-/// How many times faster than the reference a run is to be.
+/// The target: how many times faster than the reference a run should be.
 const TARGET: f64 = 10.0;
 
 fn main() -> ExitCode {
@@ -129,7 +130,7 @@ fn bench(program: &Path, runs: usize) -> Result<(), Box<dyn std::error::Error>> 
     Ok(())
 }
 
-/// A trace on disk: an existing one, or one made for this run and removed after it.
+/// A trace on disk: an existing file, or one that is generated for this run and removed afterwards.
 enum Trace {
     There(PathBuf),
     Made(tempfile::NamedTempFile),

@@ -1,23 +1,23 @@
-//! The memory an input may take: the file that asks for more is kept as a finding.
+//! The memory budget of an input: a file whose reading asks for more is kept as a finding.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use destage_memory::{Excess, on_excess, set_limit};
 
-/// More than any reader needs for an input of at most 1 MiB, decoders and the corpus included.
+/// More than any reader needs for an input of at most 1 MiB, including decoders and the corpus; in bytes.
 pub const BYTES: u64 = 256 << 20;
 
-/// The input that is read, and where it is kept if it asks for too much.
+/// The input that is being read, and the path under which it is kept if it exceeds the budget.
 static READ: Mutex<Option<(PathBuf, PathBuf)>> = Mutex::new(None);
 
-/// From here on a request for more ends the program, status 1.
+/// From here on a request for more memory than [`BYTES`] ends the program with status 1.
 pub fn install() {
     on_excess(end);
     set_limit(BYTES);
 }
 
-/// The input at `path` is read now; it would be kept as `kept`.
+/// Records that the input at `path` is being read, and that a finding would be kept as `kept`.
 pub fn reading(path: &Path, kept: &Path) {
     let pair = (path.to_owned(), kept.to_owned());
     if let Ok(mut read) = READ.lock() {

@@ -1,4 +1,4 @@
-//! What is promised of any input.
+//! The promises that hold for the reading of any input.
 
 use destage_base::Random;
 use destage_trace::{
@@ -7,10 +7,10 @@ use destage_trace::{
 };
 use std::path::Path;
 
-/// Sectors that 2^64 bytes have.
+/// The number of sectors in 2^64 bytes.
 const SECTORS_END: u64 = 1 << 55;
 
-/// Options of all kinds, drawn by `random`; `format` or none.
+/// Random reading options of all kinds; `format` is the given format, or `None` to detect it.
 #[must_use]
 pub fn options(format: Option<&'static Format>, random: &mut Random) -> ReadOptions {
     let mut pick = |count: u64| usize::try_from(random.below(count)).unwrap_or(0);
@@ -38,10 +38,10 @@ pub fn options(format: Option<&'static Format>, random: &mut Random) -> ReadOpti
     }
 }
 
-/// Reads the file at `path` with `options`, and returns how many requests there were.
+/// Reads the file at `path` with `options` and returns the number of requests.
 ///
 /// # Errors
-/// Says what was promised and not held. A panic is one more way to say so.
+/// Says which promise was broken. A panic is a broken promise, too.
 pub fn survives(path: &Path, options: &ReadOptions) -> Result<u64, String> {
     let told = |text: &str| {
         let one_line = text.contains("; expected ") && !text.contains('\n') && text.len() < 2000;
@@ -61,7 +61,7 @@ pub fn survives(path: &Path, options: &ReadOptions) -> Result<u64, String> {
             Err(error) => {
                 let text = error.to_string();
                 told(&text)?;
-                // The path has no digits behind a colon, so these are the error's own.
+                // The path has no digits after a colon, so such digits are from the error itself.
                 let placed = text.contains(": byte ")
                     || text.contains(": request ")
                     || text
@@ -76,7 +76,8 @@ pub fn survives(path: &Path, options: &ReadOptions) -> Result<u64, String> {
                 };
             }
         }
-        // A batch of 4096 may be followed by as many flushes, twice, and a block of 4096 be added to it.
+        // Two options may each add as many flushes to a batch of 4096 requests, and a block of 4096 requests
+        // may be added to it.
         if batch.capacity() > 1 << 16 {
             return Err(format!(
                 "a batch has room for {} requests",
@@ -101,7 +102,7 @@ pub fn survives(path: &Path, options: &ReadOptions) -> Result<u64, String> {
     }
 }
 
-/// The format that a file of the corpus is meant for, by the first part of its name.
+/// The format for which a file of the corpus is meant, by the first part of its name.
 #[must_use]
 pub fn format_of(name: &str) -> Option<&'static Format> {
     let first = name.split(['-', '.']).next()?;

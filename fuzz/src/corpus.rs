@@ -1,12 +1,13 @@
-//! What the loops are told, and what they begin with.
+//! The arguments of the fuzzing loops and their initial inputs.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The folder of the corpus, how long to run, and the seed, as `CORPUS SECONDS [SEED]` say.
+/// The folder of the corpus, the running time, and the seed (1 if it is not given), from the arguments
+/// `CORPUS SECONDS [SEED]`.
 ///
 /// # Errors
-/// What was expected.
+/// Says what was expected.
 pub fn arguments() -> Result<(PathBuf, Duration, u64), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let numbers: Vec<u64> = arguments
@@ -24,10 +25,10 @@ pub fn arguments() -> Result<(PathBuf, Duration, u64), String> {
     Ok((PathBuf::from(corpus), Duration::from_secs(*seconds), seed))
 }
 
-/// The files of `corpus` by name, in an order that is the same on every machine.
+/// The files of `corpus`, sorted by name, so that the order is the same on every machine.
 ///
 /// # Errors
-/// What cannot be read, or that there are none.
+/// Says which file cannot be read, or that the corpus is empty.
 pub fn read(corpus: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let failed = |cause: std::io::Error| format!("{}: {cause}", corpus.display());
     let mut inputs = Vec::new();

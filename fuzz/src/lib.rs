@@ -1,17 +1,17 @@
-//! Whatever bytes come in, a trace reader answers with requests or with one error, quickly and in little memory.
+//! Whatever its input, a trace reader answers with requests or with one error, quickly and in little memory.
 //!
-//! | part | holds |
+//! | part | contents |
 //! | --- | --- |
-//! | [`check`] | what is promised of any input, by every format |
-//! | [`mutate`] | inputs out of inputs |
-//! | [`corpus`] | what the loops are told, and what they begin with |
-//! | [`budget`] | the memory an input may take |
-//! | [`nbd`] | what is promised of any bytes that a client of the NBD server sends |
-//! | `main.rs`, `bin/nbd.rs` | the loops: `make fuzz` |
-//! | `corpus/`, `corpus-nbd/` | inputs that found something once, and sound ones; replayed by `make test` |
+//! | [`check`] | the promises for any input, in every format |
+//! | [`mutate`] | mutations of inputs |
+//! | [`corpus`] | arguments of the fuzzing loops and their initial inputs |
+//! | [`budget`] | the memory budget of an input |
+//! | [`nbd`] | the promises for any bytes that a client of the NBD server sends |
+//! | `main.rs`, `bin/nbd.rs` | the fuzzing loops: `make fuzz` |
+//! | `corpus/`, `corpus-nbd/` | inputs that found a defect once, and sound ones; `make test` replays them |
 //!
-//! The mutations know no coverage: the formats are shallow, and the field values that matter are written down in
-//! [`mutate`].
+//! The mutations do not use coverage: the formats are shallow, and [`mutate`] lists the field values that
+//! matter.
 
 pub mod budget;
 pub mod check;

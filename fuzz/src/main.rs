@@ -1,5 +1,5 @@
-//! Mutates the corpus for some seconds: `destage-fuzz CORPUS SECONDS [SEED]`. A finding stops it, and stands in the
-//! corpus from then on.
+//! Mutates the corpus for some seconds: `destage-fuzz CORPUS SECONDS [SEED]`. A finding ends the program and is
+//! added to the corpus.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// An input that takes longer than this is a finding: none has more than 1 MiB.
+/// An input that takes longer than this is a finding, as no input has more than 1 MiB.
 const SECONDS_MAX: f64 = 5.0;
 
 #[global_allocator]
@@ -60,7 +60,7 @@ fn run(corpus: &Path, time: Duration, seed: u64) -> Result<(), String> {
         let (name, content) = &inputs[pick];
         let mut content = content.clone();
         mutate(&mut content, &mut random);
-        // Half of them find their format themselves.
+        // Half of the inputs are read without a given format, so that the reader must detect it.
         let format = format_of(name).filter(|_| random.below(2) == 0);
         let options = options(format, &mut random);
         let path = folder.path().join(name);

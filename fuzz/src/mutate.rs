@@ -1,12 +1,12 @@
-//! Inputs out of inputs.
+//! Mutations that make new inputs from existing ones.
 
 use destage_base::Random;
 
-/// Bytes that lines are made of, and some that they are not.
+/// Bytes that occur in the lines of traces, and some that do not.
 const BYTES: &[u8] =
     b"0123456789012345678901234567890123456789.,-+ \t\r\n#;|eEDCQRWFNrwTSMABx\x00\x0c\xff";
 
-/// Words that formats know, and numbers at the edges of what fields hold.
+/// Words that formats know, and numbers at the limits of their fields.
 const WORDS: [&[u8]; 24] = [
     b"0",
     b"1",
@@ -34,10 +34,10 @@ const WORDS: [&[u8]; 24] = [
     b"\xff\xff\xff\xff\xff\xff\xff\xff",
 ];
 
-/// The most bytes a mutated input has.
+/// The largest length of a mutated input, in bytes.
 const LENGTH_MAX: usize = 1 << 20;
 
-/// Changes `input` in one to eight places.
+/// Applies one to eight random changes to `input`.
 pub fn mutate(input: &mut Vec<u8>, random: &mut Random) {
     for _ in 0..=random.below(8) {
         let place = index(input.len() + 1, random);
@@ -61,7 +61,7 @@ pub fn mutate(input: &mut Vec<u8>, random: &mut Random) {
                 let other = index(input.len() + 1, random);
                 input.splice(other..other, piece);
             }
-            // Rarely, so that most of the input stays to be looked at.
+            // Rarely, so that most inputs are still read to their end.
             7 if random.below(4) == 0 => input.truncate(place),
             8 if random.below(64) == 0 => {
                 let times = 2 + index(2000, random);
@@ -74,7 +74,7 @@ pub fn mutate(input: &mut Vec<u8>, random: &mut Random) {
     input.truncate(LENGTH_MAX);
 }
 
-/// A place below `bound`, which is not 0.
+/// A random index below `bound`, which is not 0.
 fn index(bound: usize, random: &mut Random) -> usize {
     usize::try_from(random.below(bound as u64)).unwrap_or(0)
 }

@@ -1,16 +1,16 @@
-//! What is promised of any bytes that a client of the NBD server sends.
+//! The promises for any bytes that a client of the NBD server sends.
 
 use destage_base::Random;
 use destage_serve::protocol::{
     BLOCK_MIN, Command, CommandKind, Export, PAYLOAD_MAX, Session, Step,
 };
 
-/// Bytes of an option that a session wants to see at once, at most; a write has its payload besides.
+/// The most bytes that a session may need at once: a header and the largest payload.
 const MESSAGE_MAX: usize = 28 + PAYLOAD_MAX as usize;
-/// Bytes of answers to one message, at most.
+/// The most bytes of answers to one message.
 const ANSWER_MAX: usize = 1 << 14;
 
-/// An export, one of a few kinds.
+/// A random export, of one of a few kinds.
 #[must_use]
 pub fn export(random: &mut Random) -> Export {
     Export {
@@ -22,7 +22,7 @@ pub fn export(random: &mut Random) -> Export {
     }
 }
 
-/// Changes numbers of `content` to those that matter.
+/// Overwrites up to three numbers of `content` with values at the limits of fields.
 pub fn distort(content: &mut [u8], random: &mut Random) {
     const EDGES: [u64; 12] = [
         0,
@@ -51,10 +51,10 @@ pub fn distort(content: &mut [u8], random: &mut Random) {
     }
 }
 
-/// What a session makes of `input` in pieces of at most `piece` bytes: all it says, and how many commands there were.
+/// Passes `input` to a session in pieces of `piece` bytes; returns all its answers and the number of commands.
 ///
 /// # Errors
-/// Says what was promised and not held. A panic is one more way to say so.
+/// Says which promise was broken. A panic is a broken promise, too.
 pub fn speaks(
     export: &Export,
     input: &[u8],
@@ -138,10 +138,11 @@ fn legal(export: &Export, command: &Command<'_>) -> Result<(), String> {
     }
 }
 
-/// Holds a session to all that is promised: the same whatever the pieces.
+/// Checks that a session keeps all promises and answers the same however its input is cut; returns the number of
+/// commands.
 ///
 /// # Errors
-/// As of [`speaks`].
+/// The errors of [`speaks`], or that the answers differ.
 pub fn survives(input: &[u8], random: &mut Random) -> Result<u64, String> {
     let export = export(random);
     let whole = speaks(&export, input, || input.len())?;

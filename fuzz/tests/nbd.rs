@@ -1,4 +1,4 @@
-//! The corpus of NBD sessions is replayed, whole, cut at every byte, and mutated.
+//! Replays the corpus of NBD sessions: each session whole, cut at every byte, and mutated.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::Random;
@@ -53,6 +53,6 @@ fn a_short_run_survives_and_hears_commands() {
                 .unwrap_or_else(|finding| panic!("{name} {round}: {finding}"));
         }
     }
-    // If nothing is ever understood, this tests nothing.
+    // Without commands that are understood, the test would show nothing.
     assert!(commands > 10_000, "{commands}");
 }

@@ -1,4 +1,4 @@
-//! The corpus is replayed with many options, and every format has a sound file in it.
+//! Replays the corpus with many options, and checks that it has a sound file for every format.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::Random;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[global_allocator]
 static MEMORY: destage_memory::Budget = destage_memory::Budget;
 
-/// The files of the corpus; none of them may take more than the budget from here on.
+/// The files of the corpus. From here on, reading one must not exceed the memory budget.
 fn corpus() -> Vec<PathBuf> {
     budget::install();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -77,6 +77,6 @@ fn a_short_run_survives_and_reads_something() {
                 .unwrap_or_else(|finding| panic!("{} {round}: {finding}", path.display()));
         }
     }
-    // Many mutations leave some request whole; if nothing is ever read, this tests nothing.
+    // Many mutations leave some requests intact; without any request the test would show nothing.
     assert!(read > 200, "{read}");
 }

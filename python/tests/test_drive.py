@@ -1,4 +1,4 @@
-"""Measured drives: Python says what the command line says."""
+"""Measured drives: the Python calls give the same results as the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results are those of the command line, to the byte."""
+"""Results equal those of the command line, byte for byte."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_a_study(tmp_path: Path) -> None:
     assert body(results.to_json()) == body(typed)
     assert len(results.to_pandas()) == len(results) > 0
     assert results.figures == json.loads(typed)["figures"]
-    # The report and its data stand beside the results, as the command leaves them.
+    # The report and its data are beside the results, as the command writes them.
     ours, theirs = (sorted((tmp_path / who / "examples").iterdir()) for who in ("mine", "typed"))
     assert [path.name for path in ours] == [path.name for path in theirs]
     assert "report.html" in [path.name for path in ours]
@@ -254,7 +254,7 @@ def test_the_course_of_a_run_is_a_table() -> None:
 
 @pytest.mark.parametrize("profile", sorted(destage.profiles()))
 def test_a_profile_is_the_same_device_as_on_the_command_line(profile: str) -> None:
-    """What a call does not name is the profile's: layer, buffer and size as well."""
+    """Layer, buffer and size that a call does not name are those of the profile."""
     typed = ["--workload", "zipf:requests=1500,footprint_pages=4000", "--profile", profile, "--json"]
     work = destage.Workload("zipf", requests=1500, footprint_pages=4000)
     assert body(destage.simulate(work, profile=profile).to_json()) == body(command("run", *typed))
@@ -280,7 +280,7 @@ def test_a_misspelt_metric_is_an_error() -> None:
 
 
 def test_files_are_written_into_what_is_there(tmp_path: Path) -> None:
-    """A link is followed, and a pipe stays one."""
+    """A symbolic link is followed, and a pipe remains a pipe."""
     result = destage.simulate(destage.Workload("zipf", requests=500))
     (tmp_path / "link.html").symlink_to("target.html")
     result.report(tmp_path / "link.html")

@@ -1,4 +1,4 @@
-"""In a notebook: results show themselves, progress is one bar, and an interrupt is heard."""
+"""In a notebook results are displayed, progress is a single bar, and an interrupt ends a run."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def test_a_notebook_shows_one_bar_and_can_interrupt(kernel: tuple[Any, Any]) -> 
     begin = time.monotonic()
     while len(shown) < 3 and time.monotonic() - begin < 60:
         message = client.get_iopub_msg(timeout=60)
-        # Nothing goes to standard error, which a notebook would keep line by line.
+        # Nothing may go to standard error, as a notebook would keep every line of it.
         assert message["msg_type"] != "stream", message["content"]
         if message["msg_type"] in ("display_data", "update_display_data"):
             shown.append(message)
-    # One output, which is replaced.
+    # One output, which is replaced in place.
     assert [message["msg_type"] for message in shown] == ["display_data", "update_display_data", "update_display_data"]
     assert len({message["content"]["transient"]["display_id"] for message in shown}) == 1
     text = shown[-1]["content"]["data"]["text/html"]
     assert "<progress" in text and "of 1,000,000,000 requests" in text
     manager.interrupt_kernel()
-    # The run would take many minutes, and says every now and then how far it is.
+    # The run would take many minutes, and reports its progress regularly.
     begin = time.monotonic()
     while time.monotonic() - begin < 60:
         message = client.get_iopub_msg(timeout=60)
@@ -63,7 +63,7 @@ def test_example_notebooks_run(path: Path, kernel: tuple[Any, Any]) -> None:
     cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
     kinds: set[str] = set()
     for cell in cells:
-        # They are kept without outputs.
+        # The notebooks are kept without outputs.
         assert cell["outputs"] == [] and cell["execution_count"] is None
         shown: list[dict[str, Any]] = []
         reply = client.execute_interactive("".join(cell["source"]), output_hook=shown.append, timeout=300)
@@ -71,7 +71,7 @@ def test_example_notebooks_run(path: Path, kernel: tuple[Any, Any]) -> None:
         for message in shown:
             data = message["content"].get("data", {})
             kinds |= set(data)
-            # What only has a name would be shown as text alone.
+            # A result without an HTML form would be displayed as text alone.
             assert "text/plain" not in data or len(data) > 1, (cell["source"], data)
     assert {"text/html", "image/png"} <= kinds
 
@@ -81,7 +81,7 @@ def test_each_result_shows_its_conclusion_a_table_with_units_and_its_page() -> N
     results = destage.compare(work, buffers=["lru", "fab"], sizes="256KiB..1MiB")
     shown = results._repr_html_()
     assert "response mean<small>ms</small>" in shown and "waf host" in shown
-    # A row a buffer, with its course over the sizes.
+    # One row per buffer, with its values over the sizes.
     assert len(re.findall("<tr>", shown)) == 3 and "<svg" in shown and "256 KiB \N{RIGHTWARDS ARROW} 1 MiB" in shown
     for sentence in results.conclusions:
         assert html.escape(sentence) in shown
@@ -137,7 +137,7 @@ def test_a_click_opens_the_page(browser: Any) -> None:
     cell = f"<!doctype html><meta charset=utf-8><title>cell</title>{results._repr_html_()}"
     context = browser.new_context()
     try:
-        # As a notebook is: from a server. Nothing goes over the network.
+        # The page comes from a server, as in a notebook, but nothing goes over the network.
         context.route("http://notebook.example/", lambda route: route.fulfill(body=cell, content_type="text/html"))
         page = context.new_page()
         errors: list[str] = []

@@ -1,4 +1,4 @@
-"""Recorded traces, where they are (`DESTAGE_SHARED`): a result, or one sentence that leads to one, without reading anything before."""
+"""Recorded traces, if they are there (`DESTAGE_SHARED`): each gives a result without any setting; other files give an error of one line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_trace_as_it_is(trace: Path) -> None:
         result = destage.simulate(trace)
     assert result.metrics["host.requests"] > 500
     assert result.metrics["response.mean_ms"] > 0
-    # What is said is of the trace, in a line each.
+    # Each warning has one line.
     assert [str(warning.message) for warning in said if "\n" in str(warning.message)] == []
 
 

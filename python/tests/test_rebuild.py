@@ -1,4 +1,4 @@
-"""A Rust file that is edited is in use the next time. `make python-rebuild` runs it: it builds a copy of the project."""
+"""An edited Rust file is in use at the next import. `make python-rebuild` runs this test, which builds a copy of the project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
 
 def built(copy: Path) -> str:
-    """The version that the package says it has, after `maturin develop` as in `make python`."""
+    """The version that the package reports after `maturin develop`, as in `make python`."""
     environment = {**os.environ, "CARGO_TARGET_DIR": str(TARGET), "VIRTUAL_ENV": sys.prefix}
     maturin = Path(sys.executable).parent / "maturin"
     subprocess.run([maturin, "develop", "--quiet", "--skip-install"], cwd=copy, env=environment, check=True)

@@ -1,6 +1,6 @@
-"""The report in a browser: nothing is asked for, everything is there, and what can be pressed does something.
+"""The report in a browser: it requests nothing from outside, shows all data, and all its controls work.
 
-Pictures of the pages are left in target/report. The browser is Debian's chromium (`make tools`).
+Screenshots of the pages are left in target/report. The browser is Debian's chromium (`make tools`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PARTS = ["queue", "bus", "slot", "slot_gc", "die", "die_gc", "flash"]
 
 
 def data(page: str) -> dict[str, Any]:
-    """What a page shows."""
+    """The data that a page contains."""
     return json.loads(page.split('<script type="application/json" id="data">')[1].split("</script>")[0])
 
 
@@ -41,7 +41,7 @@ def crossed() -> destage.Results:
 
 
 def explained(text: str) -> str:
-    """The document of a run with what explains one, of the shape that docs/EXPLAIN.md has."""
+    """The document of a run with an `explained` part of the shape that docs/EXPLAIN.md describes."""
     document = json.loads(text)
     spread = {"from_ms": [0.1, 1.0, 9.0], "to_ms": [0.1, 1.1, 9.5], "requests": [90, 9, 1]}
     spread |= {f"{part}_ms": [1.0 * place, 2.0, 3.0] for place, part in enumerate(PARTS)}
@@ -116,7 +116,7 @@ def test_a_report_of_all_schemes_stays_small(tmp_path: Path, crossed: destage.Re
 
 
 class Opened:
-    """A page in the browser, with what went wrong in it."""
+    """A page in the browser, with the errors that occurred in it."""
 
     def __init__(self, context: Any, path: Path) -> None:
         self.page = context.new_page()
@@ -132,7 +132,7 @@ class Opened:
             self.wrong.append(f"asks for {url}")
 
     def see_all(self) -> None:
-        """Charts are drawn when they come into sight."""
+        """Scrolls through the page, as charts are drawn when they come into view."""
         height = self.page.evaluate("document.documentElement.scrollHeight")
         for place in range(0, height, 500):
             self.page.evaluate(f"scrollTo(0, {place})")
@@ -141,11 +141,11 @@ class Opened:
         self.settle()
 
     def settle(self) -> None:
-        """What an action changes is drawn with the next frame, and what comes into sight is told with one: a busy machine takes its time for them."""
+        """Waits for three frames: changes are drawn with the next frame, which takes its time on a busy machine."""
         self.page.evaluate("new Promise((done) => { let frames = 3; const next = () => (frames-- ? requestAnimationFrame(next) : setTimeout(done)); next(); })")
 
     def charts(self) -> list[tuple[float, float, int]]:
-        """Width, height and number of drawn things of each chart."""
+        """Width, height and number of drawn elements of each chart."""
         found = self.page.locator(".plot").evaluate_all(
             "all => all.map((plot) => { const svg = plot.querySelector('svg'); const box = svg ? svg.getBoundingClientRect() : { width: 0, height: 0 };"
             " return [box.width, box.height, plot.querySelectorAll('svg path, svg rect').length]; })"
@@ -169,12 +169,12 @@ Open = Callable[..., Opened]
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Open]:
-    """Opens pages. What goes wrong in one of them fails the test."""
+    """Opens pages; an error in one of them fails the test."""
     pages: list[Opened] = []
     contexts = []
 
     def open_one(path: Path, picture: str | None = None, **how: Any) -> Opened:
-        # What a test waits for is evaluated, which the page itself allows nobody.
+        # The tests evaluate scripts in the page, which the policy of the page would forbid.
         contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "bypass_csp": True, **how}))
         page = Opened(contexts[-1], path)
         pages.append(page)
@@ -204,7 +204,7 @@ def test_charts_are_there_and_legend_metric_and_axis_change_them(tmp_path: Path,
     assert without.count("<path") < whole.count("<path")
     key.press("Enter")
     assert key.get_attribute("aria-pressed") == "true" and page.drawn().count("<path") == whole.count("<path")
-    # The others are dimmed.
+    # The other series are dimmed.
     page.page.locator("#explore .legend button[data-series=fifo]").hover()
     page.page.wait_for_function("""document.querySelector(".plot svg").innerHTML.includes('stroke-opacity="0.12"')""")
     choose = page.page.locator("#explore select")
@@ -250,7 +250,7 @@ vary = { "host.queue_depth" = [1, 8] }
     page = opened(tmp_path / "kept" / "s" / "report.html")
     names = page.page.locator("#explore .legend button[data-series]").all_inner_texts()
     assert sorted(names) == sorted(f"{name}, {buffer}, host.queue_depth={depth}" for name in ("near", "far") for buffer in ("lru", "fifo") for depth in (1, 8))
-    # The axis may still be one of them.
+    # The axis may still be one of the parameters that the legend leaves out.
     assert "trace.lba_shift" in page.page.locator("#explore select").nth(1).inner_text()
 
 
@@ -298,7 +298,7 @@ def test_tables_sort_filter_and_show_other_columns(tmp_path: Path, results: dest
     page.page.locator("#runs thead button", has_text="evictions").click()
     numbers = [float(text.replace(",", "")) for text in page.column(place) if text != "-"]
     assert numbers == sorted(numbers, reverse=True)
-    # What has no value comes last either way.
+    # Rows without a value come last in both directions.
     page.page.locator("#runs thead button", has_text="size").click()
     page.page.locator("#runs thead button", has_text="size").click()
     assert page.column(2) == ["16 MiB"] * 3 + ["4 MiB"] * 3 + ["1 MiB"] * 3 + ["-"]
@@ -320,7 +320,7 @@ def test_a_search_shows_what_was_asked_for(tmp_path: Path, opened: Open) -> None
     heads = [head.replace("\n", "").split("\u2195")[0].strip() for head in page.page.locator("#runs thead th").all_inner_texts()]
     assert heads[:2] == ["buffer", "reached"] and heads[2].startswith("waf.bytes") and heads[3].startswith("buffer.evictions"), heads
     assert "goal: &lt;9" in page.drawn()
-    # Two runs confirm; what the third reaches was seen without a clock.
+    # Two runs confirm an answer; the third one is known only from a run without a clock.
     assert page.column(2) == ["yes", "yes", "yes, without a clock"]
     page.page.locator("#runs summary").click()
     page.page.get_by_label("size", exact=True).check()
@@ -357,7 +357,7 @@ def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Result
     page = opened(path, "all")
     assert page.page.locator("#explore .legend button[data-series]").count() > 30
     assert page.page.locator("#runs tbody tr").count() == len(crossed)
-    # A row a scheme, the best first and named in the chart; a column a size, and three before them.
+    # One row per scheme, the best first and named in the chart; one column per size, after three others.
     ranking = page.page.locator(".ranking tbody tr")
     schemes = {run.parameters["buffer.kind"] for run in crossed}
     assert ranking.count() == len(schemes) and page.page.locator(".ranking thead th").count() == 3 + 8
@@ -370,7 +370,7 @@ def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Result
     leader = ranking.first.locator("th").inner_text()
     assert leader in page.page.locator("#explore .plot svg").inner_html()
     assert page.page.locator("#explore").inner_text().count("belady and infinite are bounds and have no rank.") == 1
-    # Below its table the command names the first five.
+    # The command names the first five below its table.
     sizes = ",".join(f"{256 << power}KiB" for power in range(8))
     said = command("compare", "--workload", "mixed:requests=1000", "--buffers", "all", "--sizes", sizes, "--set", "flash.blocks_per_plane=40")
     told = " ".join(said.split()).split("Nearest to the best response.mean_ms over all sizes, with the mean factor to it: ")[1].split(". ")[0]
@@ -383,7 +383,7 @@ def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Result
     assert page.drawn() != whole
     assert page.page.locator(".wide thead th").first.evaluate("head => getComputedStyle(head).position") == "sticky"
     assert page.page.title() == "mixed:requests=1000: Comparison of write buffers"
-    # How long it takes is a figure to read, of a machine that does other things as well.
+    # The time to open is recorded and not checked, as the machine may be busy.
     seconds = page.page.evaluate("performance.getEntriesByName('ready')[0].startTime") / 1000
     (PICTURES / "opening.txt").write_text(f"{len(crossed)} runs: {path.stat().st_size / 1e6:.2f} MB, open after {seconds:.2f} s\n")
 
@@ -455,7 +455,7 @@ def test_each_run_of_a_comparison_is_explained(tmp_path: Path, results: destage.
     one = json.loads(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()))["explained"]
     document = json.loads(results.to_json())
     for index, run in enumerate(document["runs"]):
-        # One that failed has none.
+        # A failed run has no explanation.
         if index != 1:
             run["explained"] = json.loads(json.dumps(one))
     page = opened(written(json.dumps(document), tmp_path / "explained.html"), "explained")
@@ -482,7 +482,7 @@ def test_odd_results_have_a_page(tmp_path: Path, opened: Open) -> None:
         assert "é中 & \"x\".csv" in page.page.locator("#heading").inner_text()
         assert page.page.locator("#runs tbody tr").count() == len(document)
         assert all(width > 300 and height > 100 for width, height, _ in page.charts())
-    # A document whose names would end the script that holds it.
+    # A document with names that would end the script element that contains it.
     document = json.loads(flat.to_json())
     for run in document["runs"]:
         run["trace"] = "</script><img src=x onerror=alert(1)>"
@@ -536,7 +536,7 @@ def test_paper_has_all_of_it(tmp_path: Path, results: destage.Results, crossed: 
     crossed.report(tmp_path / "all.html")
     text = printed(tmp_path / "all.html")
     for run in crossed:
-        # Of each row its last column, which would be cut first.
+        # The last column of each row, which would be cut off first.
         assert f"{run.metrics['waf.host']:.3g}"[:3] in text
     run = written(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()), tmp_path / "run.html")
     text = printed(run)

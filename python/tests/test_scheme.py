@@ -14,7 +14,7 @@ from conftest import Rows, command, requests
 
 
 class Lru(destage.Scheme):
-    """As `lru`, and keeps what it answered."""
+    """Behaves like `lru`."""
 
     name = "python-lru"
 
@@ -42,7 +42,7 @@ class Lru(destage.Scheme):
 
 
 class Keeping(Lru):
-    """Writes its answers where a copy can, too."""
+    """Also keeps its answers in the class, as a copy of the scheme runs."""
 
     kept: list[list[int]] = []
 
@@ -75,7 +75,7 @@ def test_it_stands_beside_others() -> None:
     results = destage.compare(work, buffers=["lru", scheme, scheme], sizes=["256KiB", "1MiB"], threads=2)
     lru, mine = results[:2], results[2:]
     assert [run.metrics for run in lru] == [run.metrics for run in mine]
-    # The instance is a pattern; what ran were copies.
+    # The given instance is only a pattern; copies of it ran.
     assert len(scheme.pages) == 0
     curves = destage.curve(work, buffers=["lru", scheme], sizes="256KiB..1MiB")
     hits = [[point["buffer.write_hits"] for point in curve["points"]] for curve in curves.curves]
@@ -182,14 +182,15 @@ def test_it_is_let_go() -> None:
     destage.simulate(destage.Workload("uniform", requests=100), buffer=scheme)
     del scheme
     gc.collect()
-    # What a thread without the interpreter let go is given back when the interpreter next looks.
+    # A reference that was released without the interpreter is dropped at the next call into the package.
     destage.buffers()
     gc.collect()
     assert seen() is None
 
 
 def test_its_speed() -> None:
-    # Time of the processor, and far below what a release build does (docs/PYTHON.md), so that a slow and busy machine passes.
+    # Processor time, with a limit far below the speed of a release build (docs/PYTHON.md), so that the test passes on
+    # a slow and busy machine.
     work = destage.Workload("uniform", requests=30_000)
     begin = time.process_time()
     result = destage.simulate(work, buffer=Lru())

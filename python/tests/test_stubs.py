@@ -1,4 +1,4 @@
-"""The types that are promised are those that are there."""
+"""The declared types match the module."""
 
 from __future__ import annotations
 

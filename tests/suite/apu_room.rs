@@ -1,7 +1,7 @@
-//! What a page of a set-associative cache waits for: two pages that share a line, with other lines empty.
+//! What a page waits for in a set-associative cache if two pages share a line while other lines are empty.
 //!
-//! Pages 0 and 4 meet in a direct-mapped cache of four lines. A write of a page is in the device after 8 sectors
-//! on the host bus, 1.9072 us; a program takes 302.4 us.
+//! Pages 0 and 4 share a line of a direct-mapped cache of four lines. A written page is in the device after 8
+//! sectors on the host bus, 1.9072 us; a program takes 302.4 us.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -17,7 +17,7 @@ use destage_trace::{Operation, Request};
 const BUS: Ticks = 8 * 2384 * TICKS_PER_US / 10_000;
 const PROGRAM: Ticks = 3024 * TICKS_PER_US / 10;
 
-/// Response times of writes of one page each at these times.
+/// Response times of writes of one page each, given as arrival and page.
 fn responses(buffer: &str, writes: &[(Ticks, u64)]) -> Vec<Ticks> {
     let request = |&(arrival, page): &(Ticks, u64)| Request {
         arrival,
@@ -55,7 +55,7 @@ fn the_on_demand_update_of_its_own_line_is_waited_for() {
 
 #[test]
 fn a_write_back_that_still_runs_in_its_own_line_is_waited_for() {
-    // Page 0 is written back from 2 ms after its write on; page 4 comes 100 us later.
+    // Page 0 is written back 2 ms after its write; page 4 arrives 100 us later.
     let arrival = BUS + 2 * TICKS_PER_MS + 100 * TICKS_PER_US;
     let writes = [(0, 0), (arrival, 4)];
     assert_eq!(
@@ -70,7 +70,7 @@ fn a_write_back_that_still_runs_in_its_own_line_is_waited_for() {
 
 #[test]
 fn a_line_written_back_and_written_again_is_free_after_both_programs() {
-    // Page 0 is written again while its write-back runs, and then has to leave for page 4.
+    // Page 0 is written again while its write-back runs, and must then be evicted for page 4.
     let idle = BUS + 2 * TICKS_PER_MS;
     let again = idle + 100 * TICKS_PER_US;
     let arrival = idle + 200 * TICKS_PER_US;

@@ -1,4 +1,4 @@
-//! Dies that share channels: closed forms to the tick, and the same results where sharing changes nothing.
+//! Dies that share channels: closed forms to the nanosecond, and equal results if each die has a channel of its own.
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US};
@@ -6,8 +6,8 @@ use destage_tests::{Responses, run_reference, run_timed, single_pages};
 use destage_trace::{Operation, Request};
 use destage_workload::find;
 
-/// Responses in nanoseconds of `requests` to a device of four dies without a buffer: 40 us read, 200 us program, 10 us a page on
-/// the channel, no time on the host's bus.
+/// Response times in nanoseconds of `requests` on a device of four dies without a buffer: 40 us to read, 200 us to
+/// program, 10 us to transfer a page on the channel, no time on the host bus.
 fn responses(pairs: &[&str], requests: &[Request]) -> Vec<u64> {
     let device = [
         "flash.dies=4",
@@ -33,7 +33,7 @@ fn writes_to_two_dies_of_a_channel_follow_each_other_onto_it() {
     assert_eq!(responses(&[], &both), [210_000, 210_000]);
     assert_eq!(responses(&["flash.channels=4"], &both), [210_000, 210_000]);
     assert_eq!(responses(&["flash.channels=1"], &both), [210_000, 220_000]);
-    // Pages 0 and 2 are on dies 0 and 2, which share the first of two channels; page 1 is on the other.
+    // Pages 0 and 2 are on dies 0 and 2, which share the first of two channels; page 1 uses the second channel.
     let three = single_pages(&[
         (0, 0, Operation::Write),
         (0, 1, Operation::Write),
@@ -53,10 +53,10 @@ fn a_read_books_the_channel_for_later_and_a_write_goes_before() {
         (500 * US, 0, Operation::Read),
         (501 * US, 1, Operation::Write),
     ]);
-    // The read's data are on the channel from 540 to 550 us, those of the write from 501 to 511.
+    // The data of the read use the channel from 540 to 550 us, those of the write from 501 to 511 us.
     let shared = responses(&["flash.channels=1"], &pages);
     assert_eq!(shared[2..], [50_000, 210_000]);
-    // Ten microseconds before the read's data, a write's do not fit any more.
+    // The write arrives 5 us before the data of the read, so its own 10 us of data no longer fit before them.
     let mut late = pages.clone();
     late[3].arrival = 535 * US;
     assert_eq!(responses(&["flash.channels=1"], &late)[3], 15_000 + 210_000);
@@ -73,7 +73,7 @@ fn status_and_command_belong_to_a_read_and_not_to_a_program() {
 #[test]
 fn programs_and_reads_take_what_the_type_of_their_page_takes() {
     let of_three = "flash.program_times_us=100/200/400";
-    // One die, so that page after page of a block is written; each waits for the one before.
+    // All pages are on one die, so a block is written page after page; each write waits for the one before.
     let writes: Vec<_> = (0..14)
         .map(|page| (page * TICKS_PER_MS, page, Operation::Write))
         .collect();
@@ -81,7 +81,7 @@ fn programs_and_reads_take_what_the_type_of_their_page_takes() {
     let types = [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2];
     let times = types.map(|page_type| 10_000 + [100_000, 200_000, 400_000][page_type]);
     assert_eq!(responses(&["flash.dies=1", of_three], &all), times);
-    // Of two types, pages take turns; reads have times of their own.
+    // With two types of pages, the types alternate; reads have times of their own.
     all.truncate(2);
     all.extend(single_pages(&[
         (20 * TICKS_PER_MS, 0, Operation::Read),

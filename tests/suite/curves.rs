@@ -1,15 +1,15 @@
-//! Curves of recorded traces from one pass, against a run of each size.
+//! Curves of recorded traces from one pass, compared with a run of each size.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage::{CurvePlan, Effort, Grid, Input, Reading, Settings, compare, curve};
 use destage_tests::{is_whole, outside};
 
-/// Requests of a trace: the first, and all by `make whole`.
+/// The first 20,000 requests of a trace; with `make whole`, all of them.
 fn requests() -> Option<u64> {
     (!is_whole()).then_some(20_000)
 }
 
-/// Sizes that are compared, of those at which something changes: more by `make whole`.
+/// The number of sizes that are compared, out of those at which the curve changes.
 fn sizes() -> usize {
     if is_whole() { 40 } else { 12 }
 }

@@ -1,10 +1,11 @@
-//! A profile that was fitted to a measured drive is held to the loads that it was not fitted on.
+//! A profile that was fitted to a measured drive must agree with the drive at loads to which it was not fitted.
 
 use destage::drive::{CheckPlan, Measurements, Scale, check};
 use destage::{Effort, Settings};
 use destage_tests::outside;
 
-/// What a fit to the loads of 10,000, 40,000 and 70,000 writes a second and to the saturated rate of this drive says (docs/DRIVES.md).
+/// The result of a fit to 10,000, 40,000 and 70,000 writes per second and to the saturated rate of this drive
+/// (docs/DRIVES.md).
 const DRIVE: &str = "SK Hynix PE8110 960 GB";
 const FITTED: [&str; 14] = [
     "device.firmware_cores=256",
@@ -22,11 +23,12 @@ const FITTED: [&str; 14] = [
     "buffer.mqsim_filter_us=0",
     "buffer.bg_destage=false",
 ];
-/// Loads that were fitted on.
+/// The loads, in writes per second, to which the profile was fitted.
 const KNOWN: [&str; 3] = ["10000", "40000", "70000"];
 
-/// The mechanisms hold it, and not the search: reads under writes come out right at other loads, and writes wait for nothing before the drive is
-/// saturated. With channels of `datacenter-tlc` or its buffer they do not.
+/// The mechanisms of the model give the agreement, not the search: read latencies under writes are right at other
+/// loads, and writes are not delayed before the drive is saturated. With the channels or the buffer of
+/// `datacenter-tlc` they do not agree.
 #[test]
 #[ignore = "needs reference results"]
 fn a_fitted_drive_does_what_it_was_not_fitted_on() {
@@ -50,7 +52,7 @@ fn a_fitted_drive_does_what_it_was_not_fitted_on() {
         .iter()
         .position(|name| name == "offered_writes_per_s");
     let load = load.unwrap();
-    // One load beyond saturation says where that is; the others beyond it say the same.
+    // One load beyond saturation shows where it is; the other loads beyond it would show the same and are left out.
     measured.rows.retain(|row| {
         let text = row.fields[load].as_str();
         let offered: u32 = text.parse().unwrap();

@@ -1,4 +1,4 @@
-//! What must hold of every run, whatever the device, the buffer and the requests.
+//! What must hold for every run, whatever the device, the buffer and the requests.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use destage_base::parameter::Value;
@@ -14,7 +14,7 @@ use destage_sim::source::Source;
 use destage_tests::Responses;
 use destage_trace::{Operation, Request};
 
-/// A device of 2 x 2 planes with 24 blocks of 8 pages, and a buffer of 16 pages.
+/// A device of 2 x 2 planes, each with 24 blocks of 8 pages, and a buffer of 16 pages.
 const SMALL: [&str; 7] = [
     "flash.dies=2",
     "flash.planes_per_die=2",
@@ -69,7 +69,7 @@ fn request(arrival: Ticks, page: u64, pages: u32, operation: Operation) -> Reque
     }
 }
 
-/// Requests of all kinds over 400 pages, half of them to a tenth of it.
+/// Requests of all kinds over about 400 pages; half of them go to a tenth of the pages.
 fn mixture(seed: u64, count: usize) -> Vec<Request> {
     let mut random = Random::new(seed);
     let mut now = 0;
@@ -97,7 +97,7 @@ fn mixture(seed: u64, count: usize) -> Vec<Request> {
         .collect()
 }
 
-/// Cause and pages of every record, in order.
+/// Cause and pages of each destage record, in order.
 #[derive(Default)]
 struct Destages(Vec<(&'static str, Vec<u64>)>);
 
@@ -113,7 +113,7 @@ impl Observer for Destages {
 
 #[test]
 fn timing_decides_nothing() {
-    // Schemes that ask how busy the device is, or forget what was written a second ago, are meant to depend on it.
+    // Schemes that ask how busy the device is, or forget old writes by the clock, depend on timing by design.
     let depends = |row: &SchemeRow| row.family == "device" || row.name == "mqsim";
     for row in SCHEMES.iter().filter(|row| !depends(row)) {
         for seed in 0..4 {
@@ -122,7 +122,7 @@ fn timing_decides_nothing() {
                 let chosen = format!("buffer.kind={}", row.name);
                 let all: Vec<_> = pairs.iter().copied().chain([chosen.as_str()]).collect();
                 let config = config(&all);
-                // Idle work is the one thing that happens by the clock.
+                // Work in idle time depends on the clock, so its records are left out.
                 let mut destages = Destages::default();
                 simulate(&config, &requests, &mut destages);
                 destages.0.retain(|(cause, _)| *cause != "idle");
@@ -146,10 +146,10 @@ fn timing_decides_nothing() {
                 ],
             ] {
                 if row.name == "nvmevirt" && other.contains(&"ftl.kind=none") {
-                    // Without flash a page that is written again keeps its address.
+                    // Without flash, a page that is written again keeps its address.
                     continue;
                 }
-                // The host's scheduler may reorder requests of a burst; one at a time it cannot.
+                // The host's scheduler may reorder requests of a burst, but not with one request at a time.
                 let fixed = ["host.queue_depth=1", "host.scheduler=fifo"];
                 let reference = sequence(&fixed);
                 let both: Vec<_> = fixed.iter().chain(other).copied().collect();
@@ -204,10 +204,10 @@ fn every_request_completes_on_any_device() {
         assert_eq!(responses.by_index.len(), requests.len(), "{pairs:?}");
         assert!(responses.by_index.iter().all(Option::is_some), "{pairs:?}");
         assert_eq!(count("host.completed"), requests.len() as f64, "{pairs:?}");
-        // What was given to the FTL is what the buffer let go, or everything without one.
+        // The FTL programs the pages that the buffer destages.
         let (given, destaged) = (count("flash.programs.host"), count("buffer.destaged_pages"));
         if pairs.contains(&"flash.parallel_units=2") && pairs.contains(&"flash.copy_back=true") {
-            // A page that is in a batch twice is programmed once.
+            // A page that occurs twice in a batch is programmed once.
             assert!(given <= destaged, "{pairs:?}");
         } else {
             assert_eq!(given, destaged, "{pairs:?}");
@@ -266,7 +266,7 @@ fn a_buffer_without_a_page_is_no_buffer() {
     }
 }
 
-/// Response times in ms of `requests` on the small device.
+/// Response times of `requests` in ms on the small device.
 fn responses(pairs: &[&str], requests: &[Request]) -> Vec<f64> {
     let mut responses = Responses::default();
     simulate(&config(pairs), requests, &mut responses);
@@ -277,7 +277,8 @@ fn responses(pairs: &[&str], requests: &[Request]) -> Vec<f64> {
         .collect()
 }
 
-/// Program and transfer of one 4096-byte page, and of its 8 sectors over the host bus, in ms.
+/// In ms: program and transfer of a 4096-byte page, read and transfer of such a page, its 8 sectors on the host
+/// bus.
 const PROGRAM_MS: f64 = 0.2 + 0.1024;
 const READ_MS: f64 = 0.025 + 0.1024;
 const BUS_MS: f64 = 8.0 * 0.000_238_4;
@@ -319,7 +320,7 @@ fn a_buffered_write_costs_the_bus_and_a_forced_one_its_program() {
             BUS_MS + READ_MS,
         ],
     );
-    // A buffer that survives power loss has nothing to do for either.
+    // A buffer that survives power loss ignores FUA and flush.
     let expected = [BUS_MS, BUS_MS, BUS_MS, 0.0, 0.0, BUS_MS];
     assert_times(
         &responses(&["buffer.flush_mode=ignore"], &requests),
@@ -329,7 +330,7 @@ fn a_buffered_write_costs_the_bus_and_a_forced_one_its_program() {
 
 #[test]
 fn a_write_that_finds_the_buffer_full_waits_for_a_slot() {
-    // One slot: the second write waits until the first page is programmed.
+    // With one slot, each further write waits until the page before it is programmed.
     let requests = [
         request(0, 0, 1, Operation::Write),
         request(TICKS_PER_MS, 1, 1, Operation::Write),

@@ -1,4 +1,4 @@
-//! Stand-ins against the recorded traces that they stand for, on seeds 1 to 3: those fitted, and those built in.
+//! Fitted and built-in stand-ins, compared with the recorded traces that they replace, on up to three seeds.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage::{Effort, Input, Reading, Residual, Settings, figures, fit};
@@ -6,13 +6,13 @@ use destage_base::parameter::Values;
 use destage_tests::{is_whole, outside};
 use destage_workload::find;
 
-/// Cells with fewer evictions are left to chance.
+/// Cells of the comparison with fewer evictions are not checked, as chance decides them.
 const LEAST_EVICTIONS: f64 = 50.0;
-/// Per cent that evictions may differ by, and mean response.
+/// Largest allowed differences in per cent: of the evictions, and of the mean response time.
 const MOST_EVICTIONS: f64 = 15.0;
 const MOST_RESPONSE: f64 = 30.0;
 
-/// What of a stand-in's residuals is more than it may be.
+/// The residuals of a stand-in that exceed the allowed differences, as text.
 fn too_much(seed: u64, rows: &[Residual]) -> Vec<String> {
     assert_eq!(rows.len(), 16);
     let mut wrong = Vec::new();
@@ -33,17 +33,17 @@ fn too_much(seed: u64, rows: &[Residual]) -> Vec<String> {
     wrong
 }
 
-/// How many seeds are tried: one, and three by `make whole`, which takes minutes.
+/// The number of seeds: one, and three with `make whole`, which takes minutes.
 fn seeds() -> u64 {
     if is_whole() { 3 } else { 1 }
 }
 
-/// How many requests of a trace and of the stand-ins are run: the first 20,000, and all by `make whole`.
+/// The number of requests of a trace and of its stand-ins: the first 20,000, and all with `make whole`.
 fn requests() -> Option<u64> {
     (!is_whole()).then_some(20_000)
 }
 
-/// A built-in workload that stands for a trace, with what is set of it.
+/// A built-in workload that replaces a trace, with the parameters that are set.
 type BuiltIn = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// The requests of a built-in workload.
@@ -61,8 +61,9 @@ fn made((name, pairs): BuiltIn, seed: u64) -> Input {
     Input::requests(name, requests)
 }
 
-/// Holds the stand-in that is fitted to a trace, and the one that is built in, if there is one, to the trace: evictions
-/// of all schemes, and mean responses. The trace itself runs once for both, which takes as long as a stand-in.
+/// Compares the stand-in that is fitted to a trace, and the built-in one if there is one, with the trace: evictions
+/// of all schemes, and mean response times. The trace itself runs once for both, because a run of it takes as long as
+/// a run of a stand-in.
 fn held(trace: &str, built_in: Option<BuiltIn>) {
     let reading = Reading {
         limit: requests(),
@@ -88,7 +89,7 @@ fn held(trace: &str, built_in: Option<BuiltIn>) {
 #[test]
 #[ignore = "needs recorded traces"]
 fn tpcc_built_in() {
-    // Writes only, as the workload that it stands for.
+    // Only the writes, as the workload `standin-tpcc` has no reads.
     let reading = Reading {
         writes_only: true,
         ..Reading::default()
@@ -140,7 +141,7 @@ fn postmark() {
 #[test]
 #[ignore = "needs recorded traces"]
 fn iozone() {
-    // The stand-in has the phases of the whole trace, and not of its beginning.
+    // The stand-in has the phases of the whole trace, so it cannot be compared with the beginning alone.
     let built_in = is_whole().then_some(("standin-iozone", &[][..]));
     held("iozone-100k.disksim.zst", built_in);
 }

@@ -1,4 +1,4 @@
-//! The house rules that a machine can check: who may use whom, what may be said where.
+//! The house rules that a test can check: which crate may use which, and which texts may say what.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use destage_ftl::FTLS;
 use destage_sim::parameters::PARAMETERS;
 use destage_tests::root;
 
-/// Which crates of the project each crate may use.
+/// The crates of the project that each crate may use.
 const LAYERS: [(&str, &[&str]); 16] = [
     ("base", &[]),
     ("memory", &[]),
@@ -40,13 +40,13 @@ const BELOW_ALL: &[&str] = &[
     "base", "buffer", "nand", "ftl", "device", "trace", "workload", "sim", "destage", "study",
     "report", "serve", "memory",
 ];
-/// The wheel carries the command line.
+/// The wheel contains the command line.
 const ABOVE_ALL: &[&str] = &["destage", "study", "report", "memory", "cli"];
-/// The one crate with unsafe code, for a reason its manifest gives. All others have the lints of the workspace.
+/// The only crate with unsafe code; its manifest gives the reason. All other crates use the lints of the workspace.
 const UNSAFE: &str = "memory";
-/// Crates that have to run without an operating system.
+/// Crates that must run without an operating system.
 const NO_STD: [&str; 5] = ["base", "buffer", "nand", "ftl", "device"];
-/// Crates that `NO_STD` crates may use from elsewhere.
+/// External crates that `NO_STD` crates may use.
 const NO_STD_DEPENDENCIES: [&str; 0] = [];
 
 fn manifests() -> BTreeMap<String, toml::Table> {
@@ -148,7 +148,7 @@ fn files_are_documented_and_finished() {
     sources(&root().join("crates"), &mut files);
     sources(&root().join("tests/suite"), &mut files);
     assert!(files.len() > 40, "only {} source files found", files.len());
-    // Written apart so that this file does not find itself.
+    // Composed, so that this file does not find itself.
     let markers = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"]].map(|parts| parts.concat());
     for file in files {
         let text = std::fs::read_to_string(&file).expect("text");
@@ -166,7 +166,8 @@ fn files_are_documented_and_finished() {
     }
 }
 
-/// Whoever asks the core finds the words, and only it knows by which key a user sets what.
+/// The texts of the core crates name no configuration keys: only the caller of the core knows by which key a user
+/// sets a value.
 #[test]
 fn the_core_names_no_keys() {
     let global = PARAMETERS.iter().map(|row| row.name.to_owned());
@@ -181,7 +182,8 @@ fn the_core_names_no_keys() {
     for name in NO_STD {
         sources(&root().join("crates").join(name).join("src"), &mut files);
     }
-    // A row says what it needs and excludes as a condition on another row.
+    // A row lists what it requires and excludes as conditions on other rows, which have the form of a key with a
+    // value.
     let is_condition = |literal: &str| {
         let ends = [" = ", " > "].map(|sign| literal.find(sign));
         let end = ends.into_iter().flatten().min();
@@ -202,11 +204,11 @@ fn the_core_names_no_keys() {
 
 #[test]
 fn one_place_looks_for_outside_data() {
-    // A test that looks for them itself can pass without them.
+    // A test that looked for outside data by itself could pass silently without them.
     let mut files = Vec::new();
     sources(&root().join("crates"), &mut files);
     sources(&root().join("tests"), &mut files);
-    // Written apart so that this file does not find itself.
+    // Composed, so that this file does not find itself.
     let variable = ["DESTAGE", "_SHARED"].concat();
     let place = root().join("tests/suite/lib.rs");
     let looks = |file: &&PathBuf| {
@@ -217,10 +219,10 @@ fn one_place_looks_for_outside_data() {
     assert_eq!(found, [&place]);
 }
 
-/// The library speaks of its own names; the command line puts its options in their place.
+/// The library's errors use the names of its own arguments; the command line replaces them by its options.
 #[test]
 fn no_error_of_the_library_names_an_option() {
-    // Pages about a command quote it, and a line for a shell is one that a user copies.
+    // Allowed: texts about a command that quote it, and the line for a shell that a user copies.
     const COMMANDS: [&str; 9] = [
         "`destage reproduce ",
         "\"destage reproduce p",
@@ -260,9 +262,9 @@ fn no_error_of_the_library_names_an_option() {
     assert!(offending.is_empty(), "{}", offending.join("\n"));
 }
 
-/// The most fields of a structure: one with more holds more than one idea.
+/// The most fields that a structure may have: with more, it holds more than one idea.
 const MOST_FIELDS: usize = 14;
-/// Structures with more, of today. The list only becomes shorter.
+/// Structures that already have more. The list may only become shorter.
 const LARGER: [&str; 13] = [
     "crates/destage/src/size/mod.rs Answers",
     "crates/ftl/tests/suite/naive/streams.rs Die",
@@ -279,8 +281,8 @@ const LARGER: [&str; 13] = [
     "tests/suite/cache/suspended.rs Die",
 ];
 
-/// The structures of `text` with more than [`MOST_FIELDS`] fields. What a macro makes of a table has a field for each row of it, and is
-/// none of them: the keys of a section, the statistics of a trace.
+/// The structures of `text` with more than [`MOST_FIELDS`] fields. A structure that a macro makes of a table is not
+/// counted, as it has a field for each row of the table: the keys of a section, the statistics of a trace.
 fn with_many_fields(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let (mut table, mut current) = (false, None);
@@ -368,7 +370,7 @@ fn a_structure_has_few_fields() {
     );
 }
 
-/// The files of the project that `text` names between backquotes by their path from the root.
+/// The files of the project that `text` names in backquotes by their path from the root.
 fn named_files(text: &str) -> impl Iterator<Item = &str> {
     const FOLDERS: [&str; 8] = [
         "benches/",

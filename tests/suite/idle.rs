@@ -1,6 +1,6 @@
-//! Idle work over the event model: a cache of 4 lines in 2 sets over 2 packages, written 0 2 2 4 1.
+//! Idle work in the event model: a cache of 4 lines in 2 sets over 2 packages, with writes of pages 0 2 2 4 1.
 //!
-//! Line 0 leaves when 4 arrives; dirty then are 2 (written twice), 4 and 1, in this order of recency.
+//! Page 0 is evicted when 4 arrives. Dirty are then 2 (written twice), 4 and 1, least recently written first.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -14,7 +14,7 @@ use destage_sim::settings::Settings;
 use destage_sim::source::Source;
 use destage_trace::{Operation, Request};
 
-/// Time in us, cause and pages of every record.
+/// Time in us, cause and pages of each destage record.
 #[derive(Default)]
 struct Records(Vec<(u64, &'static str, Vec<u64>)>);
 
@@ -29,7 +29,7 @@ impl Observer for Records {
     }
 }
 
-/// Writes of one page each at these times in ms, on `buffer`.
+/// Runs writes of one page each, given as time in ms and page, on `buffer`.
 fn simulate(buffer: &str, writes: &[(u64, u64)]) -> (Records, RunResult) {
     let requests: Vec<_> = writes
         .iter()
@@ -60,7 +60,7 @@ fn simulate(buffer: &str, writes: &[(u64, u64)]) -> (Records, RunResult) {
     (records, result)
 }
 
-/// One write every millisecond, idle from 5 ms on, and one request much later that ends the run.
+/// One write per millisecond, then a long pause, and a much later request that ends the run.
 const WRITES: [(u64, u64); 6] = [(0, 0), (1, 2), (2, 2), (3, 4), (4, 1), (1000, 0)];
 
 fn idle_pages(buffer: &str) -> Vec<Vec<u64>> {
@@ -91,7 +91,7 @@ fn idle_work_begins_after_the_idle_time_and_goes_on_without_another() {
         .filter(|(_, cause, _)| *cause == "evict")
         .collect();
     assert_eq!(evicted, [&(3001, "evict", vec![0])]);
-    // The last of the five writes is complete after 8 sectors on the host bus; a program takes 302.4 us.
+    // The last of the five writes completes after 8 sectors on the host bus; a program takes 302.4 us.
     let times: Vec<_> = records
         .0
         .iter()
@@ -116,7 +116,7 @@ fn an_idle_time_beyond_the_end_of_time_never_comes() {
 
 #[test]
 fn a_request_ends_the_idle_time() {
-    // A write arrives while the first of the write-backs runs; 2 ms later idle work goes on.
+    // A write arrives while the first write-back runs; the next write-back is at least 1.9 ms later.
     let mut writes = WRITES.to_vec();
     writes.insert(5, (6, 3));
     writes[5].0 = 6;
@@ -132,7 +132,8 @@ fn a_request_ends_the_idle_time() {
 
 #[test]
 fn a_line_written_back_is_replaced_without_a_program() {
-    // After the first round, 2 is clean: 6 takes its place, and only 0 was ever updated on demand.
+    // After the first round page 2 is clean, so page 6 replaces it without a program; only page 0 was updated
+    // on demand.
     let mut writes = WRITES.to_vec();
     writes.insert(5, (500, 6));
     let (records, _) = simulate("apu-lru-d:ways=2", &writes);

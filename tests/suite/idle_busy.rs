@@ -1,7 +1,8 @@
-//! Idle time that begins while packages still work on what a request left behind.
+//! Idle time that begins while packages are still busy with the work of an earlier request.
 //!
-//! Pages 0 and 4 are written at once and meet in a line of a direct-mapped cache whose other lines are empty: 0 is
-//! updated on demand, and with slots as one stock nobody waits for it. When idle time begins 0.1 ms later, the package is still at that.
+//! Pages 0 and 4 are written at once and share a line of a direct-mapped cache whose other lines are empty. Page 0 is
+//! updated on demand; with `apu_room=cache` no request waits for that. When idle time begins 0.1 ms later, the
+//! package is still busy with it.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -15,7 +16,7 @@ use destage_sim::settings::Settings;
 use destage_sim::source::Source;
 use destage_trace::{Operation, Request};
 
-/// Time in us, cause and pages of every record.
+/// Time in us, cause and pages of each destage record.
 #[derive(Default)]
 struct Records(Vec<(u64, &'static str, Vec<u64>)>);
 
@@ -60,8 +61,8 @@ fn records(buffer: &str) -> Vec<(u64, &'static str, Vec<u64>)> {
 
 #[test]
 fn a_package_gets_its_line_when_it_is_free() {
-    // Both pages are in after 3.8 us. In a pipelined round the line is named once the package is free, 302.4 us
-    // later; in a round of all packages it is named at once, and queues.
+    // Both pages are in the cache after 3.8 us. In a pipelined round the line is chosen when the package is free,
+    // after 302.4 us; with a barrier it is chosen at once and queues at the package.
     for (round, named) in [("pipelined", 306), ("barrier", 103)] {
         let buffer = format!("apu-lru-d:ways=1,idle_us=100,apu_room=cache,apu_round={round}");
         let expected = [(3, "evict", vec![0]), (named, "idle", vec![4])];

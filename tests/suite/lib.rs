@@ -1,4 +1,4 @@
-//! What the cross-crate tests share: running one configuration on requests, and finding outside data.
+//! Shared by the cross-crate tests: runs of one configuration on requests, and access to outside data.
 
 use std::path::{Path, PathBuf};
 
@@ -11,17 +11,18 @@ use destage_sim::settings::Settings;
 use destage_sim::source::Source;
 use destage_trace::{Operation, Request};
 
-/// The project's root.
+/// The root folder of the project.
 #[must_use]
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// A file of the outside data: reference results and recorded traces, which are not part of the project. They lie in the
-/// folder that `DESTAGE_SHARED` names, else in `shared` beside the project.
+/// The path of a file of the outside data: reference results and recorded traces, which are not part of the project.
+/// They are in the folder that `DESTAGE_SHARED` names, or else in `shared` beside the project.
 ///
-/// A test that calls this carries `#[ignore = "needs recorded traces"]` or `#[ignore = "needs the reference's files"]`, so
-/// that it is never counted as passed where the data are absent: `make test` runs it where they are there, and else lists it.
+/// A test that calls this function must have `#[ignore = "needs recorded traces"]` or
+/// `#[ignore = "needs reference results"]`, so that it does not count as passed if the data are absent. `make test`
+/// runs such tests if the data are there, and otherwise lists them.
 ///
 /// # Panics
 /// If the file is not there.
@@ -38,16 +39,16 @@ pub fn outside(file: &str) -> PathBuf {
     path
 }
 
-/// Whether tests that `make test` samples do everything, as `make whole` wants them to (`DESTAGE_WHOLE=1`).
+/// Whether tests of which `make test` runs a sample must run in full, as `make whole` wants it (`DESTAGE_WHOLE=1`).
 #[must_use]
 pub fn is_whole() -> bool {
     std::env::var("DESTAGE_WHOLE").is_ok_and(|text| text == "1")
 }
 
-/// Response times by position in the trace.
+/// The response time of each request, in ticks, by its position in the trace.
 #[derive(Default)]
 pub struct Responses {
-    /// `None` for a request that never completed.
+    /// `None` for a request that did not complete.
     pub by_index: Vec<Option<Ticks>>,
 }
 
@@ -64,7 +65,8 @@ impl Observer for Responses {
     }
 }
 
-/// Runs `requests` on the reference device with `pairs` of `key=value` changed.
+/// Runs `requests` on the profile of the reference device (`disksim-ssd`), with the settings `pairs` (`key=value`)
+/// changed.
 ///
 /// # Panics
 /// If a setting is wrong or the run fails.
@@ -90,7 +92,7 @@ pub fn run_reference(
     }
 }
 
-/// Requests for pages of 4 KiB: when each arrives, its first page, how many pages, what it does.
+/// Requests for pages of 4 KiB, each given as arrival, first page, number of pages, operation.
 #[must_use]
 pub fn page_requests(of: &[(Ticks, u64, u32, Operation)]) -> Vec<Request> {
     of.iter()
@@ -108,7 +110,7 @@ pub fn page_requests(of: &[(Ticks, u64, u32, Operation)]) -> Vec<Request> {
         .collect()
 }
 
-/// The same for one page each.
+/// Requests for one page of 4 KiB each, given as arrival, page, operation.
 #[must_use]
 pub fn single_pages(of: &[(Ticks, u64, Operation)]) -> Vec<Request> {
     let pages = of
@@ -117,8 +119,8 @@ pub fn single_pages(of: &[(Ticks, u64, Operation)]) -> Vec<Request> {
     page_requests(&pages.collect::<Vec<_>>())
 }
 
-/// One die whose operations take round times: 40 us to read, 200 us to program, 2 ms to erase, 10 us for 4 KiB on the channel.
-/// A test says how many blocks and pages there are.
+/// Settings of one die with round times: 40 us to read, 200 us to program, 2 ms to erase, 10 us to transfer 4 KiB on
+/// the channel. A test adds the number of blocks and pages.
 pub const ONE_DIE: [&str; 18] = [
     "flash.dies=1",
     "flash.planes_per_die=1",
@@ -140,8 +142,8 @@ pub const ONE_DIE: [&str; 18] = [
     "sim.clock=exact",
 ];
 
-/// Runs `requests` on the reference device with the pairs of `device` and then `pairs` changed: the response to each in
-/// nanoseconds, and the result.
+/// Runs `requests` on the profile of the reference device with the settings of `device`, then `pairs` changed.
+/// Returns the response time of each request in nanoseconds, and the result.
 ///
 /// # Panics
 /// If a setting is wrong, the run fails, or a request does not complete.

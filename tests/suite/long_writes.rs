@@ -1,5 +1,5 @@
-//! The length of a write reaches the translation layer: a request's, or that of a run of destaged pages, by the
-//! event model and by counting alike.
+//! The length of a write reaches the translation layer: the length of the request without a buffer, or of a run
+//! of destaged pages with one. Event model and operation counts must agree.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -11,7 +11,8 @@ use destage_sim::settings::Settings;
 use destage_sim::source::Source;
 use destage_trace::{Operation, Request};
 
-/// Page writes that `last` took as long and as others, of requests of (page, pages) on blocks of 4 pages.
+/// Pages that the layer `last` takes for parts of long writes, and all other pages, for requests (page, pages)
+/// on blocks of 4 pages.
 fn long_and_others(costing: &str, pairs: &[&str], requests: &[(u64, u32)]) -> (f64, f64) {
     let requests: Vec<_> = requests
         .iter()
@@ -68,7 +69,7 @@ fn without_a_buffer_the_request_counts() {
 
 #[test]
 fn of_destaged_pages_those_count_that_follow_one_another() {
-    // Blocks leave as 4 5 6, then 9 11, then 0 1.
+    // The blocks are evicted as 4 5 6, then 9 11, then 0 1.
     let requests = [(5, 1), (4, 1), (6, 1), (11, 1), (9, 1), (1, 1), (0, 1)];
     for costing in ["event", "op_count"] {
         let of = |pairs: &[&str]| long_and_others(costing, pairs, &requests);
@@ -76,10 +77,10 @@ fn of_destaged_pages_those_count_that_follow_one_another() {
         assert_eq!(of(&blocks), (5.0, 2.0));
         let longer = [&blocks[..], &["ftl.seq_pages=3"]].concat();
         assert_eq!(of(&longer), (3.0, 4.0));
-        // Single pages leave one by one.
+        // `lru` evicts single pages.
         let pages = ["buffer.kind=lru", "buffer.capacity_bytes=16KiB"];
         assert_eq!(of(&pages).0, 0.0);
-        // Padding makes whole blocks.
+        // Padding completes all blocks.
         let padded = ["buffer.kind=bplru", "buffer.capacity_bytes=16KiB"];
         assert_eq!(of(&padded), (12.0, 0.0));
     }

@@ -1,4 +1,4 @@
-//! Every test that crosses crates, in one program.
+//! One test program for all tests that cross crates.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 

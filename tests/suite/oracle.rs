@@ -1,6 +1,6 @@
-//! The reference simulator's published results, row by row, digit by digit.
+//! The published results of the reference simulator, compared row by row and digit by digit.
 //!
-//! Nothing here is fitted: a row's columns become parameters by name, and its results are compared.
+//! Nothing is fitted: the columns of a row become parameters by their names, and the results are compared.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,10 +13,10 @@ use destage_trace::{ReadOptions, Request, read_all};
 use destage_workload::find;
 
 type Row = BTreeMap<String, String>;
-/// Column, parameter, and how the column's value is written there.
+/// Column of the table, parameter, and the conversion of the column's value to the parameter's.
 type Translation = (&'static str, &'static str, fn(&str) -> String);
 
-/// Column of the table, parameter, and how its value is written there.
+/// All columns that become parameters.
 const PARAMETERS: [Translation; 18] = [
     ("elements", "flash.dies", same),
     ("planes_per_element", "flash.planes_per_die", same),
@@ -53,7 +53,7 @@ fn same(text: &str) -> String {
 }
 
 fn times(text: &str, factor: f64) -> String {
-    // Products such as 0.000025 * 1e6 are off by a last digit that a decimal rounding removes.
+    // Products such as 0.000025 * 1e6 differ in their last digit, which rounding to a decimal removes.
     let product = text.parse::<f64>().expect("a number") * factor;
     ((product * 1e6).round() / 1e6).to_string()
 }
@@ -83,7 +83,7 @@ fn rows(table: &Path) -> Vec<Row> {
         .collect()
 }
 
-/// The requests of `trace`: made anew where the reference says how, read where it is a recording.
+/// The requests of `trace`: generated if the reference says how, and read if it is a recording.
 fn requests(trace: &str) -> Vec<Request> {
     let path = match trace {
         "synth-a" => return uniform(20081, &[]),
@@ -119,7 +119,7 @@ fn uniform(seed: u64, settings: &[(&str, &str)]) -> Vec<Request> {
         .collect()
 }
 
-/// What differs from the table, in words.
+/// The results that differ from the table, as text.
 fn differences(row: &Row, requests: &[Request]) -> Vec<String> {
     let pairs: Vec<_> = PARAMETERS
         .iter()
@@ -162,7 +162,7 @@ fn printed(number: f64) -> f64 {
     format!("{number:.6}").parse().expect("a number")
 }
 
-/// Compares all rows of `table` on `traces`.
+/// Compares all rows of `table` on `traces`; returns the number of rows of the table.
 fn compare(table: &Path, traces: &[&str]) -> usize {
     let rows = rows(table);
     let mut wrong = Vec::new();

@@ -1,4 +1,5 @@
-//! Reads that go ahead of programs, erases and garbage collection: closed forms to the nanosecond, and what no stream may break.
+//! Reads that overtake programs, erases and garbage collection: closed forms to the nanosecond, and what every stream
+//! must keep.
 
 use destage_base::parameter::Values;
 use destage_base::time::TICKS_PER_US;
@@ -17,14 +18,14 @@ use destage_trace::{Operation, Request};
 const US: Ticks = TICKS_PER_US;
 const ONE_BY_ONE: &str = "flash.channels=1";
 
-/// What it has besides [`ONE_DIE`].
+/// Settings in addition to [`ONE_DIE`].
 const DEVICE: &[&str] = &[
     "flash.blocks_per_plane=16",
     "flash.pages_per_block=8",
     "flash.suspend_us=5",
 ];
 
-/// Responses in nanoseconds, and the metrics.
+/// Response times in nanoseconds, and the metrics.
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
     let (responses, result) = run_timed(&[&ONE_DIE, DEVICE].concat(), pairs, requests);
     (responses, result.metrics)
@@ -45,10 +46,10 @@ fn a_read_goes_ahead_of_writes_that_wait_but_not_of_one_of_its_page() {
     ]);
     let arrival = responses(&[], &mixed);
     assert_eq!(arrival, [210_000, 420_000, 630_000, 679_000, 729_000]);
-    // Page 9 is read when the first program has ended; page 2 when its own has.
+    // Page 9 is read after the first program; page 2 only after its own program.
     let first = responses(&["flash.scheduling=reads_first"], &mixed);
     assert_eq!(first, [210_000, 470_000, 680_000, 259_000, 729_000]);
-    // The same where commands are timed one by one.
+    // The result is the same if commands are timed one by one.
     let timed = responses(&["flash.scheduling=reads_first", ONE_BY_ONE], &mixed);
     assert_eq!(timed, first);
 }
@@ -71,7 +72,7 @@ fn what_waits_has_its_turn_after_so_many_reads() {
 
 #[test]
 fn a_read_interrupts_a_program_as_femu_has_it() {
-    // The program runs from 10 to 210 us. A read at 50 us begins at 55 and ends at 95, its data have left at 105 us.
+    // The program runs from 10 to 210 us. A read at 50 us runs from 55 to 95 us, and its data have left at 105 us.
     let one = single_pages(&[
         (0, 0, Operation::Write),
         (50 * US, 9, Operation::Read),
@@ -79,10 +80,10 @@ fn a_read_interrupts_a_program_as_femu_has_it() {
     ]);
     let ahead = ["flash.scheduling=reads_first", ONE_BY_ONE];
     let waits = responses(&ahead, &one);
-    // The next program waits for the read as well.
+    // The second program waits for the read, too.
     assert_eq!(waits, [210_000, 210_000, 420_000]);
     let keeps = responses(&[ahead[0], ahead[1], "flash.suspend=keeps_end"], &one);
-    // The die is in use until 255 us; the second program has its data by then.
+    // The die is busy until 255 us; by then the second program has its data.
     assert_eq!(keeps, [210_000, 55_000, 405_000]);
     let moves = responses(&[ahead[0], ahead[1], "flash.suspend=moves_end"], &one);
     // The second program is issued at 255 us.
@@ -105,13 +106,13 @@ fn reads_join_a_suspension_and_their_number_is_limited() {
             limit,
         ]
     };
-    // 25-65, 65-105; again at 155-195. The program ends at 210 + 45 + 40 + 45 us.
+    // Reads run from 25 to 65, 65 to 105, and again from 155 to 195 us. The program ends at 210 + 45 + 40 + 45 us.
     let many = responses(&pairs("flash.suspend_limit=2"), &chain);
     assert_eq!(many, [340_000, 55_000, 85_000, 55_000]);
-    // The third would be a second suspension: it begins when the program has ended, at 295 us.
+    // The third read would be a second suspension, so it begins after the program has ended, at 295 us.
     let one = responses(&pairs("flash.suspend_limit=1"), &chain);
     assert_eq!(one, [295_000, 55_000, 85_000, 195_000]);
-    // Only one may go ahead of what is in service.
+    // Only one read may overtake the operation in service.
     let bounded = [
         "flash.scheduling=reads_first",
         ONE_BY_ONE,
@@ -124,7 +125,7 @@ fn reads_join_a_suspension_and_their_number_is_limited() {
 
 #[test]
 fn an_erase_that_is_interrupted_has_its_status_later() {
-    // Block after block is overwritten, so that the third kind of command is an erase without copies.
+    // Block after block is overwritten, so that a write must wait for an erase without copies.
     let mut all: Vec<_> = (0..400_u64)
         .map(|write| (write * 5000 * US, write % 8, Operation::Write))
         .collect();
@@ -145,7 +146,7 @@ fn an_erase_that_is_interrupted_has_its_status_later() {
         let seen = responses(&pairs, &single_pages(&all));
         [seen[at], seen[at + 1]]
     };
-    // The read's data leave at 155 us after the write's arrival, its status behind it.
+    // The data of the read leave at 155 us after the arrival of the write, then its status.
     assert_eq!(of("flash.suspend=never")[0], 2_001_000 + 51_000 + 210_000);
     assert_eq!(of("flash.suspend=moves_end"), [2_256_000, 56_000]);
     assert_eq!(of("flash.suspend=keeps_end"), [2_245_000, 56_000]);
@@ -174,7 +175,7 @@ fn garbage_collection_comes_last_while_there_is_room() {
     let mean = |of: &[u64]| of.iter().sum::<u64>() / of.len() as u64;
     let (first, _) = of("flash.scheduling=reads_first");
     let (last, _) = of("flash.scheduling=garbage_last");
-    // Bursts have gone by before garbage is collected in the gap behind them.
+    // A burst has passed before garbage is collected in the gap after it.
     assert!(
         mean(&last) * 3 < mean(&first) * 2,
         "{} {}",
@@ -199,7 +200,7 @@ fn work_is_conserved_and_nothing_waits_beyond_the_bound() {
     let all = single_pages(&all);
     let counts = |metrics: &Metrics| {
         let count = |name| metrics.get(name).expect("a count").as_f64();
-        // Each copy of a page has read it.
+        // Each copy of a page includes a read.
         let host_reads = count("flash.reads") - count("flash.programs.copy");
         (host_reads, count("flash.programs.host"))
     };
@@ -215,7 +216,7 @@ fn work_is_conserved_and_nothing_waits_beyond_the_bound() {
                 ];
                 let pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
                 let (seen, metrics) = run(&pairs, &all);
-                // Everything completes, and no page is read or programmed twice or not at all.
+                // All requests complete, and each page is read or programmed exactly once.
                 assert_eq!(seen.len(), all.len());
                 assert_eq!(counts(&metrics), counts(&before), "{pairs:?}");
             }
@@ -225,19 +226,21 @@ fn work_is_conserved_and_nothing_waits_beyond_the_bound() {
 
 #[derive(Clone, Copy)]
 enum Running {
-    /// A die has it in service, and may be free before its end.
+    /// A die has the operation in service, and may be free before the operation ends.
     Page(Token),
-    /// It has left its die, or does not leave it before its end.
+    /// The operation has left its die, or keeps its die until it ends.
     Other(Token),
 }
 
-/// Ends what begins in a random order, lets reads begin in the midst of steps at random, and notes what begins.
+/// A driver that ends operations in random order, lets some dies take in reads during a step, and records what
+/// begins.
 struct Noting {
     random: Random,
     running: Vec<Running>,
-    /// Steps leave their dies to the next, so that reads wait only for what has not begun.
+    /// Whether steps leave their dies to the next operation early; then reads wait only for operations that have not
+    /// begun.
     hands_over: bool,
-    /// Of each die: other things that wait, and reads begun since one of them began.
+    /// For each die, the other operations that wait, and the reads that began since one of them began.
     waiting: Vec<u32>,
     reads: Vec<u32>,
     most: u32,
@@ -315,7 +318,8 @@ fn no_more_reads_go_ahead_than_may() {
     }
 }
 
-/// Reads that went ahead in a row on one of four dies, of which two let reads in.
+/// The most reads in a row that overtook other operations on any of four dies, two of which take in reads during a
+/// step.
 fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
     let layer = destage_ftl::find("page").expect("page mapping");
     let values = Values::defaults(layer.parameters);
@@ -380,7 +384,8 @@ fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
         now += 1;
         let may_send = sent < 20_000 && sent - driver.answered < 64;
         if may_send && (driver.running.is_empty() || driver.random.below(2) == 0) {
-            // A read behind an effect on its own page keeps its place, and does not count.
+            // A read behind a write of its own page keeps its place and does not count, so reads and writes use
+            // different pages.
             let (kind, first) = match driver.random.below(3) {
                 0 => (RequestKind::Write, 0),
                 _ => (RequestKind::Read, pages / 2),

@@ -1,4 +1,5 @@
-//! What is wrong in other simulators: the cases of docs/MODEL_LIMITS.md, with their rules and with ours.
+//! Errors of other simulators: the cases of docs/MODEL_LIMITS.md, with the rules of these simulators and with
+//! ours.
 
 use crate::direct::{DirectConfig, Pins, run};
 use destage_base::Ticks;
@@ -11,7 +12,7 @@ use destage_trace::{Operation, Request};
 
 const NS: Ticks = TICKS_PER_NS;
 
-/// One chip of MQSim's defaults, with so many planes.
+/// One chip with MQSim's defaults and `planes` planes.
 fn mqsim(planes: u32) -> DirectConfig {
     DirectConfig {
         flash: DispatchConfig {
@@ -57,7 +58,7 @@ fn mqsim(planes: u32) -> DirectConfig {
     }
 }
 
-/// When requests of one page each complete, in nanoseconds: a moment, a page, what.
+/// Completion times of requests of one page each, in nanoseconds; each request is arrival, page, operation.
 fn completions(config: &DirectConfig, of: &[(u64, u64, Operation)]) -> Vec<u64> {
     let pages = of
         .iter()
@@ -70,7 +71,7 @@ fn completions(config: &DirectConfig, of: &[(u64, u64, Operation)]) -> Vec<u64> 
 
 #[test]
 fn mqsim_programs_pages_of_a_block_out_of_order() {
-    // On plane 0 pages 0 and 2, on plane 1 pages 1 and 3.
+    // Pages 0 and 2 are on plane 0, pages 1 and 3 on plane 1.
     let writes = [0, 2, 1, 3].map(|page| (0, page, Operation::Write));
     let mut config = mqsim(2);
     let any = completions(&config, &writes);

@@ -1,5 +1,5 @@
-//! `ftl.placement = dynamic` through the whole simulator: writes to the pages of one die spread over all of
-//! them, and nothing is written or read more often for it.
+//! `ftl.placement = dynamic` through the whole simulator: writes to the pages of one die spread over all dies,
+//! and the number of programs and reads does not change.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -12,7 +12,7 @@ use destage_sim::settings::Settings;
 use destage_sim::source::Source;
 use destage_trace::{Operation, Request};
 
-/// Requests for pages 0, 8, 16, ... of 8 dies, four a millisecond, a quarter of them reads.
+/// Runs requests for pages 0, 8, 16, ... on 8 dies, four per millisecond; a quarter of them are reads.
 fn run_with(placement: &str, costing: &str) -> Metrics {
     let requests: Vec<_> = (0..8_000u64)
         .map(|number| Request {

@@ -1,4 +1,4 @@
-//! The on-demand updates of write-back caches on two public traces, which a paper printed the rates of.
+//! The on-demand updates of write-back caches on two public traces, for which a paper printed the rates.
 //!
 //! The traces are not part of the project.
 
@@ -13,7 +13,7 @@ use destage_buffer::view::NoDevice;
 use destage_buffer::{Buffer, BufferConfig, COMMON, Common, Outlet, Release, SchemeConfig, find};
 use destage_tests::outside;
 
-/// Pages of a megabyte.
+/// Pages in a MiB.
 const MIB: u32 = 256;
 
 struct Request {
@@ -22,7 +22,7 @@ struct Request {
     pages: u64,
 }
 
-/// Requests of a trace in the text form of DiskSim: time, device, sector, sectors, 1 for a read.
+/// The requests of a trace in DiskSim's text format: time, device, sector, sectors, 1 for a read.
 fn trace(name: &str) -> Vec<Request> {
     let file = std::fs::File::open(outside(&format!("traces/{name}"))).unwrap();
     let text = BufReader::new(zstd::stream::read::Decoder::new(file).unwrap());
@@ -41,7 +41,7 @@ fn trace(name: &str) -> Vec<Request> {
     requests.collect()
 }
 
-/// Page writes, and the records that made room, of `wb` over eight packages.
+/// Runs `wb` over eight packages; returns the page writes, and the records that made room.
 fn updates(requests: &[Request], pages: u32, set: &[(&'static str, Value)]) -> (u64, u64) {
     let row = find("wb").unwrap();
     let mut values = Values::defaults(COMMON.iter().chain(row.parameters));
@@ -114,7 +114,7 @@ fn postmark() {
     );
 }
 
-/// Direct-mapped, 8 MiB, in 1, 2, 4 and 8 pieces.
+/// A direct-mapped cache of 8 MiB, in 1, 2, 4 and 8 pieces.
 #[test]
 #[ignore = "needs recorded traces"]
 fn iozone_split() {

@@ -1,4 +1,4 @@
-//! Runs whose commands wait in queues: read priority with its bound and commands on several planes, to the nanosecond.
+//! Runs with queued commands: read priority with its limit, and commands on several planes, to the nanosecond.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_US;
@@ -8,7 +8,8 @@ use destage_trace::{Operation, Request};
 
 const US: Ticks = TICKS_PER_US;
 
-/// One die of two planes without a buffer: 40 us read, 200 us program, 10 us a page on the channel.
+/// Runs one die of two planes without a buffer: 40 us to read, 200 us to program, 10 us to transfer a page on the
+/// channel.
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, RunResult) {
     let device = [
         "buffer.kind=nocache",
@@ -30,7 +31,7 @@ fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, RunResult) {
     run_timed(&device, pairs, requests)
 }
 
-/// Cache registers, whose pages take some time.
+/// Cache registers that take some time to load and unload.
 const REGISTERS: [&str; 4] = [
     "flash.cache_program=true",
     "flash.cache_program_busy_us=5",
@@ -81,7 +82,7 @@ fn a_read_does_not_go_before_the_write_of_its_page() {
     assert_eq!(first, [210_000, 419_000, 468_000]);
 }
 
-/// Reads interrupt programs and erases, which takes 5 us.
+/// Reads interrupt programs and erases, at a cost of 5 us.
 const SUSPENDS: [&str; 2] = [
     "flash.scheduling=commands_reads_first",
     "flash.suspend=moves_end",
@@ -89,7 +90,8 @@ const SUSPENDS: [&str; 2] = [
 
 #[test]
 fn a_read_interrupts_a_program() {
-    // The program is in the cells from 10 us on. The read is there from 55 to 95, and leaves until 105; then 160 us are left.
+    // The program is in the cells from 10 us on. The read runs from 55 to 95 us and is transferred until 105 us; then
+    // 160 us of the program remain.
     let all = page_requests(&[
         (0, 0, 1, Operation::Write),
         (50 * US, 9, 1, Operation::Read),
@@ -99,7 +101,7 @@ fn a_read_interrupts_a_program() {
     assert_eq!(waits, [210_000, 210_000, 420_000]);
     let seen = responses(&SUSPENDS, &all);
     assert_eq!(seen, [265_000, 55_000, 425_000]);
-    // A page that is being programmed is read when it is there.
+    // A read of the page that is being programmed waits for the program.
     let own = page_requests(&[
         (0, 0, 1, Operation::Write),
         (50 * US, 0, 1, Operation::Read),
@@ -116,17 +118,18 @@ fn reads_join_a_suspension_and_their_number_is_limited() {
         (150 * US, 22, 1, Operation::Read),
     ]);
     let of = |limit| responses(&[SUSPENDS[0], SUSPENDS[1], limit], &all);
-    // 25-75, 75-125; 190 us are left, of which 25 are done at 150. Again at 155-205.
+    // Reads take 25 to 75 and 75 to 125 us. 190 us of the program remain, of which 25 are done at 150 us. The third
+    // read takes 155 to 205 us.
     let two = of("flash.suspend_limit=2");
     assert_eq!(two, [370_000, 55_000, 95_000, 55_000]);
-    // The third would be a second suspension: it begins when the program has ended, at 315 us.
+    // The third read would be a second suspension, so it begins after the program has ended, at 315 us.
     let one = of("flash.suspend_limit=1");
     assert_eq!(one, [315_000, 55_000, 95_000, 215_000]);
 }
 
 #[test]
 fn an_erase_of_a_collection_is_interrupted() {
-    // Block after block is overwritten, so that a write has to wait for an erase without copies.
+    // Block after block is overwritten, so that a write must wait for an erase without copies.
     let device = [
         "flash.planes_per_die=1",
         "flash.pages_per_block=8",
@@ -150,7 +153,7 @@ fn an_erase_of_a_collection_is_interrupted() {
         [seen[at], seen[at + 1]]
     };
     assert_eq!(of(&SUSPENDS), [2_055_000 + 210_000, 55_000]);
-    // The erase has a status, and is told to be done behind that.
+    // With a status, the erase is complete only after the status is read.
     let status = ["flash.status_ns=1000"];
     let with_status = of(&[&SUSPENDS[..], &status].concat());
     assert_eq!(with_status, [2_056_000 + 1000 + 210_000, 56_000]);
@@ -169,7 +172,7 @@ fn pages_of_two_planes_go_together() {
         "flash.multi_plane=in_order",
     ];
     assert_eq!(responses(&on, &pair), [220_000, 60_000]);
-    // Command and gap of each plane, and what comes between cells and data.
+    // Command and gap of each plane, and the time between cells and data.
     let mut all = on.to_vec();
     all.extend([
         "flash.command_ns=290",
@@ -191,10 +194,10 @@ fn groups_of_planes_work_in_rounds_of_commands() {
     let alone = responses(&[channel], &two);
     assert_eq!(alone, [420_000, 100_000]);
     let groups = "flash.parallel_units=2";
-    // Data of both pages, and the cells of both planes at a time; the same for the read.
+    // The data of both pages are transferred, and the cells of both planes work at the same time; the read likewise.
     assert_eq!(responses(&[channel, groups], &two), [220_000, 60_000]);
-    // So they do where garbage is collected in steps, which batches do not know. A full device keeps its pages in order there: these
-    // eight lie on both planes.
+    // Groups work in the same way with garbage collection in steps, which batches do not support. With it a full
+    // device keeps its pages in order, so these eight pages are on both planes.
     let eight = page_requests(&[
         (0, 59, 8, Operation::Write),
         (10_000 * US, 59, 8, Operation::Read),
@@ -203,7 +206,7 @@ fn groups_of_planes_work_in_rounds_of_commands() {
     assert_eq!(responses(&steps, &eight), [8 * 210_000, 400_000]);
     let of_groups = [steps[0], steps[1], groups];
     assert_eq!(responses(&of_groups, &eight), [4 * 220_000, 240_000]);
-    // Reads go first.
+    // Reads have priority.
     let all = with_trims(5, 1000);
     let of = |order| run(&[order, groups, "trace.addr_map=modulo"], &all).0;
     let first = of("flash.scheduling=reads_first");
@@ -275,14 +278,14 @@ fn queues_take_nothing_where_what_came_first_is_next() {
             let queued = responses(&pairs, &all);
             let differ = alone.iter().zip(&queued).filter(|(a, b)| a != b).count();
             let shared = channels == "flash.channels=1";
-            // Channels that are shared are given to another die first.
+            // A shared channel is given to the dies in another order.
             assert_eq!(differ > 0, shared, "{layer}, {channels}: {differ}");
             assert_eq!(alone.len(), queued.len());
         }
     }
 }
 
-/// Reads, writes and trims of a device that collects garbage, most of them at once.
+/// Random reads, writes and trims, and some flushes, on a device that collects garbage.
 fn with_trims(seed: u64, count: u64) -> Vec<Request> {
     let mut random = destage_base::Random::new(seed);
     let all: Vec<_> = (0..count)
@@ -301,8 +304,8 @@ fn with_trims(seed: u64, count: u64) -> Vec<Request> {
     page_requests(&all)
 }
 
-/// What a run of `all` on `device` gives whose commands wait in queues as they came: every response and metric of it is that of a run
-/// without queues. `what` says of which device in a failure.
+/// Runs `all` on `device` with commands queued in order of arrival, and requires that every response and metric
+/// equals that of a run without queues. `what` describes the device in a failure. Returns the run with queues.
 fn in_both_timings(device: &[&str], all: &[Request], what: &str) -> (Vec<u64>, RunResult) {
     let alone = run(device, all);
     let queued = run(
@@ -368,7 +371,7 @@ fn every_metric_is_the_same_in_both_timings_of_units_and_of_cells_of_one_bit() {
         "flash.first_pass_us=70",
     ];
     let shared = ["flash.page_bytes=16KiB", "ftl.map_unit_bytes=4096"];
-    // A command would take time of copies inside a die in queues alone.
+    // A command time is left out, as only with queues it would add to copies inside a die.
     let status = ["flash.status_ns=3000"];
     let pslc = ["ftl.kind=pslc", "flash.bits_per_cell=3"];
     let mut ended = 0;
@@ -426,23 +429,24 @@ fn a_trim_waits_for_what_its_die_does() {
         responses(&["flash.scheduling=commands_arrival"], &two),
         expected
     );
-    // The register is free for the next program long before the first has ended, and the trim has its turn behind that.
+    // The register is free for the next program long before the first program has ended; the trim is served after
+    // that next program has begun.
     let expected = [215_000, 214_000, 428_000];
     assert_eq!(responses(&REGISTERS, &two), expected);
     let both = [&REGISTERS[..], &["flash.scheduling=commands_arrival"]].concat();
     assert_eq!(responses(&both, &two), expected);
 }
 
-/// The map of `hat` is changed when a trim has its turn, and takes its time then; where a page has lost its contents meanwhile, the map
-/// stays as it is and takes none.
+/// With `hat`, a trim changes the map when it is served, and takes the time of the change. If the page has lost its
+/// contents meanwhile, the map does not change, and the trim takes no time.
 #[test]
 fn a_trim_that_waits_for_its_die_takes_the_time_of_the_map_if_it_changes_that() {
     let at = 1000 * US;
     let mut all: Vec<_> = [0, 1, 2]
         .map(|page| (page * at, page, 1, Operation::Write))
         .into();
-    // A read of 50 us, a trim behind it, and three that come while the trim keeps the die from beginning them: the last trims what
-    // the first of them has trimmed.
+    // A read of 50 us, a trim after it, and three requests that arrive while the trim keeps the die busy. The last of
+    // them trims the page that the first of them has trimmed.
     for (page, operation) in [
         (2, Operation::Read),
         (1, Operation::Trim),
@@ -474,7 +478,8 @@ fn queues_take_nothing_from_cache_registers_where_what_came_first_is_next() {
             (arrival, random.below(1500), pages, operation)
         })
         .collect();
-    // The command of a read that comes later would wait for a page that is on the channel.
+    // If the requests came one by one, the command of a later read would wait for a page that uses the channel, so
+    // these come all at once.
     let at_once: Vec<_> = all
         .iter()
         .map(|(_, page, pages, operation)| (0, *page, *pages, *operation))
@@ -560,7 +565,7 @@ fn a_read_of_nothing_has_its_turn_where_what_came_first_is_next() {
         responses(&["flash.scheduling=commands_arrival"], &two),
         expected
     );
-    // It takes no command, and so there is none that it would go ahead with.
+    // The read of a trimmed page needs no command, so it does not wait for one.
     let first = responses(&["flash.scheduling=commands_reads_first"], &two);
     assert_eq!(first, [210_000, 209_000, 210_000, 0]);
 }
@@ -590,6 +595,6 @@ fn a_collection_takes_its_own_time_and_not_that_of_what_was_before_it() {
     let (runs, time) = gc(&[]);
     assert!(runs > 50.0, "{runs}");
     assert_eq!(gc(&["flash.scheduling=commands_arrival"]), (runs, time));
-    // A register lets a step begin while the program before it is under way.
+    // With a register, a step can begin while the program before it is still running.
     assert_eq!(gc(&["flash.cache_program=true"]), (runs, time));
 }

@@ -1,6 +1,6 @@
-//! Sampled curves of recorded traces: how many direct runs lie inside the intervals.
+//! Sampled curves of recorded traces: how many direct runs lie inside the sampled intervals.
 //!
-//! `make curves` takes every trace and every scheme of the papers at 20 sizes; `make test` a small part of that.
+//! `make curves` uses every trace and every scheme of the papers at 20 sizes, `make test` a small part of them.
 #![allow(clippy::print_stdout, reason = "what the recipe shows")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -10,7 +10,7 @@ use destage::{
 };
 use destage_tests::outside;
 
-/// Traces, the pages they write, and a rate at which samples have some blocks.
+/// Traces, the number of pages that they write, and a rate at which samples contain enough blocks.
 const TRACES: [(&str, u64, f64); 13] = [
     ("pc-mayun.diskmon.zst", 38_568, 0.125),
     ("sqlite-wal-update.wiscsee.zst", 2_170, 0.5),
@@ -26,20 +26,21 @@ const TRACES: [(&str, u64, f64); 13] = [
     ("hplajw-1week.disksim.zst", 3_856, 0.5),
     ("tencent-cbs-50k.csv.zst", 209_875, 0.125),
 ];
-/// Of these, what `make test` takes.
+/// The number of traces that `make test` uses.
 const FEW: usize = 2;
 const METRICS: [&str; 3] = [
     "buffer.write_hits",
     "buffer.destaged_pages",
     "buffer.evictions",
 ];
-/// Pages of the smallest buffer that a sample stands for.
+/// The fewest pages of a buffer within a sample: eight blocks.
 const LEAST: f64 = 8.0 * 64.0;
 
-/// Samples that tell an interval.
+/// Numbers of samples that are enough for an interval.
 const SALTS: [u32; 4] = [2, 3, 4, 8];
 
-/// Of the points of all schemes on a trace, how many lie inside the intervals of so many samples, and how many there are.
+/// For each number of samples, how many points of all schemes on a trace lie inside the intervals, and how many
+/// points there are.
 fn covered(
     trace: &str,
     footprint: u64,
@@ -101,7 +102,7 @@ fn covered(
 #[test]
 #[ignore = "needs recorded traces"]
 fn direct_runs_lie_inside_the_intervals() {
-    // The seed that chooses the blocks of samples.
+    // The seed that selects the blocks of the samples.
     let full = std::env::var("DESTAGE_CURVES").ok();
     let (traces, schemes, sizes) = match full {
         Some(_) => (&TRACES[..], &SIZED_SCHEMES[..], 20),
@@ -127,8 +128,8 @@ fn direct_runs_lie_inside_the_intervals() {
             "{salts} samples: {inside} of {all}"
         );
     }
-    // Two to four samples of one trace have much in common: where one has too little of a block that the others lack, so have all
-    // sizes and schemes.
+    // A few samples of one trace are not independent: if one sample lacks a block that matters, it does so for all
+    // sizes and schemes. So single traces are checked with eight samples only.
     let of_all: Vec<_> = missed.iter().filter(|(_, salts, ..)| *salts == 8).collect();
     println!("less than nine of ten: {missed:?}");
     assert!(of_all.is_empty(), "{of_all:?}");

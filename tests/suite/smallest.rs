@@ -1,6 +1,7 @@
-//! `destage size` on recorded traces: what it finds is what a grid of all schemes at 16 sizes finds, at a part of its cost.
+//! `destage size` on recorded traces must find what a grid of all schemes at 16 sizes finds, at a fraction of its
+//! cost.
 //!
-//! `make sizes` takes ten traces and three goals; `make test` one trace.
+//! `make sizes` uses ten traces and three goals, `make test` one trace.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage::trace::Request;
@@ -22,17 +23,17 @@ const TRACES: [&str; 10] = [
     "dtrs-127k.ssdsim.zst",
     "cloudphysics-2h.csv.zst",
 ];
-/// Of these, what `make test` takes.
+/// The number of traces that `make test` uses.
 const FEW: usize = 1;
 const SIZES: usize = 16;
-/// What goals are about. Each asks for what the best scheme has at the sixth size.
+/// The metrics of the goals. Each goal asks for the value that the best scheme has at the sixth size.
 const METRICS: [&str; 3] = [
     "buffer.destaged_pages",
     "waf.bytes",
     "response.write.mean_ms",
 ];
 
-/// Seconds of the processor that this process took.
+/// Processor seconds that this process has used.
 fn seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields = text.rsplit(')').next().unwrap_or_default().split(' ');
@@ -44,7 +45,8 @@ fn seconds() -> f64 {
     ticks / 100.0
 }
 
-/// What it takes to ask for twice the load and for the second half, which a grid does not: a run and a half of the answer.
+/// Processor seconds to run the answer at twice the load and on the second half, which the grid does not do: one and
+/// a half runs.
 fn sensitivity(requests: &[Request], answer: &Answer) -> f64 {
     let halves = [
         (Input::requests("twice the load", requests), "0.5"),
@@ -77,7 +79,7 @@ fn requests(input: &Input) -> Vec<Request> {
     all
 }
 
-/// The scheme and the place of its size that the grid has for a goal.
+/// The scheme that the grid finds for a goal, and the index of its size.
 fn of_grid(runs: &[Record], sizes: &[String], goal: &Goal) -> (String, usize) {
     let place = |run: &Record| {
         let capacity = run.capacity().unwrap().to_string();

@@ -1,19 +1,19 @@
-//! The statistics of the shared real traces agree with the table that describes them.
+//! The statistics of the shared recorded traces agree with the table that describes them.
 //!
-//! The traces may not be passed on, so they are no part of the project.
+//! The traces may not be redistributed, so they are not part of the project.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_tests::outside;
 use destage_trace::statistics::Statistics;
 use destage_trace::{Collector, ReadOptions, Reader, TimeUnit};
 
-/// A row of the table, as far as it was given. Means are of writes; pages are 4 KiB pages written.
+/// A row of the table. Means are means of writes; pages are written pages of 4 KiB.
 struct Row {
     file: &'static str,
     format: &'static str,
     requests: u64,
     write_percent: f64,
-    /// With the place it is rounded to.
+    /// The mean in KB, and the unit of its last digit.
     write_mean_bytes: (f64, f64),
     sectors: Option<(u64, u64)>,
     span_s: f64,
@@ -24,7 +24,7 @@ struct Row {
 
 const KB: f64 = 1024.0;
 
-/// `sectors` is the lowest first sector and the highest end, which is what the table means by the largest address.
+/// `sectors` is the lowest first sector and the highest end; the table calls the latter the largest address.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     Row { file: "iozone-100k.disksim", format: "disksim", requests: 100_000, write_percent: 100.0, write_mean_bytes: (359.9, 0.1), sectors: Some((191_072, 33_702_944)), span_s: 936.0, volumes: 1, unique: 271_320, total: 8_997_978 },
@@ -68,7 +68,7 @@ fn summary(row: &Row, options: &ReadOptions) -> Statistics {
 fn every_row_of_the_table() {
     let mut wrong = Vec::new();
     for row in ROWS {
-        // This one's times are microseconds although its format says nanoseconds.
+        // The times of this trace are microseconds, although its format prescribes nanoseconds.
         let time_unit = (row.file == "dtrs-127k.ssdsim").then_some(TimeUnit::Microseconds);
         let summary = summary(
             row,
@@ -85,7 +85,7 @@ fn every_row_of_the_table() {
                 ));
             }
         };
-        // The table counts reads and writes; one trace also holds a discard.
+        // The table counts reads and writes only; one trace also has a discard.
         check(
             "requests",
             (summary.reads + summary.writes) as f64,

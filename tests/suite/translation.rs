@@ -1,5 +1,5 @@
-//! Units of the mapping under larger pages, placement handles, garbage collection in steps and zones: closed forms to the
-//! nanosecond, and what no stream may break.
+//! Mapping units smaller than a page of flash, placement handles, garbage collection in steps, and zones: closed
+//! forms to the nanosecond, and what every stream must keep.
 
 use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
@@ -10,14 +10,14 @@ use destage_trace::{Operation, Request};
 
 const US: Ticks = TICKS_PER_US;
 
-/// What it has besides [`ONE_DIE`].
+/// Settings in addition to [`ONE_DIE`].
 const DEVICE: &[&str] = &[
     "flash.blocks_per_plane=32",
     "flash.pages_per_block=12",
     "ftl.victim_ties=oldest",
 ];
 
-/// Responses in nanoseconds, and the metrics.
+/// Response times in nanoseconds, and the metrics.
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
     let device = [&ONE_DIE, DEVICE].concat().into_iter().filter(|pair| {
         let layer = pairs.iter().any(|pair| pair.starts_with("ftl.kind="));
@@ -32,7 +32,7 @@ fn value(metrics: &Metrics, name: &str) -> f64 {
     metrics.get(name).map_or(-1.0, |number| number.as_f64())
 }
 
-/// Pages of flash of 16 KiB, and of 4 KiB for the host.
+/// Pages of flash of 16 KiB with mapping units of 4 KiB.
 const UNITS: [&str; 2] = ["flash.page_bytes=16KiB", "ftl.map_unit_bytes=4KiB"];
 
 fn at_once(pages: std::ops::Range<u64>, what: Operation) -> Vec<(Ticks, u64, Operation)> {
@@ -45,7 +45,7 @@ fn units_share_a_program_and_a_read() {
         let pairs: Vec<&str> = UNITS.iter().chain(pairs).copied().collect();
         run(&pairs, &single_pages(requests))
     };
-    // Four transfers and one program; of one page alone three fillers complete the page of flash.
+    // Four transfers and one program. If only one unit is written, three fillers complete the page of flash.
     let (seen, metrics) = of(&at_once(0..4, Operation::Write), &[]);
     assert_eq!(seen, [240_000; 4]);
     assert_eq!(value(&metrics, "flash.programs"), 4.0);
@@ -55,19 +55,19 @@ fn units_share_a_program_and_a_read() {
     // The first of four reads senses the page of flash; the others find it in the register.
     let (seen, _) = of(&at_once(0..4, Operation::Read), &[]);
     assert_eq!(seen, [50_000, 60_000, 70_000, 80_000]);
-    // Another page of flash does not.
+    // A read of another page of flash replaces the register.
     let apart: Vec<_> = [0, 4, 0].map(|page| (0, page, Operation::Read)).into();
     assert_eq!(of(&apart, &[]).0, [50_000, 100_000, 150_000]);
-    // A program takes the register.
+    // A program uses the register, so the next read senses its page again.
     let mut between = at_once(0..1, Operation::Read);
     between.extend([(0, 20, Operation::Write), (1000 * US, 1, Operation::Read)]);
     assert_eq!(of(&between, &[]).0[2], 50_000);
-    // Without units of their own the pages are of 16 KiB: four times the transfer.
+    // Without smaller units a page has 16 KiB, which takes four times the transfer.
     let whole = ["flash.page_bytes=16KiB"];
     let (seen, metrics) = run(&whole, &single_pages(&at_once(0..4, Operation::Write)));
     assert_eq!(seen, [240_000, 480_000, 720_000, 960_000]);
     assert_eq!(value(&metrics, "flash.programs"), 4.0);
-    // Two pages of flash to a unit of programs.
+    // A program unit of two pages of flash.
     let (seen, _) = of(&at_once(0..8, Operation::Write), &["flash.program_unit=2"]);
     assert_eq!(seen, [280_000; 8]);
 }
@@ -77,14 +77,14 @@ fn part_of_a_unit_is_read_before_it_is_written() {
     let mut half = page_requests(&[(0, 0, 1, Operation::Write)]);
     half[0].sectors = 4;
     let pairs = [UNITS[0], UNITS[1], "trace.align=rmw", "buffer.kind=nocache"];
-    // 40 us for the page of flash, 10 us for the unit; then four transfers and a program.
+    // 40 us to read the page of flash and 10 us to transfer the unit; then four transfers and a program.
     assert_eq!(run(&pairs, &half).0, [290_000]);
 }
 
 #[test]
 fn a_page_type_is_that_of_the_page_of_flash() {
     let types = ["flash.read_times_us=30/40/50", UNITS[0], UNITS[1]];
-    // Units 24 to 27 are page 6, of the second type.
+    // Units 24 to 27 are page 6, which has the second type.
     let reads: Vec<_> = [0, 24, 28].map(|page| (0, page, Operation::Read)).into();
     assert_eq!(
         run(&types, &single_pages(&reads)).0,
@@ -99,7 +99,7 @@ fn sums_of_operations_charge_a_program_to_the_units_that_share_it() {
         let (_, metrics) = run(&pairs, &single_pages(&at_once(0..40, Operation::Write)));
         value(&metrics, "throughput.op_model_mb_per_s")
     };
-    // 40 pages of 4096 bytes in 40 x (10 + 50) us, with a clock or without.
+    // 40 pages of 4096 bytes in 40 x (10 + 50) us, with operation counts as with the event model.
     let expected = 4096.0 / 60.0;
     assert!((sums(&[]) - expected).abs() < 1e-9);
     assert!(
@@ -129,10 +129,11 @@ fn garbage_in_steps_lets_a_write_go_between_two_of_them() {
     let (steps, in_steps) = run(&pairs(&["ftl.gc_step_pages=2"]), &single_pages(&all));
     let copies = |metrics| value(metrics, "flash.programs.copy");
     assert!(copies(&all_at_once) > 100.0);
-    // Blocks are collected later, and hold less by then.
+    // Blocks are collected later, and have fewer valid pages by then.
     let ratio = copies(&in_steps) / copies(&all_at_once);
     assert!((0.5..1.0).contains(&ratio), "{ratio}");
-    // Two copies of 40 + 20 + 200 us, an erase with the last, and the write: longer only where blocks have run short.
+    // Two copies of 40 + 20 + 200 us, an erase after the last copy, and the write. Only writes that find too few free
+    // blocks take longer.
     let bound = 2 * 260_000 + 2_000_000 + 210_000;
     let slow = |seen: &[u64]| seen.iter().filter(|time| **time > bound).count();
     assert!(
@@ -141,14 +142,15 @@ fn garbage_in_steps_lets_a_write_go_between_two_of_them() {
         slow(&steps),
         slow(&whole)
     );
-    // The same under an order in which reads go first.
+    // The result is the same if reads have priority.
     let order = ["ftl.gc_step_pages=2", "flash.scheduling=reads_first"];
     assert_eq!(run(&pairs(&order), &single_pages(&all)).0, steps);
 }
 
 #[test]
 fn steps_give_way_where_no_mark_is_set() {
-    // Garbage collection starts at no more than 4 free blocks here, which is where it would give way to nothing.
+    // Here garbage collection starts at 4 free blocks or fewer, where by the default threshold it would yield to no
+    // operation.
     let own = [
         "flash.blocks_per_plane=32",
         "flash.copy_back=false",
@@ -177,7 +179,7 @@ fn streamed(requests: &mut [Request], stream: impl Fn(&Request) -> u16) {
     }
 }
 
-/// Random requests of a trace with two streams: one writes a few pages again and again, the other all.
+/// Random requests of two streams: one rewrites a few pages again and again, the other writes all pages.
 fn two_streams(count: u64, seed: u64) -> Vec<Request> {
     let mut random = Random::new(seed);
     let mut time = 0;
@@ -230,10 +232,10 @@ fn handles_have_blocks_and_slots_of_their_own() {
         copies(&isolated),
         copies(&none)
     );
-    // By shares, the hot stream cannot keep the other's pages out: it hits less.
+    // With shares of the buffer, the hot stream cannot displace the pages of the other stream, so the hits change.
     let equal = with(&["ftl.handles=2", "buffer.by_handle=equal"]);
     assert!(value(&equal, "buffer.write_hits") != value(&two, "buffer.write_hits"));
-    // What has no stream is of handle 0.
+    // Requests without a stream belong to handle 0.
     let mut alone = all.clone();
     streamed(&mut alone, |_| 0);
     let pairs: Vec<&str> = own.iter().chain(&["ftl.handles=2"]).copied().collect();
@@ -249,7 +251,7 @@ fn a_journal_takes_a_page_for_so_many_changes() {
         (seen[19], value(&metrics, "flash.programs.map"))
     };
     assert_eq!(pages(&[]), (20 * 210_000, 0.0));
-    // Its pages are programmed behind the fifth write, the tenth, and so on, by the die that serves them.
+    // Its pages are programmed after the fifth write, the tenth, and so on, on the die that serves these writes.
     let journal = [
         "ftl.journal_changes=5",
         "ftl.journal_pages=4",
@@ -292,7 +294,8 @@ fn a_zone_that_is_nearly_full_is_finished_with_fillers() {
             finish,
         ]
     };
-    // 30 of 32 pages one by one, all on one die. It then reads when a write comes, and is asked for a page later.
+    // 30 of 32 pages are written one by one, all on one die. Then this die reads when a write arrives, and another
+    // read follows later.
     let mut all: Vec<_> = (0..30)
         .map(|write| (write * 1000 * US, write, Operation::Write))
         .collect();
@@ -306,16 +309,17 @@ fn a_zone_that_is_nearly_full_is_finished_with_fillers() {
         let counts = ["ftl.zones_finished", "flash.programs.pad"].map(|name| value(&metrics, name));
         (seen[30..].to_vec(), counts)
     };
-    // The only zone that may be open is on that die: the write waits for the read.
+    // The only zone that may be open is on that die, so the write waits for the read.
     let waits = (vec![50_000, 259_000, 50_000], [0.0, 0.0]);
     assert_eq!(of("ftl.finish_percent=0"), waits);
     assert_eq!(of("ftl.finish_percent=6"), waits);
-    // With two pages left the zone is finished; the write opens one on the other die, and the fillers come before the next read.
+    // With two pages left the zone is finished. The write opens a zone on the other die, and the fillers precede the
+    // next read.
     let finished = (vec![50_000, 210_000, 470_000], [1.0, 2.0]);
     assert_eq!(of("ftl.finish_percent=50"), finished);
 }
 
-/// Pages programmed three at a time, over a layer that chooses the die of each write.
+/// Program units of three pages, with layers that choose the die of each write.
 #[test]
 fn a_zone_is_filled_unit_by_unit() {
     let of = |pages: u64, flushed: bool, pairs: &[&str]| {
@@ -330,10 +334,10 @@ fn a_zone_is_filled_unit_by_unit() {
         (seen, value(&metrics, "flash.programs.pad"))
     };
     let zones = ["ftl.kind=zns", "ftl.zone_blocks=2"];
-    // Three transfers and one program, in one block of the zone, then in the other.
+    // Three transfers and one program, first in one block of the zone, then in the other.
     let both = [vec![230_000; 3], vec![460_000; 3]].concat();
     assert_eq!(of(6, false, &zones), (both, 0.0));
-    // A page alone has two fillers.
+    // A single page gets two fillers.
     assert_eq!(of(1, false, &zones), (vec![230_000], 2.0));
     for pages in 1..30 {
         let of_pages = of(pages, false, &[]);
@@ -341,7 +345,8 @@ fn a_zone_is_filled_unit_by_unit() {
         let placed = of(pages, false, &["ftl.placement=dynamic"]);
         assert_eq!(placed, of_pages, "{pages}");
     }
-    // With two passes the next unit of the same block releases the one before, and the other block has a unit in between.
+    // With two passes, the next unit of the same block releases the unit before. With two blocks, the other block has
+    // a unit in between.
     let flush = |blocks: &'static str| {
         let two = [
             "ftl.kind=zns",
@@ -370,7 +375,7 @@ fn a_page_written_again_joins_the_unit_in_which_it_waits() {
             "flash.unit_wait_us=1000",
         ];
         let (seen, metrics) = run(&pairs, &single_pages(&writes));
-        // All three on one die: the unit is full at 210 us.
+        // All three writes are on one die, and the unit is full at 210 us.
         assert_eq!(seen, [410_000, 310_000, 210_000], "{layer}");
         assert_eq!(value(&metrics, "flash.programs.pad"), 0.0, "{layer}");
     }

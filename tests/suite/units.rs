@@ -1,4 +1,4 @@
-//! Pages that are programmed together: closed forms to the nanosecond, and what no stream may break.
+//! Pages that are programmed together: closed forms to the nanosecond, and what every stream must keep.
 
 use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
@@ -8,14 +8,14 @@ use destage_trace::{Operation, Request};
 
 const US: Ticks = TICKS_PER_US;
 
-/// What it has besides [`ONE_DIE`]: units of 3 pages.
+/// Settings in addition to [`ONE_DIE`]: program units of 3 pages.
 const DEVICE: &[&str] = &[
     "flash.blocks_per_plane=32",
     "flash.pages_per_block=12",
     "flash.program_unit=3",
 ];
 
-/// Responses in nanoseconds, and the metrics.
+/// Response times in nanoseconds, and the metrics.
 fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
     let (responses, result) = run_timed(&[&ONE_DIE, DEVICE].concat(), pairs, requests);
     (responses, result.metrics)
@@ -39,7 +39,7 @@ fn three_pages_are_programmed_at_once_and_fillers_complete_what_is_waited_for() 
             &single_pages(&writes((0..pages).map(|page| (0, page)))),
         )
     };
-    // Three transfers and one program; a page alone has two fillers.
+    // Three transfers and one program; a single page gets two fillers.
     assert_eq!(of(3, &[]), [230_000; 3]);
     assert_eq!(of(1, &[]), [230_000]);
     assert_eq!(of(4, &[]), [230_000, 230_000, 230_000, 460_000]);
@@ -58,7 +58,7 @@ fn three_pages_are_programmed_at_once_and_fillers_complete_what_is_waited_for() 
 fn a_unit_waits_for_company_as_long_as_it_may() {
     let pair = single_pages(&writes([(0, 0), (400 * US, 1)].into_iter()));
     let wait = "flash.unit_wait_us=1000";
-    // The first is alone from 10 us on; at 1010 us the third page of the unit is a filler.
+    // The first page is alone from 10 us on; at 1010 us a filler takes the third place of the unit.
     assert_eq!(responses(&[wait], &pair), [1_220_000, 820_000]);
     let full = single_pages(&writes([(0, 0), (400 * US, 1), (500 * US, 2)].into_iter()));
     assert_eq!(responses(&[wait], &full), [710_000, 310_000, 210_000]);
@@ -69,11 +69,11 @@ fn slots_are_held_until_the_unit_is_programmed() {
     let buffered = ["buffer.kind=lru", "buffer.capacity_bytes=24KiB"];
     let mut all = writes((0..6).map(|page| (0, page)));
     all.extend(writes([(100 * US, 6), (100 * US, 7)].into_iter()));
-    // Three slots of six are for the unit: pages 0 to 2 are in it from 30 us on, and end at 230 us. Until then two more
-    // pages that leave have no slots.
+    // The unit has three of the six slots: pages 0 to 2 are in it from 30 us on, and its program ends at 230 us.
+    // Until then the two further pages wait for slots.
     let seen = responses(&buffered, &single_pages(&all));
     assert_eq!(seen, [0, 0, 0, 0, 0, 0, 130_000, 130_000]);
-    // Programmed one by one, slots come back one by one: at 210, 420 us.
+    // Without units each program frees one slot: at 210 and at 420 us.
     let alone = [
         buffered[0],
         "buffer.capacity_bytes=12KiB",
@@ -91,13 +91,14 @@ fn with_two_passes_the_next_unit_releases_the_one_before() {
         "flash.program_passes=2",
         "flash.first_pass_us=50",
     ];
-    // Nine slots, six of them for units. Pages 0 to 2 leave: first pass from 30 to 80 us.
+    // Nine slots, six of them for units. Pages 0 to 2 are evicted: first pass from 30 to 80 us.
     let mut all = writes((0..6).map(|page| (0, page)));
-    // Pages 3 to 5 leave, and take the six: loads to 130 us, first pass to 180, the data of 0 to 2 again, second pass to 410.
+    // Pages 3 to 5 are evicted, too: loads until 130 us, first pass until 180 us, the data of pages 0 to 2 again,
+    // second pass until 410 us.
     all.extend(writes(
         [(100 * US, 6), (100 * US, 7), (100 * US, 8)].into_iter(),
     ));
-    // The seventh that leaves waits for that.
+    // The seventh eviction waits for this second pass.
     all.extend(writes([(200 * US, 9)].into_iter()));
     let seen = responses(&two, &single_pages(&all));
     assert_eq!(seen[..9], [0; 9]);
@@ -116,17 +117,18 @@ fn a_flush_is_answered_after_the_last_pass() {
     assert_eq!(flush(3, &[]), 230_000);
     assert_eq!(flush(1, &[]), 230_000);
     let two = ["flash.program_passes=2", "flash.first_pass_us=50"];
-    // First pass to 80 us, a unit of fillers to 160 us, then the data again and the second pass.
+    // First pass until 80 us, a unit of fillers until 160 us, then the data again and the second pass.
     assert_eq!(flush(3, &two), 390_000);
     assert_eq!(flush(1, &two), 390_000);
-    // The last unit of a block needs no other: four units, of which the last has both passes.
+    // The last unit of a block needs no unit after it: four units, the last of which gets both passes.
     assert_eq!(flush(12, &two), 80_000 + 2 * 310_000 + 310_000 + 230_000);
     assert_eq!(flush(1, &["flash.unit_wait_us=700"]), 930_000);
 }
 
 #[test]
 fn a_forced_write_completes_the_unit_of_its_own_page_alone() {
-    // Page 0 leaves for page 2 and waits for the rest of its unit. Page 3 is forced to the other die, where page 1 goes with it.
+    // Page 0 is evicted for page 2 and waits for the rest of its unit. The forced write of page 3 goes to the other
+    // die, and page 1 goes with it.
     let mut all = single_pages(&writes(
         [(0, 0), (0, 1), (100 * US, 2), (1000 * US, 3)].into_iter(),
     ));
@@ -143,7 +145,8 @@ fn a_forced_write_completes_the_unit_of_its_own_page_alone() {
     assert_eq!(of("flash.programs.pad"), Some(1.0), "the unit of page 3");
 }
 
-/// A page that waits for the rest of its contents joins its unit after the flush that waits for it has asked for all units.
+/// A page that must first read its missing part joins its unit only after the flush that waits for it has asked for
+/// all units.
 #[test]
 fn a_page_that_is_waited_for_completes_the_unit_that_it_joins_later() {
     let at = 1000 * US;
@@ -153,9 +156,9 @@ fn a_page_that_is_waited_for_completes_the_unit_that_it_joins_later() {
         (at, 0, Operation::Write),
         (at, 0, Operation::Flush),
     ]);
-    // Half of the page: the rest is read, 40 us and 10 on the channel.
+    // The write covers half of the page; the rest is read in 40 us and transferred in 10 us.
     all[2].sectors = 4;
-    // An operation by itself, a record by itself, and a record of which the layer chooses the die.
+    // The page is a single operation, a record, or a record whose die the layer chooses.
     for (scheme, placement) in [("lru", "stripe"), ("fab", "stripe"), ("fab", "dynamic")] {
         let (buffer, placement) = (
             format!("buffer.kind={scheme}"),
@@ -168,12 +171,12 @@ fn a_page_that_is_waited_for_completes_the_unit_that_it_joins_later() {
             "trace.align=rmw",
         ];
         let (seen, metrics) = run(&pairs, &all);
-        // Then a page and two fillers on the channel, and one program.
+        // Then the page and two fillers are transferred and programmed.
         let what = format!("{scheme} {placement}");
         assert_eq!(seen, [0, 230_000, 50_000, 50_000 + 230_000], "{what}");
         let fillers = metrics.get("flash.programs.pad");
         assert_eq!(fillers.map(|count| count.as_f64()), Some(4.0), "{what}");
-        // No flush waits for the last of what is drained, and its unit is completed all the same.
+        // No flush waits for the last page of the drain, and its unit is completed all the same.
         let drained = [&pairs[..], &["sim.drain=true"]].concat();
         let (_, metrics) = run(&drained, &all[..3]);
         let written = ["flash.programs.host", "flash.programs.pad"];
@@ -242,7 +245,7 @@ fn everything_ends_and_a_flush_leaves_nothing_in_ram() {
                 let (seen, metrics) = run(&pairs, &all);
                 assert_eq!(seen.len(), all.len());
                 if scheme != "nocache" {
-                    // The device was clean when the last flush was answered, or before.
+                    // The device must be clean by the answer to the last flush.
                     let after = metrics
                         .get("buffer.clean_after_ms")
                         .expect("clean")

@@ -1,6 +1,6 @@
-//! Response times of single and paired requests on a fresh reference device, worked out by hand from the
-//! model's rules: read 25 us, program 200 us, 105.6 us per page over the channel, 0.2384 us per sector
-//! over the host bus, and one summary page (213.2 us) for each block that is filled.
+//! Response times of one and of two requests on a fresh reference device, worked out by hand from the rules of
+//! the model: read 25 us, program 200 us, 105.6 us per page on the channel, 0.2384 us per sector on the host
+//! bus, and a summary page (213.2 us) for each block that is filled.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS};
@@ -20,7 +20,7 @@ fn request(arrival_ms: u64, sector: u64, sectors: u32, operation: Operation) -> 
     }
 }
 
-/// Response times in ms, to the nearest 1e-6 ms.
+/// Response times in ms, rounded to 1e-6 ms.
 fn responses(requests: &[Request]) -> Vec<String> {
     let mut responses = Responses::default();
     run_reference(&[], requests, &mut responses);

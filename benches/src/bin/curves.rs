@@ -1,6 +1,6 @@
-//! Sampled curves: requests per second of a sampled trace, and the time that samples save over full runs.
+//! Sampled curves: requests per second on a sampled trace, and how much time samples save over full runs.
 //!
-//! `curves [REQUESTS]`; `make bench` calls it. Times are those of the process's processor, on one worker.
+//! `curves [REQUESTS]`; `make bench` calls it. Times are processor time of this process, on one worker thread.
 #![allow(
     clippy::print_stdout,
     reason = "a program whose results are what it prints"
@@ -15,19 +15,20 @@ use destage_base::Random;
 use rustix::time::{ClockId, clock_gettime};
 
 const REQUESTS: u64 = 40_000_000;
-/// Requests of the second measurement, and the pages they write to.
+/// Requests of the second measurement.
 const FEWER: u64 = 3_000_000;
 const FOOTPRINT: u64 = 8_000_000;
-/// As many sizes as a curve has.
+/// The number of buffer sizes of a curve.
 const SIZES: u64 = 24;
 
-/// Resources that the process has used so far.
+/// The processor time that this process has used so far.
 fn cpu() -> Duration {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// Writes of a page each in libCacheSim's form, where small numbers are written more often than large ones.
+/// Writes of one page each in libCacheSim's `oracleGeneral` format; small page numbers are written more often
+/// than large ones.
 fn write_trace(file: &mut dyn Write, requests: u64) -> std::io::Result<()> {
     let mut random = Random::new(1);
     for number in 0..requests {
@@ -51,7 +52,7 @@ fn measured(
     for pair in ["trace.block_bytes=4096", "trace.missing_op=write"] {
         settings.set_pair(pair)?;
     }
-    // Sizes from eight blocks in a sample of a hundredth up to all pages.
+    // The smallest size is eight blocks in a sample of 1 %, the largest all pages.
     let size = |index: u64| 52_000 + index * (FOOTPRINT - 52_000) / (SIZES - 1);
     let plan = CurvePlan {
         settings,

@@ -1,8 +1,8 @@
-//! A comparison of 64 configurations beside the same as 64 runs: wall time, and the peak of memory.
+//! Compares one comparison of 64 configurations with 64 separate runs: wall time and peak memory.
 //!
-//! `sweep PATH_TO_DESTAGE [TRACE]`; `make bench` calls it. Without a trace a workload takes its place. A comparison decodes
-//! once and holds a few batches of requests, so it should peak below the sum of the runs' peaks, and on N cores take less
-//! than an N-th of the sum of their times.
+//! `sweep PATH_TO_DESTAGE [TRACE]`; `make bench` calls it. Without a trace it uses a workload. A comparison decodes
+//! its input only once and holds a few batches of requests. So its peak should be below the sum of the runs' peaks,
+//! and on N cores its time below an N-th of the sum of their times.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -23,11 +23,11 @@ const WORKLOAD: &str = "zipf:requests=100000,footprint_pages=100000,mean_interar
 /// Resources that a process used.
 struct Cost {
     seconds: f64,
-    /// `None` where the system does not report it.
+    /// Peak memory in KiB; `None` if the system does not report it.
     peak_kib: Option<u64>,
 }
 
-/// The peak so far of a process that may have ended, in KiB.
+/// The peak memory of a process so far, in KiB; `None` if the process has ended.
 fn peak_kib(process: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

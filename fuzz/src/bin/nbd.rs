@@ -1,5 +1,5 @@
-//! Mutates NBD sessions for some seconds: `nbd CORPUS SECONDS [SEED]`. A finding stops it, and stands in the corpus from
-//! then on.
+//! Mutates NBD sessions for some seconds: `nbd CORPUS SECONDS [SEED]`. A finding ends the program and is added to the
+//! corpus.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -7,7 +7,7 @@ use core::alloc::{GlobalAlloc, Layout};
 use destage_device::{BatchStep, Device, Driver, Progress, Request, Token, Transaction};
 use destage_nand::Operations;
 
-/// A device has its own allocator; this one only has to link.
+/// Real firmware brings its own allocator; this one only has to link.
 struct NoMemory;
 
 // SAFETY: it never hands out memory, which an allocator may always refuse to do.
@@ -26,7 +26,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
 }
 
-/// Carries out nothing.
+/// A driver that carries out nothing.
 struct Nobody;
 
 impl Driver for Nobody {

@@ -1,19 +1,19 @@
-//! The coarse model: one request at a time, and rounds of idle work that cost the host nothing.
+//! The coarse model: one request at a time, and rounds of idle work that do not delay the host.
 //!
-//! Its times are milliseconds in floating point, and the number of rounds in a gap is a quotient cut to a
-//! whole number: without the host's transfer many gaps are whole multiples of a round, and the last digits of
-//! the counts are then a matter of rounding. The model is reproduced as it is, roundings included.
+//! Its times are milliseconds in floating point, and the number of rounds in a gap is a quotient cut to an
+//! integer. Without the host's transfer many gaps are whole multiples of a round, so the last digits of the
+//! counts depend on rounding. The test reproduces the model as it is, including its rounding.
 
 use destage_base::time::to_ms;
 use destage_trace::Request;
 
 use crate::apu_split::lines::{Found, Lines, PACKAGES, Split};
 
-/// Program and transfer of a page.
+/// Time to program and transfer a page.
 const PROGRAM_MS: f64 = 0.3024;
 const IDLE_MS: f64 = 2.0;
 
-/// On-demand updates, with so long a transfer of each sector from the host.
+/// Counts on-demand updates; `sector_ms` is the transfer time of a sector from the host.
 pub fn updates(requests: &[Request], split: Split, sector_ms: f64) -> u64 {
     let mut lines = Lines::new(split);
     let mut updates = 0;
@@ -22,7 +22,8 @@ pub fn updates(requests: &[Request], split: Split, sector_ms: f64) -> u64 {
         let arrival = to_ms(request.arrival);
         let idle = arrival - free - IDLE_MS;
         if idle > 0.0 {
-            // A round that the request interrupts has cleaned its lines and does not delay it.
+            // The last round cleans its lines even if the request interrupts it, and it does not delay the
+            // request.
             for _ in 0..=(idle / PROGRAM_MS) as u64 {
                 lines.round();
             }

@@ -1,7 +1,7 @@
-//! A drive in which each assumption that separates the coarse model from the simulator can be set.
+//! A naive drive in which each assumption that separates the coarse model from the simulator can be set.
 //!
-//! Written without the simulator's event list or queues: requests are worked off in order of arrival, and the only
-//! thing to keep in time order are the programs that pages in the cache wait for.
+//! It shares neither event list nor queues with the simulator: requests are served in order of arrival, and only
+//! the programs that pages in the cache wait for are kept in order of time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -12,58 +12,59 @@ use destage_trace::Request;
 
 use crate::apu_split::lines::{Found, LINES, Lines, PACKAGES, Split};
 
-/// Program and transfer of a page.
+/// Time to program and transfer a page.
 const PROGRAM: Ticks = 3024 * TICKS_PER_US / 10;
 const IDLE: Ticks = 2 * TICKS_PER_MS;
 
-/// What a request of the host waits for, once its data is in.
+/// What a request waits for after its data have arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waits {
     /// Its own on-demand updates.
     Updates,
-    /// Those, and write-backs that still run of lines its pages take.
+    /// Its own on-demand updates, and running write-backs of the lines that its pages use.
     ItsLines,
-    /// Room in any line: that the cache holds no more pages than it has lines, those under program included.
+    /// Room in any line: the pages in the cache and those being programmed must not be more than the lines.
     AnyLine,
-    /// The same, but each page enters only once the one before it has its slot.
+    /// Room in any line, and each page enters only after the page before it has its slot.
     AnyLineByPage,
 }
 
 /// What happens to a round of idle work when a request arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interrupted {
-    /// Its lines are clean, and nobody waits for it.
+    /// Its lines are clean, and no request waits for it.
     Vanishes,
-    /// Its packages finish it first.
+    /// Its packages finish the round before they serve the request.
     HoldsPackages,
-    /// The request is not taken in before it is finished.
+    /// The request does not enter the device before the round has ended.
     HoldsDevice,
 }
 
-/// The assumptions.
+/// The assumptions that one drive makes.
 #[derive(Clone, Copy, Debug)]
 pub struct Assumptions {
     pub sector: Ticks,
-    /// Requests in the device at once.
+    /// The largest number of requests in the device at once.
     pub depth: usize,
     pub waits: Waits,
     pub interrupted: Interrupted,
 }
 
-/// What is under way.
+/// The state of the drive.
 #[derive(Default)]
 struct Drive {
-    /// By package, when it has worked off all it was given.
+    /// For each package, the time at which all its work is done.
     package_free: [Ticks; PACKAGES],
-    /// Ends of the programs of pages that left, and the request that waits for each, if it waits for just that.
+    /// Ends of the programs of evicted pages, each with the request that waits for it, if the request waits for
+    /// this program alone.
     leaving: BinaryHeap<Reverse<(Ticks, Option<usize>)>>,
-    /// Lines that ever held a page.
+    /// Lines that have ever held a page.
     used: usize,
-    /// Requests of pages without a slot, in order.
+    /// The requests of pages without a slot, in order.
     waiting: VecDeque<usize>,
-    /// By request in the device, what it waits for, and one while it is being taken in.
+    /// For each request in the device, the number of events that it waits for; being taken in counts as one.
     remaining: BTreeMap<usize, usize>,
-    /// When the last request was complete.
+    /// The time at which the last request completed.
     complete: Ticks,
 }
 
@@ -91,7 +92,7 @@ impl Drive {
         }
     }
 
-    /// The next program of a page that left ends: when.
+    /// Ends the next program of an evicted page; returns the time.
     fn end_one(&mut self) -> Ticks {
         let Reverse((now, waiter)) = self.leaving.pop().expect("somebody waits for a program");
         waiter.into_iter().for_each(|id| self.lower(id, now));
@@ -113,7 +114,7 @@ impl Drive {
     }
 }
 
-/// On-demand updates under `assumptions`.
+/// Counts on-demand updates under `assumptions`.
 pub fn updates(requests: &[Request], split: Split, assumptions: Assumptions) -> u64 {
     let mut lines = Lines::new(split);
     let mut drive = Drive::default();
@@ -173,7 +174,8 @@ pub fn updates(requests: &[Request], split: Split, assumptions: Assumptions) -> 
     updates
 }
 
-/// Rounds of idle work from 2 ms after the last completion until `arrival`; when the last of them ends.
+/// Runs rounds of idle work from 2 ms after the last completion until `arrival`; returns the end of the last
+/// round.
 fn idle(lines: &mut Lines, drive: &mut Drive, written_back: &mut [Ticks], arrival: Ticks) -> Ticks {
     let mut now = drive.complete + IDLE;
     let mut round_end = 0;

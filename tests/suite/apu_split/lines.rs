@@ -1,18 +1,19 @@
-//! The direct-mapped cache of the models: a line for each set, and one queue of dirty lines per package.
+//! The direct-mapped cache of the models: one line per set, and one queue of dirty lines per package.
 
 use std::collections::VecDeque;
 
 /// Packages of the drive; page `p` belongs to package `p mod 8`.
 pub const PACKAGES: usize = 8;
-/// Lines of 8 MiB in pages of 4 KiB.
+/// Lines of a cache of 8 MiB with pages of 4 KiB.
 pub const LINES: usize = 2048;
 
-/// How the lines are cut into independent caches.
+/// How the lines are divided into independent caches (pieces).
 #[derive(Clone, Copy)]
 pub struct Split {
     /// Packages that share a cache: 8, 4, 2 or 1.
     pub packages_per_piece: usize,
-    /// The set is the page number as it is, not the page's number within its piece.
+    /// Whether the set is computed from the page number itself, rather than from the page's number within its
+    /// piece.
     pub is_raw: bool,
 }
 
@@ -30,25 +31,26 @@ impl Split {
     }
 }
 
-/// What a page found in its line.
+/// What a written page found in its line.
 #[derive(PartialEq, Eq)]
 pub enum Found {
     Itself,
-    /// Nothing, ever.
+    /// The line never held a page.
     Vacant,
-    /// Another page, which the flash has or is about to have.
+    /// Another page, which is on flash or is being programmed.
     Clean,
-    /// Another page, which has to be programmed: an on-demand update.
+    /// Another page, which must be programmed first: an on-demand update.
     Dirty,
 }
 
-/// All lines.
+/// All lines of the cache.
 pub struct Lines {
     split: Split,
     pages: Vec<Option<usize>>,
-    /// Number of the write that made a line dirty last; 0 for a clean one.
+    /// For each line, the number of its last write; 0 if the line is clean.
     dirty: Vec<u64>,
-    /// By package, each write and its line, the oldest first; outdated where the line was written again.
+    /// For each package, writes with their lines, oldest first; an entry is outdated if its line was written
+    /// again.
     queues: [VecDeque<(u64, usize)>; PACKAGES],
     writes: u64,
 }
@@ -64,7 +66,7 @@ impl Lines {
         }
     }
 
-    /// Writes `page`: its line, and what was there.
+    /// Writes `page`; returns its line, and what was in the line before.
     pub fn write(&mut self, page: usize) -> (usize, Found) {
         let line = self.split.line_of(page);
         let found = match self.pages[line] {
@@ -80,7 +82,7 @@ impl Lines {
         (line, found)
     }
 
-    /// One round of idle work: of each package, the dirty line written longest ago becomes clean.
+    /// One round of idle work: in each package the dirty line with the oldest write becomes clean.
     pub fn round(&mut self) -> [Option<usize>; PACKAGES] {
         let mut round = [None; PACKAGES];
         for (queue, chosen) in self.queues.iter_mut().zip(&mut round) {

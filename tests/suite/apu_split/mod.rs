@@ -1,9 +1,9 @@
-//! Why the published on-demand updates of a split on-board cache are what they are, assumption by assumption.
+//! Explains the published on-demand updates of a split on-board cache, assumption by assumption.
 //!
-//! The setting is the one of the publication: the IOzone trace, 8 MiB, direct-mapped, 8 packages in 1, 2, 4
-//! and 8 pieces, idle work after 2 ms. A coarse model comes near the published counts; a naive drive
-//! goes from there to the simulator one assumption at a time, and ends at the simulator's counts. What
-//! the steps mean is told in `docs/schemes/apu-lru-d.md`.
+//! The setting is that of the publication: the IOzone trace, 8 MiB, direct-mapped, 8 packages in 1, 2, 4 and 8
+//! pieces, idle work after 2 ms. A coarse model comes near the published counts. A naive drive changes one
+//! assumption at a time, from the coarse model to the simulator, and ends at the simulator's counts.
+//! `docs/schemes/apu-lru-d.md` explains the steps.
 
 mod coarse;
 mod drive;
@@ -24,7 +24,7 @@ use lines::Split;
 /// Packages of a piece, for 1, 2, 4 and 8 pieces.
 const SHARES: [usize; 4] = [8, 4, 2, 1];
 
-/// Of what is given for 1, 2, 4 and 8 pieces, that of 8; all by `make whole`.
+/// The value for 8 pieces out of the values for 1, 2, 4 and 8 pieces; with `make whole`, all four.
 fn tried<T: Copy>(of: [T; 4]) -> Vec<T> {
     match is_whole() {
         true => of.to_vec(),
@@ -37,7 +37,7 @@ const COARSE_SECTOR: Ticks = 24 * TICKS_PER_US / 100;
 /// 238.4 ns.
 const BUS_SECTOR: Ticks = 2384 * TICKS_PER_US / 10_000;
 
-/// The trace, of which the models ask that it only writes, and whole pages.
+/// The trace. The models require that every request covers whole pages.
 fn requests() -> Vec<Request> {
     let path = outside("traces/iozone-100k.disksim.zst");
     let read = read_all(&path, &ReadOptions::default());
@@ -48,7 +48,7 @@ fn requests() -> Vec<Request> {
     requests
 }
 
-/// One count for each number of pieces that is [`tried`].
+/// The counts for those numbers of pieces that [`tried`] selects.
 fn by_pieces(is_raw: bool, updates: impl Fn(Split) -> u64) -> Vec<u64> {
     let shares = tried(SHARES).into_iter();
     let counts = shares.map(|packages_per_piece| {
@@ -60,7 +60,7 @@ fn by_pieces(is_raw: bool, updates: impl Fn(Split) -> u64) -> Vec<u64> {
     counts.collect()
 }
 
-/// What the simulator counts, with `pairs` of `key=value` set besides.
+/// The count of the simulator, with the settings `pairs` (`key=value`) added.
 fn simulated(requests: &[Request], split: Split, pairs: &[&str]) -> u64 {
     let mut settings = Settings::new();
     let index = if split.is_raw { "raw" } else { "local" };
@@ -145,7 +145,7 @@ fn one_assumption_at_a_time_leads_from_the_coarse_model_to_the_simulator() {
         (bus, [912_267, 1_421_101, 3_163_590, 4_383_048]),
         (deep, [911_340, 1_420_115, 3_162_357, 4_381_581]),
         (pooled, [911_340, 737_665, 2_258_283, 3_261_041]),
-        // Beside the way: what was not chosen.
+        // Two assumptions that the simulator does not make.
         (device, [1_094_857, 1_592_983, 3_322_966, 4_517_886]),
         (by_page, [8_092_430, 737_665, 2_258_283, 3_261_041]),
     ];

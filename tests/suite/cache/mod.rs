@@ -1,4 +1,5 @@
-//! Cache registers: closed forms to the nanosecond, random streams against a straight-line model, and what they do not go with.
+//! Cache registers: closed forms to the nanosecond, random streams against a naive model, and the settings that
+//! registers exclude.
 
 mod queued;
 mod straight;
@@ -16,7 +17,7 @@ use self::straight::{FIRST_PASS, Flash, PROGRAM, READ};
 
 const US: Ticks = TICKS_PER_US;
 
-/// Dies without a buffer: 40 us read, 200 us program, 10 us a page on the channel.
+/// Dies without a buffer: 40 us to read, 200 us to program.
 const DEVICE: &[&str] = &[
     "flash.planes_per_die=1",
     "flash.blocks_per_plane=256",
@@ -49,7 +50,7 @@ fn run(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
     (responses, result.metrics)
 }
 
-/// Responses in microseconds to requests of one page each on one die.
+/// Response times in microseconds of requests of one page each, on one die.
 fn on_one_die(pairs: &[&str], of: &[(Ticks, u64, Operation)]) -> Vec<u64> {
     let all = [&["flash.dies=1"], pairs].concat();
     let (responses, _) = run(&all, &single_pages(of));
@@ -63,13 +64,13 @@ fn a_die_reads_while_the_page_before_leaves() {
     assert_eq!(plain, [50, 100, 150]);
     let cached = [TRANSFER_10_US, "flash.cache_read=true"];
     assert_eq!(on_one_die(&cached, &three), [50, 90, 130]);
-    // Each page takes 3 us from register to register, in which the cells rest.
+    // Each page takes 3 us from register to register, and the cells are idle meanwhile.
     let busy = [cached[0], cached[1], "flash.cache_read_busy_us=3"];
     assert_eq!(on_one_die(&busy, &three), [53, 96, 139]);
-    // The command of the next is on the channel in that time.
+    // The command of the next read uses the channel during these 3 us.
     let command = [busy[0], busy[1], busy[2], "flash.command_ns=1000"];
     assert_eq!(on_one_die(&command, &three), [54, 97, 140]);
-    // Where data take longer than cells, they leave one page behind the other.
+    // If a transfer takes longer than a read in the cells, the pages are transferred one directly after the other.
     let slow = [TRANSFER_60_US, "flash.cache_read=true"];
     assert_eq!(on_one_die(&slow, &three), [100, 160, 220]);
     let slow_busy = [slow[0], slow[1], "flash.cache_read_busy_us=3"];
@@ -85,7 +86,7 @@ fn a_die_programs_while_the_next_page_comes() {
     assert_eq!(on_one_die(&cached, &three), [210, 410, 610]);
     let busy = [cached[0], cached[1], "flash.cache_program_busy_us=5"];
     assert_eq!(on_one_die(&busy, &three), [215, 420, 625]);
-    // A register for each direction does not change the other.
+    // The register for reads does not change programs.
     let reads = [TRANSFER_10_US, "flash.cache_read=true"];
     assert_eq!(on_one_die(&reads, &three), plain);
 }
@@ -97,7 +98,8 @@ fn a_read_behind_a_program_waits_for_its_cells_and_a_program_for_the_register() 
         "flash.cache_read=true",
         "flash.cache_program=true",
     ];
-    // Read 210 to 250, its data until 260; then those of the program until 270.
+    // The read is in the cells from 210 to 250 us and transferred until 260 us; the second program's data follow
+    // until 270 us.
     assert_eq!(on_one_die(&both, &READ_BETWEEN_WRITES), [210, 260, 470]);
 }
 
@@ -106,7 +108,8 @@ const DATA: [(u64, &str); 2] = [
     (610_240, "flash.transfer_ns_per_byte=14.8984375"),
 ];
 
-/// 400 reads and writes of a page, the writes each of another, at odd times less than `gap` apart.
+/// 400 reads and writes of one page each, at random times less than `gap` ticks apart; each write has a page of its
+/// own.
 fn stream(seed: u64, gap: Ticks) -> Vec<Request> {
     let (mut time, mut random) = (0, Random::new(seed));
     let mut written = 0;
@@ -125,7 +128,7 @@ fn stream(seed: u64, gap: Ticks) -> Vec<Request> {
     single_pages(&all)
 }
 
-/// Responses in nanoseconds on `flash`, with `more`.
+/// Response times in nanoseconds on `flash`, with the settings `more` added.
 fn responses(flash: &Flash, more: &[&str], requests: &[Request]) -> Vec<u64> {
     let ticks = |ticks: u64| ticks as f64 / TICKS_PER_NS as f64;
     let us = |ticks: u64| ticks as f64 / US as f64;
@@ -160,7 +163,7 @@ fn responses(flash: &Flash, more: &[&str], requests: &[Request]) -> Vec<u64> {
     seen
 }
 
-/// Every request ends when the straight-line model says.
+/// Checks that every request ends at the time that the naive model computes.
 fn hold_to_model(flash: &Flash, more: &[&str], requests: &[Request]) {
     let seen = responses(flash, more, requests);
     let expected: Vec<u64> = straight::responses(flash, requests)
@@ -174,7 +177,8 @@ fn hold_to_model(flash: &Flash, more: &[&str], requests: &[Request]) {
     assert_eq!(differs, None, "{flash:?}");
 }
 
-/// With and without registers, channels for each die and shared, data longer and shorter than a read.
+/// A random flash: registers for reads, for programs or for both, private or shared channels, transfers longer or
+/// shorter than a read.
 fn any_flash(random: &mut Random) -> Flash {
     let mut one_of = |choices: &[u64]| choices[random.below(choices.len() as u64) as usize];
     let with = one_of(&[0, 1, 2]);

@@ -1,10 +1,11 @@
-//! What flash with cache registers does, said in the dumbest way: each time that die goes on whose next command may be issued first.
+//! A naive model of flash with cache registers: in each step, the die whose next command can be issued first issues
+//! it.
 
 use std::collections::VecDeque;
 
 use destage_trace::{Operation, Request};
 
-/// Odd times, so that few things happen at once.
+/// Odd times in ticks, so that events rarely coincide.
 pub const READ: u64 = 400_137;
 pub const PROGRAM: u64 = 2_000_331;
 pub const FIRST_PASS: u64 = 700_173;
@@ -16,16 +17,17 @@ pub struct Flash {
     pub command: u64,
     pub status: u64,
     pub data: u64,
-    /// Times between the registers, where there are any.
+    /// Times to move a page between the cells' register and the cache register, in ticks; `None` without a cache
+    /// register.
     pub read: Option<u64>,
     pub program: Option<u64>,
-    /// Pages that are programmed together, in so many passes, and pages of a block.
+    /// Pages of a program unit, passes of a unit, and pages of a block.
     pub unit: u64,
     pub passes: u64,
     pub block_pages: u64,
 }
 
-/// A channel, and what is booked on it.
+/// A channel, with the time until which it is held and the transfers booked on it.
 #[derive(Default)]
 pub struct Line {
     held: u64,
@@ -66,9 +68,9 @@ impl Line {
 #[derive(Clone, Copy)]
 enum What {
     Read,
-    /// Data of a page that others of its unit follow.
+    /// Transfers a page of a unit; other pages of the unit follow.
     Load,
-    /// The last data of a unit, or all of them again, and a pass of so long.
+    /// Transfers the last page of a unit, or all its pages again, for `data` ticks; then a pass of `time` ticks.
     Pass {
         data: u64,
         time: u64,
@@ -85,22 +87,24 @@ struct Command {
 #[derive(Clone, Default)]
 struct Die {
     queue: VecDeque<usize>,
-    /// What is left of its step.
+    /// The remaining commands of the current step.
     step: VecDeque<Command>,
-    /// When the next may be issued, the cells are free, the cache register is, and everything has ended.
+    /// The times at which the next command can be issued, the cells are free, the cache register is free, and all
+    /// commands have ended.
     next: u64,
     cells: u64,
     cache: u64,
     ended: u64,
-    /// Pages placed so far, and those whose unit has not had its last pass: unit and request.
+    /// The number of pages placed so far, and the pages whose unit still needs a pass: unit and request.
     placed: u64,
     waiting: Vec<(u64, usize)>,
-    /// How many commands had begun before its latest: at one moment the die goes first whose end was known first.
+    /// The number of the die's last command among all commands. Of dies that are ready at the same moment, the lowest
+    /// goes first.
     rank: u64,
 }
 
 impl Die {
-    /// A page joins its unit, for a request or as a filler.
+    /// Adds a page to its unit, for a request or as a filler.
     fn place(&mut self, flash: &Flash, request: Option<usize>) {
         let unit = self.placed / flash.unit;
         self.placed += 1;
@@ -137,7 +141,7 @@ impl Die {
         self.waiting.retain(|(of, _)| !is_over(*of));
     }
 
-    /// When it issues what is next, and whether that is a step of fillers.
+    /// The time at which the die issues its next command, and whether the command begins a step of fillers.
     fn first(&self, requests: &[Request]) -> Option<(u64, bool)> {
         if !self.step.is_empty() {
             return Some((self.next, false));
@@ -152,7 +156,7 @@ impl Die {
         }
     }
 
-    /// Plans the step that is next.
+    /// Plans the commands of the next step.
     fn begin(&mut self, flash: &Flash, requests: &[Request], fills: bool) {
         if fills {
             self.place(flash, None);
@@ -169,7 +173,7 @@ impl Die {
         self.place(flash, Some(index));
     }
 
-    /// Issues `what` at `now`: when it is done.
+    /// Issues `what` at `now`; returns the time at which it is done.
     fn issue(&mut self, flash: &Flash, line: &mut Line, now: u64, what: What) -> u64 {
         let there = line.now(now, flash.command);
         let done = match what {
@@ -200,7 +204,7 @@ impl Die {
     }
 }
 
-/// Responses in ticks.
+/// Response times in ticks.
 pub fn responses(flash: &Flash, requests: &[Request]) -> Vec<u64> {
     let mut dies = vec![Die::default(); flash.dies as usize];
     let mut lines: Vec<Line> = (0..flash.channels).map(|_| Line::default()).collect();

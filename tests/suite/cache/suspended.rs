@@ -1,4 +1,4 @@
-//! Cache registers and suspension: a read interrupts a program that its die has handed over to the cells.
+//! Cache registers and suspension: a read interrupts a program that its die has passed on to the cells.
 
 use std::collections::VecDeque;
 
@@ -22,12 +22,14 @@ fn with(pairs: &[&'static str], of: &[(u64, u64, Operation)]) -> Vec<u64> {
 
 #[test]
 fn a_read_interrupts_the_program_in_the_cells() {
-    // The program is in the cells from 10 to 210 us, a read from 55 to 95 us; its data have left at 105 us.
+    // The program is in the cells from 10 to 210 us, the read from 55 to 95 us; the data of the read have left at 105
+    // us.
     let one = [(0, 0, Operation::Write), (50 * US, 9, Operation::Read)];
     assert_eq!(with(&[], &one), [210, 210]);
     assert_eq!(with(&["flash.suspend=keeps_end"], &one), [210, 55]);
     assert_eq!(with(&["flash.suspend=moves_end"], &one), [255, 55]);
-    // The next page comes when the one that was read has left, and its program begins where the first ends.
+    // The second page is transferred after the page that was read. Its program begins at 255 us, when the first has
+    // left the cells.
     let more = [one[0], one[1], (50 * US, 1, Operation::Write)];
     assert_eq!(with(&["flash.suspend=keeps_end"], &more), [210, 55, 405]);
     assert_eq!(with(&["flash.suspend=moves_end"], &more), [255, 55, 405]);
@@ -35,14 +37,15 @@ fn a_read_interrupts_the_program_in_the_cells() {
 
 #[test]
 fn a_read_does_not_pass_a_page_that_is_in_the_register() {
-    // The second page is in the register from 20 us on, and the cells take it at 210 us; then they are interrupted.
+    // The second page is in the register from 20 us on, and the cells take it at 210 us; only then can the read
+    // interrupt.
     let two = [
         (0, 0, Operation::Write),
         (0, 1, Operation::Write),
         (50 * US, 9, Operation::Read),
     ];
     assert_eq!(with(&["flash.suspend=moves_end"], &two), [210, 455, 215]);
-    // Pages of a unit that wait for the last of it are in nobody's way.
+    // Pages of a unit that wait for the unit's last page do not block a read.
     let units = ["flash.suspend=moves_end", "flash.program_unit=2"];
     let three = [
         (0, 0, Operation::Write),
@@ -51,27 +54,28 @@ fn a_read_does_not_pass_a_page_that_is_in_the_register() {
         (50 * US, 9, Operation::Read),
         (300 * US, 3, Operation::Write),
     ];
-    // In the cells from 20 to 220 us, and for a read from 55 to 95 us, until 265 us; then a filler comes for the third page,
-    // whose program begins at 275 us, and the fifth request finds a unit of its own.
+    // The first unit is in the cells from 20 to 265 us, interrupted by a read from 55 to 95 us. Then a filler
+    // completes the unit of the third page, whose program begins at 275 us, and the page of the fifth request begins
+    // a new unit.
     assert_eq!(with(&units, &three), [265, 265, 475, 55, 385]);
 }
 
-/// How a program is interrupted, and how many reads go ahead in a row.
+/// How programs are interrupted, and how many reads in a row overtake other operations.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
-    /// None: not at all; else whether its end moves.
+    /// `None`: programs are not interrupted; else whether the interruption moves the end that is reported.
     moves_end: Option<bool>,
     cost: u64,
     limit: u32,
     ahead: u32,
 }
 
-/// The program that the cells have, or that waits for them.
+/// The program that is in the cells or waits for them.
 struct Change {
     taken: u64,
     end: u64,
     interruptions: u32,
-    /// A read waits for its end.
+    /// Whether a read waits for the end of the program.
     has_behind: bool,
 }
 
@@ -84,13 +88,13 @@ enum What {
 struct End {
     time: u64,
     requests: Vec<usize>,
-    /// Of the latest program.
+    /// Whether this is the end of the latest program.
     of_change: bool,
-    /// Of a read that its die does not wait for.
+    /// Whether this is the end of a read for which its die does not wait.
     between: bool,
 }
 
-/// One die with a channel of its own, which is asked at each moment at which something comes or ends.
+/// One die with a channel of its own. It is asked at each moment at which a request arrives or an operation ends.
 struct Die<'a> {
     flash: &'a Flash,
     rules: Rules,
@@ -98,7 +102,7 @@ struct Die<'a> {
     reads: VecDeque<usize>,
     writes: VecDeque<usize>,
     step: VecDeque<What>,
-    /// Until when it begins nothing.
+    /// The time until which the die begins nothing; `None` if it is free.
     in_service: Option<u64>,
     cells: u64,
     cache: u64,
@@ -111,7 +115,7 @@ struct Die<'a> {
 }
 
 impl Die<'_> {
-    /// Whether the cells leave their program for a read that is ready.
+    /// Whether the cells interrupt their program for a read that is ready at `ready`.
     fn takes_read(&self, ready: u64) -> bool {
         self.rules.moves_end.is_some()
             && self.change.as_ref().is_some_and(|change| {
@@ -121,7 +125,7 @@ impl Die<'_> {
             })
     }
 
-    /// As the host was told.
+    /// The end of the latest program as reported to the host.
     fn end_of_change(&self) -> u64 {
         let mut ends = self.ends.iter();
         ends.find(|end| end.of_change).map_or(0, |end| end.time)
@@ -161,7 +165,7 @@ impl Die<'_> {
         self.leave(request, true);
     }
 
-    /// The cells read when they are free; from when on.
+    /// Reads when the cells are free; returns the beginning of the read.
     fn behind(&mut self, ready: u64) -> u64 {
         let begins = ready.max(self.cells);
         if let Some(change) = &mut self.change {
@@ -171,7 +175,7 @@ impl Die<'_> {
         begins
     }
 
-    /// What has been read leaves.
+    /// Transfers the page that was read; returns the end of the request.
     fn leave(&mut self, request: usize, between: bool) -> u64 {
         let leaves = self.read_ends.max(self.cache);
         let left = self.line.later(leaves, self.flash.data);
@@ -202,7 +206,7 @@ impl Die<'_> {
         (self.cells, self.read_ends) = (moved, next);
     }
 
-    /// Issues what is next of its step.
+    /// Issues the next command of the current step.
     fn go_on(&mut self, now: u64) {
         let there = self.line.now(now, self.flash.command);
         let there = self.line.now(there.max(self.cache), self.flash.data);
@@ -238,7 +242,7 @@ impl Die<'_> {
             .push_back(if is_full { What::Pass } else { What::Load });
     }
 
-    /// Begins what it can.
+    /// Begins the next operation, if one can begin.
     fn start(&mut self, now: u64) {
         if self.in_service.is_some() {
             return self.interrupt(now);
@@ -267,7 +271,7 @@ impl Die<'_> {
         }
     }
 
-    /// What was in service is over.
+    /// The current operation is over: continues the step, or begins the next operation.
     fn is_free(&mut self, now: u64) {
         self.in_service = None;
         if self.step.is_empty() {
@@ -284,7 +288,7 @@ impl Die<'_> {
     }
 }
 
-/// Responses in ticks.
+/// Response times in ticks.
 fn straight(flash: &Flash, rules: Rules, requests: &[Request]) -> Vec<u64> {
     let mut die = Die {
         flash,

@@ -1,4 +1,4 @@
-//! Cache registers and program units: the pages of a unit come while the one before is programmed.
+//! Cache registers and program units: the pages of a unit are transferred while the unit before is programmed.
 
 use super::{Flash, TRANSFER_10_US, US, any_flash, hold_to_model, on_one_die, run, stream};
 use destage_base::{Random, Ticks};
@@ -6,7 +6,7 @@ use destage_sim::metrics::Metrics;
 use destage_tests::single_pages;
 use destage_trace::Operation;
 
-/// One die whose units have three pages, and whose blocks have four units.
+/// Response times in microseconds on one die with units of three pages and blocks of four units.
 fn units(pairs: &[&'static str], of: &[(Ticks, u64)]) -> Vec<u64> {
     let device = [
         TRANSFER_10_US,
@@ -27,7 +27,7 @@ const CACHED: &str = "flash.cache_program=true";
 fn a_unit_comes_while_the_one_before_is_programmed() {
     let six = [0, 1, 2, 3, 4, 5].map(|page| (0, page));
     assert_eq!(units(&[], &six), [230, 230, 230, 460, 460, 460]);
-    // Its data from 30 to 60 us, its program from 230 us on.
+    // The second unit is transferred from 30 to 60 us and programmed from 230 us on.
     assert_eq!(units(&[CACHED], &six), [230, 230, 230, 430, 430, 430]);
     let busy = [CACHED, "flash.cache_program_busy_us=5"];
     assert_eq!(units(&busy, &six), [235, 235, 235, 440, 440, 440]);
@@ -37,19 +37,21 @@ fn a_unit_comes_while_the_one_before_is_programmed() {
 fn each_pass_leaves_the_register_to_the_next() {
     let six = [0, 1, 2, 3, 4, 5].map(|page| (0, page));
     let two = "flash.program_passes=2";
-    // First passes to 80 and 160 us, the data of the first unit to 190, its second pass; then a unit of fillers, and the same.
+    // The first passes end at 80 and 160 us, the data of the first unit come again until 190 us, then its second pass
+    // runs. A unit of fillers follows likewise.
     assert_eq!(units(&[two], &six), [390, 390, 390, 700, 700, 700]);
-    // First passes to 80 and 130 us; meanwhile the data of the first unit, its second pass from 130 us on. The fillers come
-    // when that has ended: data to 360, first pass to 410, meanwhile the data of the second.
+    // The first passes end at 80 and 130 us. Meanwhile the data of the first unit come again, and its second pass
+    // begins at 130 us. The fillers come after it: data until 360 us, first pass until 410 us; meanwhile the data of
+    // the second unit come again.
     assert_eq!(units(&[two, CACHED], &six), [330, 330, 330, 610, 610, 610]);
 }
 
 #[test]
 fn no_filler_comes_while_a_unit_is_programmed() {
     let four = [(0, 0), (0, 1), (0, 2), (0, 3)];
-    // The fourth is on the die at 40 us, and its fillers from 230 us on.
+    // The fourth page is on the die at 40 us; its fillers come from 230 us on.
     assert_eq!(units(&[CACHED], &four), [230, 230, 230, 450]);
-    // So one that comes in time is in its unit.
+    // A page that arrives before the fillers takes a place in the unit.
     let five = [(0, 0), (0, 1), (0, 2), (0, 3), (100 * US, 4)];
     assert_eq!(units(&[CACHED], &five), [230, 230, 230, 440, 340]);
 }
@@ -81,7 +83,7 @@ fn random_streams_of_units_end_when_a_straight_line_model_says() {
     assert!(differs > 8, "{differs} streams know of the register");
 }
 
-/// Everything ends, with few fillers more, whatever else the dies do.
+/// All requests complete, and the programs change by less than 10 %, whatever else the dies do.
 #[test]
 fn collections_and_maps_go_on_beside_units() {
     let mut random = Random::new(8);

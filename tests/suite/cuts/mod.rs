@@ -1,8 +1,8 @@
-//! Power that fails: after every operation of short streams, and at random in long ones, through every scheme over every layer.
+//! Power loss through every scheme over every layer: at every moment of short streams, and at random in long ones.
 //!
-//! What a device holds after its mount is held against the ledger, which knows requests and answers and no rule of the device.
-//! `DESTAGE_CUTS` is the number of random cuts of all pairs together; `make cuts` asks for a hundred thousand, and for the
-//! exhaustive ones of every pair.
+//! After each mount the contents of the device are compared with the ledger, which knows requests and answers and no
+//! rule of the device. `DESTAGE_CUTS` is the number of random cuts of all pairs together; `make cuts` asks for a
+//! hundred thousand, and for every moment of the short streams.
 
 #![allow(
     clippy::print_stdout,
@@ -28,7 +28,7 @@ use pairs::layers;
 use requests::{future_of, random_requests};
 use subject::{Plant, Remains, Restored, Subject};
 
-/// `scheme` over `layer`, with the rest at random.
+/// A device with `scheme` over `layer`; its other settings are random.
 fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) -> Stack<'a> {
     pairs::stack(scheme, layer, random, |stack, random| {
         if layer.1.is_empty() && random.below(3) == 0 {
@@ -38,7 +38,7 @@ fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) ->
     })
 }
 
-/// What is left if the power fails once more in a step of the mount; none if there is no such step.
+/// The remains after another power loss in a random step of the mount; `None` if the mount has no step.
 fn cut_at_mount(remains: &Remains, stack: &Stack<'_>, random: &mut Random) -> Option<Remains> {
     let mut left = None;
     let mut steps = 0;
@@ -75,24 +75,24 @@ struct Campaign<'c> {
     scheme: &'c str,
     layer: (&'c str, &'c str),
     seed: u64,
-    /// Requests; the power fails at every tenth, on average.
+    /// The number of requests; the power fails at every tenth, on average.
     requests: usize,
     plant: Plant,
     with: With,
 }
 
-/// What a campaign has besides cuts.
+/// What a campaign has in addition to cuts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum With {
     Nothing,
-    /// Capacitors, and word lines and programs that lose more than they should.
+    /// Capacitors, and drives that lose more than they should: torn pages and other pages of a word line.
     Extras,
     /// Many trims of whole blocks.
     Trims,
 }
 
 impl Campaign<'_> {
-    /// How many cuts there were, or what was found first.
+    /// Runs the campaign; returns the number of cuts, or the first finding.
     fn run(&self) -> Result<usize, String> {
         let mut random = Random::new(self.seed);
         let mut stack = stack(self.scheme, self.layer, &mut random);
@@ -102,7 +102,7 @@ impl Campaign<'_> {
         let pages = stack.build().device.pages();
         let mut requests = random_requests(pages, self.requests, self.seed);
         if self.plant != Plant::Nothing {
-            // Most of them are about what a flush covers.
+            // A fifth of the requests become flushes, as most planted bugs break the promise of a flush.
             let flushes = requests.iter_mut().step_by(5);
             flushes.for_each(|asked| asked.kind = RequestKind::Flush);
         }
@@ -143,7 +143,7 @@ impl Campaign<'_> {
                     subject.fail(&elapsed, bad, charge, &mut random)
                 }
             };
-            // Sometimes the power fails again while blocks are put in order.
+            // Sometimes the power fails again during the mount.
             while random.below(3) == 0
                 && let Some(again) = cut_at_mount(&remains, &stack, &mut random)
             {
@@ -158,7 +158,7 @@ impl Campaign<'_> {
     }
 }
 
-/// Cuts at every moment of a short stream on a device that was used before. Every `step`-th cut is made.
+/// Cuts the power at every `step`-th moment of a short stream on a used device; returns the number of cuts.
 fn cut_everywhere(scheme: &str, layer: (&str, &str), seed: u64, step: u64) -> Result<u64, String> {
     let mut random = Random::new(seed);
     let mut stack = stack(scheme, layer, &mut random);
@@ -190,7 +190,8 @@ fn cut_everywhere(scheme: &str, layer: (&str, &str), seed: u64, step: u64) -> Re
     Ok(cuts)
 }
 
-/// Cuts at each moment of each step in service, those of other dies at random; the subject goes on as if nothing was.
+/// Cuts the power at each moment of each step in service, with the other dies at random moments; the subject itself
+/// goes on without a cut.
 fn cut_now(
     subject: &Subject<'_>,
     seen: &mut u64,
@@ -221,7 +222,7 @@ fn cut_now(
             let requests = random_requests(pages, 12, random.next_u64());
             let future = future_of(&requests, pages, subject.stack.config.strict_trim);
             let restored = hold(remains, subject.stack, &future, "cut")?;
-            // It goes on, and loses its power once more.
+            // The restored device goes on, and loses its power once more.
             if random.below(8) == 0 {
                 let mut next = Subject::new(subject.stack, Plant::Nothing);
                 next.resume(restored);
@@ -238,7 +239,7 @@ fn cut_now(
     Ok(cuts)
 }
 
-/// Mounts what is left and holds it against the ledger.
+/// Mounts the remains and compares the device with the ledger.
 fn hold(
     remains: Remains,
     stack: &Stack<'_>,
@@ -248,7 +249,8 @@ fn hold(
     let restored = remains
         .restore(stack, future)
         .map_err(|error| format!("{what}: {error:?}"))?;
-    // What bad drives lose has its name; old versions of trimmed sectors are not remembered for ever.
+    // Findings that are allowed: losses that a bad drive reports, and old versions of trimmed sectors that the ledger
+    // no longer remembers.
     let is_lost = |finding: &Finding| matches!(finding, Finding::Lost(_) | Finding::Forgotten);
     match restored
         .findings
@@ -260,17 +262,17 @@ fn hold(
     }
 }
 
-/// Requests before the first cut of [`cut_everywhere`], and those during which it cuts.
+/// Requests before the first cut of [`cut_everywhere`], and requests during which it cuts.
 const USED_BEFORE: usize = 120;
 const SHORT_STREAM: usize = 30;
 
-/// What `DESTAGE_CUTS` says, if it does.
+/// The value of `DESTAGE_CUTS`, or `None`.
 fn cuts_asked() -> Option<u64> {
     let asked = std::env::var("DESTAGE_CUTS").ok();
     asked.map(|text| text.parse().expect("a number"))
 }
 
-/// Every scheme over every layer, on as many threads as there are cores; how many cuts there were.
+/// Runs `work` for every scheme over every layer, on all cores; returns the total number of cuts.
 fn every_pair(work: impl Fn(&str, (&str, &str), u64) -> Result<u64, String> + Sync) -> u64 {
     let layers = layers();
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -311,10 +313,11 @@ fn a_cut_at_every_moment_keeps_what_was_promised() {
     assert!(cuts > 10_000, "only {cuts} cuts");
 }
 
-/// A campaign over every pair, of so many requests that about as many cuts come of it as are asked for, or `otherwise`.
+/// A campaign over every pair. The number of requests gives about as many cuts as `DESTAGE_CUTS` asks for, or
+/// `otherwise`.
 fn campaigns(otherwise: u64, with: With) -> u64 {
     let pairs = (SCHEMES.len() * layers().len()) as u64;
-    // A pair has at least one cut for ten requests, on average.
+    // On average, ten requests give a pair at least one cut.
     let requests = 10 * cuts_asked().unwrap_or(otherwise).div_ceil(pairs) as usize + 100;
     every_pair(|scheme, layer, seed| {
         let campaign = Campaign {
@@ -365,7 +368,7 @@ fn blocks_that_were_trimmed_leave_room_to_mount() {
     assert!(cuts > 10_000, "only {cuts} cuts");
 }
 
-/// How often `plant` is found in campaigns over `layer`.
+/// The number of campaigns over `layer`, out of ten, that find `plant`.
 fn found(plant: Plant, layer: (&str, &str)) -> usize {
     let campaigns = (0..10).map(|seed| Campaign {
         scheme: "lru",

@@ -1,4 +1,4 @@
-//! A device whose power fails, the ledger of what was promised, and bugs that can be planted between the two.
+//! A device that loses its power, the ledger of what the device promised, and bugs that can be planted between them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,26 +13,26 @@ use destage_nand::medium::{BadDrive, CutReport, Lost, Medium};
 use crate::kit::{Event, Rig, SECTOR_BYTES, Stack, TIMING};
 use crate::matrix::requests::{Asked, SECTORS, bytes, word};
 
-/// What is wrong with a device, on purpose.
+/// A bug that is planted on purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Plant {
     #[default]
     Nothing,
     /// Flushes are answered as soon as they are accepted.
     EarlyFlush,
-    /// Force unit access is not passed on.
+    /// The flag for force unit access (FUA) is not passed on.
     NoFua,
-    /// A trim reaches the device behind the next write of its pages.
+    /// A trim reaches the device only after the next write of its pages.
     LateTrim,
     /// The spare area is programmed before the data.
     SpareFirst,
-    /// Mount takes the newest page, torn or not.
+    /// The mount takes the newest page, even if it is torn.
     TrustsTorn,
-    /// A flush covers only what came over the same connection.
+    /// A flush covers only writes that came over the same connection.
     FlushPerConnection,
 }
 
-/// A request that is not answered.
+/// A request that is not answered yet.
 #[derive(Clone)]
 struct Open {
     asked: Asked,
@@ -45,18 +45,18 @@ pub struct Subject<'a> {
     pub ledger: Ledger,
     pub plant: Plant,
     open: BTreeMap<u32, Open>,
-    /// Tokens that the host has an answer for, and the device has not given one.
+    /// Tokens of requests that the host has an answer for, although the device has not answered.
     lied: BTreeSet<u32>,
-    /// Trims that wait for a write.
+    /// Trims that wait for the next write of their pages.
     late: Vec<(u32, Asked)>,
     answered: Vec<Span>,
-    /// Numbers of requests, so that contents of different mounts differ.
+    /// The number of accepted requests, so that the contents written after different mounts differ.
     written: u64,
-    /// Connections with answered writes that they have not flushed.
+    /// Connections with answered changes that no flush of theirs has covered.
     unflushed: BTreeSet<u32>,
 }
 
-/// The connection that `token` came over.
+/// The connection of the request `token`.
 fn connection(token: u32) -> u32 {
     token % 2
 }
@@ -91,7 +91,7 @@ impl<'a> Subject<'a> {
         self.open.len()
     }
 
-    /// The host asks.
+    /// The host submits a request.
     pub fn submit(&mut self, asked: &Asked) {
         let token =
             (0..).find(|token| !self.open.contains_key(token) && !self.lied.contains(token));
@@ -105,7 +105,7 @@ impl<'a> Subject<'a> {
             && (self.plant == Plant::EarlyFlush
                 || (self.plant == Plant::FlushPerConnection && !own));
         if self.plant == Plant::LateTrim && asked.kind == RequestKind::Trim {
-            // The host has its answer; the device hears of it later.
+            // The host has its answer, but the device gets the trim later.
             self.accept(token, asked);
             self.reply(token);
             self.lied.insert(token);
@@ -139,7 +139,7 @@ impl<'a> Subject<'a> {
             _ => Vec::new(),
         };
         self.written += 1;
-        // The ledger counts for itself what it is told.
+        // The ledger counts independently of the device.
         self.ledger
             .accept(token, &asked.request(), self.written, [&data[..]]);
         data
@@ -173,7 +173,7 @@ impl<'a> Subject<'a> {
         self.rig.device.pages()
     }
 
-    /// The host hears what the device has told.
+    /// Passes the answers of the device on to the host.
     fn look(&mut self) {
         for event in std::mem::take(&mut self.rig.flash.events) {
             let Event::Answer { token } = event else {
@@ -199,7 +199,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Something ends, an alarm goes off, or the host looks at an answer.
+    /// One random event: an operation ends, an alarm fires, or the host retires an answered request.
     pub fn go_on(&mut self, random: &mut Random) {
         let busy = self.rig.busy();
         let alarms = self.rig.flash.alarms.len();
@@ -218,7 +218,7 @@ impl<'a> Subject<'a> {
         self.look();
     }
 
-    /// Everything that is asked is answered, as far as the host has asked for.
+    /// Runs until all requests are answered and no die is busy.
     pub fn finish(&mut self, random: &mut Random) {
         while !self.open.is_empty() {
             self.go_on(random);
@@ -228,7 +228,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What is left of the device, of which each die is as far as `elapsed` says: bytes and what options took.
+    /// The remains of a copy of the device after a power loss, with each die at the moment that `elapsed` says.
     pub fn cut(
         &self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -244,7 +244,7 @@ impl<'a> Subject<'a> {
         }
         let mut report = payload.cut(elapsed, &TIMING, &bad, random);
         if matches!(self.plant, Plant::SpareFirst | Plant::TrustsTorn) {
-            // Nobody has said that this drive is a bad one.
+            // To the ledger this drive is a good one, so it must not report losses.
             report.lost.clear();
         }
         Remains {
@@ -255,7 +255,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// What is left of the device itself, which has a capacitor for `programs` programs; another one takes its place.
+    /// The remains of the device itself, which has a capacitor for `programs` programs; a new device replaces it.
     pub fn fail(
         &mut self,
         elapsed: &dyn Fn(u32) -> Ticks,
@@ -297,7 +297,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The moments at which the step at each busy die can be cut.
+    /// The moments at which the step of each busy die can be cut.
     pub fn moments(&self) -> Vec<(u32, Vec<Ticks>)> {
         let medium = self.rig.flash.payload.medium();
         let busy = self.rig.busy().into_iter();
@@ -305,7 +305,7 @@ impl<'a> Subject<'a> {
             .collect()
     }
 
-    /// Goes on with what `restored` is.
+    /// Continues with the restored device.
     pub fn resume(&mut self, restored: Restored) {
         self.rig = restored.rig;
         self.ledger = restored.ledger;
@@ -318,7 +318,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// What a cut has left.
+/// What a power loss leaves: the contents of flash, and the ledger.
 #[derive(Clone)]
 pub struct Remains {
     pub payload: Payload,
@@ -332,12 +332,12 @@ pub struct Restored {
     pub rig: Rig,
     pub ledger: Ledger,
     written: u64,
-    /// What is not as promised.
+    /// Pages that break a promise.
     pub findings: Vec<(u64, Finding)>,
 }
 
 impl Remains {
-    /// The same promises, and `medium` in the place of what was left.
+    /// The same promises, with `medium` in place of the remaining flash.
     pub fn with(&self, medium: Medium) -> Self {
         let sectors = SECTORS as usize;
         Self {
@@ -346,13 +346,13 @@ impl Remains {
         }
     }
 
-    /// Mounts it and looks at nothing but the steps.
+    /// Mounts the remains only to show the steps of the mount to `watch`.
     pub fn mount_only(self, stack: &Stack<'_>, watch: &mut dyn FnMut(&Medium, u32)) {
         let mounted = stack.remount(self.payload, &[], watch);
         mounted.expect("a mount");
     }
 
-    /// Mounts it, with the writes to come, and holds it against the ledger.
+    /// Mounts the remains and compares all pages with the ledger; `future` holds the page writes to come.
     pub fn restore(self, stack: &Stack<'_>, future: &[Lpn]) -> Result<Restored, MountError> {
         let Self {
             payload,

@@ -1,4 +1,4 @@
-//! When requests are taken in: over a link, or at once.
+//! When the device takes in requests: over a link, or at once.
 
 use std::collections::VecDeque;
 
@@ -8,22 +8,22 @@ use destage_trace::{Operation, Request};
 use super::DirectConfig;
 use super::pcie::Link;
 
-/// The host, and what lies between.
+/// The host, and the way from it to the device.
 pub(super) enum Host {
     AtOnce(AtOnce),
     Linked(Link),
 }
 
-/// A host whose messages take no time. What is due at an instant is taken in behind everything flash does then: reads,
-/// then writes, whose data take one more exchange of messages.
+/// A host whose messages take no time. Requests that are due at an instant are taken in after everything that flash
+/// does at that instant: first reads, then writes, whose data need one more exchange of messages.
 pub(super) struct AtOnce {
     /// Whether each request is a read.
     reads: Vec<bool>,
-    /// Requests that may be in the device at a time; none: all that have arrived.
+    /// The most requests in the device at a time; `None`: all that have arrived.
     depth: Option<u32>,
     in_device: u32,
     arrived: u32,
-    /// Taken in or due.
+    /// Requests that are taken in or due.
     sent: u32,
     due_reads: VecDeque<u32>,
     due_writes: VecDeque<u32>,
@@ -54,13 +54,13 @@ impl AtOnce {
         self.send();
     }
 
-    /// A request is complete.
+    /// A request completes.
     pub fn completed(&mut self) {
         self.in_device -= 1;
         self.send();
     }
 
-    /// The next request is due, if it may be.
+    /// Makes the next request due, if it has arrived and the depth allows it.
     fn send(&mut self) {
         if self.sent < self.arrived && self.depth.is_none_or(|depth| self.in_device < depth) {
             match self.reads.get(self.sent as usize) {
@@ -72,7 +72,7 @@ impl AtOnce {
         }
     }
 
-    /// The request to be taken in next at this instant.
+    /// The next request to take in at this instant, or `None`.
     pub fn take_due(&mut self) -> Option<u32> {
         self.due_reads
             .pop_front()

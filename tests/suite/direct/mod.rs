@@ -1,8 +1,9 @@
-//! Requests straight on flash whose commands are dispatched: no buffer, no map, no garbage.
+//! A model that sends requests straight to flash with dispatched commands: no buffer, no mapping table, no garbage
+//! collection.
 //!
-//! This is MQSim's drive when it is empty and its cache is off (docs/SPEC.md, "Straight to flash"). [`place`] says where
-//! pages lie, [`host`] when requests are taken in, and [`pcie`] what the link between host and device takes. What flash
-//! makes of the commands is the simulator's: [`destage_nand::media::dispatch`].
+//! This is MQSim's drive when it is empty and its cache is off (docs/SPEC.md, "Straight to flash"). [`place`] says
+//! where pages are, [`host`] when requests are taken in, and [`pcie`] how long the link between host and device
+//! takes. The flash itself is the simulator's: [`destage_nand::media::dispatch`].
 
 mod events;
 mod host;
@@ -25,21 +26,21 @@ use self::place::{Order, Places};
 /// The data pins of a channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Pins {
-    /// Bytes that move side by side.
+    /// Bytes that are transferred in parallel.
     pub width_bytes: u32,
     /// Ticks of two transfers, one on each edge of the clock.
     pub pair: Ticks,
 }
 
 impl Pins {
-    /// Ticks for which `bytes` are on the channel. A part of a pair takes nothing.
+    /// Ticks for which `bytes` are on the channel. A last transfer without a partner takes no time.
     #[must_use]
     pub fn data(&self, bytes: u64) -> Ticks {
         bytes / u64::from(self.width_bytes) / 2 * self.pair
     }
 }
 
-/// The flash, and what lies before it.
+/// The configuration of the flash and of what precedes it.
 #[derive(Clone, Debug)]
 pub struct DirectConfig {
     /// Dies and channels.
@@ -48,43 +49,44 @@ pub struct DirectConfig {
     pub pages_per_block: u32,
     /// Sectors of a page.
     pub page_sectors: u32,
-    /// Types of page in a cell.
+    /// Number of page types, which is the number of bits per cell.
     pub page_types: u32,
-    /// How fast data are on a channel.
+    /// The speed of a channel.
     pub pins: Pins,
-    /// How logical pages are spread.
+    /// How logical pages are spread over the flash.
     pub order: Order,
-    /// The link to the host; without one nothing takes time there.
+    /// The link to the host; without a link messages take no time.
     pub link: Option<Wire>,
     /// When requests arrive.
     pub replay: Replay,
-    /// Requests in the device at a time. Without a link, and by the times of the trace, there is no limit.
+    /// The most requests in the device at a time. Without a link, and if requests arrive at the times of the trace,
+    /// there is no limit.
     pub queue_depth: u32,
 }
 
-/// Commands by what they did.
+/// The number of commands of each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Commands {
     /// Reads of one page.
     pub reads: u64,
-    /// Reads of several.
+    /// Reads of several pages.
     pub multiplane_reads: u64,
     /// Programs of one page.
     pub programs: u64,
-    /// Programs of several.
+    /// Programs of several pages.
     pub multiplane_programs: u64,
 }
 
-/// What became of the requests.
+/// The result of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Outcome {
-    /// When each was complete, in ticks.
+    /// The completion time of each request, in ticks.
     pub completions: Vec<Ticks>,
-    /// What flash did.
+    /// The commands that flash carried out.
     pub commands: Commands,
 }
 
-/// What is due.
+/// A scheduled event.
 #[derive(Clone, Copy, Debug, Default)]
 enum Event {
     /// The next request of the trace arrives.
@@ -92,15 +94,15 @@ enum Event {
     Arrival,
     /// A phase of a flash command has ended.
     Flash(End),
-    /// A message is over the link.
+    /// A message has crossed the link.
     Delivered(Direction),
 }
 
-/// What the media drive, and are driven by.
+/// The part that the flash calls back: clock, host and results.
 struct Side {
     events: EventList<Event>,
     host: Host,
-    /// Pages of each request that are not done.
+    /// For each request, its pages that are not done.
     left: Vec<u32>,
     completions: Vec<Ticks>,
     commands: Commands,
@@ -148,10 +150,10 @@ impl Clock for Side {
     }
 }
 
-/// Serves `requests`, reads and writes in the order of their arrival, until all are complete.
+/// Serves `requests`, which are reads and writes in the order of their arrival, until all are complete.
 ///
 /// # Errors
-/// Counts of 0, and requests that are neither reads nor writes or have no sectors.
+/// Says which count is 0, or which request is neither a read nor a write or has no sectors.
 pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, String> {
     check(config, requests)?;
     let host = match config.link {
@@ -172,7 +174,7 @@ pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, Strin
     }
     let mut arrived = 0;
     loop {
-        // What flash does at an instant goes before what is due to be taken in.
+        // Everything that flash does at an instant precedes the requests that are due.
         let is_over = side.events.next_time() != Some(side.events.now());
         if is_over
             && let Host::AtOnce(host) = &mut side.host
@@ -222,7 +224,7 @@ pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, Strin
     })
 }
 
-/// The device takes in request `id`, page by page.
+/// Takes request `id` into the device, page by page.
 fn accept(
     config: &DirectConfig,
     places: &mut Places,
@@ -294,8 +296,8 @@ fn check(config: &DirectConfig, requests: &[Request]) -> Result<(), String> {
     Ok(())
 }
 
-/// The type of page `page` of a block whose cells hold pages of `types` types, as MQSim has it: three types come in pairs
-/// behind six pages of the first type and two of the second.
+/// The type of page `page` of a block with `types` types of pages, as in MQSim. With three types, six pages of the
+/// first type and two of the second come first; then the types alternate in pairs of pages.
 fn page_type(page: u32, types: u32) -> u32 {
     if types != 3 {
         return page % types;

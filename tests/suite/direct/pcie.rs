@@ -1,4 +1,4 @@
-//! The link between host and device: messages one after the other in each direction, as long as their packets take.
+//! The link between host and device. Each direction carries one message at a time, for as long as its packets take.
 
 use std::collections::VecDeque;
 
@@ -10,38 +10,38 @@ use destage_trace::{Operation, Request};
 use super::events::EventList;
 use super::{DirectConfig, Event};
 
-/// Requests in the device at a time where requests arrive by their times.
+/// The most requests in the device at a time if requests arrive at the times of the trace.
 const OPEN_DEPTH: u32 = 512;
 
-/// Which way messages go.
+/// The direction of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Direction {
     ToDevice,
     ToHost,
 }
 
-/// What a message says.
+/// The contents of a message.
 #[derive(Clone, Copy, Debug)]
 enum Message {
-    /// An entry waits.
+    /// A new entry is in the queue.
     Doorbell,
     /// The device asks for the next entry.
     AskEntry,
-    /// That entry.
+    /// The entry of this request.
     Entry(u32),
-    /// The device asks for the data of a write.
+    /// The device asks for the data of this write.
     AskData(u32),
-    /// Those data.
+    /// The data of this write.
     WriteData(u32),
-    /// Data of a read.
+    /// The data of this read.
     ReadData(u32),
-    /// A request is complete.
+    /// This request is complete.
     Completion(u32),
     /// The host has seen a completion.
     Seen,
 }
 
-/// What a message means outside the link.
+/// What a delivered message means outside the link.
 pub(super) enum Heard {
     Nothing,
     /// The device takes in this request.
@@ -56,7 +56,7 @@ struct Way {
     waiting: VecDeque<Message>,
 }
 
-/// A link with its two ends.
+/// The link, with the state of both its ends.
 pub(super) struct Link {
     wire: Wire,
     to_device: Way,
@@ -65,9 +65,9 @@ pub(super) struct Link {
     requests: Vec<(bool, u64)>,
     depth: u32,
     in_device: u32,
-    /// Entries that the device knows of, and has not asked for.
+    /// Entries that the device knows of and has not asked for.
     entries: u32,
-    /// Entries it has got.
+    /// The number of entries that the device has fetched.
     fetched: u32,
 }
 
@@ -110,7 +110,8 @@ impl Link {
         self.send(Direction::ToHost, Message::Completion(id), events);
     }
 
-    /// The message under way in `direction` is over the link. [`Link::go_on`] is to be called when it was heard.
+    /// Delivers the message in flight in `direction`. The caller must call [`Link::go_on`] after it has handled the
+    /// message.
     pub fn deliver(&mut self, direction: Direction, events: &mut EventList<Event>) -> Heard {
         let Some(message) = self.way(direction).under_way else {
             return Heard::Nothing;
@@ -145,7 +146,7 @@ impl Link {
         Heard::Nothing
     }
 
-    /// The next message of `direction` starts.
+    /// Starts the next message of `direction`, if one waits.
     pub fn go_on(&mut self, direction: Direction, events: &mut EventList<Event>) {
         let next = self.way(direction).waiting.pop_front();
         self.way(direction).under_way = None;
@@ -154,7 +155,7 @@ impl Link {
         }
     }
 
-    /// The device asks for one entry, if one waits and there is room.
+    /// The device asks for one entry, if one waits and the depth allows it.
     fn fetch(&mut self, events: &mut EventList<Event>) {
         if self.entries > 0 && self.in_device < self.depth {
             self.entries -= 1;
@@ -175,7 +176,7 @@ impl Link {
         );
     }
 
-    /// What `message` carries.
+    /// What `message` carries over the wire.
     fn carried(&self, message: Message) -> Carried {
         let data = |id: u32| self.requests[id as usize].1;
         match message {

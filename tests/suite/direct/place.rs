@@ -1,4 +1,5 @@
-//! Where pages lie: spread over channels, dies and planes by their numbers, in each plane in the order of their coming.
+//! Where pages are: the page number selects channel, die and plane; within a plane pages follow each other in the
+//! order of their arrival.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -9,9 +10,9 @@ use super::DirectConfig;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Digit {
     Channel,
-    /// Of the channel: the chip of it.
+    /// The chip of the channel.
     Way,
-    /// Of the chip, which has one.
+    /// The die of the chip; a chip has one die.
     Die,
     Plane,
 }
@@ -54,24 +55,24 @@ impl FromStr for Order {
 pub struct Place {
     /// The die, counted through the dies of a channel, then the channels.
     pub die: u32,
-    /// Plane of it.
+    /// The plane of the die.
     pub plane: u32,
-    /// Block of that.
+    /// The block of the plane.
     pub block: u32,
-    /// Page of that.
+    /// The page of the block.
     pub page: u32,
 }
 
-/// Where each page lies.
+/// The place of each logical page.
 pub(super) struct Places {
     order: Order,
     channels: u64,
     ways: u64,
     planes: u64,
     pages_per_block: u64,
-    /// Pages given out, plane by plane.
+    /// For each plane, the number of pages that are allocated.
     given: Vec<u64>,
-    /// Which page of its plane each logical page has.
+    /// For each logical page, the number of its page within the plane.
     map: BTreeMap<u64, u64>,
 }
 
@@ -90,7 +91,7 @@ impl Places {
         }
     }
 
-    /// Where logical `page` lies, or from now on lies if it is written or was never touched.
+    /// The place of logical `page`. A write, or the first access, allocates the next page of its plane.
     pub fn of(&mut self, page: u64, is_written: bool) -> Place {
         let (mut channel, mut way, mut plane) = (0, 0, 0);
         let mut rest = page;

@@ -1,4 +1,4 @@
-//! Dispatched commands: random streams against a model that is as plain as can be, and what may never happen in them.
+//! Dispatched commands: random streams against a naive model, with a check of what must never happen.
 
 mod naive;
 mod watched;
@@ -10,17 +10,17 @@ use destage_nand::media::dispatch::{
 };
 use destage_nand::media::{Cells, PlaneGaps, Registers};
 
-/// What comes.
+/// The load of a random stream.
 struct Load {
-    /// Pages of a block: where they are few, offsets are often equal.
+    /// Pages of a block. With few pages, offsets are often equal.
     pages: u32,
     /// The most operations at one instant.
     at_once: u64,
-    /// How often some come.
+    /// The number of batches of operations.
     batches: u32,
 }
 
-/// Short times, so that much happens at one instant.
+/// A random configuration with short times, so that many events coincide.
 fn random_config(has_registers: bool, random: &mut Random) -> DispatchConfig {
     let mut time = |least| least + random.below(12);
     let cells = Cells {
@@ -80,7 +80,7 @@ fn random_config(has_registers: bool, random: &mut Random) -> DispatchConfig {
     }
 }
 
-/// Bursts and pauses of reads, programs in the order of their planes, and now and then an erase.
+/// Bursts and pauses of reads, programs in the order of their planes, and a few erases.
 fn random_stream(
     config: &DispatchConfig,
     what: &Load,
@@ -112,7 +112,7 @@ fn random_stream(
                     Kind::Read | Kind::Erase => random.below(u64::from(*given) + 1) as u32,
                 };
                 token += 1;
-                // Now and then a command of a collection, or a copy inside its die.
+                // Sometimes a command of garbage collection, or a copy inside its die.
                 let (caches, copied) = (random.below(8) > 0, random.below(16) == 0);
                 Operation {
                     kind,
@@ -137,7 +137,7 @@ fn random_stream(
         .collect()
 }
 
-/// Every run of `seeds` random streams is as in the model; every other one has cache registers.
+/// Compares `seeds` random streams with the model; every second stream has cache registers.
 fn compare(seeds: u64, what: &Load) {
     let mut differ = 0;
     for seed in 0..seeds {

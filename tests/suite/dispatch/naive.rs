@@ -1,26 +1,26 @@
-//! Dispatched commands, as plainly as they can be written: lists that are searched from end to end.
+//! A naive model of dispatched commands, with lists that are searched from end to end.
 
 use destage_base::Ticks;
 use destage_nand::Kind;
 use destage_nand::media::dispatch::{DispatchConfig, Operation, Order, Together};
 
-/// What a command does, or waits for.
+/// What a command does, or what it waits for.
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
-    /// It is on the channel.
+    /// The command is on the channel.
     Comes,
-    /// It waits for the cells.
+    /// The command waits for the cells.
     IsThere,
-    /// A program goes to the page registers.
+    /// A program moves to the page registers.
     IsTaken,
     InCells,
-    /// It was read, and waits for the cache registers of its planes.
+    /// The pages are read and wait for the cache registers of their planes.
     WasRead,
-    /// It goes there.
+    /// The pages move to the cache registers.
     Moves,
-    /// Its pages wait for the channel, or leave.
+    /// The pages wait for the channel, or are transferred.
     Leaves,
-    /// The cells wait for reads, with so much to do.
+    /// The cells are interrupted for reads; the remaining time is kept.
     Interrupted(Ticks),
 }
 
@@ -28,11 +28,11 @@ enum Stage {
 struct Command {
     number: usize,
     pages: Vec<Operation>,
-    /// The die may begin the next before this one is done.
+    /// Whether the die may begin the next command before this one is done.
     caches: bool,
     stage: Stage,
     left: usize,
-    /// How often its cells were interrupted.
+    /// How often the command was interrupted in the cells.
     interruptions: u32,
 }
 
@@ -67,22 +67,24 @@ impl Command {
 struct Model<'a> {
     config: &'a DispatchConfig,
     now: Ticks,
-    /// Due times, and the commands of which a phase ends then, in the order in which they were put there.
+    /// Times at which phases end, with the numbers of their commands, in the order in which they were
+    /// scheduled.
     events: Vec<(Ticks, usize)>,
-    /// What waits at each die, in the order in which it came.
+    /// The operations that wait at each die, in the order of their arrival.
     waiting: Vec<Vec<Operation>>,
     /// The commands of each die, in the order in which they began.
     commands: Vec<Vec<Command>>,
     begun: usize,
     ahead: Vec<u32>,
     busy: Vec<bool>,
-    /// Dies and commands with a page that waits for the channel.
+    /// For each channel, the pages that wait for it: die and number of the command.
     data: Vec<Vec<(usize, usize)>>,
     turn: Vec<usize>,
     done: Vec<(Ticks, u32)>,
 }
 
-/// When each operation of `batches` is done, in the order in which that happens. Those of a batch come at once.
+/// The completion time of each operation of `batches`, in the order of completion. The operations of a batch
+/// arrive together.
 pub fn run(config: &DispatchConfig, batches: &[(Ticks, Vec<Operation>)]) -> Vec<(Ticks, u32)> {
     let dies = (config.channels * config.dies_per_channel) as usize;
     let channels = config.channels as usize;
@@ -167,7 +169,7 @@ impl Model<'_> {
             Stage::InCells if first.kind == Kind::Read => Some(Stage::WasRead),
             Stage::InCells if first.kind == Kind::Erase && self.config.status > 0 => {
                 match self.config.suspension.is_some() && self.commands[die].len() > 1 {
-                    // Its status comes when the read is done.
+                    // The status is read after the end of the read that interrupts.
                     true => Some(Stage::Interrupted(0)),
                     false => Some(Stage::WasRead),
                 }
@@ -215,7 +217,7 @@ impl Model<'_> {
         self.use_channel(channel);
     }
 
-    /// Whether what waits at a die begins with a read that goes before the rest of what its cells do.
+    /// Whether the next operation of a die is a read that may interrupt what the cells do.
     fn interrupts(&self, die: usize) -> bool {
         let (Some(suspension), [command]) = (self.config.suspension, &self.commands[die][..])
         else {
@@ -237,7 +239,7 @@ impl Model<'_> {
         }
     }
 
-    /// The cells of a die stop what they do for a read that is there; how long that takes.
+    /// Interrupts the cells of a die for a read that has arrived; returns the cost of the interruption.
     fn interrupt(&mut self, die: usize) -> Ticks {
         let now = self.now;
         let Some(suspension) = self.config.suspension else {
@@ -261,7 +263,7 @@ impl Model<'_> {
         }
     }
 
-    /// The command does what it waits for, if it may.
+    /// Starts the next phase of a command, if the command may go on.
     fn go_on(&mut self, die: usize, at: usize) {
         let Command {
             number,
@@ -341,7 +343,7 @@ impl Model<'_> {
         }
     }
 
-    /// Whether a die begins something if its channel is idle.
+    /// Whether a die can begin a command if its channel is idle.
     fn may_begin(&self, die: usize) -> bool {
         let commands = &self.commands[die];
         if self.interrupts(die) {
@@ -392,7 +394,7 @@ impl Model<'_> {
         self.after(time, self.begun);
     }
 
-    /// Which of what waits at a die may go.
+    /// For each operation that waits at a die, whether the rules allow it to begin.
     fn may_go(&self, die: usize) -> Vec<bool> {
         let rules = self.config.rules;
         let waiting = &self.waiting[die];
@@ -412,7 +414,7 @@ impl Model<'_> {
             .collect()
     }
 
-    /// With which of what waits the next command of a die begins.
+    /// The index of the operation with which the next command of a die begins.
     fn start(&self, die: usize) -> usize {
         let rules = self.config.rules;
         let waiting = &self.waiting[die];
@@ -434,7 +436,7 @@ impl Model<'_> {
         }
     }
 
-    /// Planes of a group, if these go together.
+    /// Planes of a group if groups of planes work together, else 0.
     fn planes_of_group(&self) -> u32 {
         match self.config.rules.together {
             Together::Groups(planes) => planes,
@@ -442,12 +444,12 @@ impl Model<'_> {
         }
     }
 
-    /// Of pages that go together each has another.
+    /// The group of an operation; a command has at most one page of each group.
     fn group(&self, operation: &Operation) -> u32 {
         operation.plane / self.planes_of_group().max(1)
     }
 
-    /// Takes the next command of a die at which something waits.
+    /// Takes the pages of the next command of a die at which operations wait.
     fn next(&mut self, die: usize) -> Vec<Operation> {
         let rules = self.config.rules;
         let (start, may_go) = (self.start(die), self.may_go(die));

@@ -1,4 +1,4 @@
-//! A run of the dispatcher in which everything that may never happen is looked for.
+//! Runs the dispatcher and checks that nothing happens that must never happen.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,16 @@ use destage_nand::media::dispatch::{
 };
 use destage_sim::events::{Clock as Sums, EventList};
 
-/// A command under way.
+/// A command in progress.
 #[derive(Clone)]
 struct Command {
     pages: Vec<Operation>,
-    /// When it has come over the channel, its cells are done, and it has gone from register to register, once that is known.
+    /// The times at which the command has crossed the channel, its cells are done, and its data have moved between
+    /// registers, once they are known.
     there: Ticks,
     cells_end: Option<Ticks>,
     moved: Option<Ticks>,
-    /// Its die may have begun the next.
+    /// Whether the die may have begun the next command.
     has_left: bool,
     left: usize,
 }
@@ -27,7 +28,7 @@ impl Command {
         self.pages[0].kind == Kind::Read
     }
 
-    /// Whether the cells, or the page registers, are free of it.
+    /// Whether the command does not occupy the cells or the page registers.
     fn is_out_of_cells(&self, now: Ticks) -> bool {
         let began = self.cells_end.is_some() || self.moved.is_some();
         let is_out = match self.reads() {
@@ -37,7 +38,7 @@ impl Command {
         !began || is_out.is_some_and(|end| end <= now)
     }
 
-    /// Its pages that are in a cache register of `plane`: those that have come, and those that have not left.
+    /// Whether the command has pages in the cache register of `plane`.
     fn holds_register(&self, plane: u32, now: Ticks) -> bool {
         let mut pages = self.pages[self.left..].iter();
         match self.reads() {
@@ -53,20 +54,20 @@ impl Command {
     }
 }
 
-/// What waits at a die, and what it does.
+/// The operations that wait at a die, and its commands.
 #[derive(Clone, Default)]
 struct Die {
     waiting: Vec<Operation>,
-    /// In the order of their begin.
+    /// In the order in which they began.
     commands: Vec<Command>,
-    /// Reads that began in a row while something else could have.
+    /// Reads that began in a row although another operation could have begun.
     reads_ahead: u32,
-    /// Programs and erases that began in a row while a read could have.
+    /// Programs and erases that began in a row although a read could have begun.
     others_ahead: u32,
 }
 
 impl Die {
-    /// The first of the commands under way that reads, or does not.
+    /// The index of the first command in progress that is a read, or is none.
     fn first(&self, reads: bool) -> usize {
         let mut commands = self.commands.iter();
         let first = commands.position(|command| command.reads() == reads);
@@ -78,13 +79,13 @@ struct Watcher<'a> {
     config: &'a DispatchConfig,
     events: EventList<End>,
     dies: Vec<Die>,
-    /// Until when each channel is held.
+    /// For each channel, the time until which it is held.
     held: Vec<Ticks>,
     done: Vec<(Ticks, u32)>,
     came: BTreeMap<u32, Ticks>,
 }
 
-/// When each operation of `batches` is done, in the order in which that happens.
+/// The completion time of each operation of `batches`, in the order of completion.
 pub fn run(config: &DispatchConfig, batches: &[(Ticks, Vec<Operation>)]) -> Vec<(Ticks, u32)> {
     let dies = (config.channels * config.dies_per_channel) as usize;
     let mut media = Dispatcher::new(config.clone());
@@ -135,7 +136,7 @@ impl Watcher<'_> {
         (die / self.config.dies_per_channel) as usize
     }
 
-    /// Work is conserved: over an idle channel no idle die has work, and no page waits to leave; nothing waits for idle cells.
+    /// Checks that no resource idles while work waits for it: channels, dies and cells.
     fn nobody_waits_for_nothing(&self) {
         let now = self.events.now();
         for (number, die) in (0..).zip(&self.dies) {
@@ -172,7 +173,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// What `command` may not do, of what waits at its die.
+    /// Checks that `command` follows the rules on order, given the operations that wait at its die.
     fn check_rules(&self, command: &[Operation], waiting: &[Operation]) {
         let rules = self.config.rules;
         let position = |operation: &Operation| {
@@ -202,7 +203,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Nothing starves: how many of the one kind go before the other.
+    /// Checks that neither reads nor other operations starve.
     fn check_patience(&mut self, command: &[Operation], waiting: &[Operation]) {
         let die = &mut self.dies[command[0].die as usize];
         let is_read = command[0].kind == Kind::Read;
@@ -317,14 +318,14 @@ impl Clock for Watcher<'_> {
                     .expect("a phase without a command");
                 latest.there = now + length;
                 if latest.pages[0].loads {
-                    // The cells have no part in it.
+                    // The cells take no part in this command.
                     latest.cells_end = Some(now + length);
                 }
             }
             End::Between(_) => {
                 let latest = state.commands.len() - 1;
                 for other in &mut state.commands[..latest] {
-                    // What does not stop by itself waits until it goes on.
+                    // The interrupted operation has no end until it goes on.
                     if other.cells_end.is_some_and(|end| end > now) {
                         other.cells_end = Some(Ticks::MAX);
                     }

@@ -1,4 +1,5 @@
-//! What lies between host and buffer: closed forms to the nanosecond, random streams against a straight-line model, and MQSim's link.
+//! The way from host to buffer: closed forms to the nanosecond, random streams against a naive model, and the link of
+//! MQSim.
 
 mod explained;
 mod reference;
@@ -20,7 +21,8 @@ use reference::Drive;
 const US: Ticks = TICKS_PER_US;
 const NS: Ticks = TICKS_PER_NS;
 
-/// Four dies under a buffer that takes in every write at once: 40 us read, 200 us program, 10 us a page on the channel.
+/// Four dies under a buffer that takes in every write at once: 40 us to read, 200 us to program, 10 us to transfer a
+/// page on the channel.
 const DEVICE: &[&str] = &[
     "buffer.kind=lru",
     "buffer.capacity_bytes=8MiB",
@@ -47,7 +49,7 @@ fn run_on(pairs: &[&str], requests: &[Request]) -> (Vec<u64>, Metrics) {
     (responses, result.metrics)
 }
 
-/// Responses in nanoseconds.
+/// Response times in nanoseconds.
 fn responses(pairs: &[&str], of: &[(Ticks, u64, u32, Operation)]) -> Vec<u64> {
     run_on(pairs, &page_requests(of)).0
 }
@@ -98,7 +100,7 @@ fn the_core_is_behind_the_bus() {
 #[test]
 fn pages_pass_the_dram_one_after_the_other() {
     let dram = ["device.dram_access_ns=26", "device.dram_ns_per_byte=0.25"];
-    // A page takes 26 + 1024 ns. What is read from flash goes in and out.
+    // A page takes 26 + 1024 ns in the DRAM. A page that is read from flash goes into the DRAM and out of it.
     let of = [
         (0, 0, 2, Operation::Write),
         (10 * US, 0, 2, Operation::Read),
@@ -106,7 +108,8 @@ fn pages_pass_the_dram_one_after_the_other() {
     ];
     assert_eq!(responses(&[], &of), [0, 0, 50_000]);
     assert_eq!(responses(&dram, &of), [2100, 2100, 52_100]);
-    // Without a buffer: the first two programs begin at 1050 and 2100, and their pages pass the DRAM until 4200.
+    // Without a buffer, the first two programs begin at 1050 and 2100 ns, and their pages occupy the DRAM until 4200
+    // ns.
     let three = [
         (0, 0, 1, Operation::Write),
         (0, 1, 1, Operation::Write),
@@ -118,7 +121,7 @@ fn pages_pass_the_dram_one_after_the_other() {
         responses(&pairs, &three),
         [211_050, 212_100, waits + 210_000]
     );
-    // Batches, too: as many pages pass.
+    // Batches pass the same number of pages through the DRAM.
     let (_, alone) = run_on(&pairs, &page_requests(&three));
     let batches = [
         &pairs[..],
@@ -143,18 +146,18 @@ fn requests_and_data_cross_the_link_in_packets() {
         (200 * US, 0, 1, Operation::Trim),
     ];
     let link = ["host.link_lane_gb_per_s=1"];
-    // Doorbell 8, question 8, entry 25; question 8 and data 1248; completion 11.
+    // In ns: doorbell 8, question 8, entry 25; question 8 and data 1248; completion 11.
     let (read, write) = (8 + 8 + 25 + 50_000 + 1248 + 11, 8 + 8 + 25 + 8 + 1248 + 11);
     assert_eq!(responses(&link, &of), [read, write, 52]);
     let fast = [link[0], "host.link_lanes=16", "host.link_payload_bytes=512"];
-    // 8 packets of 540 bytes.
+    // The data are 8 packets of 540 bytes.
     assert_eq!(responses(&fast, &of)[1], 2 + 2 + 7 + 2 + 270 + 3);
-    // The bus plays no part.
+    // With a link, the bus setting has no effect.
     let bus = [link[0], "host.bus_ns_per_sector=1000"];
     assert_eq!(responses(&bus, &of), [read, write, 52]);
 }
 
-/// Requests of a page each, all at once: so many of each volume, volume after volume.
+/// Requests of one page each, all at time 0: `counts[v]` requests of volume `v`, volume after volume.
 fn volumes(counts: &[u32]) -> Vec<Request> {
     let all: u32 = counts.iter().sum();
     let pages: Vec<_> = (0..u64::from(all))
@@ -169,7 +172,7 @@ fn volumes(counts: &[u32]) -> Vec<Request> {
     requests
 }
 
-/// In which order requests were served, one at a time and 1000 ns each.
+/// The order in which requests are served, one at a time and in 1000 ns each.
 fn order(pairs: &[&str], requests: &[Request]) -> Vec<usize> {
     let mut all = vec!["device.firmware_ns=1000", "host.queue_depth=1"];
     all.extend(pairs);
@@ -191,7 +194,7 @@ fn queues_have_turns_by_their_weights() {
     assert_eq!(order(&weighted, &two), [0, 1, 2, 6, 3, 4, 5, 7, 8, 9]);
     let bursts = ["host.queues=2", "host.queue_burst=2"];
     assert_eq!(order(&bursts, &two), [0, 1, 6, 7, 2, 3, 8, 9, 4, 5]);
-    // Place 0, 2, 4... of the input is queue 0.
+    // Requests at positions 0, 2, 4... of the input go to queue 0.
     let dealt = [
         "host.queues=2",
         "host.queue_by=round_robin",
@@ -208,7 +211,7 @@ fn a_queue_has_only_so_many_requests_in_the_device() {
         all.extend(pairs);
         run_on(&all, &two).0
     };
-    // All go at once, in the order of their arrival.
+    // All requests go at once, in the order of their arrival.
     assert_eq!(of(&[]), [1000, 2000, 3000, 4000, 5000]);
     assert_eq!(
         of(&["host.queue_requests=1"]),
@@ -218,7 +221,7 @@ fn a_queue_has_only_so_many_requests_in_the_device() {
 
 #[test]
 fn queues_show_who_suffers_from_whom() {
-    // A volume that asks for a page now and then, and one that asks for many at once.
+    // One volume asks for a single page now and then, another asks for many pages at once.
     let mut all = Vec::new();
     for round in 0..40_u64 {
         let at = round * 2000 * US;
@@ -257,7 +260,7 @@ fn queues_show_who_suffers_from_whom() {
     let (_, one) = run_on(&["host.queue_depth=4", "buffer.kind=nocache"], &requests);
     assert!(one.get("host.queue_mean_ms.0").is_none());
     let favoured = of(&["host.queue_weights=8/1"]);
-    // In one queue it would stand behind forty others.
+    // In a single queue, the rare requests would wait behind forty others.
     let single = one.get("response.mean_ms").expect("a mean").as_f64();
     assert!(
         alone < single / 2.0 && favoured <= alone,
@@ -276,7 +279,7 @@ fn random_requests(seed: u64, count: u64, gap: u64) -> Vec<Request> {
             }
             volumes.push(random.below(5) as u32);
             let pages = 1 + random.below(5) as u32;
-            // Nothing is read twice, so all of it comes from flash.
+            // No page is read twice, so all reads go to flash.
             if random.below(2) == 0 {
                 let first = next;
                 next += u64::from(pages);
@@ -388,7 +391,7 @@ fn the_link_is_mqsims() {
                     0 => Operation::Read,
                     _ => Operation::Write,
                 };
-                // Reads and writes never meet: MQSim holds no read back for a write of its page.
+                // Reads and writes use different pages, as MQSim does not hold a read back for a write of its page.
                 let first = random.below(1000) + if what == Operation::Read { 1000 } else { 0 };
                 (time, 2 * first, 2, what)
             })
@@ -503,7 +506,7 @@ fn servers_say_how_busy_they_were_and_what_that_took() {
         "host.link_uj_per_byte=0.01",
     ];
     let (responses, metrics) = run_on(&pairs, &page_requests(&two));
-    // The link takes no whole nanosecond but for data: 4992 bytes on 4 lanes in 1 ns, one after the other.
+    // The link takes whole nanoseconds only for data: 4992 bytes on 4 lanes take 1 ns, one page after the other.
     assert_eq!(responses, [1501, 2501]);
     let get = |name: &str| metrics.get(name).expect(name).as_f64();
     let near = |name: &str, value: f64| {
@@ -517,7 +520,7 @@ fn servers_say_how_busy_they_were_and_what_that_took() {
     near("device.firmware_wait_ms", 999e-6 / 2.0);
     near("device.dram_utilization", 1000.0 / 2501.0);
     near("host.link_in_utilization", 2.0 / 2501.0);
-    // Of each: 30 + 100 + 4992 + 30 and 32 + 32 + 44; the last 30 bytes are on their way.
+    // For each request: 30 + 100 + 4992 + 30 and 32 + 32 + 44 bytes; the last 30 bytes are still in flight.
     near(
         "energy.link_mj",
         f64::from(2 * (30 + 100 + 4992 + 32 + 32 + 44) + 2 * 30) * 0.01 / 1e3,

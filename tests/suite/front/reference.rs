@@ -1,12 +1,13 @@
-//! The front end in the dumbest way: every event in one unsorted list, and the earliest is looked for each time.
+//! A naive model of the front end: all events are in one unsorted list, and each step searches it for the earliest.
 //!
-//! The device behind it takes in every write at once, and reads each page from flash: page by page of a die, in order.
+//! The device behind it takes in every write at once. It reads each page from flash; a die reads its pages one by
+//! one, in order.
 
 use std::collections::VecDeque;
 
 use destage_trace::{Operation, Request};
 
-/// Times are ticks of 0.1 ns.
+/// Settings of the front end; times are in ticks of 0.1 ns.
 #[derive(Clone, Debug)]
 pub struct Drive {
     pub weights: Vec<u64>,
@@ -14,7 +15,7 @@ pub struct Drive {
     pub per_queue: usize,
     pub depth: usize,
     pub by_volume: bool,
-    /// Lanes, GB/s of a lane, bytes of a packet and with it; no link: messages take no time.
+    /// Lanes, GB/s of a lane, payload and overhead of a packet in bytes; `None`: messages take no time.
     pub link: Option<(u64, f64, u64, u64)>,
     pub cores: usize,
     pub command: u64,
@@ -41,7 +42,7 @@ enum What {
     Complete,
 }
 
-/// Somebody who serves one after the other, several at a time.
+/// A server that serves its entries in order, `free` at a time.
 #[derive(Default)]
 struct Clerk {
     free: usize,
@@ -58,7 +59,7 @@ struct World<'a> {
     requests: &'a [Request],
     now: u64,
     number: u64,
-    /// When, in which order it was put here, where, what, whose.
+    /// Time, number in the order of insertion, server, event, request.
     list: Vec<(u64, u64, Option<usize>, What, usize)>,
     clerks: Vec<Clerk>,
     dies: Vec<VecDeque<usize>>,
@@ -70,7 +71,7 @@ struct World<'a> {
     completions: Vec<u64>,
 }
 
-/// When each of `requests` is complete.
+/// The completion time of each of `requests`.
 pub fn completions(drive: &Drive, requests: &[Request]) -> Vec<u64> {
     let clerk = |free| Clerk {
         free,
@@ -123,7 +124,7 @@ impl World<'_> {
         }
     }
 
-    /// A message of so many bytes; of none, a question.
+    /// Sends a message of `bytes` bytes; 0 bytes stands for a question.
     fn say(&mut self, clerk: usize, what: What, id: usize, bytes: u64) {
         let Some((lanes, speed, payload, overhead)) = self.drive.link else {
             return self.happens(what, id);

@@ -1,4 +1,5 @@
-//! A host that knows what it asked for, what was answered and which programs have ended; and checks the rest.
+//! A host that records what it requested, what was answered and which programs have ended, and checks the device
+//! against it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,52 +9,52 @@ use destage_device::{RequestKind, Span};
 use crate::kit::{Event, Rig, Stack};
 use crate::matrix::requests::{Asked, SECTORS, Words, bytes, word};
 
-/// Requests that are outstanding at once, at most.
+/// The most requests in the device at once.
 const MOST_OUTSTANDING: u64 = 6;
 
-/// What is known of a page from requests, answers and ended programs.
+/// What requests, answers and ended programs say about a page.
 #[derive(Clone, Default)]
 struct Page {
     words: Words,
-    /// Of the latest change.
+    /// The version of the latest change.
     version: u64,
-    /// Its latest change that was answered.
+    /// The version of the latest change that was answered.
     replied: u64,
     /// The newest version whose program or trim has ended.
     durable: u64,
-    /// The latest trim that leaves nothing on the flash.
+    /// The version of the latest trim that leaves nothing on flash.
     trimmed: u64,
-    /// What it held at each version that is not older than the durable one.
+    /// The contents of each version that is not older than the durable one.
     history: VecDeque<(u64, Words)>,
 }
 
-/// A request that is not answered.
+/// A request that is not answered yet.
 struct Open {
     asked: Asked,
     version: u64,
-    /// Pages to be read or changed yet.
+    /// Pages that are still to be read or changed.
     left: usize,
-    /// Of a flush: the version of each page that has to be durable.
+    /// For a flush: the version of each page that must become durable.
     must: Vec<u64>,
-    /// Pages of a trim that are trimmed already, or were never written, each with its version.
+    /// Pages of a trim that were already trimmed or never written, each with its version.
     passed_over: Vec<(u64, u64)>,
 }
 
-/// A device, its host, and what the host may expect.
+/// A device, its host, and the host's expectations.
 pub struct Host {
     rig: Rig,
     random: Random,
     pages: Vec<Page>,
     open: BTreeMap<u32, Open>,
-    /// Answered requests the host has not looked at yet.
+    /// Answered requests that the host has not retired yet.
     answered: Vec<Span>,
     versions: u64,
     outstanding: usize,
-    /// Commands that end after each request, at most.
+    /// The most events after each request.
     pace: u64,
     volatile_cache: bool,
     strict_trim: bool,
-    /// A flush is answered as soon as it is accepted.
+    /// Whether flushes are answered as soon as they are accepted (a planted bug).
     pub lies: bool,
 }
 
@@ -75,7 +76,7 @@ impl Host {
         }
     }
 
-    /// The pages that `asked` reads or changes: a trim leaves alone what it covers in part.
+    /// The pages that `asked` reads or changes. A trim does not change pages that it covers only in part.
     fn pages_of(&self, asked: &Asked) -> Vec<u64> {
         let count = self.pages.len() as u64;
         let span = asked.request().span;
@@ -145,8 +146,9 @@ impl Host {
         }
     }
 
-    /// A trim changes nothing at a page that was trimmed before or never written, and the device need not tell of it. Each page of
-    /// the trim `asked` that the device has not told of has to be such a page: zeros that were written are contents.
+    /// A trim does not change a page that was trimmed before or never written, and the device need not report it. So
+    /// each page of the trim `asked` that the device has not reported must be such a page. Written zeros count as
+    /// contents.
     fn pass_over_empty(&mut self, asked: &Asked, token: u32) {
         let events = &self.rig.flash.events;
         let told: Vec<u64> = events
@@ -179,7 +181,7 @@ impl Host {
         bytes(&words.collect::<Vec<u64>>())
     }
 
-    /// Checks everything that the device has told.
+    /// Checks all events that the device has reported.
     fn look(&mut self, submitting: Option<u32>) {
         for event in std::mem::take(&mut self.rig.flash.events) {
             match event {
@@ -230,7 +232,7 @@ impl Host {
         open.left -= 1;
     }
 
-    /// A program or a trim has ended: the medium has that version of the page, or a newer one.
+    /// A program or a trim has ended: the medium must have that version of the page, or a newer one.
     fn ended(&mut self, lpn: Lpn, version: u64) {
         let page = &mut self.pages[lpn.0 as usize];
         page.durable = page.durable.max(version);
@@ -271,7 +273,7 @@ impl Host {
         }
         if !matches!(asked.kind, RequestKind::Read | RequestKind::Flush) {
             for number in self.pages_of(&asked) {
-                // What was passed over is promised as what trimmed it before.
+                // A page that the trim passed over keeps the promise of the trim before.
                 let before = open.passed_over.iter().find(|(page, _)| *page == number);
                 let version = before.map_or(open.version, |(_, version)| *version);
                 let page = &mut self.pages[number as usize];
@@ -287,7 +289,7 @@ impl Host {
         }
     }
 
-    /// Something ends, an alarm goes off, or the host looks at an answer.
+    /// One random event: an operation ends, an alarm fires, or the host retires an answered request.
     fn go_on(&mut self) {
         let busy = self.rig.busy();
         let alarms = self.rig.flash.alarms.len();
@@ -312,7 +314,7 @@ impl Host {
         self.look(None);
     }
 
-    /// Nothing is asked any more: everything is answered, and then written back.
+    /// Ends the stream: waits until all requests are answered and all pages are written back, and checks every page.
     fn finish(&mut self) {
         while !self.open.is_empty() {
             self.go_on();

@@ -1,11 +1,11 @@
-//! Every scheme over every translation layer, through the device, with the bytes of each sector followed: what a
-//! read finds, what an answered flush has made durable, what is on the medium in the end.
+//! Every scheme over every translation layer, through the device, with the contents of each sector checked: what
+//! reads return, what an answered flush has made durable, and what is on the medium at the end.
 //!
-//! Several requests are outstanding, overlap, and end in any order; flash commands end at once or long after;
-//! alarms come when they like. What is checked knows requests, answers and ended programs, and no rule of the
+//! Several requests are in the device, overlap, and end in any order. Flash commands end at once or much later,
+//! and alarms fire at random times. The checks know requests, answers and ended programs, and no rule of the
 //! device.
 //!
-//! `DESTAGE_MATRIX` is the number of requests of each pair; `make matrix` asks for a million.
+//! `DESTAGE_MATRIX` is the number of requests for each pair; `make matrix` asks for a million.
 
 use crate::ftl_kit;
 mod host;
@@ -25,19 +25,19 @@ use host::Host;
 use kit::Stack;
 use requests::{Asked, future_of, random_requests, real_requests};
 
-/// Requests of each pair where nobody asks for another number.
+/// Requests for each pair unless `DESTAGE_MATRIX` gives another number.
 const REQUESTS: usize = 3_000;
-/// Requests after which a pair begins again, on a device with other settings.
+/// Requests after which a pair starts again on a device with other settings.
 const ROUND: usize = 20_000;
 
-/// The layers, and the one that places pages by itself twice.
+/// The layers of [`pairs::layers`], with the one that places pages by itself a second time.
 fn layers() -> Vec<(&'static str, &'static str)> {
     let mut layers = pairs::layers();
     layers.push(("page", "placed"));
     layers
 }
 
-/// `scheme` over `layer`, with the rest at random.
+/// A device with `scheme` over `layer`; its other settings are random.
 fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) -> Stack<'a> {
     let mut stack = pairs::stack(scheme, layer, random, |_, _| {});
     let mut draw = |count: u64| random.below(count);
@@ -52,15 +52,16 @@ fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) ->
     stack
 }
 
-/// What is wrong with a device or its driver, on purpose.
+/// A bug that is planted in the device or its driver on purpose.
 #[derive(Clone, Copy, Default)]
 struct Plant {
     ordering: Ordering,
-    /// Flushes are answered as soon as they are accepted.
+    /// Whether flushes are answered as soon as they are accepted.
     lies: bool,
 }
 
-/// A pair for `count` requests that `source` gives, from the number of pages, their count and a seed.
+/// Runs one pair for `count` requests. `source` makes them from the number of pages, the number of requests and
+/// a seed.
 fn pair(
     scheme: &str,
     layer: (&str, &str),
@@ -101,7 +102,7 @@ fn requests_asked() -> usize {
     asked.map_or(REQUESTS, |text| text.parse().expect("a number"))
 }
 
-/// All pairs of a scheme and a layer, on as many threads as there are cores.
+/// Runs all pairs of a scheme and a layer, on all cores.
 fn every_pair(source: fn(u64, usize, u64) -> Vec<Asked>) {
     let layers = layers();
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -149,11 +150,11 @@ fn every_scheme_over_every_layer_keeps_what_a_real_trace_wrote() {
 }
 
 thread_local! {
-    /// A panic is expected here.
+    /// Whether a panic is expected on this thread.
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What the matrix says of bplru over page mapping with `plant`; `None` if it sees nothing.
+/// The finding of the matrix for `bplru` over page mapping with `plant`; `None` if it finds nothing.
 fn finding(plant: Plant) -> Option<String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

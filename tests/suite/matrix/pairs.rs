@@ -7,7 +7,7 @@ use crate::ftl_kit;
 use crate::kit::Stack;
 use crate::matrix::requests::SECTORS;
 
-/// The layers that can be mounted, and those of them that the device serves in a way of its own.
+/// The layers that can be mounted, and further variants of some of them that the device handles differently.
 pub fn layers() -> Vec<(&'static str, &'static str)> {
     let rows = FTLS
         .iter()
@@ -22,7 +22,8 @@ pub fn layers() -> Vec<(&'static str, &'static str)> {
     layers
 }
 
-/// `scheme` over `layer`, in the geometry that `shape` makes of the smallest one, with the rest at random.
+/// A device with `scheme` over `layer`, in the smallest geometry as `shape` changes it; its other settings are
+/// random.
 pub fn stack<'a>(
     scheme: &'a str,
     layer: (&'a str, &'a str),

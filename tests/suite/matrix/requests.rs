@@ -1,4 +1,4 @@
-//! What hosts ask for, in sectors, and what the sectors hold.
+//! The requests of the hosts, in sectors, and the contents of the sectors.
 #![allow(dead_code, reason = "every test program uses another part")]
 
 use destage_base::{Lpn, Random};
@@ -8,7 +8,7 @@ use destage_trace::{ReadOptions, read_all};
 
 pub const SECTORS: u64 = 4;
 
-/// One host request, in sectors; it may go on at the start of the device.
+/// One host request, in sectors; it may wrap from the end of the device to its start.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     pub kind: RequestKind,
@@ -33,7 +33,7 @@ impl Asked {
         }
     }
 
-    /// Which sectors of `page` are asked for.
+    /// For each sector of `page`, whether the request covers it.
     pub fn covers(&self, page: u64, pages: u64) -> [bool; SECTORS as usize] {
         let all = pages * SECTORS;
         std::array::from_fn(|sector| {
@@ -46,7 +46,7 @@ impl Asked {
     }
 }
 
-/// Contents of a sector: which version wrote it, and where. Zeros are 0.
+/// The contents of the sectors of a page: version and address of each sector; a sector of zeros is 0.
 pub type Words = [u64; SECTORS as usize];
 
 pub fn word(page: u64, sector: usize, version: u64) -> u64 {
@@ -57,7 +57,7 @@ pub fn bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Random requests, most of them to a part of the device.
+/// Random requests, most of them to a third of the device.
 pub fn random_requests(pages: u64, count: usize, seed: u64) -> Vec<Asked> {
     let mut random = Random::new(seed);
     let total = pages * SECTORS;
@@ -86,7 +86,7 @@ pub fn random_requests(pages: u64, count: usize, seed: u64) -> Vec<Asked> {
     (0..count).map(one).collect()
 }
 
-/// Requests of a real trace, folded onto a small device.
+/// Requests of a recorded trace, folded onto a small device.
 pub fn real_requests(pages: u64, count: usize) -> Vec<Asked> {
     let path = outside("traces/financial1-head10k.ssdsim.zst");
     let trace = read_all(&path, &ReadOptions::default()).expect("a trace");
@@ -103,7 +103,7 @@ pub fn real_requests(pages: u64, count: usize) -> Vec<Asked> {
     asked.collect()
 }
 
-/// The pages that are presented to the buffer, as somebody who knows the future is told.
+/// The pages that `requests` write to the buffer, for a scheme that needs to know them.
 pub fn future_of(requests: &[Asked], pages: u64, strict_trim: bool) -> Vec<Lpn> {
     let mut future = Vec::new();
     for asked in requests {

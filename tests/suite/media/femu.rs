@@ -1,31 +1,34 @@
-//! FEMU's media layer: operations on dies that share channels, each answered with its end when it is issued.
+//! FEMU's media layer: operations on dies that share channels. The end of each operation is computed when it is
+//! issued.
 //!
-//! The simulator's own dispatcher has other rules; this model has FEMU's whole set of them: gates by die and by plane, groups of planes,
-//! copies inside a channel, cache reads, worn and aged cells (`femu-media.md` beside the table says them).
+//! The simulator's own dispatcher has other rules. This model has all rules of FEMU: gates by die and by plane,
+//! groups of planes, copies within a channel, cache reads, worn and aged cells (described by `femu-media.md` beside
+//! the table).
 
 use destage_base::Ticks;
 use destage_nand::Kind;
 use destage_nand::media::{BusTimes, PlaneGaps};
 
-/// Windows a channel can have booked at a time; beyond it a later phase holds the channel to its end.
+/// The most windows that can be booked on a channel at a time; beyond them a later phase holds the channel until its
+/// end.
 const MOST_BOOKED: usize = 32;
 
-/// One channel. Times of issue may not go down.
+/// One channel. The times of issue must not decrease.
 #[derive(Clone, Default)]
 pub struct Channel {
     held_until: Ticks,
-    /// Begin and end of what is booked, ascending, none over another.
+    /// Begin and end of the booked windows, ascending, without overlap.
     booked: Vec<(Ticks, Ticks)>,
 }
 
 impl Channel {
-    /// No phase begins before this.
+    /// The time before which no phase can begin.
     #[must_use]
     pub fn held_until(&self) -> Ticks {
         self.held_until
     }
 
-    /// The first place for `length`, not before `earliest`, of a command issued at `issued`.
+    /// The first start for a phase of `length`, not before `earliest`, for a command issued at `issued`.
     fn place(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         let past = self.booked.iter().take_while(|(_, end)| *end <= issued);
         let past = past.count();
@@ -42,7 +45,7 @@ impl Channel {
         start
     }
 
-    /// A phase that runs as soon as it can, and holds the channel; its end.
+    /// Runs a phase as soon as possible and holds the channel; returns the end.
     pub fn hold(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         if length == 0 {
             return earliest;
@@ -52,7 +55,7 @@ impl Channel {
         end
     }
 
-    /// A phase that is booked, so that others may run before it; its end.
+    /// Books a phase, so that others may run before it; returns the end.
     pub fn book(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         if length == 0 {
             return earliest;
@@ -69,29 +72,29 @@ impl Channel {
     }
 }
 
-/// Reads that get slower in steps, as blocks wear and data age.
+/// Reads that become slower in steps, as blocks wear and data age.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tiers {
     /// Ticks of each step.
     pub step: Ticks,
-    /// Erases to a step; 0: wear adds none.
+    /// Erases per step; 0: wear adds none.
     pub erases: u32,
-    /// Seconds to a step; 0: age adds none.
+    /// Seconds per step; 0: age adds none.
     pub age_s: u64,
-    /// No more steps than this.
+    /// The largest number of steps.
     pub most: u64,
 }
 
 /// Times of the cells, in ticks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cells {
-    /// By type of page; the last stands for all further.
+    /// Read times by type of page; the last one is for all further types.
     pub read: Vec<Ticks>,
-    /// The same.
+    /// Program times by type of page; the last one is for all further types.
     pub program: Vec<Ticks>,
-    /// A block.
+    /// Time to erase a block.
     pub erase: Ticks,
-    /// Slower reads.
+    /// How reads become slower.
     pub tiers: Tiers,
 }
 
@@ -104,7 +107,7 @@ fn by_type(times: &[Ticks], page_type: u32) -> Ticks {
 }
 
 impl Cells {
-    /// A read of a page of type `page_type` in a block of `erases`, written `age_s` seconds ago.
+    /// Time to read a page of type `page_type` in a block with `erases` erases, written `age_s` seconds ago.
     #[must_use]
     pub fn read(&self, page_type: u32, erases: u32, age_s: u64) -> Ticks {
         let Tiers {
@@ -118,25 +121,25 @@ impl Cells {
         by_type(&self.read, page_type) + step * most.min(worn + aged)
     }
 
-    /// A program of a page of this type.
+    /// Time to program a page of type `page_type`.
     #[must_use]
     pub fn program(&self, page_type: u32) -> Ticks {
         by_type(&self.program, page_type)
     }
 }
 
-/// What of a die one command at a time may use.
+/// The part of a die that only one command at a time may use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Gate {
     /// The whole die.
     Die,
     /// Each plane by itself.
     Plane,
-    /// The die and the plane: as the die, and a plane also waits for its own.
+    /// Die and plane: like the die, and a plane also waits for its own array.
     Both,
 }
 
-/// What the media are, and what they can do.
+/// The structure and the abilities of the media.
 #[derive(Clone, Debug)]
 pub struct MediaConfig {
     /// Channels.
@@ -145,22 +148,22 @@ pub struct MediaConfig {
     pub dies_per_channel: u32,
     /// Planes of a die.
     pub planes: u32,
-    /// What an array phase needs.
+    /// The part of a die that an array phase needs.
     pub gate: Gate,
     /// Times of the cells.
     pub cells: Cells,
     /// Phases on the channel; without them data take no time.
     pub bus: Option<BusTimes>,
-    /// A read of one plane interrupts a program or an erase; the ticks it takes.
+    /// Whether a read of one plane interrupts a program or an erase, and the cost in ticks.
     pub suspend: Option<Ticks>,
-    /// Pauses of commands on several planes.
+    /// Pauses between the planes of a command on several planes.
     pub gaps: PlaneGaps,
-    /// A die may read the next page so long after the start of a read, while the page that was read leaves the
-    /// register; 0 stands for the time of the read. Needs `bus`.
+    /// How long after the start of a read the die may read the next page while the page that was read leaves the
+    /// register, in ticks; 0 means the time of the read. Needs `bus`.
     pub cache_read: Option<Ticks>,
 }
 
-/// Where a command goes: a plane and how often its block was erased.
+/// The target of a command: a plane and the number of erases of its block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
     /// Plane of the die.
@@ -176,17 +179,17 @@ pub struct Command<'a> {
     pub kind: Kind,
     /// The die, counted through the dies of a channel, then the channels.
     pub die: u32,
-    /// One plane or several, ascending.
+    /// One or several planes, ascending.
     pub targets: &'a [Target],
-    /// Type of the page within its cell, from 0; of no meaning for erases.
+    /// Type of the page within its cell, from 0; ignored for erases.
     pub page_type: u32,
     /// Seconds since the page was written, for reads.
     pub age_s: u64,
-    /// Ticks for which the data of one plane are on the channel.
+    /// Ticks for which the data of one plane use the channel.
     pub data: Ticks,
 }
 
-/// Copyback: a page goes from one place to another of a channel, and does not cross it.
+/// Copyback: moves a page to another place of the same channel without a transfer.
 #[derive(Clone, Copy, Debug)]
 pub struct Copyback {
     /// Die and place that are read.
@@ -199,16 +202,16 @@ pub struct Copyback {
     pub age_s: u64,
 }
 
-/// When a command is over.
+/// When a command ends, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answer {
-    /// The host has its data, or the change is done.
+    /// The host has its data, or the program or erase is done.
     pub done: Ticks,
-    /// The array of the (first, destination) place is free.
+    /// The array of the first target, or of the destination, is free.
     pub array_free: Ticks,
 }
 
-/// Until when an array is in use, and by what.
+/// Until when an array is busy, and with what.
 #[derive(Clone, Copy, Default)]
 struct Array {
     busy_until: Ticks,
@@ -223,9 +226,9 @@ pub struct Media {
     config: MediaConfig,
     channels: Vec<Channel>,
     dies: Vec<Array>,
-    /// Die by die.
+    /// All planes, die by die.
     planes: Vec<Array>,
-    /// When the register of each die is free.
+    /// For each die, the time at which its register is free.
     register_free: Vec<Ticks>,
 }
 
@@ -243,7 +246,7 @@ impl Media {
         }
     }
 
-    /// Until when the channel of `die` is held; later phases may be booked on it before that.
+    /// The time until which the channel of `die` is held; later phases may be booked on it before that.
     #[must_use]
     pub fn channel_held_until(&self, die: u32) -> Ticks {
         self.channels[self.channel_of(die)].held_until()
@@ -260,7 +263,7 @@ impl Media {
         }
     }
 
-    /// Carries out `copy`, issued at `now`. It has no phase on the channel, and interrupts nothing.
+    /// Carries out `copy`, issued at `now`. It does not use the channel and interrupts nothing.
     pub fn copy_back(&mut self, now: Ticks, copy: &Copyback) -> Answer {
         let (cells, page_type) = (&self.config.cells, copy.page_type);
         let read = cells.read(page_type, copy.from.1.erases, copy.age_s);
@@ -269,7 +272,7 @@ impl Media {
         for ((die, target), time) in [(copy.from, read), (copy.to, program)] {
             end = end.max(self.busy_until(die, target.plane)) + time;
             self.occupy(die, target.plane, end);
-            // Both halves count as a change, which a read may interrupt.
+            // Both halves count as a program, which a read may interrupt.
             self.note_end(die, target.plane, Kind::Program, end);
         }
         let (die, target) = copy.to;
@@ -333,7 +336,7 @@ impl Media {
         let end = ready.max(self.busy_until(die, plane)) + time;
         self.occupy(die, plane, end);
         self.note_end(die, plane, command.kind, end);
-        // Nobody waits for the status of a program; an erase ends with it.
+        // The host does not read the status of a program; an erase ends with its status.
         let done = match command.kind {
             Kind::Program => end,
             Kind::Read | Kind::Erase => self.book(die, now, end, bus.status),
@@ -344,7 +347,7 @@ impl Media {
         }
     }
 
-    /// A command on several planes: one array phase for all.
+    /// A command on several planes, which has one array phase for all of them.
     fn on_planes(&mut self, now: Ticks, command: &Command<'_>) -> Answer {
         let die = command.die;
         let (bus, data) = self.on_bus(command);
@@ -392,19 +395,20 @@ impl Media {
         }
     }
 
-    /// What it takes that a read which is ready at `ready` interrupts what this place does, if it does.
+    /// The cost in ticks if a read that is ready at `ready` interrupts a program or an erase at this place; `None` if
+    /// it does not.
     fn interruption(&self, die: u32, plane: u32, ready: Ticks) -> Option<Ticks> {
         let is_changing = ready < self.watched(die, plane).change_ends;
         let interrupts = is_changing && ready < self.busy_until(die, plane);
         self.config.suspend.filter(|_| interrupts)
     }
 
-    /// Puts a read of `time`, ready at `ready`, before the end of the program or erase of this
-    /// place; its start.
+    /// Inserts a read of `time`, ready at `ready`, before the end of the program or erase at this place; returns the
+    /// start of the read.
     fn interrupt(&mut self, die: u32, plane: u32, ready: Ticks, time: Ticks, cost: Ticks) -> Ticks {
         let watched = self.watched_mut(die, plane);
         let (start, shift) = if watched.read_ends > ready {
-            // It joins the reads of a suspension under way.
+            // The read joins the reads of a running suspension.
             (watched.read_ends, time)
         } else {
             (ready + cost, time + cost)
@@ -419,7 +423,7 @@ impl Media {
         start
     }
 
-    /// The phases of `command` on the channel; of length 0 if it is not modelled.
+    /// The phases of `command` on the channel; length 0 if the channel is not modelled.
     fn on_bus(&self, command: &Command<'_>) -> (BusTimes, Ticks) {
         self.config
             .bus
@@ -431,13 +435,13 @@ impl Media {
         (die / self.config.dies_per_channel) as usize
     }
 
-    /// A phase that runs as soon as it can; its end.
+    /// Runs a phase as soon as possible; returns the end.
     fn hold(&mut self, die: u32, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         let channel = self.channel_of(die);
         self.channels[channel].hold(issued, earliest, length)
     }
 
-    /// A phase booked for later; its end.
+    /// Books a later phase; returns the end.
     fn book(&mut self, die: u32, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         let channel = self.channel_of(die);
         self.channels[channel].book(issued, earliest, length)
@@ -447,7 +451,7 @@ impl Media {
         (die * self.config.planes + plane) as usize
     }
 
-    /// The arrays that a phase at this place needs.
+    /// The arrays that a phase at this place uses.
     fn gated_mut(&mut self, die: u32, plane: u32) -> impl Iterator<Item = &mut Array> {
         let plane = self.plane_index(die, plane);
         let gate = self.config.gate;
@@ -456,7 +460,7 @@ impl Media {
         die.into_iter().chain(plane)
     }
 
-    /// Until when they are busy.
+    /// The time until which the arrays of this place are busy.
     fn busy_until(&self, die: u32, plane: u32) -> Ticks {
         let of_die = self.dies[die as usize].busy_until;
         let of_plane = self.planes[self.plane_index(die, plane)].busy_until;
@@ -473,7 +477,7 @@ impl Media {
         }
     }
 
-    /// The array whose last read and change decide about interruptions.
+    /// The array whose last read and last change decide about interruptions.
     fn watched(&self, die: u32, plane: u32) -> &Array {
         match self.config.gate {
             Gate::Plane => &self.planes[self.plane_index(die, plane)],

@@ -1,11 +1,11 @@
-//! What a table of reference results has to look like: the first line that does not is told by number, text and what was
+//! The form of a table of reference results. The first wrong line is reported with its number, its text and what was
 //! expected.
 
 use destage_base::time::TICKS_PER_NS;
 
 use super::Named;
 
-/// Keys of a stream that have to be there.
+/// Keys that a stream must have.
 const NEEDED: [&str; 7] = [
     "channels",
     "luns",
@@ -15,7 +15,7 @@ const NEEDED: [&str; 7] = [
     "program_ns",
     "erase_ns",
 ];
-/// Keys that may be there, with a whole number.
+/// Optional keys whose value is a whole number.
 const NUMBERS: [&str; 11] = [
     "cmd_ns",
     "data_ns",
@@ -31,10 +31,10 @@ const NUMBERS: [&str; 11] = [
 ];
 const SWITCHES: [&str; 3] = ["bus", "suspend", "cache_read"];
 
-/// What is wrong in a line.
+/// The result of a check: the text says what is wrong.
 type Wrong = Result<(), String>;
 
-/// An error with its line.
+/// Adds the number and the text of its line to an error.
 pub fn told<T>(number: usize, text: &str, outcome: Result<T, String>) -> Result<T, String> {
     outcome.map_err(|why| format!("line {number}: {text}: {why}"))
 }
@@ -48,7 +48,7 @@ fn field<'a>(named: &Named<'a>, key: &str) -> Result<&'a str, String> {
     text.ok_or_else(|| format!("no {key}; expected one"))
 }
 
-/// A whole number that is one of time, too, and lies from `least` to `most`.
+/// A whole number from `least` to `most` that is still a valid time after conversion to ticks.
 fn within(key: &str, text: &str, [least, most]: [u64; 2]) -> Result<u64, String> {
     let most = most.min(u64::MAX / TICKS_PER_NS);
     let number = text
@@ -70,7 +70,7 @@ fn below(named: &Named<'_>, key: &str, end: u64) -> Wrong {
 const ANY: [u64; 2] = [0, u64::MAX];
 const COUNT: [u64; 2] = [1, u32::MAX as u64];
 
-/// Whole numbers with `/` between them.
+/// Whole numbers separated by `/`.
 fn list(named: &Named<'_>, key: &str) -> Result<Vec<u64>, String> {
     let parts = field(named, key)?.split('/');
     parts.map(|part| within(key, part, ANY)).collect()
@@ -84,7 +84,7 @@ fn one_of(named: &Named<'_>, key: &str, words: &[&str]) -> Wrong {
     }
 }
 
-/// As many fields as there are columns.
+/// The fields of a line by column; an error if there are more or fewer than columns.
 pub fn fields<'a>(columns: &[&'a str], line: &'a str) -> Result<Named<'a>, String> {
     let fields: Vec<&str> = line.split(',').collect();
     match fields.len() == columns.len() {
@@ -97,7 +97,7 @@ pub fn fields<'a>(columns: &[&'a str], line: &'a str) -> Result<Named<'a>, Strin
     }
 }
 
-/// Keys and values of the head of a stream.
+/// Keys and values of a stream's header line.
 pub fn keys(head: &str) -> Result<Named<'_>, String> {
     let pairs = head.trim_start_matches('#').split_whitespace();
     let pair = |text| {
@@ -107,7 +107,7 @@ pub fn keys(head: &str) -> Result<Named<'_>, String> {
     pairs.map(pair).collect()
 }
 
-/// Whether `keys` describe a stream.
+/// Checks whether `keys` describe a stream.
 pub fn stream(keys: &Named<'_>) -> Wrong {
     for key in keys.keys() {
         let is_known = NEEDED.contains(key)
@@ -144,7 +144,7 @@ pub fn stream(keys: &Named<'_>) -> Wrong {
     Ok(())
 }
 
-/// Whether `line` is an operation of the stream of `keys`, not before `last`; its time.
+/// Checks whether `line` is an operation of the stream of `keys`, not before `last`; returns its time.
 pub fn operation(keys: &Named<'_>, line: &Named<'_>, last: u64) -> Result<u64, String> {
     let time = bounded(line, "t_ns", [last, u64::MAX])?;
     one_of(line, "op", &["R", "P", "E", "MR", "MP", "ME", "C"])?;
@@ -200,7 +200,7 @@ pub fn operation(keys: &Named<'_>, line: &Named<'_>, last: u64) -> Result<u64, S
     Ok(time)
 }
 
-/// Whether `row` is one of MQSim's table.
+/// Checks whether `row` is a row of MQSim's table.
 pub fn row(row: &Named<'_>) -> Wrong {
     field(row, "row")?;
     for key in [

@@ -1,4 +1,4 @@
-//! Shared channels: FEMU's published examples and random streams, and MQSim's runs, to the nanosecond.
+//! Shared channels: FEMU's published examples and random streams, and MQSim's runs, compared to the nanosecond.
 
 mod femu;
 mod form;
@@ -20,7 +20,7 @@ use destage_tests::outside;
 
 use self::femu::{Cells, Command, Copyback, Gate, Media, MediaConfig, Target, Tiers};
 
-/// Keys of a stream, or columns of a line, by name.
+/// Keys and values of a stream, or columns and fields of a line.
 type Named<'a> = BTreeMap<&'a str, &'a str>;
 
 fn number(named: &Named<'_>, key: &str) -> u64 {
@@ -33,7 +33,7 @@ fn ticks(named: &Named<'_>, key: &str) -> Ticks {
     number(named, key) * TICKS_PER_NS
 }
 
-/// Numbers with `/` between them.
+/// Whole numbers separated by `/`.
 fn numbers(text: &str) -> impl Iterator<Item = u64> + '_ {
     text.split('/').map(move |part| {
         part.parse()
@@ -41,7 +41,7 @@ fn numbers(text: &str) -> impl Iterator<Item = u64> + '_ {
     })
 }
 
-/// The media that the head of a stream describes.
+/// The media that the header of a stream describes.
 fn media(keys: &Named<'_>) -> MediaConfig {
     let times = |key| -> Vec<Ticks> { numbers(keys[key]).map(|ns| ns * TICKS_PER_NS).collect() };
     let mut program = times("program_ns");
@@ -86,7 +86,8 @@ fn media(keys: &Named<'_>) -> MediaConfig {
     }
 }
 
-/// The simulator's own media, where they have what `femu` has: dies that do one thing at a time, and cells that do not age.
+/// The simulator's own media, if they can do what `femu` does: each die has one operation at a time, and cells do not
+/// age.
 fn own_media(femu: &MediaConfig) -> Option<own::Media> {
     let is_plain =
         femu.gate == Gate::Die && femu.cells.tiers == Tiers::default() && femu.cache_read.is_none();
@@ -112,7 +113,7 @@ fn own_media(femu: &MediaConfig) -> Option<own::Media> {
     is_plain.then(|| own::Media::new(config()))
 }
 
-/// A stream of operations on FEMU's media, and on the simulator's own for as long as these have what it asks for.
+/// A stream of operations on FEMU's media, and on the simulator's own as long as these support its operations.
 struct Stream {
     femu: Media,
     own: Option<own::Media>,
@@ -126,7 +127,7 @@ impl Stream {
         }
     }
 
-    /// Carries out `command`, issued at `now`, with both, whose ends are to be equal.
+    /// Carries out `command`, issued at `now`, with both media; their ends must be equal.
     fn operate(&mut self, now: Ticks, command: &Command<'_>) -> femu::Answer {
         let answer = self.femu.operate(now, command);
         let own = self.own.take().filter(|_| command.targets.len() == 1);
@@ -151,7 +152,7 @@ impl Stream {
     }
 }
 
-/// Completion, array and channel of the operation on a line, in nanoseconds.
+/// The three answers to the operation of a line, in nanoseconds: completion, array free, channel free.
 fn answer(stream: &mut Stream, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
     let luns = number(keys, "luns");
     let die = |lun| (number(line, "ch") * luns + number(line, lun)) as u32;
@@ -206,7 +207,7 @@ fn answer(stream: &mut Stream, keys: &Named<'_>, line: &Named<'_>) -> [u64; 3] {
     [answer.done, answer.array_free, channel].map(|ticks| ticks / TICKS_PER_NS)
 }
 
-/// Lines of `text` that say something, with their numbers: that of the columns, and the others.
+/// The columns of `text`, and its other lines that are not empty, with their numbers.
 fn lines(text: &str) -> (Vec<&str>, impl Iterator<Item = (usize, &str)>) {
     let numbered = (1..).zip(text.lines());
     let mut lines = numbered.filter(|(_, line)| !line.trim().is_empty());
@@ -214,10 +215,10 @@ fn lines(text: &str) -> (Vec<&str>, impl Iterator<Item = (usize, &str)>) {
     (columns.split(',').collect(), lines)
 }
 
-/// Rows of a table, those that are equal, and some that are not; or what is wrong in a line.
+/// The number of rows, the number of equal rows, and texts on some that differ; or what is wrong with a line.
 type Compared = Result<(usize, usize, Vec<String>), String>;
 
-/// The operations of `text`, by their three answers.
+/// Compares the operations of `text` by their three answers.
 fn compare(text: &str) -> Compared {
     let (columns, lines) = lines(text);
     let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());
@@ -338,7 +339,7 @@ fn published_examples() {
     assert_eq!((all, equal), (13, 13), "{}", wrong.join("\n"));
 }
 
-/// The text of a table, packed or not.
+/// The text of a table; a `.zst` file is decompressed.
 fn table(path: &Path) -> String {
     let mut bytes =
         std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
@@ -350,7 +351,7 @@ fn table(path: &Path) -> String {
     text.unwrap_or_else(|error| panic!("{}: is no text: {error}", path.display()))
 }
 
-/// `DESTAGE_ROWS` names another file of the same columns as one of these.
+/// `DESTAGE_ROWS` names another file with the columns of one of these tables.
 #[test]
 #[ignore = "needs reference results"]
 fn every_row_of_the_tables() {
@@ -406,7 +407,7 @@ fn a_link_that_takes_no_time_changes_nothing() {
     assert_eq!(equal, all, "{}", wrong.join("\n"));
 }
 
-/// Makes a device another one.
+/// A change of a device that breaks one rule.
 type Change = fn(&mut DirectConfig);
 
 #[test]

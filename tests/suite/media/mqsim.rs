@@ -1,4 +1,4 @@
-//! MQSim's flash back end, row by row: configuration, workload and results of a line of its table.
+//! MQSim's flash back end: each row of its table has a configuration, a workload and results.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Compared, Named, form, lines, number, numbers};
 
-/// What a row says of its requests.
+/// The requests that a row describes.
 pub fn requests(row: &Named<'_>) -> Vec<Request> {
     let page_sectors = number(row, "page_bytes") / 512;
     let sectors = number(row, "sectors");
@@ -63,14 +63,14 @@ pub fn requests(row: &Named<'_>) -> Vec<Request> {
         .collect()
 }
 
-/// MQSim's rules.
+/// The rules of MQSim.
 pub const RULES: Rules = Rules {
     order: Order::ReadsFirst(0),
     together: Together::AnyOrder,
     reads_wait: false,
 };
 
-/// The device of a row.
+/// The device that a row describes.
 pub fn device(row: &Named<'_>) -> DirectConfig {
     let times = |key: &str| -> Vec<_> { numbers(row[key]).map(|ns| ns * TICKS_PER_NS).collect() };
     let is_closed = row["replay"] == "closed";
@@ -126,14 +126,14 @@ pub fn device(row: &Named<'_>) -> DirectConfig {
     }
 }
 
-/// When each request completes, in nanoseconds.
+/// The completion time of each request, in nanoseconds.
 pub fn completions(requests: &[Request], config: &DirectConfig) -> Vec<u64> {
     let outcome = run(config, requests).expect("a run");
     let ticks = outcome.completions.iter();
     ticks.map(|ticks| ticks / TICKS_PER_NS).collect()
 }
 
-/// Every result of the row, as the table writes it.
+/// All results of the row, in the form of the table.
 fn results(row: &Named<'_>, config: &DirectConfig) -> BTreeMap<&'static str, String> {
     let requests = requests(row);
     let outcome = run(config, &requests).expect("a run");
@@ -195,7 +195,7 @@ fn results(row: &Named<'_>, config: &DirectConfig) -> BTreeMap<&'static str, Str
     results
 }
 
-/// The rows of `text`, by all their results. `change` may break the device.
+/// Compares the rows of `text` by all their results. `change` may break the device.
 pub fn compare(text: &str, change: impl Fn(&mut DirectConfig)) -> Compared {
     let (columns, lines) = lines(text);
     let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());

@@ -1,4 +1,5 @@
-//! MQSim's rows as whole runs: profile `mqsim-match` on the row's requests, through device, layer and host model.
+//! MQSim's rows as whole runs: the profile `mqsim-match` with the requests of a row, through device, layer and
+//! host model.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
@@ -11,7 +12,7 @@ use destage_sim::source::Source;
 use super::mqsim::{completions, device, requests};
 use super::{Named, lines, number};
 
-/// When requests complete, by their position.
+/// The completion time of each request, by its position.
 #[derive(Default)]
 struct Completions(Vec<Ticks>);
 
@@ -27,7 +28,7 @@ impl Observer for Completions {
     }
 }
 
-/// Whether the row asks nothing that only depends on which page of a plane a write gets.
+/// Whether no result of the row depends on which page of a plane a write gets.
 fn is_of_dies(row: &Named<'_>) -> bool {
     let whole_pages = (number(row, "sectors") * 512).is_multiple_of(number(row, "page_bytes"));
     let by_channel_and_chip = ["CWDP", "CWPD", "CPWD", "PCWD"].contains(&row["scheme"]);
@@ -38,7 +39,8 @@ fn is_of_dies(row: &Named<'_>) -> bool {
         && whole_pages
 }
 
-/// Rows of `text` that can be run so, those whose completions are all equal, and the others.
+/// The number of rows of `text` that can be run in this way, the number with all completions equal, and texts on
+/// the others.
 pub fn compare(text: &str) -> (usize, usize, Vec<String>) {
     let (columns, lines) = lines(text);
     let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());
@@ -74,7 +76,7 @@ pub fn compare(text: &str) -> (usize, usize, Vec<String>) {
             ),
             format!(
                 "host.replay={}",
-                // Over a link all requests ring at once, and the device fetches them.
+                // Over a link all requests ring their doorbells at once, and the device fetches them.
                 if is_closed && !has_link {
                     "closed"
                 } else {

@@ -1,17 +1,17 @@
-//! The chart of cost over size: a panel per family of schemes, logarithmic both ways.
+//! The chart of cost against buffer size: one panel per family of schemes, both axes logarithmic.
 
 use std::path::Path;
 
 use plotters::prelude::*;
 
-/// One scheme.
+/// The curves of one scheme.
 pub struct Line {
-    /// Which panel it is in.
+    /// The family, which is the panel of the curve.
     pub family: &'static str,
     pub name: &'static str,
-    /// Nanoseconds per page in one buffer of each size.
+    /// Nanoseconds per page in one buffer, for each size.
     pub whole: Vec<f64>,
-    /// The same pages in small buffers of that total size.
+    /// Nanoseconds per page for the same pages in small buffers of that total size.
     pub split: Vec<f64>,
 }
 
@@ -31,7 +31,7 @@ const COLOURS: [RGBColor; 9] = [
     RGBColor(190, 160, 0),
 ];
 
-/// Draws `lines` over `sizes` into the file `path`.
+/// Draws `lines` over `sizes`, in pages, into the SVG file `path`.
 pub fn draw(path: &Path, sizes: &[u32], lines: &[Line]) -> Result<(), Box<dyn std::error::Error>> {
     let mut families: Vec<&str> = Vec::new();
     for line in lines {
@@ -60,7 +60,7 @@ pub fn draw(path: &Path, sizes: &[u32], lines: &[Line]) -> Result<(), Box<dyn st
             .iter()
             .flat_map(|line| line.whole.iter().chain(&line.split))
     };
-    // The legends stand below the lines.
+    // The axis begins well below the least cost, so that the legends lie below the curves.
     let least = all().copied().fold(f64::INFINITY, f64::min) * 0.15;
     let most = all().copied().fold(0.0, f64::max) * 1.3;
     let (Some(first), Some(last)) = (sizes.first(), sizes.last()) else {

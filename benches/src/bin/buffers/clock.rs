@@ -1,12 +1,12 @@
-//! Seconds of this thread's processor time, which do not depend on other programs.
+//! Seconds of processor time of the current thread, which do not include other programs.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Begins a measurement.
+/// Measures processor time from its start.
 pub struct Stopwatch(f64);
 
 impl Stopwatch {
-    /// Starts now.
+    /// Starts a measurement.
     pub fn start() -> Self {
         Self(now())
     }

@@ -1,4 +1,4 @@
-//! Drives one buffer with one stream.
+//! Drives one buffer with one stream of page writes.
 
 use std::collections::VecDeque;
 
@@ -13,10 +13,10 @@ use crate::streams::Stream;
 
 /// Pages of a cluster.
 pub const CLUSTER_PAGES: u32 = 64;
-/// Independently working dies of the device there is not.
+/// The number of dies that a scheme is told. There is no device behind the buffer.
 const DIES: u32 = 8;
 
-/// A buffer with the defaults of its scheme; `None` for the scheme that buffers nothing.
+/// Builds a buffer with the defaults of its scheme; `None` if the scheme buffers nothing.
 pub fn build(
     row: &SchemeRow,
     capacity: u32,
@@ -40,12 +40,12 @@ pub fn build(
     buffer.keeps_pages().then_some(buffer)
 }
 
-/// All page writes to come, if the scheme has to know them.
+/// All page writes of `stream`, if the scheme needs to know them.
 pub fn future_of(row: &SchemeRow, stream: &Stream) -> Option<Vec<Lpn>> {
     row.needs_future.then(|| stream.pages().collect())
 }
 
-/// Programs end in the order they began, and only when a page waits for one.
+/// The programs in flight. They end in the order in which they began, and only when a page waits for a slot.
 #[derive(Default)]
 pub struct Programs(VecDeque<destage_buffer::destage::DirtyPage>);
 
@@ -88,7 +88,8 @@ pub fn run(buffer: &mut Buffer, stream: &Stream) {
     }
 }
 
-/// Seconds of processor time to write all of `stream`, the median of `runs` runs; and the write hits.
+/// Seconds of processor time to write all of `stream`, the median of `runs` runs; and the number of write hits.
+/// `None` if the scheme buffers nothing.
 pub fn measure(
     row: &SchemeRow,
     capacity: u32,

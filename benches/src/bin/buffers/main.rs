@@ -1,8 +1,9 @@
-//! The buffers alone: how fast, how large, how both change with size, and beside another cache simulator.
+//! Benchmarks of the buffers without a device: speed, memory, cost against size, and a comparison with another
+//! cache simulator.
 //!
-//! * `buffers rates [SCHEME...]`: page writes per second on synthetic streams and real traces, bytes per page
-//! * `buffers sizes CHART.svg [SCHEME...]`: nanoseconds per page over the size of the buffer
-//! * `buffers pairing PYTHON`: hits and speed of `lru` beside libCacheSim's LRU, on the same pages
+//! * `buffers rates [SCHEME...]`: page writes per second on synthetic streams and real traces, heap bytes per page
+//! * `buffers sizes CHART.svg [SCHEME...]`: nanoseconds per page against the size of the buffer
+//! * `buffers pairing PYTHON`: hits and speed of `lru` and of libCacheSim's LRU, on the same pages
 //!
 //! `cargo run --release -p destage-benches --bin buffers -- rates`; `make bench` calls all three.
 #![allow(

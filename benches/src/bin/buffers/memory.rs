@@ -8,12 +8,13 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use crate::drive::{build, future_of, run};
 use crate::streams::Stream;
 
-/// Counts the memory of everything in this program; counting does not disturb the measured path, which does not allocate.
+/// Counts all memory of this program. Counting does not disturb the measured path, which does not allocate.
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Heap bytes of a buffer after all of `stream`, divided by its resident pages: everything allocated since before it was built and not freed, whether
-/// used or only reserved.
+/// Heap bytes of a buffer after all of `stream`, divided by its resident pages. The bytes are all that was allocated
+/// for the buffer since before it was built and not freed, whether used or only reserved. `None` if the scheme
+/// buffers nothing.
 pub fn bytes_per_page(row: &SchemeRow, capacity: u32, stream: &Stream) -> Option<f64> {
     let future = future_of(row, stream);
     let region = Region::new(HEAP);

@@ -1,4 +1,5 @@
-//! `lru` beside the LRU of libCacheSim: the same pages, the same hits, two speeds.
+//! Compares `lru` with the LRU of libCacheSim: on the same pages the hits must be equal; the table shows both
+//! speeds.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,19 +10,19 @@ use destage_buffer::{Release, find};
 use crate::drive::measure;
 use crate::streams::{self, Stream};
 
-/// The other side's program.
+/// The Python program that runs libCacheSim.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/libcachesim_lru.py");
 /// Page writes of the synthetic stream.
 const WRITES: u64 = 4_000_000;
-/// Pages of the buffers.
+/// Capacities of the buffers, in pages.
 const CAPACITIES: [u32; 3] = [1 << 10, 1 << 13, 1 << 16];
-/// The real trace.
+/// The name of the real trace that is compared, too.
 const TRACE: &str = "cloudphys";
 
 /// Prints the table.
 ///
 /// # Errors
-/// If the two do not agree on a number of hits.
+/// If the two programs count different hits, or libCacheSim fails although it is installed.
 pub fn print(python: &Path) -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "lru beside libCacheSim's LRU: page writes, every page of size 1; hits have to be equal\n"
@@ -101,7 +102,8 @@ fn compare(python: &Path, stream: &Stream) -> Result<(), Box<dyn std::error::Err
     Ok(())
 }
 
-/// Writes `stream` in the binary form both programs know: time, page, size, next use (not known).
+/// Writes `stream` in libCacheSim's binary format: for each page write time, page, size and next use, which is
+/// not known.
 fn write(stream: &Stream, file: &tempfile::NamedTempFile) -> std::io::Result<()> {
     let mut out = std::io::BufWriter::new(file);
     for (index, page) in stream.pages().enumerate() {

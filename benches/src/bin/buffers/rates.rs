@@ -1,4 +1,4 @@
-//! Page writes per second and bytes per page of every scheme, beside the targets.
+//! Page writes per second and bytes per page of every scheme, with their targets.
 
 use destage_buffer::{Release, SCHEMES, SchemeRow};
 
@@ -8,13 +8,13 @@ use crate::streams::{self, Stream};
 
 /// Pages of the buffer.
 const CAPACITY: u32 = 1 << 16;
-/// Page writes of a measurement; a shorter trace is repeated.
+/// Page writes of a measurement; a shorter trace is repeated until it has as many.
 const WRITES: u64 = 4_000_000;
-/// Measurements per cell, of which the median is shown.
+/// Measurements per cell; the table shows their median.
 const RUNS: usize = 3;
-/// Bytes of heap per buffered page.
+/// Target: heap bytes per buffered page.
 const BYTES_TARGET: f64 = 64.0;
-/// The schemes with a target of their own, in million page writes per second; the others have [`OTHERS`].
+/// Schemes with a target of their own, in million page writes per second; all others have the target [`OTHERS`].
 const TARGETS: [(&[&str], f64); 2] = [
     (&["lru"], 20.0),
     (
@@ -43,20 +43,22 @@ fn target(row: &SchemeRow) -> f64 {
     named.map_or(OTHERS, |(_, target)| *target)
 }
 
-/// One column of speed.
+/// One column of speeds.
 struct Column {
     stream: Stream,
-    /// Streams without a target show the cost of misses on scattered pages alone, and the cost of whole blocks in order.
+    /// Whether the target applies. Streams without a target show the cost of misses on scattered pages and the cost
+    /// of whole blocks in order.
     has_target: bool,
 }
 
-/// Prints the table; of the schemes and streams named in `only`, or of all of which it names none.
+/// Prints the table for the schemes and streams named in `only`. If it names no scheme, all are shown, and likewise
+/// for streams.
 pub fn print(only: &[String]) {
     let mut columns = columns();
     let streams: Vec<_> = columns.iter().map(|column| column.stream.name).collect();
     let selected = Selection::new(only, &streams);
     columns.retain(|column| selected.has(column.stream.name));
-    // The stream has twice as many pages as the buffer, so that memory left behind by evictions is counted.
+    // The streams have twice as many pages as the buffer, so that memory left over after evictions is counted.
     let fills = u64::from(CAPACITY) * 2;
     let memory = [streams::lone(fills), streams::sequential(fills)];
 
@@ -93,7 +95,7 @@ fn columns() -> Vec<Column> {
         .collect()
 }
 
-/// The names that were asked for; all names if none was.
+/// The names that were asked for, or no names, which selects all.
 struct Selection<'a>(Vec<&'a str>);
 
 impl<'a> Selection<'a> {
@@ -110,7 +112,7 @@ impl<'a> Selection<'a> {
 fn print_row(row: &SchemeRow, columns: &[Column], memory: &[Stream]) {
     let bytes = |stream| bytes_per_page(row, CAPACITY, stream);
     let Some(bytes) = memory.iter().map(bytes).collect::<Option<Vec<_>>>() else {
-        // Buffers nothing.
+        // The scheme buffers nothing.
         return;
     };
     let target = target(row);

@@ -1,13 +1,15 @@
-//! The cost of a page in buffers of 1 Ki to 1 Mi pages, and the part of it that comes from the processor's cache.
+//! The cost of a page in buffers of 1 Ki to 1 Mi pages, and how much of it comes from misses in the processor's
+//! caches.
 //!
-//! A larger buffer is slower for two reasons: its orders are larger, and its tables fit no cache. To tell the two apart, each size is measured twice
-//! on the same pages, which are written at random and are twice as many as fit:
+//! A larger buffer is slower for two reasons: its ordered structures are larger, and its tables no longer fit into a
+//! processor cache. To tell the two apart, each size is measured twice, with the same random writes to twice as many
+//! pages as fit:
 //!
 //! * in one buffer of that size;
-//! * in as many buffers of 1 Ki pages as make that size, the page number saying which.
+//! * in buffers of 1 Ki pages that together have that size; the page number selects the buffer.
 //!
-//! Both touch as much memory as randomly, so both miss the caches alike; only the size of the orders differs.
-//! The quotient is the cost of size itself.
+//! Both touch the same amount of memory at random, so both miss the caches equally; only the size of the ordered
+//! structures differs. The quotient of the two costs is the cost of size itself.
 
 use std::path::Path;
 
@@ -21,18 +23,19 @@ use crate::streams::uniform;
 
 /// Pages of the smallest buffer.
 const SMALLEST: u32 = 1 << 10;
-/// Buffers measured, in pages.
+/// Capacities of the measured buffers, in pages.
 pub const SIZES: [u32; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
-/// Pages written to, in buffers.
+/// The range of the page numbers, in multiples of the buffer.
 const SPREAD: u64 = 2;
-/// Measured page writes, after every page was written once.
+/// Measured page writes; before them every page is written once.
 const WRITES: u64 = 1_200_000;
-/// Parts they are measured in; other work on the machine only adds, so the least counts.
+/// The number of parts in which the writes are measured. Other work on the machine only adds time, so the fastest
+/// part counts.
 const RUNS: usize = 4;
-/// By how much size itself may slow a page down.
+/// The largest acceptable quotient of the two costs.
 const TARGET: f64 = 2.0;
 
-/// Prints the table and draws `chart`; of the schemes called `only`, or of all if that is empty.
+/// Prints the table and draws the file `chart`, for the schemes named in `only`, or for all if it is empty.
 pub fn print(chart: &Path, only: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "cost over size: ns of processor time per page write, pages at random out of {SPREAD} times the buffer, least of {RUNS} measurements\n\
@@ -46,7 +49,7 @@ pub fn print(chart: &Path, only: &[String]) -> Result<(), Box<dyn std::error::Er
     println!(" {:>9}", "quotient");
     let mut lines = Vec::new();
     for row in SCHEMES {
-        // Its work is done when it is built, and it keeps a table of the whole stream.
+        // A scheme that needs the future does its work when it is built and keeps a table of the whole stream.
         let is_wanted = only.is_empty() || only.iter().any(|name| name == row.name);
         if row.needs_future || !is_wanted {
             continue;
@@ -82,7 +85,7 @@ fn print_costs(name: &str, costs: &[f64]) {
     }
 }
 
-/// Nanoseconds per page write in `size` pages of buffer.
+/// Nanoseconds per page write with `size` pages of buffer, in one buffer or `split` into small ones.
 fn cost(row: &SchemeRow, size: u32, split: bool) -> Option<f64> {
     let capacity = if split { SMALLEST } else { size };
     let mut buffers: Vec<Buffer> = (0..size / capacity)
@@ -98,7 +101,7 @@ fn cost(row: &SchemeRow, size: u32, split: bool) -> Option<f64> {
         programs.write(buffer, Lpn(page % pages), now);
         now += 1;
     };
-    // Multiplying by an odd number visits every page once, in no order.
+    // Multiplying by an odd number visits every page exactly once, in scattered order.
     for index in 0..all_pages {
         write(index.wrapping_mul(0x9E37_79B1) % all_pages);
     }

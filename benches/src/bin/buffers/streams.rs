@@ -1,4 +1,4 @@
-//! The page writes that are measured: synthetic ones, and those of real traces.
+//! The page writes that are measured: synthetic streams, and the writes of real traces.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use destage_trace::{ReadOptions, read_all};
 
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 4096;
-/// Pages the synthetic streams write to: 16 times the buffer that is measured.
+/// Pages that the synthetic streams write to: 16 times the measured buffer.
 pub const DEVICE_PAGES: u64 = 1 << 20;
 
-/// Real traces, whole.
+/// Names and files of the real traces, which are used whole.
 const TRACES: [(&str, &str); 5] = [
     ("iozone", "iozone-100k.disksim.zst"),
     ("postmark", "postmark-62k.disksim.zst"),
@@ -19,14 +19,14 @@ const TRACES: [(&str, &str); 5] = [
     ("hplajw", "hplajw-1week.disksim.zst"),
 ];
 
-/// A run of consecutive pages that one request writes.
+/// Consecutive pages that one request writes.
 #[derive(Clone, Copy)]
 pub struct Request {
     pub first: u64,
     pub pages: u32,
 }
 
-/// Requests in order.
+/// A stream of write requests, in order.
 pub struct Stream {
     pub name: &'static str,
     pub requests: Vec<Request>,
@@ -38,7 +38,7 @@ impl Stream {
         Self { name, requests }
     }
 
-    /// Page writes of all requests.
+    /// The number of page writes of all requests.
     pub fn len(&self) -> u64 {
         self.requests
             .iter()
@@ -46,13 +46,13 @@ impl Stream {
             .sum()
     }
 
-    /// The pages one by one.
+    /// The pages of all requests, one by one.
     pub fn pages(&self) -> impl Iterator<Item = Lpn> + '_ {
         let pages = |request: &Request| request.first..request.first + u64::from(request.pages);
         self.requests.iter().flat_map(pages).map(Lpn)
     }
 
-    /// The requests again and again, until `writes` pages are written.
+    /// Repeats the requests as a whole until there are at least `writes` page writes.
     pub fn repeated(mut self, writes: u64) -> Self {
         let rounds = writes.div_ceil(self.len().max(1)).max(1);
         self.requests = self.requests.repeat(rounds as usize);
@@ -60,7 +60,7 @@ impl Stream {
     }
 }
 
-/// Popularity falls with rank to the power of 1 (log-uniform rank); ranks are scattered over the device.
+/// Popularity is the inverse of the rank (the rank is log-uniform); the ranks are scattered over the device.
 pub fn zipf(writes: u64) -> Stream {
     let mut random = Random::new(2);
     let log = (DEVICE_PAGES as f64).ln();
@@ -69,25 +69,25 @@ pub fn zipf(writes: u64) -> Stream {
     Stream::of_single_pages("zipf", (0..writes).map(|_| page(rank(&mut random))))
 }
 
-/// Any of `device_pages` pages.
+/// Each write goes to any of `device_pages` pages, uniformly at random.
 pub fn uniform(writes: u64, device_pages: u64) -> Stream {
     let mut random = Random::new(1);
     let pages = (0..writes).map(|_| random.below(device_pages));
     Stream::of_single_pages("uniform", pages)
 }
 
-/// Ascending, round and round.
+/// Ascending page numbers that start again at the end of the device.
 pub fn sequential(writes: u64) -> Stream {
     let pages = (0..writes).map(|index| index % DEVICE_PAGES);
     Stream::of_single_pages("sequential", pages)
 }
 
-/// Every page the only one of its block, and spread evenly over dies and sets.
+/// Each page is the only one of its block; the pages are spread evenly over dies and sets.
 pub fn lone(writes: u64) -> Stream {
     Stream::of_single_pages("lone", (0..writes).map(|index| index * 65))
 }
 
-/// The folder of real traces, or why there is none.
+/// The folder of the real traces, or the reason why there is none.
 fn trace_folder() -> Result<PathBuf, String> {
     let shared = std::env::var_os("DESTAGE_SHARED").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared")),
@@ -103,7 +103,8 @@ fn trace_folder() -> Result<PathBuf, String> {
     ))
 }
 
-/// The writes of the real traces that are there, with every page that a request touches; tells `skip` of the missing ones.
+/// The writes of the real traces, with every page that a request touches. Calls `skip` with name and reason for each
+/// trace that cannot be read.
 pub fn traces(mut skip: impl FnMut(&str, String)) -> Vec<Stream> {
     let folder = trace_folder();
     let mut streams = Vec::new();

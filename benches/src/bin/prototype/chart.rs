@@ -1,5 +1,5 @@
-//! The chart of response times: for each input and buffer which share of the requests took how long, in the model and
-//! as the client saw it.
+//! The chart of response times: for each input and buffer the share of requests that completed within a given time,
+//! in the model and as measured by the client.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use crate::live::Row;
 
 const PANEL: (u32, u32) = (330, 260);
 const HEADER: u32 = 66;
-/// Shorter times than this are drawn as this.
+/// Times below this are drawn at this value.
 const LEAST_MS: f64 = 0.01;
 const MODEL: RGBColor = RGBColor(0, 114, 178);
 const CLIENT: RGBColor = RGBColor(213, 94, 0);
-/// Points of a line.
+/// The number of points of a curve.
 const POINTS: usize = 200;
 
-/// Draws `panels`, `columns` of them side by side, into the file `path`.
+/// Draws `panels`, with `columns` of them side by side, into the SVG file `path`.
 pub fn draw(path: &Path, panels: &[(String, Row)], columns: usize) -> Result<(), Failure> {
     let lines = panels.len().div_ceil(columns).max(1);
     let size = (PANEL.0 * columns as u32, PANEL.1 * lines as u32 + HEADER);
@@ -67,7 +67,7 @@ pub fn draw(path: &Path, panels: &[(String, Row)], columns: usize) -> Result<(),
     Ok(())
 }
 
-/// Points of the distribution of `times`, in ms and %.
+/// Points of the cumulative distribution of `times`: time in ms, share in %.
 fn shares(times: &[f64]) -> Vec<(f64, f64)> {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);

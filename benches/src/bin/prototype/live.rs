@@ -1,4 +1,5 @@
-//! One input on one buffer: live in real time, and as a simulated run of the requests that the server recorded.
+//! Measures one input on one buffer: on the live device in real time, and as a simulated run of the requests
+//! that the server recorded.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +10,8 @@ use serde_json::Value;
 use crate::Failure;
 use crate::logs::{difference, responses};
 
-/// The device of the paper's prototype, as far as it is published; a clock in place of counts of operations.
+/// The device of the paper's prototype, as far as it is published, with simulated time instead of operation
+/// counts.
 const DEVICE: [&str; 8] = [
     "--profile",
     "bplru-mlc",
@@ -20,10 +22,10 @@ const DEVICE: [&str; 8] = [
     "--set",
     "device.power_may_fail=true",
 ];
-/// One command at a time, as USB mass storage has it.
+/// One command at a time, as USB mass storage works.
 const CLOSED: [&str; 4] = ["--set", "host.replay=closed", "--set", "host.queue_depth=1"];
 
-/// An input as a trace that ends with a flush, so that the pages left in the buffer are written too.
+/// An input as a trace. It ends with a flush, so that the pages left in the buffer are written, too.
 pub struct Work {
     pub name: String,
     program: PathBuf,
@@ -33,37 +35,37 @@ pub struct Work {
 /// The measurements of one buffer.
 pub struct Row {
     pub buffer: &'static str,
-    /// Metrics of the live device, which equal those of the run unless there is a difference.
+    /// Metrics of the live device. They equal the metrics of the run unless `difference` is set.
     pub live: Value,
     /// Metrics that the client measured.
     pub client: Value,
-    /// Metrics of the trace without a server, one request after the other.
+    /// Metrics of a run of the trace without a server, with one request at a time.
     pub alone: Value,
-    /// Throughput by counts of operations, as in the paper's simulation.
+    /// Throughput by operation counts, as in the paper's simulation.
     pub counted_mb_per_s: f64,
-    /// How much later than in the model the server had requests complete, in ms: median and 99 %.
+    /// How much later than in the model the server completed requests, in ms: median and 99th percentile.
     pub late_ms: [f64; 2],
-    /// Responses in ms, in the order of the trace: of the model, and as the client saw them.
+    /// Response times in ms, in the order of the trace: in the model, and as measured by the client.
     pub responses: [Vec<f64>; 2],
-    /// Records of the destage log.
+    /// Number of records in the destage log.
     pub records: usize,
-    /// Where live device and run differ.
+    /// The first difference between live device and run, or `None`.
     pub difference: Option<String>,
 }
 
-/// A server that ends with this.
+/// A server process, which is killed when this value is dropped.
 struct Server(Child);
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
 impl Work {
-    /// The input, which is a trace's path or a workload, as `trace.csv` in `folder`.
+    /// Writes `input`, which is the path of a trace or a workload, as `trace.csv` to `folder`.
     pub fn prepare(program: &Path, folder: &Path, input: &str) -> Result<Self, Failure> {
         let path = Path::new(input);
         let source = if path.exists() {
@@ -108,7 +110,7 @@ impl Work {
         Ok(String::from_utf8(output.stdout)?)
     }
 
-    /// The JSON output of a command.
+    /// Runs a command and parses its JSON output.
     fn json(&self, parts: &[&[&str]]) -> Result<Value, Failure> {
         Ok(serde_json::from_str(&self.text(&parts.concat())?)?)
     }
@@ -117,7 +119,7 @@ impl Work {
         Ok(std::fs::read_to_string(self.folder.join(name))?)
     }
 
-    /// Live and as a run.
+    /// Measures `buffer` on the live device and in simulated runs.
     pub fn measure(&self, buffer: &'static str) -> Result<Row, Failure> {
         let device = [&["--buffer", buffer], &DEVICE[..]].concat();
         let serve: [&[&str]; 5] = [
@@ -221,7 +223,7 @@ impl Work {
     }
 }
 
-/// The first metric that is not the same.
+/// The first metric that differs, with both values.
 fn metrics_differ(live: &Value, run: &Value) -> Option<String> {
     let names = [live, run].into_iter().filter_map(Value::as_object);
     let name = names
@@ -230,7 +232,7 @@ fn metrics_differ(live: &Value, run: &Value) -> Option<String> {
     Some(format!("{name}: live {}, run {}", live[name], run[name]))
 }
 
-/// The number called `name`.
+/// The metric `name` as a number.
 pub fn number(metrics: &Value, name: &str) -> Result<f64, Failure> {
     let value = &metrics[name];
     value

@@ -1,10 +1,11 @@
-//! Logs of the live device compared with those of a run, line by line.
+//! Compares logs of the live device with logs of a run, line by line.
 
 use std::path::Path;
 
 use crate::Failure;
 
-/// Where two logs differ, if they do. The server's may go on: at its end it flushes, which no client asked for.
+/// The first difference between two logs, or `None`. The live log may be longer by the lines of a flush: the
+/// server flushes at its end.
 pub fn difference(what: &str, live: &str, run: &str) -> Option<String> {
     let mut live = live.lines();
     for (index, expected) in run.lines().enumerate() {
@@ -20,7 +21,7 @@ pub fn difference(what: &str, live: &str, run: &str) -> Option<String> {
     rest.map(|line| format!("{what}: only live {line}"))
 }
 
-/// Response times of a log, in milliseconds, in the order of the requests.
+/// The response times of a log in milliseconds, in the order of the requests.
 pub fn responses(path: &Path) -> Result<Vec<f64>, Failure> {
     let text = std::fs::read_to_string(path)?;
     let times = text.lines().skip(1).map(|line| {
@@ -32,7 +33,8 @@ pub fn responses(path: &Path) -> Result<Vec<f64>, Failure> {
     times.collect()
 }
 
-/// The number below which the part `share` of `sorted` lies, from 0 to 1; `None` for an empty list.
+/// The percentile of `sorted` at `share`, from 0 to 1, which is an element of the list; `None` for an empty
+/// list.
 pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()

@@ -1,7 +1,8 @@
-//! The prototype: a trace through the live device in real time, and through the simulator, record for record.
+//! The prototype: replays a trace on the live device in real time and in the simulator, and compares all records.
 //!
-//! `prototype PATH_TO_DESTAGE FOLDER [INPUT...]`; an input is a workload with its parameters or a trace file. Tables are
-//! printed, and kept in FOLDER with the figure. The status is 1 if the two differ anywhere. `make prototype` calls it.
+//! `prototype PATH_TO_DESTAGE FOLDER [INPUT...]`; an input is a workload with its parameters, or a trace file. The
+//! tables are printed and written to FOLDER together with the figure. The exit status is 1 if device and simulator
+//! differ anywhere. `make prototype` calls it.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -16,13 +17,13 @@ mod tables;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The error, in words.
+/// The error of a step, as text.
 pub type Failure = Box<dyn std::error::Error>;
 
 /// The buffers of the paper's figure.
 const BUFFERS: [&str; 4] = ["nocache", "lru", "fab", "bplru"];
 
-/// The inputs that run if none is named: W5, W9 and W7 of the paper, in part.
+/// The inputs if none is named: shortened stand-ins for W5, W9 and W7 of the paper.
 const INPUTS: [&str; 3] = [
     "standin-mp3-fat:requests=900",
     "standin-postmark:file_system=fat,requests=3000",
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Every buffer on every input; how many differ.
+/// Measures every buffer on every input; returns the number of runs that differ from the simulator.
 fn all(program: &Path, folder: &Path, inputs: &[&str]) -> Result<usize, Failure> {
     std::fs::create_dir_all(folder)?;
     let program = program.canonicalize()?;

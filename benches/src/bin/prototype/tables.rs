@@ -1,4 +1,4 @@
-//! The measurements as Markdown.
+//! The tables of the measurements, as Markdown.
 
 use std::fmt::Write;
 
@@ -6,20 +6,21 @@ use crate::Failure;
 use crate::live::{Row, number};
 use crate::logs::percentile;
 
-/// Shares of the requests, for the table of response times.
+/// The percentiles of the response times that the table shows, as shares of the requests.
 const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
-/// How long a run took, by the clock of the model or of the client.
+/// Duration of a run in seconds, by the clock of the model or of the client, depending on whose `metrics` these
+/// are.
 fn seconds(metrics: &serde_json::Value) -> Result<f64, Failure> {
     Ok(number(metrics, "host.completed")? / number(metrics, "throughput.iops")?)
 }
 
-/// Bytes that the live device accepted, over the time of the client.
+/// Bytes that the live device accepted per second of the client's time, in MB/s.
 fn written_mb_per_s(row: &Row) -> Result<f64, Failure> {
     Ok(number(&row.live, "host.bytes_written")? / 1e6 / seconds(&row.client)?)
 }
 
-/// The tables of one input.
+/// The tables of one input, as Markdown.
 pub fn of(name: &str, rows: &[Row]) -> Result<String, Failure> {
     let mut text = format!("### {name}\n\n");
     text += "| buffer | counts, MB/s | model alone, s | live, s | live, MB/s | destage records | pages destaged | erases | switch merges | full merges | differs from the run |\n";

@@ -1,4 +1,5 @@
-//! Files to work with: songs, a tree of sources, and sources that a C compiler takes.
+//! Creates the files that the recorded programs work with: songs, a source tree, and sources that a C compiler
+//! accepts.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -8,16 +9,16 @@ use destage_base::Random;
 
 use crate::Failure;
 
-/// Mean size of a song (W5 of BPLRU).
+/// Mean size of a song in bytes (W5 of BPLRU).
 const SONG_BYTES: u64 = 4_800_000;
-/// Mean size of a file of the tree (W7 of BPLRU: Linux 2.6.21).
+/// Mean size of a file of the tree in bytes (W7 of BPLRU: Linux 2.6.21).
 const SOURCE_BYTES: f64 = 10_700.0;
-/// Folders in a folder of the tree.
+/// Subfolders of each folder of the tree.
 const BRANCHES: usize = 8;
-/// Functions in a source.
+/// Functions in each source file.
 const FUNCTIONS: u64 = 60;
 
-/// `bytes` bytes that do not pack well.
+/// `bytes` random bytes, which do not compress.
 pub fn noise(random: &mut Random, bytes: u64) -> Vec<u8> {
     let words = bytes.div_ceil(8);
     let mut data: Vec<u8> = (0..words)
@@ -27,7 +28,7 @@ pub fn noise(random: &mut Random, bytes: u64) -> Vec<u8> {
     data
 }
 
-/// Songs of half to one and a half of the mean.
+/// Creates `count` songs in `folder`; their sizes are between a half and one and a half of the mean.
 pub fn mp3(folder: &Path, count: u64) -> Result<(), Failure> {
     let mut random = Random::new(5);
     fs::create_dir_all(folder)?;
@@ -41,7 +42,7 @@ pub fn mp3(folder: &Path, count: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Files of exponential size, spread at random over a tree of folders.
+/// Creates `count` files with exponentially distributed sizes, placed at random in a tree of `folders` folders.
 pub fn tree(folder: &Path, count: u64, folders: u64) -> Result<(), Failure> {
     let mut random = Random::new(7);
     let mut places: Vec<PathBuf> = vec![folder.to_owned()];
@@ -62,7 +63,7 @@ pub fn tree(folder: &Path, count: u64, folders: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Sources of some 10 KB, twenty to a folder.
+/// Creates `count` C sources of about 10 KB, twenty per folder.
 pub fn sources(folder: &Path, count: u64) -> Result<(), Failure> {
     let mut random = Random::new(8);
     for index in 0..count {

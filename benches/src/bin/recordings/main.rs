@@ -1,7 +1,7 @@
-//! The tools of `experiments/recordings.sh`: files to work with, PostMark, and the tables.
+//! The tools of `experiments/recordings.sh`: files for the recorded programs, PostMark, and the tables.
 //!
-//! `recordings mp3|tree|sources|postmark FOLDER NUMBER...` makes files; `recordings table FOLDER` writes `tables.md` from the files that the script
-//! left there. The same numbers mean the same files.
+//! `recordings mp3|tree|sources|postmark FOLDER NUMBER...` creates files; equal numbers give equal files.
+//! `recordings table FOLDER` writes `tables.md` from the files that the script left in the folder.
 #![allow(
     clippy::print_stderr,
     reason = "a program that says what is wrong with its arguments"
@@ -14,7 +14,7 @@ mod tables;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The error, in words.
+/// The error of a step, as text.
 pub type Failure = Box<dyn std::error::Error>;
 
 const USAGE: &str = "usage: recordings mp3 FOLDER FILES

@@ -1,7 +1,8 @@
-//! PostMark (Katcher, 1997): a pool of small files, transactions on it, and its end.
+//! PostMark (Katcher, 1997): creates a pool of small files, runs transactions on it, and deletes it.
 //!
-//! A transaction is two steps: a file is read or gets a piece at its end, and a file is made or removed. Defaults of
-//! PostMark: sizes equally likely from 500 to 9770 bytes, both choices even.
+//! A transaction has two steps: it reads a file or appends to it, and it creates or deletes a file. The sizes are
+//! PostMark's defaults, uniformly distributed from 500 to 9770 bytes, and so is the even choice between creating and
+//! deleting.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -14,7 +15,7 @@ use crate::files::noise;
 
 const LEAST_BYTES: u64 = 500;
 const MOST_BYTES: u64 = 9770;
-/// Files in a folder, about.
+/// Approximate number of files in a folder.
 const FOLDER_FILES: u64 = 500;
 
 struct Pool {
@@ -71,7 +72,8 @@ impl Pool {
     }
 }
 
-/// The whole of it; `read_bias` of ten steps read, the others append (PostMark's `set bias read`, 5 by default).
+/// Runs PostMark in `folder`. `read_bias` of ten first steps read, the others append (`set bias read` of PostMark, 5
+/// by default).
 pub fn run(folder: &Path, count: u64, transactions: u64, read_bias: u64) -> Result<(), Failure> {
     let folders = count.div_ceil(FOLDER_FILES).max(1);
     for place in 0..folders {

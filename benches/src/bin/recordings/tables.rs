@@ -1,7 +1,8 @@
-//! Recordings compared with stand-ins, as Markdown.
+//! Tables that compare recordings with their stand-ins, as Markdown.
 //!
-//! The folder has, for each line `NAME|STAND-IN|WHAT IT WAS` of `list`, the statistics and the runs of both:
-//! `NAME.recorded.info`, `NAME.recorded.runs`, `NAME.stand-in.info` and `NAME.stand-in.runs`, as `destage` writes JSON.
+//! `list` in the folder has lines `NAME|STAND-IN|WHAT IT WAS`. For each line the folder has the statistics and the
+//! runs of both, as JSON that `destage` wrote: `NAME.recorded.info`, `NAME.recorded.runs`, `NAME.stand-in.info` and
+//! `NAME.stand-in.runs`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -10,7 +11,7 @@ use serde_json::Value;
 
 use crate::Failure;
 
-/// Columns of the first table: heading, statistic, divisor, digits behind the point.
+/// Columns of the first table: heading, statistic, divisor, digits after the decimal point.
 const STATISTICS: [(&str, &str, f64, usize); 9] = [
     ("writes", "writes", 1.0, 0),
     ("flushes", "flushes", 1.0, 0),
@@ -76,7 +77,8 @@ fn statistics_row(name: &str, who: &str, statistics: &Value) -> Result<String, F
     Ok(row)
 }
 
-/// Evictions and pages destaged for 1000 page writes, size by size, of the recording and of the stand-in.
+/// A table with evictions per 1000 page writes and pages per destage, for each size, of the recording and of the
+/// stand-in.
 fn evictions_of(recorded: &Value, stand_in: &Value) -> Result<String, Failure> {
     let mut text = "| buffer | size | evictions, recorded | stand-in | pages a destage, recorded | stand-in |\n|---|--:|--:|--:|--:|--:|\n".to_owned();
     let both = [recorded, stand_in].map(|document| document["runs"].as_array());
