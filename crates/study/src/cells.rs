@@ -1,4 +1,4 @@
-//! The runs of a study.
+//! Builds the list of the runs of a study: the labels, the input and the settings of each run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,16 +16,17 @@ use destage::Error;
 use destage::{Combination, Grid};
 use destage::{Input, Reading};
 
-/// The name of the variant that has only the study's own settings.
+/// The name of the variant that adds no settings to those of the study.
 pub(crate) const BASE: &str = "base";
 
-/// The scale at which a study is run.
+/// The scale at which a study is executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scale {
-    /// Runs that end within minutes: inputs up to their `reduced_limit`, without grids that are `full_only`.
+    /// Runs that end within minutes. Each input is read up to its `reduced_limit`, and grids with `full_only` are
+    /// omitted.
     #[default]
     Reduced,
-    /// All of every input and of every grid.
+    /// All grids. Each input is read up to its `limit`, or to its end if it has no `limit`.
     Full,
 }
 
@@ -39,7 +40,7 @@ impl Scale {
         }
     }
 
-    /// The scale that this one is not.
+    /// The opposite scale: `Full` for `Reduced`, and `Reduced` for `Full`.
     #[must_use]
     pub const fn other(self) -> Self {
         match self {
@@ -49,22 +50,24 @@ impl Scale {
     }
 }
 
-/// Arguments of a study that come from outside its file.
+/// Settings and schemes that a caller adds to those of a study file.
 #[derive(Clone, Default)]
 pub struct Extra {
-    /// Settings for the runs with one scheme or translation layer: its kind, the dotted name of a parameter, and
-    /// a value. Settings in the study's file override these settings.
+    /// Settings that apply only to runs with a certain scheme or translation layer. Each entry has the kind of
+    /// the scheme or layer, the dotted name of a parameter, and a value. Settings in the study file override
+    /// these settings.
     pub readings: Vec<(String, String, String)>,
-    /// Schemes that are in no registry, each with its version. The version is part of the key of kept results, so
-    /// it has to change whenever the scheme changes.
+    /// Schemes that are in no registry, each with its version. The version is part of the key under which a
+    /// result is stored. The caller therefore has to change the version whenever the scheme changes.
     pub schemes: Vec<(&'static SchemeRow, String)>,
-    /// For a kind of scheme, the scheme that runs instead of it, whatever the parameters; the labels of the runs
-    /// do not change.
+    /// The schemes that are replaced: for the kind of a scheme in a grid, the scheme that is simulated in its
+    /// place. The parameters of the replaced scheme are dropped. The labels of the runs still have the replaced
+    /// scheme.
     pub replaced: BTreeMap<String, String>,
 }
 
 impl Extra {
-    /// The scheme that runs for the entry `buffer` of a grid.
+    /// The scheme that is simulated for the entry `buffer` of a grid.
     fn in_place_of<'a>(&'a self, buffer: &'a String) -> &'a String {
         let kind = buffer.split(':').next().unwrap_or(buffer);
         self.replaced.get(kind).unwrap_or(buffer)
@@ -74,56 +77,62 @@ impl Extra {
 /// One run of a study.
 #[derive(Clone)]
 pub(crate) struct Cell {
-    /// The labels of the run: a value for each axis. They distinguish it from the other runs.
+    /// The labels of the run: the name of each axis of the study, such as `buffer`, with the value that this run
+    /// has. The labels distinguish the run from all others.
     pub(crate) labels: BTreeMap<String, String>,
     pub(super) what: What,
     pub(super) destages: bool,
-    /// The input. Runs that share it read the same requests.
+    /// The input. Runs with the same input share one `Arc`.
     pub(super) input: Arc<CellInput>,
     pub(super) combination: Combination,
 }
 
-/// The input of a run.
+/// The input of one or more runs.
 pub(super) struct CellInput {
     pub(super) input: Input,
-    /// The identity of the requests, for the key of a result.
+    /// The data that identify the requests, as a part of the key under which a result is stored.
     pub(super) identity: Value,
     pub(super) facts: InputFacts,
 }
 
-/// The description of an input in a verdict.
+/// The description of an input in verdicts and reports.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct InputFacts {
-    /// The name of the trace, the workload with its parameters, or the name of the input in the study.
+    /// For a trace its name; for a workload its name and parameters; for requests that the study file lists the
+    /// name of the input.
     pub name: String,
-    /// The SHA-256 of a trace, with `sha256:` before it; `None` for other inputs.
+    /// For a trace, `sha256:` followed by the SHA-256 of the uncompressed trace; `None` for other inputs.
     pub digest: Option<String>,
     /// The relation of the input to the paper.
     pub role: Role,
-    /// For a relative: its description, and its difference from the paper's own trace. Empty for other inputs.
+    /// For a relative, a description of this trace, with its difference from the paper's trace. Empty for other
+    /// inputs.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub differs: String,
 }
 
-/// The relations of an input to the paper, from the nearest to the farthest.
+/// The relation of an input to the paper. If a claim uses inputs with different relations, its verdict follows
+/// from the one that is last in this order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Requests in the study's file, or a workload that represents no trace.
+    /// Requests that the study file lists, or a synthetic workload. The input does not stand for a trace of the
+    /// paper.
     #[default]
     Made,
-    /// The trace that the paper or the study names.
+    /// The trace that the paper used, or in a study without a paper any trace.
     Original,
-    /// Another real trace of the same origin or kind, which represents a trace that is missing.
+    /// A real trace of the same origin or kind as the paper's trace. A study uses it in place of the paper's
+    /// trace, or next to it.
     Relative,
-    /// A workload that imitates a trace that is missing.
+    /// A synthetic workload, or listed requests, used because the paper's trace is missing.
     StandIn,
-    /// A real recording of something else, used instead of a trace that is missing.
+    /// A real trace that is not related to the paper's trace, used because the paper's trace is missing.
     Unrelated,
 }
 
 impl Role {
-    /// The words for the relation in tables.
+    /// The relation in words, for tables.
     #[must_use]
     pub const fn spoken(self) -> &'static str {
         match self {
@@ -136,11 +145,11 @@ impl Role {
     }
 }
 
-/// The runs of a study, and its inputs whose traces are missing.
+/// The runs of a study, and those of its inputs whose traces were not found.
 #[derive(Default)]
 pub(crate) struct Cells {
     pub(crate) cells: Vec<Cell>,
-    /// For each input whose trace was not found: the name of the input, and the trace.
+    /// The inputs whose traces were not found: for the name of each input, the name of the trace.
     pub(crate) missing: BTreeMap<String, String>,
 }
 
@@ -170,7 +179,7 @@ impl Study {
         Ok(all)
     }
 
-    /// Adds the runs of one input in one grid to `all`.
+    /// Adds to `all` the runs of `grid` that have the input `entry`.
     fn cells_of(
         &self,
         grid: &GridEntry,
@@ -226,7 +235,8 @@ impl Study {
         Ok(())
     }
 
-    /// The settings of runs, apart from the schemes, sizes and layers of the grid.
+    /// The settings of the runs that have `input`, `variant`, the values `varied` and `seed`.
+    /// [`Study::combinations`] adds the scheme, the size and the layer.
     fn settings(
         &self,
         grid: &GridEntry,
@@ -273,7 +283,8 @@ impl Study {
         Ok(settings)
     }
 
-    /// The combinations of the grid's schemes, sizes and layers, each with the label of its scheme.
+    /// The configurations for all combinations of the grid's schemes, sizes and layers. With each configuration
+    /// it returns the scheme's entry in the grid, which is the label `buffer` of the run.
     fn combinations(
         &self,
         grid: &GridEntry,
@@ -281,7 +292,7 @@ impl Study {
         extra: &Extra,
     ) -> Result<Vec<(String, Combination)>, Error> {
         let mut base = settings.clone();
-        // Parameters of the workload are not parameters of a run.
+        // The settings of a run may not contain parameters of the workload; `Study::input` applies those.
         let workload: Vec<_> = base
             .keys()
             .filter(|key| key.starts_with(WORKLOAD))
@@ -290,8 +301,8 @@ impl Study {
         for key in workload {
             base.remove(&key);
         }
-        // The labels of each scheme that runs, in order: the scheme that replaces another may also be in the grid
-        // itself.
+        // For each scheme that is simulated, its entries in the grid in their order. A scheme can have two
+        // entries: one of its own, and one of the scheme that it replaces.
         let mut labels: BTreeMap<String, Vec<&String>> = BTreeMap::new();
         let mut cells = Grid::new(base);
         if let Some(buffers) = &grid.buffers {
@@ -328,7 +339,7 @@ impl Study {
         Ok(labelled.collect())
     }
 
-    /// The input of `entry`; `None` if its trace was not found.
+    /// Builds the input that `entry` describes; `None` if its trace was not found.
     fn input(
         &self,
         entry: &InputEntry,
@@ -344,7 +355,9 @@ impl Study {
                 .flatten()
                 .min(),
         };
-        // A relative is shown next to the original trace, so the original does not replace it.
+        // If the file of the paper's trace is known, that trace is read in place of a stand-in or an unrelated
+        // recording. A relative is read in any case, because the study shows its results next to those of the
+        // paper's trace.
         let replaced = entry
             .stands_for
             .as_ref()
@@ -434,12 +447,13 @@ impl Study {
         }))
     }
 
-    /// The variants of the study: a claim is also tried under them.
+    /// The variants of the study.
     pub(crate) fn variants(&self) -> impl Iterator<Item = &VariantEntry> {
         self.file.variant.iter()
     }
 
-    /// The number of requests of the input `name` at the reduced scale; `None` if the full scale has no more.
+    /// The number of requests that are read from the input `name` at the reduced scale; `None` if the full scale
+    /// reads no more requests.
     pub(crate) fn reduced(&self, name: &str) -> Option<u64> {
         let mut inputs = self.file.input.iter();
         let input = inputs.find(|input| input.name == name)?;
@@ -448,15 +462,16 @@ impl Study {
             .filter(|reduced| input.limit.is_none_or(|limit| *reduced < limit))
     }
 
-    /// The factor by which the paper's buffers are larger than those on the input `name`; `None` if it is not
-    /// declared.
+    /// The paper's buffer size divided by the buffer size in runs with the input `name`; `None` if the study file
+    /// does not declare this factor.
     pub(crate) fn shrunk(&self, name: &str) -> Option<u64> {
         let mut inputs = self.file.input.iter();
         inputs.find(|input| input.name == name)?.buffers_shrunk
     }
 }
 
-/// The number of requests of `input` up to and including write number `writes`.
+/// The number of requests of `input` up to and including its write number `writes`, counted from 1; the number of
+/// all requests if `input` has fewer writes.
 fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error> {
     let mut source = input.open(&settings.resolve()?)?;
     let (mut requests, mut written, mut batch) = (0, 0, Vec::new());
@@ -472,7 +487,7 @@ fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error
     Ok(requests)
 }
 
-/// A trace as an input, with the identity of its requests and its description.
+/// Builds the input for the trace in the file `found`, the data that identify its requests, and its description.
 fn trace(name: String, found: &Found, role: Role) -> (Input, Value, InputFacts) {
     let facts = InputFacts {
         name,
@@ -484,10 +499,11 @@ fn trace(name: String, found: &Found, role: Role) -> (Input, Value, InputFacts) 
     (Input::trace(&found.path), identity, facts)
 }
 
-/// The prefix of the names of workload parameters.
+/// The names of all parameters of workloads begin with this text.
 const WORKLOAD: &str = "workload.";
 
-/// The page size of `settings`; other settings are not read, so they cannot cause an error.
+/// The page size of `settings`. The function ignores all other settings, so a wrong value in one of them causes
+/// no error.
 fn page_bytes(settings: &Settings) -> Result<u64, Error> {
     let mut flash = Settings::new();
     let key = "flash.page_bytes";
@@ -497,7 +513,7 @@ fn page_bytes(settings: &Settings) -> Result<u64, Error> {
     Ok(flash.resolve()?.typed.flash.page_bytes)
 }
 
-/// The kinds of schemes and layers that run in a grid.
+/// The kinds of all schemes and layers that are simulated for `grid`.
 fn kinds_of<'a>(grid: &'a GridEntry, extra: &'a Extra) -> BTreeSet<&'a str> {
     let buffers = grid.buffers.iter().flatten();
     let buffers = buffers.map(|buffer| extra.in_place_of(buffer));
@@ -508,7 +524,8 @@ fn kinds_of<'a>(grid: &'a GridEntry, extra: &'a Extra) -> BTreeSet<&'a str> {
         .collect()
 }
 
-/// Every choice of one value for each parameter; a single empty choice if there is no parameter.
+/// The cross product of `axes`: all choices of one value for each axis. Without axes, the result is a single
+/// empty choice.
 pub(crate) fn product<'a>(
     axes: impl IntoIterator<Item = (&'a String, &'a Vec<toml::Value>)>,
 ) -> Vec<Vec<(String, String)>> {
@@ -527,7 +544,7 @@ pub(crate) fn product<'a>(
     choices
 }
 
-/// A value as text, as users type it.
+/// A TOML value in the form in which users type it as a setting: a string without quotation marks.
 pub(crate) fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),

@@ -8,14 +8,14 @@ use crate::rows::Rows;
 
 /// The columns of the results of a study.
 pub struct Names<'a> {
-    /// The axes of the runs, in ascending order.
+    /// The names of the axes of the runs, in alphabetical order.
     pub labels: BTreeSet<&'a str>,
-    /// The names of all metrics of any run, in ascending order.
+    /// The names of all metrics that occur in any run, in alphabetical order.
     pub metrics: BTreeSet<&'a str>,
 }
 
 impl<'a> Names<'a> {
-    /// The columns that `rows` need.
+    /// Collects the columns of a table of `rows`.
     #[must_use]
     pub fn of(rows: &'a Rows) -> Self {
         let rows = || rows.all.iter();
@@ -31,8 +31,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The table of the results of a study, with one row for each run: labels, metrics, and `warnings` and `error` if
-/// any run has them.
+/// The results of a study as CSV, with one row for each run. The columns are the labels, then the metrics, then
+/// `warnings` if any run has warnings, and `error` if any run failed.
 #[must_use]
 pub fn rows(rows: &Rows) -> String {
     let Names {
@@ -44,7 +44,7 @@ pub fn rows(rows: &Rows) -> String {
         .all
         .iter()
         .map(|row| row.error().unwrap_or("").to_owned());
-    // A column is present if any run has text in it.
+    // These columns are omitted if they are empty for all runs.
     let ends = [
         ("warnings", warnings.collect()),
         ("error", errors.collect()),

@@ -1,4 +1,4 @@
-//! Makes the runs whose results are not kept yet.
+//! Executes the runs that have no stored result, and stores their results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,15 +21,17 @@ use destage::internal::unused;
 use destage::run;
 use destage::{Effort, compare};
 
-/// The largest number of runs of one input that are simulated together: enough that decoding is a small part of
-/// the work, but so few that little is lost when the work is interrupted.
+/// The largest number of runs that one task simulates together. All runs of a task share one pass over their
+/// input. A larger number reduces the share of the time that is spent on decoding the input; a smaller number
+/// reduces the work that is lost when the user interrupts the program.
 const TOGETHER: usize = 8;
 
-/// The results of each of `studies`. Results in `store` are used; all other runs are made and kept there.
+/// Returns the results of each of `studies`. Runs that have no result in `store` are executed first, and their
+/// results are stored there.
 ///
 /// # Errors
-/// An error in an input or the store; or an interrupt, because `effort.progress` asked to stop. A run that fails
-/// gives a row with an error.
+/// An error in an input or the store, or an interrupt if `effort.progress` asks to stop. A run that fails is no
+/// error of this function: its result contains the error message.
 pub(crate) fn complete(
     studies: &[Cells],
     store: &Store,
@@ -74,8 +76,8 @@ pub(crate) fn complete(
 /// The number of different runs of `studies`, and the number of those that have no result in `store`.
 ///
 /// # Errors
-/// If a run uses a scheme from outside without a version, so that its results could be confused with those of an
-/// earlier scheme of the same name.
+/// If a run uses a scheme that is in no registry and has no version. Without a version, the result of an earlier
+/// scheme of the same name could be used by mistake.
 pub(crate) fn counted(studies: &[Cells], store: &Store) -> Result<(usize, usize), Error> {
     let cells = studies.iter().flat_map(|study| &study.cells);
     let keys = cells.map(Key::of).collect::<Result<Vec<_>, _>>()?;
@@ -84,8 +86,8 @@ pub(crate) fn counted(studies: &[Cells], store: &Store) -> Result<(usize, usize)
     Ok((kept + missing, missing))
 }
 
-/// The indices of the `keys` without a result in `store`, each different key once. `kept` is called with each key
-/// that has a result, and the result.
+/// Returns the indices of those `keys` that have no result in `store`. Of several equal keys, only the first one
+/// is considered. For each key that has a result, `kept` is called with the name of the key and the result.
 fn missing<'a>(keys: &'a [Key], store: &Store, mut kept: impl FnMut(&'a str, Value)) -> Vec<usize> {
     let mut asked = BTreeSet::new();
     let different = keys.iter().enumerate();
@@ -101,7 +103,8 @@ fn missing<'a>(keys: &'a [Key], store: &Store, mut kept: impl FnMut(&'a str, Val
         .collect()
 }
 
-/// Makes and keeps the runs of `study` with the indices `to_do`; `keys` has the key of every run.
+/// Executes the runs of `study` with the indices `to_do`, and stores their results. `keys` has the key of every
+/// run of `study`.
 ///
 /// # Errors
 /// The errors of [`complete`].
@@ -116,16 +119,17 @@ pub(super) fn make(
     perform(&tasks(&cells, to_do), &cells, keys, store, effort)
 }
 
-/// Groups the runs `to_do` into tasks: the runs of a task are simulated together. They have one input, and are at
-/// most [`TOGETHER`].
+/// Divides the runs `to_do` into tasks. The runs of a task are simulated together. They have the same input, and
+/// their number is at most [`TOGETHER`].
 fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
     let mut tasks: Vec<Vec<usize>> = Vec::new();
     for &index in to_do {
         let cell = cells[index];
         let fits = |task: &Vec<usize>| {
             let first = cells[task[0]];
-            // In a comparison, all runs whose device fits the input get a device of the same size. In a study
-            // each such run gets its own size, so it runs alone.
+            // If the size of the device follows from the input, a comparison gives all runs that are simulated
+            // together the same size, so the result of a run would depend on the other runs of its task. In a
+            // study, such a run is therefore a task of its own.
             let alone = |cell: &Cell| {
                 cell.destages || cell.what == What::Trace || cell.combination.config.fits_input()
             };
@@ -142,7 +146,7 @@ fn tasks(cells: &[&Cell], to_do: &[usize]) -> Vec<Vec<usize>> {
     tasks
 }
 
-/// Does `tasks` on as many threads as `effort` allows.
+/// Executes `tasks` on as many threads as `effort` allows.
 fn perform(
     tasks: &[Vec<usize>],
     cells: &[&Cell],
@@ -190,27 +194,28 @@ fn perform_one(
     Ok(())
 }
 
-/// The result to keep for the run of `cell`, with the warnings in `facts` about its input.
+/// The result to store for the run `cell`: its `record`, and the warnings in `facts` about its input.
 fn kept(record: &Record, cell: &Cell, facts: &[Facts]) -> Value {
     let mut result = json!(record);
     if let Some(fields) = result.as_object_mut() {
-        // Another study may use equal requests under another name.
+        // A study that uses this result may have another name for the input, so the name is not stored.
         fields.remove("trace");
-        // Warnings can be computed again from the rest of the result.
+        // These warnings follow from the rest of the result, and are computed again when the result is read.
         fields.remove("warnings");
     }
     add_oddities(&mut result, cell, facts);
     result
 }
 
-/// Adds the warnings about the input of `cell` from `facts`, and the parameters that were set without effect.
+/// Adds to `result` the warnings in `facts` about the input of `cell`, and a warning for each parameter that was
+/// set but has no effect on the run.
 fn add_oddities(result: &mut Value, cell: &Cell, facts: &[Facts]) {
     let of_input = facts.iter().flat_map(|facts| {
         let all = match cell.what {
             What::Run => facts.warnings_of_simulation(),
             What::Trace => facts.warnings_of_reading(),
         };
-        // Another study may use equal requests under another name.
+        // A study that uses this result may have another name for the input, so the name is not stored.
         let name = format!("{}: ", facts.name);
         let nameless = move |text: String| match text.strip_prefix(&name) {
             Some(rest) => rest.to_owned(),
@@ -228,7 +233,8 @@ fn add_oddities(result: &mut Value, cell: &Cell, facts: &[Facts]) {
     }
 }
 
-/// Collects destage records as text: the cause and the pages, such as `evict 0 1 2`.
+/// Collects the destages of a run as texts. Each text has the cause of the destage and the numbers of its pages,
+/// such as `evict 0 1 2`.
 #[derive(Default)]
 struct Records {
     texts: Vec<Value>,

@@ -1,4 +1,4 @@
-//! The experiments of the papers as a registry: one row for each.
+//! Lists the experiments of the papers in the form of a registry, with one row for each experiment.
 
 use destage::Error;
 use destage::registries::Row;
@@ -6,10 +6,11 @@ use destage::registries::Row;
 use crate::Study;
 use crate::reproduce::Paper;
 
-/// The experiments of the papers, by the names that `reproduce` accepts.
+/// The experiments of the papers. Their names are those that the command `destage reproduce` accepts, such as
+/// `bplru/w4`.
 ///
 /// # Errors
-/// If an experiment that comes with the library cannot be read.
+/// If an experiment that is part of the library cannot be read.
 pub fn experiments() -> Result<Vec<Row>, Error> {
     let papers = Paper::shipped()?;
     let of_paper = |paper: &Paper| {

@@ -1,4 +1,5 @@
-//! The data of a figure or a table of a study, arranged along its axes.
+//! Computes the data of the figures and tables of a study: a value for each line or column and each value on the
+//! x axis.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,27 +21,28 @@ use destage::{Error, files};
 pub struct Figure {
     /// The name of the figure in files and links.
     pub id: String,
-    /// The place of the figure in the paper.
+    /// The number of the corresponding figure or table in the paper, or its section; empty if there is none.
     pub place: String,
     /// What the figure shows.
     pub title: String,
     /// How the figure is drawn.
     pub kind: FigureKind,
-    /// Whether the axes are logarithmic: first the x axis, then the y axis.
+    /// Whether the x axis (first element) and the y axis (second element) are logarithmic.
     pub log: [bool; 2],
-    /// The name of the x axis.
+    /// The title of the x axis.
     pub x_title: String,
     /// The values on the x axis, as text.
     pub x: Vec<String>,
-    /// The positions of these values on the x axis; `None` if any value is no number.
+    /// The values in [`Self::x`] as numbers, which are their positions on the x axis; `None` if any of them is
+    /// not a number.
     pub along: Option<Vec<f64>>,
-    /// The name of the values shown, with their unit.
+    /// The title of the y axis, with the unit.
     pub y_title: String,
     /// The lines of the figure, or the columns of the table.
     pub series: Vec<Series>,
-    /// The data that the figure could not show, with the reason; one sentence each.
+    /// The reasons why values are absent from the figure; one text for each reason.
     pub gaps: Vec<String>,
-    /// The labels of the runs whose results the figure shows.
+    /// The labels of all runs from which the figure has values.
     pub runs: BTreeSet<Context>,
 }
 
@@ -49,26 +51,28 @@ pub struct Figure {
 pub struct Series {
     /// The name of the line or column.
     pub name: String,
-    /// A point for each value on the x axis; `None` if it has no value.
+    /// A point for each value on the x axis; `None` if there is no result for that value.
     pub points: Vec<Option<Point>>,
-    /// The paper's value for each value on the x axis; `None` if the paper has none.
+    /// The published value for each value on the x axis; `None` if the study file has no published value there.
     pub published: Vec<Option<f64>>,
 }
 
-/// A value over all seeds.
+/// The value of a formula in the runs with each seed, summarised over the seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
     /// The mean over the seeds.
     pub mean: f64,
-    /// The smallest value of a seed.
+    /// The smallest of the values for the seeds.
     pub low: f64,
-    /// The largest value of a seed.
+    /// The largest of the values for the seeds.
     pub high: f64,
-    /// The value of the first seed, by which claims are judged; `None` if that seed has no value.
+    /// The value for the first seed, which is the seed of the base run of claims; `None` if the formula has no
+    /// value for that seed.
     pub first: Option<f64>,
 }
 
-/// Writes the data of each of `figures` to a CSV file in `folder`; the file names begin with `prefix`.
+/// Writes the data of each of `figures` to a CSV file in `folder`. The name of the file is `prefix` followed by
+/// the id of the figure.
 pub(crate) fn write_all(folder: &Path, prefix: &str, figures: &[Figure]) -> Result<(), Error> {
     for figure in figures {
         let name = format!("{prefix}{}.csv", figure.id);
@@ -78,7 +82,7 @@ pub(crate) fn write_all(folder: &Path, prefix: &str, figures: &[Figure]) -> Resu
 }
 
 impl Figure {
-    /// The place of the figure in the paper, and its title.
+    /// The heading of the figure: its number in the paper, if it has one, and its title.
     #[must_use]
     pub fn heading(&self) -> String {
         match self.place.is_empty() {
@@ -87,14 +91,14 @@ impl Figure {
         }
     }
 
-    /// Whether the paper published any of the values.
+    /// Whether the figure has any published value.
     #[must_use]
     pub fn has_published(&self) -> bool {
         let mut all = self.series.iter().flat_map(|series| &series.published);
         all.any(Option::is_some)
     }
 
-    /// A CSV header, and a row for each value on the x axis.
+    /// The data as CSV: a header, and a row for each value on the x axis.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let mut names = vec![self.x_title.clone()];
@@ -129,7 +133,7 @@ impl Figure {
         text
     }
 
-    /// The whole figure as JSON.
+    /// The figure as JSON, without the labels of the runs.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let series = self.series.iter().map(|series| {
@@ -162,8 +166,8 @@ impl Figure {
 }
 
 impl Series {
-    /// The text of the table cell at index `index` of the axis: the mean, the range over seeds if there is one,
-    /// and the paper's value.
+    /// The text of the table cell for the value on the x axis with the index `index`: the mean over the seeds,
+    /// their range if their values differ, and the published value if there is one.
     #[must_use]
     pub fn cell(&self, index: usize) -> String {
         let number = |value: f64| short(&value.into());
@@ -184,7 +188,7 @@ impl Series {
         text
     }
 
-    /// Whether any value differs between seeds.
+    /// Whether the values of any point differ between seeds.
     #[must_use]
     pub fn is_spread(&self) -> bool {
         let mut points = self.points.iter().flatten();
@@ -192,7 +196,8 @@ impl Series {
     }
 }
 
-/// The transpose of `series`: one line for each of `names`, with a point for each of the old columns.
+/// Transposes `series`. Line number `i` of the result is called `names[i]`; it consists of point number `i` of
+/// each element of `series`.
 fn turned(names: Vec<String>, series: &[Series]) -> Vec<Series> {
     let line = |(index, name)| Series {
         name,
@@ -215,10 +220,11 @@ impl Study {
         all.map(|entry| self.figure(entry, rows)).collect()
     }
 
-    /// Checks the figures before the runs `cells` are made: returns an error for formulas that cannot be read,
-    /// names that no run has, and labels that several runs have.
+    /// Checks the formulas of the figures before the runs `cells` are executed. Returns an error if a formula has
+    /// a wrong syntax, names a value that no run has, or gives labels that several runs have.
     pub(super) fn check_figures(&self, cells: &Cells) -> Result<(), Error> {
-        // The parameters that exist depend on these three labels.
+        // Which parameters a run has depends only on these three labels. Runs with equal labels therefore share
+        // one list of parameters.
         let mut unmade: BTreeMap<[Option<&String>; 3], Arc<Value>> = BTreeMap::new();
         let rows = cells.cells.iter().map(|cell| {
             let of = ["input", "buffer", "ftl"].map(|axis| cell.labels.get(axis));
@@ -335,7 +341,8 @@ impl Study {
         })
     }
 
-    /// The value of `formula` over all seeds.
+    /// Evaluates `formula` once for each seed, and summarises the values. `context` has all labels except the
+    /// seed, unless the figure fixes the seed, too.
     fn point(
         &self,
         formula: &str,
@@ -372,7 +379,7 @@ impl Study {
                     seen.note(format!("the trace {trace} is missing"));
                 }
                 Err(NoValue::Failed(error)) => seen.note(format!("a run failed: {error}")),
-                // A grid need not have every scheme at every size.
+                // This is no mistake in the study, because a grid need not have every scheme at every size.
                 Err(NoValue::NoRun(_)) => {}
                 Err(NoValue::Wrong(text)) => return Err(text),
             }
@@ -389,13 +396,13 @@ impl Study {
     }
 }
 
-/// A value of an axis as a number; sizes are in bytes.
+/// The label `value` of an axis as a number; a size such as `4MiB` is a number of bytes.
 fn number(value: &str) -> Option<f64> {
     let bytes = || read_bytes(value).map(|bytes| bytes as f64);
     value.parse().ok().or_else(bytes)
 }
 
-/// The notes collected while a figure is computed.
+/// The runs and the notes that are collected while a figure is computed.
 #[derive(Default)]
 struct Seen {
     gaps: Vec<String>,
@@ -403,7 +410,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Notes why something is not shown, each text only once.
+    /// Adds `text`, the reason why a value is absent, unless the same text was added before.
     fn note(&mut self, text: String) {
         if !self.gaps.contains(&text) {
             self.gaps.push(text);

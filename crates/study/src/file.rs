@@ -1,10 +1,10 @@
-//! The form of a study file.
+//! The fields of a study file.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// A study as it is written in its file.
+/// The content of a study file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
@@ -15,22 +15,22 @@ pub(crate) struct File {
     pub(crate) about: String,
     /// The device profile: a name, or the path of a `.toml` file.
     pub(crate) profile: Option<String>,
-    /// Settings of all runs: parameters by dotted name.
+    /// Settings that apply to all runs: a value for each parameter, by its dotted name.
     #[serde(default)]
     pub(crate) settings: toml::Table,
     /// The inputs that are simulated.
     pub(crate) input: Vec<InputEntry>,
-    /// Named sets of further settings.
+    /// The variants: named sets of settings that are applied in addition to those of the study.
     #[serde(default)]
     pub(crate) variant: Vec<VariantEntry>,
-    /// The cross products of runs.
+    /// The grids. Each grid defines runs as a cross product.
     pub(crate) grid: Vec<GridEntry>,
-    /// The figures and tables that are shown.
+    /// The figures and tables of the report.
     #[serde(default)]
     pub(crate) figure: Vec<FigureEntry>,
 }
 
-/// An input: a trace, a workload, or requests in the file.
+/// An input of the study: a trace, a synthetic workload, or requests that the study file lists.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InputEntry {
@@ -38,32 +38,34 @@ pub(crate) struct InputEntry {
     pub(crate) name: String,
     /// A trace: its name in `traces.toml`, or a path relative to the study's folder.
     pub(crate) trace: Option<String>,
-    /// A workload, `NAME[:k=v,...]`.
+    /// A synthetic workload, `NAME[:k=v,...]`.
     pub(crate) workload: Option<String>,
-    /// Requests for single pages or ranges of pages: `4 5-7 r4 t5 flush`.
+    /// Requests for single pages or ranges of pages, such as `4 5-7 r4 t5 flush`.
     pub(crate) pages: Option<String>,
-    /// The name of the trace that this input represents: as a stand-in, a relative or an unrelated recording.
+    /// The name of the paper's trace in whose place this input is used. A workload, or requests in the study
+    /// file, are then a stand-in for that trace. A trace with `differs` is a relative of that trace, and a trace
+    /// without `differs` is an unrelated recording.
     pub(crate) stands_for: Option<String>,
-    /// For a relative of the trace that it represents: its description, and its difference.
+    /// For a relative only: a description of this trace, with its difference from the paper's trace.
     pub(crate) differs: Option<String>,
-    /// For a relative: the factor by which the paper's buffers are larger, if the buffers here are in proportion
-    /// to the footprint.
+    /// For a relative only: the paper's buffer size divided by the study's buffer size, if the study scales its
+    /// buffers with the footprint of the trace.
     pub(crate) buffers_shrunk: Option<u64>,
-    /// The format of the trace; by default it is found from the content.
+    /// The format of the trace; by default the program recognises the format from the content.
     pub(crate) format: Option<String>,
-    /// The number of requests that are read; by default all.
+    /// The largest number of requests that are read from the input; by default all are read.
     pub(crate) limit: Option<u64>,
-    /// The number of requests that are read at the reduced scale.
+    /// The largest number of requests that are read from the input at the reduced scale.
     pub(crate) reduced_limit: Option<u64>,
-    /// Requests are read up to and including this many writes; by default there is no such limit.
+    /// The number of writes after which reading stops; by default there is no such limit.
     pub(crate) limit_writes: Option<u64>,
     /// The number of requests that are skipped at the beginning.
     #[serde(default)]
     pub(crate) skip: u64,
-    /// Whether reads are dropped.
+    /// Whether only the writes of the input are simulated.
     #[serde(default)]
     pub(crate) writes_only: bool,
-    /// Settings of the runs with this input.
+    /// Settings that apply to all runs with this input.
     #[serde(default)]
     pub(crate) set: toml::Table,
 }
@@ -77,26 +79,28 @@ pub(crate) struct VariantEntry {
     /// A description in one sentence.
     #[serde(default)]
     pub(crate) about: String,
-    /// The role of the variant in a verdict.
+    /// How the variant is used when claims are judged.
     #[serde(default)]
     pub(crate) kind: VariantKind,
-    /// The device profile, instead of the study's.
+    /// The device profile of this variant, which replaces the profile of the study.
     pub(crate) profile: Option<String>,
-    /// Parameters by dotted name; those that begin with `workload.` are parameters of the workload.
+    /// A value for each parameter, by its dotted name. Names that begin with `workload.` are parameters of the
+    /// workload.
     #[serde(default)]
     pub(crate) set: toml::Table,
 }
 
-/// The role of a variant in a verdict.
+/// How a variant is used when claims are judged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum VariantKind {
-    /// One of several settings that the study compares. Only claims whose formulas name it use it.
+    /// One of several settings that the study compares. Only claims whose formulas name the variant use its runs.
     #[default]
     Compared,
-    /// A setting that the paper did not publish: every claim is also tried with it.
+    /// A setting that the paper did not publish. Every claim is also judged with this setting.
     Unpublished,
-    /// A condition that differs from the paper's. It is tried to find out why a claim fails.
+    /// A condition that differs from the paper's. A claim that fails is judged again under this condition, to
+    /// find the cause of the failure.
     Cause,
 }
 
@@ -104,40 +108,41 @@ pub enum VariantKind {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GridEntry {
-    /// What is computed for each cell.
+    /// What the program computes for each combination of the grid.
     #[serde(default)]
     pub(crate) of: What,
-    /// The names of the inputs; by default all.
+    /// The names of the inputs; by default all inputs of the study.
     pub(crate) inputs: Option<Vec<String>>,
     /// The schemes; by default the scheme of the settings.
     pub(crate) buffers: Option<Vec<String>>,
-    /// The capacities of the buffer.
+    /// The capacities of the buffer; by default the capacity of the settings.
     pub(crate) sizes: Option<Vec<String>>,
-    /// The translation layers.
+    /// The translation layers; by default the layer of the settings.
     pub(crate) ftls: Option<Vec<String>>,
     /// The seeds; by default the seed of the settings.
     pub(crate) seeds: Option<Vec<u64>>,
-    /// The names of the variants; by default only `base`, the study's own settings.
+    /// The names of the variants. The default is only `base`, which stands for the settings of the study without
+    /// a variant.
     pub(crate) variants: Option<Vec<String>>,
-    /// Values of further parameters, by dotted name.
+    /// Further parameters, by dotted name, each with the values that the grid combines.
     #[serde(default)]
     pub(crate) vary: BTreeMap<String, Vec<toml::Value>>,
-    /// Whether the grid is run only at the full scale.
+    /// Whether the reduced scale omits the grid.
     #[serde(default)]
     pub(crate) full_only: bool,
-    /// Whether the destage records are kept, for runs of a few requests.
+    /// Whether the results contain the list of all destages, which makes sense only for runs of a few requests.
     #[serde(default)]
     pub(crate) destages: bool,
 }
 
-/// What is computed for a cell.
+/// What the program computes for a combination of a grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum What {
     /// A simulation.
     #[default]
     Run,
-    /// Statistics of the input.
+    /// Statistics of the input, without a simulation.
     Trace,
 }
 
@@ -147,50 +152,53 @@ pub(crate) enum What {
 pub(crate) struct FigureEntry {
     /// The name of the figure in files and links.
     pub(crate) id: String,
-    /// The place of the figure in the paper.
+    /// The number of the corresponding figure or table in the paper, or its section.
     #[serde(default)]
     pub(crate) place: String,
     /// What the figure shows.
     pub(crate) title: String,
-    /// The label that varies along the x axis: `size`, `input`, `seed`, `variant`, or a varied parameter.
+    /// The label of the runs that varies along the x axis: `size`, `input`, `seed`, `variant`, or a parameter
+    /// that a grid varies.
     pub(crate) x: String,
-    /// The name of the x axis.
+    /// The title of the x axis.
     pub(crate) x_title: Option<String>,
-    /// The values on the x axis in their order; by default all.
+    /// The values on the x axis, from left to right; by default all values that runs have.
     pub(crate) x_values: Option<Vec<String>>,
-    /// The label that has a line for each of its values.
+    /// The label of the runs that distinguishes the lines: the figure has one line for each value of this label.
     pub(crate) series: Option<String>,
-    /// The values that have lines, in their order; by default all.
+    /// The values of that label for which a line is drawn, in the order of the lines; by default all values.
     pub(crate) series_values: Option<Vec<String>>,
-    /// The formula of the value that is shown.
+    /// The formula of the values on the y axis.
     pub(crate) y: Option<String>,
-    /// Named formulas, each a line or column; used instead of `series` and `y`.
+    /// Formulas with names. Each formula gives one line of a figure or one column of a table. The formulas
+    /// replace `series` and `y`.
     #[serde(default)]
     pub(crate) columns: Vec<ColumnEntry>,
-    /// The name of the values shown, with their unit.
+    /// The title of the y axis, with the unit.
     #[serde(default)]
     pub(crate) y_title: String,
-    /// The values of other labels to which the figure is restricted.
+    /// A value for each further label. The figure shows only runs that have these values.
     #[serde(default, rename = "where")]
     pub(crate) only: BTreeMap<String, toml::Value>,
     /// How the figure is drawn.
     #[serde(default)]
     pub(crate) kind: FigureKind,
-    /// The axes with logarithmic scale: `x`, `y` or `xy`.
+    /// The axes with a logarithmic scale: `x`, `y` or `xy`. If the text is empty, both axes are linear.
     #[serde(default)]
     pub(crate) log: String,
-    /// Published values by the name of the line, then by the value on the x axis.
+    /// The values that the paper published: for each line, by its name, a value for some of the values on the x
+    /// axis.
     #[serde(default)]
     pub(crate) published: BTreeMap<String, BTreeMap<String, f64>>,
 }
 
-/// A line or column with its own formula.
+/// A line of a figure, or a column of a table, with a formula of its own.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ColumnEntry {
     /// The name of the line or column.
     pub(crate) name: String,
-    /// The formula of its values.
+    /// The formula that computes the values of the line or column.
     pub(crate) y: String,
 }
 
@@ -205,13 +213,13 @@ pub enum FigureKind {
     Bar,
     /// A table of numbers.
     Table,
-    /// Points connected by lines along the columns: the names of the columns are numbers on the x axis, and each
-    /// value of `x` is a line.
+    /// Points connected by lines, with the axes exchanged: the x axis shows the columns, whose names are numbers,
+    /// and each value of `x` gives one line.
     Curve,
 }
 
 impl FigureKind {
-    /// The name of the kind in files.
+    /// The name of the kind, as study files and results write it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

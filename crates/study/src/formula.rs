@@ -1,23 +1,30 @@
-//! Formulas over the results of a study.
+//! Formulas that compute values from the results of a study.
 //!
-//! A formula is an expression of the template language Jinja, with these functions:
+//! A formula is an expression of the template language Jinja that can call these functions:
 //!
-//! * `m("response.mean_ms", buffer="lru", size="4MiB")` is a value of the one run with these labels: a metric, a
-//!   parameter, or `destages`, the destage records. Varied parameters are labels, too:
-//!   `m("waf.bytes", {"flash.page_bytes": 4096})`. If a label is a list, the result is a list.
-//! * `gain(new, base)` is the percentage by which `new` exceeds `base`; it is negative if `new` is smaller.
-//! * `mean(list)`, `max(list)`, `min(list)`, `sum(list)`, `ratio(a, b)`, `diff(a, b)`, `abs(x)`, `sqrt(x)`,
-//!   `round(x, digits)`. `gain`, `ratio`, `diff`, `abs` and `round` also accept lists, element by element.
-//! * `near(a, b, percent)`: whether two numbers, or all pairs of two lists, differ by at most this percentage of
-//!   `b`.
-//! * `ascending(list)`, `descending(list)`: whether each number is larger, or smaller, than the one before.
-//! * `spearman(list, list)`: the rank correlation.
-//! * `agree(list, list, percent)`: whether no two places are in opposite order in the two lists. Only pairs of
-//!   places count that differ, in both lists, by more than this percentage of the larger value.
-//! * `best_range(values, costs, times)`: the smallest and the largest of the values whose cost is at most `times`
-//!   the lowest cost.
-//! * `beyond(x, range)`: the amount by which a number exceeds the second number of `range`; negative if it is
-//!   below the first; 0 in between.
+//! * `m("response.mean_ms", buffer="lru", size="4MiB")` finds the run with these labels, and returns one of its
+//!   values. The first argument names the value: a metric, a parameter, or `destages`, which is the list of
+//!   destage records. Parameters that a grid varies are also labels; their dotted names are given in braces:
+//!   `m("waf.bytes", {"flash.page_bytes": 4096})`. If the value of a label is a list, `m` returns a list with one
+//!   value for each item.
+//! * `gain(new, base)` is the difference `new - base` in percent of `base`.
+//! * `mean(list)`, `max(list)`, `min(list)` and `sum(list)` are the mean, the maximum, the minimum and the sum.
+//!   `ratio(a, b)` is `a / b`, and `diff(a, b)` is `a - b`. `abs(x)` is the absolute value, `sqrt(x)` the square
+//!   root, and `round(x, digits)` rounds to this number of decimals. `gain`, `ratio`, `diff`, `abs` and `round`
+//!   also accept lists, and then return a list with one result for each element.
+//! * `near(a, b, percent)` is true if `a` and `b` differ by at most this percentage of `b`. For lists, this has
+//!   to be true for every pair of elements.
+//! * `ascending(list)` is true if each number is larger than its predecessor; `descending(list)` is true if each
+//!   number is smaller than its predecessor.
+//! * `spearman(list, list)` is Spearman's rank correlation.
+//! * `agree(list, list, percent)` is true if the two lists order their elements in the same way. The function
+//!   compares every pair of indices. It returns false if, for any pair, the element at one index is the larger
+//!   one in the first list, but the smaller one in the second list. Two elements of a list count as equal if they
+//!   differ by at most `percent` of the larger one.
+//! * `best_range(values, costs, times)` selects the values whose cost is at most `times` the lowest cost, and
+//!   returns the smallest and the largest of these values.
+//! * `beyond(x, range)` is the distance of `x` from `range`, a list of two numbers. The distance is positive if
+//!   `x` is above the second number, negative if `x` is below the first number, and 0 in between.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -31,7 +38,8 @@ use serde_json::Value as Json;
 use super::cells::InputFacts;
 use super::rows::{DESTAGES, Row, Rows};
 
-/// Labels that apply in addition to those in a formula. A label in the formula has precedence.
+/// Labels by axis, which select runs in addition to the labels in a formula. If the formula has another label for
+/// the same axis, the label in the formula is used.
 pub type Context = BTreeMap<String, String>;
 
 /// The result of a formula.
@@ -39,42 +47,44 @@ pub type Context = BTreeMap<String, String>;
 pub struct Outcome {
     /// The value of the formula.
     pub value: Json,
-    /// The inputs of the runs that the formula uses.
+    /// The inputs of all runs from which the formula read a value.
     pub inputs: BTreeSet<InputFacts>,
-    /// The labels of these runs.
+    /// The labels of all runs from which the formula read a value.
     pub runs: BTreeSet<Context>,
-    /// The pairs of places that `agree` found in opposite order.
+    /// The pairs of indices whose elements `agree` found in opposite order in its two lists.
     pub opposed: Vec<[usize; 2]>,
 }
 
 /// The reason why a formula has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NoValue {
-    /// The formula needs an input whose trace was not found; this is the trace.
+    /// The formula needs a run whose trace was not found. The text is the name of the trace.
     Missing(String),
-    /// The formula needs a run that failed, or a metric that is not defined for its run; this is the error.
+    /// The formula needs a run that failed, or a metric that is not defined for a run. The text is the error
+    /// message.
     Failed(String),
-    /// No run has the labels in the formula.
+    /// No run has the labels in the formula. The text is the error message.
     NoRun(String),
-    /// The formula is wrong: for example it names a metric that does not exist, or labels that several runs have.
+    /// The formula is wrong. For example, it names a metric that does not exist, or several runs have the labels
+    /// in the formula. The text is the error message.
     Wrong(String),
 }
 
-/// The findings of one evaluation.
+/// Data that the functions of a formula collect during one evaluation.
 #[derive(Default)]
 struct Seen {
     inputs: BTreeSet<InputFacts>,
     runs: BTreeSet<Context>,
     opposed: Vec<[usize; 2]>,
-    /// The reason why there is no value, if the formula itself is not wrong.
+    /// The first reason why the formula has no value, other than a mistake in the formula.
     hindrance: Option<NoValue>,
 }
 
-/// Evaluates `formula` over `rows`. `context` has labels that the formula does not give, and `names` has
-/// constants.
+/// Evaluates `formula` on the results `rows`. `context` has labels that select runs in addition to those in the
+/// formula. `names` has the constants that the formula may use, by name.
 ///
 /// # Errors
-/// The reason, as a [`NoValue`].
+/// The reason why the formula has no value.
 pub fn evaluate(
     formula: &str,
     rows: &Arc<Rows>,
@@ -142,7 +152,7 @@ pub fn evaluate(
     }
 }
 
-/// The error of a formula, without the library's words about templates.
+/// The error message of the template library, without the words that it adds about templates.
 fn spoken(error: &minijinja::Error) -> String {
     match error.detail() {
         Some(detail) => detail.to_owned(),
@@ -154,7 +164,8 @@ fn wrong(text: impl Into<String>) -> minijinja::Error {
     minijinja::Error::new(ErrorKind::InvalidOperation, text.into())
 }
 
-/// The value `name` of the run with the labels `wanted`; a list of values if a label is a list.
+/// Returns the value `name` of the run with the labels `wanted` and `context`. If the value of a label is a list,
+/// the result is a list with one value for each item.
 fn values(
     rows: &Rows,
     context: &Context,
@@ -182,7 +193,8 @@ fn values(
     seen.inputs.insert(row.input.clone());
     seen.runs.insert(row.labels.clone());
     if let Some(error) = row.error() {
-        // If the parameters of the run are known, any other name has to be the name of a metric.
+        // A failed run may have no parameters in its result; then `name` may be a parameter. If the result has
+        // parameters and `name` is none of them, `name` has to be a metric.
         let may_be_parameter = !row.has_parameters() || row.value(name).is_some();
         if !may_be_parameter && name != DESTAGES {
             named(name)?;
@@ -195,14 +207,14 @@ fn values(
         return Ok(value_of(value));
     }
     let text = format!("the run with {} has no {name:?}", listing(&row.labels));
-    // Either the metric has no meaning in this run, or no metric has this name.
+    // Two reasons are possible: the metric exists but is not defined for this run, or no metric has this name.
     if named(name).is_ok() {
         seen.hindrance.get_or_insert(NoValue::Failed(text.clone()));
     }
     Err(wrong(text))
 }
 
-/// Returns an error if neither runs nor traces have a metric `name`.
+/// Returns an error if `name` is neither a metric of runs nor a statistic of traces.
 fn named(name: &str) -> Result<(), minijinja::Error> {
     if StatisticRow::all().any(|row| row.metric() == name) {
         return Ok(());
@@ -212,7 +224,8 @@ fn named(name: &str) -> Result<(), minijinja::Error> {
         .map_err(|error| wrong(error.to_string()))
 }
 
-/// The run with `labels`. If several different runs have them, the formula has to give more labels.
+/// Finds the run with `labels`. If several different runs have these labels, the result is an error, because the
+/// formula does not say which run it means.
 fn find<'a>(
     rows: &'a Rows,
     labels: &BTreeMap<String, String>,
@@ -221,7 +234,7 @@ fn find<'a>(
     let named = |row: &&Row| labels.iter().all(|(axis, value)| row.is(axis, value));
     let mut found = rows.all.iter().filter(named);
     if let Some(first) = found.next() {
-        // A study may have the same run in two grids.
+        // Two grids of a study may define the same run, which then occurs twice in `rows`.
         return match found.find(|other| other.labels != first.labels) {
             None => Ok(first),
             Some(other) => Err(wrong(format!(
@@ -244,7 +257,7 @@ fn find<'a>(
     Err(wrong(text))
 }
 
-/// Labels in the form that formulas use.
+/// Labels as text, in the form in which formulas give them.
 fn listing(labels: &BTreeMap<String, String>) -> String {
     let pairs = labels
         .iter()
@@ -306,8 +319,8 @@ fn numbers(list: &Value) -> Result<Vec<f64>, minijinja::Error> {
     list.try_iter()?.map(f64::try_from).collect()
 }
 
-/// Applies `combine` to two numbers, or to two lists element by element. A number and a list are combined with
-/// each element.
+/// Applies `combine` to two numbers. Two lists are combined element by element, and a number and a list are
+/// combined by combining the number with each element.
 fn pairwise(
     one: &Value,
     other: &Value,
@@ -425,10 +438,10 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
     });
 }
 
-/// The pairs of places that are in opposite order in the two lists. Only pairs count that differ, in both lists,
-/// by more than `percent` of the larger value.
+/// The pairs of indices whose elements are in opposite order in the two lists. A pair is ignored if its elements
+/// differ, in one of the lists, by at most `percent` of the larger element.
 fn opposed(one: &[f64], other: &[f64], percent: f64) -> Vec<[usize; 2]> {
-    // The sign of a difference; 0 if the difference is too small to count.
+    // The sign of `a - b`; 0 if the difference is at most `percent` of the larger value.
     let order = |a: f64, b: f64| match (a - b).abs() > percent / 100.0 * a.abs().max(b.abs()) {
         true => (a - b).signum(),
         false => 0.0,
@@ -439,7 +452,8 @@ fn opposed(one: &[f64], other: &[f64], percent: f64) -> Vec<[usize; 2]> {
     pairs.filter(is_opposed).collect()
 }
 
-/// The ranks of `values`, from 1; equal values have the mean of their ranks.
+/// The ranks of `values` in ascending order, counted from 1. Equal values all get the mean of the ranks that they
+/// occupy.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let below = |value: f64| values.iter().filter(|other| **other < value).count();
     let equal = |value: f64| values.iter().filter(|other| **other == value).count();
@@ -449,7 +463,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
         .collect()
 }
 
-/// Pearson's correlation coefficient.
+/// Pearson's correlation coefficient of two lists.
 fn correlation(one: &[f64], other: &[f64]) -> f64 {
     let mean = |list: &[f64]| list.iter().sum::<f64>() / list.len() as f64;
     let (of_one, of_other) = (mean(one), mean(other));

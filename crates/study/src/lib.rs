@@ -1,23 +1,24 @@
-//! Studies of write buffers: grids of runs that are described in a file, made once, and kept; the papers,
-//! reproduced from such files; and fleets of volumes.
+//! Studies of write buffers. A study file describes grids of simulation runs. Each run is executed once, and its
+//! result is stored on disk. The reproductions of the papers are studies, too. The module [`fleet`] compares
+//! buffers for traces of many volumes.
 //!
 //! | module | content |
 //! | --- | --- |
-//! | `file` | the form of a study file |
-//! | `cells` | the runs of a study |
-//! | `pages` | requests that are listed in a study file |
-//! | [`traces`] | traces by name, and the files that hold them |
-//! | [`store`] | kept results, one file for each run |
-//! | `shards` | parts of a study, and its missing runs |
-//! | `execute` | makes the runs whose results are not kept yet |
-//! | [`rows`] | results by the labels of their runs |
-//! | [`csv`] | results as a table |
-//! | [`formula`] | formulas over results |
-//! | [`figure`] | the data of figures and tables |
-//! | [`shown`] | values in readable form |
-//! | [`reproduce`] | the papers: claims, verdicts, reports |
-//! | `experiments` | the experiments of the papers as a registry |
-//! | [`fleet`] | traces of many volumes, with a buffer for each volume or one for all |
+//! | `file` | the fields of a study file |
+//! | `cells` | the list of the runs of a study |
+//! | `pages` | requests that a study file lists one by one |
+//! | [`traces`] | the names of traces, and the file of each trace |
+//! | [`store`] | stored results, one file for each run |
+//! | `shards` | parts of a study for several workers, and the list of runs without a result |
+//! | `execute` | executes the runs that have no stored result |
+//! | [`rows`] | the results, found by the labels of the runs |
+//! | [`csv`] | the results as a CSV table |
+//! | [`formula`] | formulas that compute values from results |
+//! | [`figure`] | computes the data of figures and tables |
+//! | [`shown`] | values as text for sentences and tables |
+//! | [`reproduce`] | reproduces papers: checks their claims, gives verdicts, and writes reports |
+//! | `experiments` | the list of the papers' experiments |
+//! | [`fleet`] | traces of many volumes: a separate buffer for each volume compared with one shared buffer |
 //!
 //! docs/STUDIES.md describes how to write a study file.
 
@@ -57,20 +58,21 @@ pub(crate) use store::Key;
 pub use store::Store;
 pub use traces::Traces;
 
-/// The name, without the ending, of the files with all results of a study.
+/// The name of the files that hold all results of a study: `results.csv` and `results.json`. The name of no
+/// figure may be equal to it.
 pub const RESULTS: &str = "results";
 
-/// A study: its inputs, the runs that it makes, and the figures that it shows.
+/// A study: its inputs, its runs and its figures.
 #[derive(Clone, Debug)]
 pub struct Study {
-    /// The name of the file without its ending.
+    /// The name of the study file without its ending.
     pub name: String,
     pub(crate) file: file::File,
-    /// The text of the file.
+    /// The text of the study file.
     text: String,
-    /// The path of the file, for messages.
+    /// The path of the study file, for error messages.
     origin: String,
-    /// The folder to which paths in the file are relative.
+    /// The folder to which paths in the study file are relative.
     folder: PathBuf,
 }
 
@@ -78,7 +80,8 @@ impl Study {
     /// Reads the study file at `path`.
     ///
     /// # Errors
-    /// If the file cannot be read, is not TOML, or has a field or value that a study cannot have.
+    /// If the file cannot be read, is not TOML, or has an unknown field, an invalid value, or fields that may not
+    /// be combined.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Error::Input(format!(
@@ -91,10 +94,11 @@ impl Study {
         Self::parse(&name, &text, &path.display().to_string(), folder)
     }
 
-    /// Reads a study from `text`. `origin` names it in messages, and its paths are relative to `folder`.
+    /// Reads a study from `text`. Error messages call the text `origin`. Paths in the text are relative to
+    /// `folder`.
     ///
     /// # Errors
-    /// If the text is not TOML, or has a field or value that a study cannot have.
+    /// If the text is not TOML, or has an unknown field, an invalid value, or fields that may not be combined.
     pub fn parse(name: &str, text: &str, origin: &str, folder: PathBuf) -> Result<Self, Error> {
         let file = from_toml(text, origin)?;
         let study = Self {
@@ -127,15 +131,17 @@ impl Study {
         figures.map(|figure| figure.id.as_str()).collect()
     }
 
-    /// An error about `what` in this file.
+    /// An error message that names the study file and describes the mistake `what` in it.
     pub(crate) fn wrong(&self, what: impl std::fmt::Display) -> Error {
         Error::Input(format!("{}: {what}", self.origin))
     }
 
-    /// Checks that names are unique, that names in grids exist, and that entries fit together.
+    /// Checks that the names of inputs, variants and figures are unique, that every name in a grid exists, and
+    /// that the fields of each entry may be combined.
     fn check(&self) -> Result<(), Error> {
         let file = &self.file;
-        // The report is written to a folder with the name of the study, next to the folders of results and plans.
+        // The report is written to a folder that has the name of the study. The folders of results and of plans
+        // are in the same parent folder, so the study may not have their names.
         if [".", "..", store::RUNS, store::PLANS].contains(&&*self.name) {
             return Err(self.wrong(format!(
                 "the study is called {:?}, which cannot name the folder of its report; expected another name of the file",
@@ -200,7 +206,8 @@ impl Study {
             }
         }
         for figure in &file.figure {
-            // The data of a figure is written to a file with its id as name, next to the file with all results.
+            // The data of a figure is written to a file whose name is the figure's id. The file with all results
+            // is in the same folder, so the id may not be equal to its name.
             if !is_name(&figure.id) || figure.id == RESULTS {
                 return Err(self.wrong(format!(
                     "figure {:?}: names a file; expected {NAME} other than {RESULTS:?}",
@@ -218,24 +225,25 @@ impl Study {
     }
 }
 
-/// Parses `text` as TOML; `origin` names it in errors.
+/// Parses `text` as TOML. Error messages call the text `origin`.
 pub(crate) fn from_toml<T: DeserializeOwned>(text: &str, origin: &str) -> Result<T, Error> {
     toml::from_str(text)
         .map_err(|error| Error::Input(format!("{origin}: {}", error.to_string().trim_end())))
 }
 
-/// The first name that occurs twice; `None` if all are different.
+/// The first of `names` that repeats an earlier one; `None` if all names are different.
 fn repeated<'a>(names: &[&'a str]) -> Option<&'a str> {
     let mut known = std::collections::BTreeSet::new();
     names.iter().copied().find(|name| !known.insert(*name))
 }
 
 impl Study {
-    /// Makes the runs that are not in `store` yet, and computes the data of the figures. The plan is written to
-    /// `store` first, so that the missing runs of an interrupted study can be listed.
+    /// Executes the runs that have no result in `store` yet, and computes the data of the figures. The list of
+    /// all runs, the plan, is written to `store` before the first run, so that the missing runs of an interrupted
+    /// study can be listed.
     ///
     /// # Errors
-    /// An error in the study, an input or the store; or an interrupt, because `effort.progress` asked to stop.
+    /// An error in the study, an input or the store, or an interrupt if `effort.progress` asks to stop.
     pub fn carry_out(
         &self,
         scale: Scale,
@@ -258,10 +266,10 @@ impl Study {
     }
 }
 
-/// The results of a study.
+/// The report on a study: the results of its runs, and the data of its figures.
 #[derive(Clone, Debug)]
 pub struct StudyReport {
-    /// How the results were computed.
+    /// Facts about the computation of the results, such as the version of the program.
     pub manifest: Manifest,
     /// The title of the study, in a few words.
     pub title: String,
@@ -275,15 +283,17 @@ pub struct StudyReport {
 
 impl StudyReport {
     /// `{"manifest", "title", "about", "missing", "runs": [{"labels", "input", "parameters", "metrics"}],
-    /// "figures"}`. A run, and the whole document, also have `"warnings"` if there are any.
+    /// "figures"}`. Each run that has warnings also has the field `"warnings"`, and so does the document if any
+    /// run has warnings.
     #[must_use]
     pub fn to_json(&self) -> String {
         destage::json::text(self)
     }
 
-    /// Writes the report into `folder`, which is created if it does not exist: `report.html`, all results as
-    /// `results.csv` and `results.json`, and the data of each figure as `FIGURE.csv`. `page` makes the HTML page
-    /// from the report's JSON, as the crate `destage-report` does.
+    /// Writes the report into `folder`, and creates this folder if it does not exist. The files are
+    /// `report.html`, all results as `results.csv` and `results.json`, and the data of each figure as
+    /// `FIGURE.csv`. The function `page` turns the report's JSON into the HTML page; the crate `destage-report`
+    /// has such a function.
     ///
     /// # Errors
     /// If a file cannot be written, or if `page` fails.

@@ -1,16 +1,17 @@
-//! Requests that are listed in a study file, for worked examples.
+//! Parses requests that a study file lists one by one, which is practical for small worked examples.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_MS;
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
 
-/// The requests in `text`, on pages of `page_bytes`. A number is a write of that page, and `4-7` a write of
-/// several pages. With `r` before it it is a read, with `t` a trim. `flush` is a flush, and `+250` a pause of 250
-/// milliseconds. Requests without a pause between them arrive at the same time.
+/// Parses the requests in `text`; a page has `page_bytes` bytes. The text consists of words. `4` is a write of
+/// page 4, and `4-7` is one write of the pages 4 to 7. The letter `r` before the pages makes the request a read,
+/// and `t` makes it a trim. `flush` is a flush. `+250` is a pause of 250 milliseconds before the next request.
+/// Requests without a pause between them arrive at the same time.
 ///
 /// # Errors
-/// If a word is none of these; the error names the word.
+/// If a word has none of these forms. The error message contains the word.
 pub(super) fn requests(text: &str, page_bytes: u64) -> Result<Vec<Request>, String> {
     let mut requests = Vec::new();
     let mut arrival: Ticks = 0;

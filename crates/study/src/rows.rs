@@ -1,4 +1,4 @@
-//! Results of runs by their labels.
+//! The results of runs, each with its labels and its input.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use super::cells::InputFacts;
 use destage::Record;
 use destage::words;
 
-/// The name by which formulas ask for the destage records.
+/// The name of the list of destage records in results and in formulas.
 pub(super) const DESTAGES: &str = "destages";
-/// Warnings about the input of a run, and parameters without effect in it: sentences without the name of the
-/// input.
+/// The name of a field of results: warnings about the input of a run and about parameters that have no effect on
+/// the run. The texts do not contain the name of the input.
 pub(super) const ODDITIES: &str = "oddities";
 
-/// A sentence that the run with `labels` failed, with its error; `None` if `result` has no error.
+/// If `result` contains an error, a text with the labels of the run and the error message; otherwise `None`.
 pub(super) fn failure(labels: &BTreeMap<String, String>, result: &Value) -> Option<String> {
     let error = result["error"].as_str()?;
     let labels = labels.iter().map(|(axis, value)| format!("{axis}={value}"));
@@ -27,24 +27,24 @@ pub(super) fn failure(labels: &BTreeMap<String, String>, result: &Value) -> Opti
 /// The result of one run.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The labels: a value for each axis: `input`, `variant`, `seed`, `buffer`, `size` (bytes), `ftl`, and varied
-    /// parameters.
+    /// The labels, which are the values of the run on each axis. The axes are `input`, `variant`, `seed`,
+    /// `buffer`, `size` (in bytes), `ftl`, and each parameter that a grid varies.
     pub labels: BTreeMap<String, String>,
     /// The input of the run.
     pub input: InputFacts,
-    /// The result as an object with those of `parameters`, `metrics`, `destages`, `oddities` and `error` that
-    /// exist.
+    /// The result, a JSON object. It has the fields `parameters`, `metrics`, `destages`, `oddities` and `error`,
+    /// except those that do not apply to the run.
     pub result: Arc<Value>,
 }
 
 impl Row {
-    /// The error of the run; `None` if it did not fail.
+    /// The error message of the run; `None` if the run did not fail.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
         self.result["error"].as_str()
     }
 
-    /// The run as a record of a comparison.
+    /// The run in the form in which a comparison returns runs.
     fn record(&self) -> Record {
         Record::from_json(&self.result, &self.input.name)
     }
@@ -54,7 +54,7 @@ impl Row {
         all.filter_map(Value::as_str)
     }
 
-    /// Warnings about the metrics of the run; one sentence each.
+    /// Warnings about the metrics, the input and the parameters of the run; one sentence for each warning.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all = words::warnings_of(&self.record());
@@ -62,12 +62,12 @@ impl Row {
         all
     }
 
-    /// Whether the result has the parameters of the run.
+    /// Whether the result contains the parameters of the run.
     pub(super) fn has_parameters(&self) -> bool {
         self.result.get("parameters").is_some()
     }
 
-    /// Whether the run has `value` on `axis`.
+    /// Whether the label of the run on `axis` is equal to `value`.
     #[must_use]
     pub fn is(&self, axis: &str, value: &str) -> bool {
         self.labels
@@ -75,8 +75,8 @@ impl Row {
             .is_some_and(|label| same(axis, label, value))
     }
 
-    /// A metric, the destage records (`destages`), or a parameter, by name; `None` if the run has nothing with
-    /// this name.
+    /// The value called `name`: the list of destage records if the name is `destages`, otherwise the metric or
+    /// the parameter of this name. `None` if the run has no such value.
     #[must_use]
     pub fn value(&self, name: &str) -> Option<&Value> {
         let result = &self.result;
@@ -89,7 +89,8 @@ impl Row {
 }
 
 impl Serialize for Row {
-    /// `labels`, `input`, the fields of the result, and `warnings` if there are any.
+    /// Writes the fields `labels` and `input`, the fields of the result except `oddities`, and `warnings` if the
+    /// run has any.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("labels", &self.labels)?;
@@ -106,7 +107,8 @@ impl Serialize for Row {
     }
 }
 
-/// Whether two values of an axis are equal; sizes and numbers may be written in several ways.
+/// Whether two values of `axis` are equal. Different texts are equal if they are the same number, or on the axis
+/// `size` the same number of bytes: `1MiB` is equal to `1048576`.
 pub(super) fn same(axis: &str, one: &str, other: &str) -> bool {
     if one == other {
         return true;
@@ -118,7 +120,8 @@ pub(super) fn same(axis: &str, one: &str, other: &str) -> bool {
     number(one).is_some_and(|value| number(other) == Some(value))
 }
 
-/// A value of an axis in readable form: sizes get a unit.
+/// A value of `axis` as text for readers. A size in bytes is shown with the largest unit in which it is a whole
+/// number.
 #[must_use]
 pub fn spoken(axis: &str, value: &str) -> String {
     let bytes = || read_bytes(value).filter(|_| axis == "size");
@@ -133,23 +136,25 @@ pub fn spoken(axis: &str, value: &str) -> String {
     format!("{bytes} B")
 }
 
-/// The runs of a study, and its inputs that are missing.
+/// The results of the runs of a study, and those of its inputs whose traces were not found.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
     /// The runs, in the order of the study's grids.
     pub all: Vec<Row>,
-    /// For each input whose trace was not found: the name of the input, and the trace.
+    /// The inputs whose traces were not found: for the name of each input, the name of the trace.
     pub missing: BTreeMap<String, String>,
 }
 
 impl Rows {
-    /// The runs as records of a comparison.
+    /// The runs in the form in which a comparison returns runs.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         self.all.iter().map(Row::record).collect()
     }
 
-    /// Warnings about the metrics, one sentence each: about runs as in a comparison, and about each input once.
+    /// The warnings about all runs, one sentence for each warning. Warnings about metrics are those that a
+    /// comparison of the runs would have. A warning about an input occurs only once, even if several runs have
+    /// this input.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         let mut all = words::warnings(&self.records());
@@ -164,7 +169,7 @@ impl Rows {
         all
     }
 
-    /// The runs that failed, by their labels, with their errors; one sentence each.
+    /// A text for each run that failed: its labels and the error message.
     #[must_use]
     pub fn failures(&self) -> Vec<String> {
         let rows = self.all.iter();
@@ -172,7 +177,8 @@ impl Rows {
             .collect()
     }
 
-    /// The values of `axis` among the runs with the labels `only`, in the order of the study.
+    /// The different values that the runs with the labels `only` have on `axis`, in the order in which they first
+    /// occur in the study.
     #[must_use]
     pub fn values_of(&self, axis: &str, only: &BTreeMap<String, String>) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();

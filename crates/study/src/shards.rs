@@ -1,8 +1,9 @@
-//! Parts of studies: the runs of a study, the runs that one worker makes, and the missing runs.
+//! Divides a study among several workers. This module lists the runs of a study, the runs of one worker, and the
+//! runs that have no result yet.
 //!
-//! A plan is stored in the folder of the results, so status, the list of missing runs and the report need neither
-//! the study's file nor its traces. Workers share only this folder, and do not repeat runs whose results are
-//! there.
+//! The list of all runs of a study, the plan, is stored in the folder of the results. With the plan, the commands
+//! for the status, the missing runs and the report need neither the study file nor its traces. Workers share only
+//! the folder of the results. A worker does not repeat runs whose results are in this folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -21,20 +22,20 @@ use destage::Effort;
 use destage::Error;
 use destage::Manifest;
 
-/// One of several equal parts of a study.
+/// One part of a study that is divided into parts of about equal numbers of runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shard {
-    /// The number of the part, from 1.
+    /// The number of the part, counted from 1.
     pub index: u64,
-    /// The number of parts.
+    /// The number of all parts.
     pub of: u64,
 }
 
 impl Shard {
-    /// Reads a part as users type it: `I/N`.
+    /// Parses a part in the form in which users type it: `I/N`.
     ///
     /// # Errors
-    /// If `text` is no such part.
+    /// If `text` does not have this form, or if `I` is not between 1 and `N`.
     pub fn read(text: &str) -> Result<Self, Error> {
         let numbers = text
             .split_once('/')
@@ -49,16 +50,16 @@ impl Shard {
     }
 }
 
-/// The work that was done for one part.
+/// The work that a worker has done for one part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Share {
     /// The number of different runs of the study.
     pub runs: usize,
-    /// The number of runs of the part.
+    /// The number of runs in the part.
     pub own: usize,
-    /// The number of runs of the part that were made now; the others had results already.
+    /// The number of runs in the part that this worker executed. The other runs of the part already had results.
     pub made: usize,
-    /// The runs of the part that failed, now or earlier, by their labels, with their errors; one sentence each.
+    /// A text for each run in the part that failed, now or earlier: its labels and the error message.
     pub failures: Vec<String>,
 }
 
@@ -67,37 +68,38 @@ pub struct Share {
 pub struct Plan {
     /// The name of the study.
     pub name: String,
-    /// The path of the study's file, or of a fleet's folder. It distinguishes two studies of the same name.
+    /// The path of the study file, or of the folder of a fleet, which distinguishes two studies of the same name.
     #[serde(default)]
     origin: String,
-    /// The text of the study's file; empty for a fleet.
+    /// The text of the study file; empty for a fleet.
     text: String,
     runs: Vec<Planned>,
-    /// For each input whose trace was not found: the name of the input, and the trace.
+    /// The inputs whose traces were not found: for the name of each input, the name of the trace.
     missing: BTreeMap<String, String>,
 }
 
-/// A run of a plan.
+/// A run in a plan.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Planned {
-    /// The name of the result's file, without the ending.
+    /// The name of the result file, without the ending.
     key: String,
     /// The labels of the run.
     pub labels: BTreeMap<String, String>,
     input: InputFacts,
 }
 
-/// A study whose runs are known. A worker keeps it from part to part.
+/// A study with the list of its runs and their keys. A worker that executes several parts prepares the study only
+/// once.
 pub struct Prepared {
     pub(super) cells: Cells,
     keys: Vec<Key>,
-    /// The indices of the different runs: the first run with each key.
+    /// The indices of the runs without repetitions: of several runs with the same key, only the first one.
     different: Vec<usize>,
     plan: Plan,
 }
 
 impl Study {
-    /// Finds the runs of the study and the inputs that they need.
+    /// Builds the list of the runs of the study, and checks its figures.
     ///
     /// # Errors
     /// An error in the study or in an input.
@@ -128,11 +130,11 @@ impl Study {
         })
     }
 
-    /// Makes the runs of one part that are not in `store` yet, and writes the plan there. A part consists of
-    /// consecutive runs of the study, so most of its runs share an input.
+    /// Writes the plan to `store`, and executes the runs of one part that have no result in `store` yet. A part
+    /// consists of consecutive runs of the study, so most runs of a part have the same input.
     ///
     /// # Errors
-    /// An error in the study, an input or the store; or an interrupt, because `effort.progress` asked to stop.
+    /// An error in the study, an input or the store, or an interrupt if `effort.progress` asks to stop.
     pub fn carry_out_part(
         &self,
         scale: Scale,
@@ -156,7 +158,7 @@ impl std::fmt::Debug for Prepared {
 }
 
 impl Prepared {
-    /// The plan of the study.
+    /// The list of the runs of the study.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
@@ -171,7 +173,7 @@ impl Prepared {
     /// Writes the plan to `store`.
     ///
     /// # Errors
-    /// If the plan cannot be written.
+    /// If the plan cannot be written, or if `store` has a plan of a different study with the same name.
     pub fn keep_plan(&self, store: &Store) -> Result<(), Error> {
         store.write_plan(&self.plan)
     }
@@ -181,7 +183,7 @@ impl Prepared {
         &self.different[at(shard.index - 1)..at(shard.index)]
     }
 
-    /// The indices of the runs of a part that have no result in `store`.
+    /// The indices of those runs of a part that have no result in `store`.
     #[must_use]
     pub fn missing_of_part(&self, store: &Store, shard: Shard) -> Vec<usize> {
         let part = self.part(shard).iter().copied();
@@ -189,10 +191,10 @@ impl Prepared {
             .collect()
     }
 
-    /// Makes the runs of one part that are not in `store` yet.
+    /// Executes the runs of one part that have no result in `store` yet.
     ///
     /// # Errors
-    /// An error in an input or the store; or an interrupt, because `effort.progress` asked to stop.
+    /// An error in an input or the store, or an interrupt if `effort.progress` asks to stop.
     pub fn carry_out_part(
         &self,
         store: &Store,
@@ -216,7 +218,7 @@ impl Prepared {
 }
 
 impl Planned {
-    /// A planned run with the result `key`.
+    /// A planned run whose result has the key `key`.
     pub(crate) fn new<const LABELS: usize>(
         key: &Key,
         labels: [(&str, String); LABELS],
@@ -230,14 +232,14 @@ impl Planned {
     }
 }
 
-/// The absolute path of `path`, with links followed, if it can be determined.
+/// The absolute path of `path`, with symbolic links resolved; `path` itself if it cannot be resolved.
 fn origin_of(path: &Path) -> String {
     let whole = path.canonicalize();
     whole.as_deref().unwrap_or(path).display().to_string()
 }
 
 impl Plan {
-    /// The plan of the curves of a fleet, which have no study file.
+    /// The plan of a fleet, whose runs are curves. A fleet has no study file.
     pub(crate) fn of_fleet(name: &str, folder: &Path, runs: Vec<Planned>) -> Self {
         Self {
             name: name.to_owned(),
@@ -248,9 +250,10 @@ impl Plan {
         }
     }
 
-    /// Refuses `other`, a different study with the same name: the plans and reports of the two would overwrite
-    /// each other. A study whose file was edited is the same, because the file has the same path; and so is a
-    /// copy of the study, because it has the same text and the same runs.
+    /// Returns an error if `other`, a plan of the same name, belongs to a different study, because the plans and
+    /// reports of the two studies would overwrite each other. Two plans belong to the same study if the paths of
+    /// their study files are equal, so the user may edit the file. Two plans with equal texts and equal runs also
+    /// belong to the same study, so the user may copy the file.
     pub(super) fn check_same(&self, other: &Self) -> Result<(), Error> {
         let is_edited = self.origin.is_empty() || self.origin == other.origin;
         let keys = |plan: &Self| -> BTreeSet<String> {
@@ -266,7 +269,7 @@ impl Plan {
         )))
     }
 
-    /// The number of different runs, and the runs that have no result in `store`.
+    /// The number of different runs, and the list of those that have no result in `store`.
     #[must_use]
     pub fn missing_in(&self, store: &Store) -> (usize, Vec<&Planned>) {
         let mut known = BTreeSet::new();
@@ -277,10 +280,10 @@ impl Plan {
         (known.len(), missing)
     }
 
-    /// The report on the study, once all of its results are in `store`.
+    /// Builds the report on the study from the results in `store`.
     ///
     /// # Errors
-    /// If a result is missing, or if a figure cannot be computed.
+    /// If a result is missing, if a figure cannot be computed, or if the plan is that of a fleet.
     pub fn report(&self, store: &Store) -> Result<StudyReport, Error> {
         let started = Instant::now();
         if self.text.is_empty() {

@@ -1,8 +1,9 @@
-//! Values in readable form.
+//! Formats values for sentences and tables.
 
 use serde_json::Value;
 
-/// A value for a sentence or a table cell: numbers have four significant digits, and long lists are cut.
+/// Formats a value for a sentence or a table cell. Integers are shown with all digits, and other numbers with
+/// four significant digits. Of a list with more than 12 items, the first 10 items are shown.
 #[must_use]
 pub fn short(value: &Value) -> String {
     match value {
@@ -29,15 +30,15 @@ pub fn short(value: &Value) -> String {
     }
 }
 
-/// `number` with four significant digits. A number just below 1 has more digits, so that 0.999 99 is not shown as
-/// 1.
+/// Formats `number` with four significant digits. A number just below 1 is shown with more digits, so that 0.999
+/// 99 is not rounded to 1.
 fn rounded(number: f64) -> String {
     let size = number.abs();
     if size == 0.0 {
         return "0".to_owned();
     }
     let before = size.log10().floor() as i32 + 1;
-    // The number of digits after the point up to the first one that is not 9.
+    // For a number below 1: how many decimals are needed to reach the first digit that is not 9.
     let until = match size < 1.0 {
         true => 1 - (1.0 - size).log10().ceil() as i32,
         false => 0,

@@ -1,13 +1,18 @@
-//! Results, stored in one file for each run. The file's name is a key that depends on everything that the result
-//! depends on.
+//! Stores results, one file for each run. The name of a file is a key. Runs that could have different results
+//! have different keys.
 //!
-//! The key is a digest of the version of the model, the identity of the input, every parameter that is not at its
-//! default, and the version of a scheme that is in no registry. Neither the commit nor the study is part of it.
-//! So studies share results, and a rebuilt program finds them, even if it has more parameters. If a default
-//! changes, the version of the model has to change, too; a test compares the defaults with
-//! `tests/golden/defaults.txt`. A file is written under a temporary name and renamed, so it is complete or
-//! absent. Each file has a seal, a digest of key and result. A file that was damaged or edited is ignored, and
-//! [`Store::damaged`] names it.
+//! The key is a digest of the version of the model, the data that identify the input, and every parameter whose
+//! value is not the default. If the scheme is in no registry, the version of the scheme is also part of the key.
+//! The key contains neither the name of the study nor the commit of the program. Studies therefore share results,
+//! and a program that was rebuilt finds the results of the earlier build, even if the new build has more
+//! parameters.
+//!
+//! A parameter at its default is not part of the key, so a change of a default requires a new version of the
+//! model. A test compares the defaults with `tests/golden/defaults.txt`.
+//!
+//! Each file is written under a temporary name and then renamed, so no file is incomplete. Each file contains a
+//! seal, which is a digest of the key and the result. The store ignores a file that was damaged or edited, and
+//! [`Store::damaged`] lists such files.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
@@ -26,24 +31,24 @@ use destage::Combination;
 use destage::Error;
 use destage::MODEL;
 
-/// The names of the folders of results and of plans.
+/// The names of the two folders in the store: one with the results, and one with the plans of studies.
 pub(super) const RUNS: &str = "runs";
 pub(super) const PLANS: &str = "plans";
 
-/// The folder of stored results.
+/// A folder with stored results and with the plans of studies.
 #[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
     plans: PathBuf,
-    /// The result files that have changed since they were written. Copies of a store share this set.
+    /// The result files that were found to be damaged or edited. Clones of a store share this set.
     damaged: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
-/// The identity of a run. Runs with the same key have the same result.
+/// The key of a run or of a curve. Runs with equal keys have equal results.
 #[derive(Clone, Debug)]
 pub(crate) struct Key {
     name: String,
-    /// The value whose digest is the name.
+    /// Everything on which the result depends, as JSON. The name is the digest of this value.
     of: Value,
 }
 
@@ -60,19 +65,20 @@ impl Key {
             "parameters": destage::json::parameters(&cell.combination.chosen()),
         });
         if cell.what == What::Trace {
-            // Later versions of the program compute more statistics of a trace than earlier ones.
+            // A later version of the program can have statistics that a stored result lacks. The names of all
+            // statistics are therefore part of the key.
             let names: Vec<_> = StatisticRow::all().map(StatisticRow::metric).collect();
             of["statistics"] = names.into();
         }
         Self::with_scheme(of, &cell.combination)
     }
 
-    /// The key of the results of `combination` at all of `sizes`, for the requests in the file with the SHA-256
-    /// `digest`.
+    /// The key of a curve: the results of `combination` with each buffer size in `sizes`, on the requests in the
+    /// file with the SHA-256 `digest`.
     ///
     /// # Errors
-    /// If the scheme is in no registry and has no version, because a stored result could then be that of an
-    /// earlier scheme of the same name.
+    /// If the scheme is in no registry and has no version. Without a version, the result of an earlier scheme of
+    /// the same name could be used by mistake.
     pub(crate) fn of_curve(
         digest: &str,
         sizes: &[u64],
@@ -90,7 +96,8 @@ impl Key {
         Self::with_scheme(of, combination)
     }
 
-    /// The key of a result that depends on `of`, and on the scheme of `combination`.
+    /// The key of a result that depends on `of`. If the scheme of `combination` has a version, the key depends on
+    /// the version, too.
     fn with_scheme(mut of: Value, combination: &Combination) -> Result<Self, Error> {
         if let Some(version) = combination.config.scheme_version()? {
             of["scheme_version"] = version.into();
@@ -101,14 +108,14 @@ impl Key {
         })
     }
 
-    /// The key in hexadecimal digits, as in the file's name.
+    /// The key in hexadecimal digits, which is also the name of the result file without its ending.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 }
 
 impl Store {
-    /// The results in `folder`, which is created if it does not exist.
+    /// Opens the store in `folder`, and creates this folder if it does not exist.
     ///
     /// # Errors
     /// If the folder cannot be created.
@@ -122,7 +129,7 @@ impl Store {
         })
     }
 
-    /// The results that earlier commands have stored in `folder`.
+    /// Opens the store in `folder` if earlier commands have written plans there.
     ///
     /// # Errors
     /// If the folder has no plans.
@@ -133,10 +140,10 @@ impl Store {
         Self::open(folder)
     }
 
-    /// The plans of studies, in the order of their names.
+    /// Reads all plans in the store, in the alphabetical order of the studies' names.
     ///
     /// # Errors
-    /// If there are no plans, or if one cannot be read.
+    /// If the store has no plans, or if a plan cannot be read.
     pub fn plans(&self) -> Result<Vec<Plan>, Error> {
         let entries = self
             .plans
@@ -156,7 +163,8 @@ impl Store {
         paths.iter().map(|path| read_plan(path)).collect()
     }
 
-    /// Writes `plan`; it replaces an earlier plan of the same study.
+    /// Writes `plan` to the store. An earlier plan of the same study is replaced; a plan of a different study
+    /// with the same name is an error.
     pub(crate) fn write_plan(&self, plan: &Plan) -> Result<(), Error> {
         let path = self.plans.join(format!("{}.json", plan.name));
         if path.exists() {
@@ -171,13 +179,13 @@ impl Store {
         self.folder.join(format!("{}.json", key.name))
     }
 
-    /// The result with `key`; `None` if no result has this key. A file that is damaged or has another key is
-    /// ignored.
+    /// Reads the result with `key`; `None` if no result with this key is stored. A file that is damaged or
+    /// contains another key is ignored.
     pub(crate) fn read(&self, key: &Key) -> Option<Value> {
         self.read_if(&key.name, |of| *of == key.of)
     }
 
-    /// The result whose key has the name `name`; `None` if no result has this name. A damaged file is ignored.
+    /// Reads the result in the file called `name`; `None` if there is no such file. A damaged file is ignored.
     pub(super) fn read_named(&self, name: &str) -> Option<Value> {
         self.read_if(name, |of| digest_of(of) == name)
     }
@@ -203,8 +211,8 @@ impl Store {
         Some(kept["result"].take())
     }
 
-    /// A sentence for each result file that had changed when it was read. Such a file is ignored, and its run is
-    /// made again.
+    /// A sentence for each result file that this store found to be damaged or edited. The store ignores such a
+    /// file, so a study executes the run again.
     #[must_use]
     pub fn damaged(&self) -> Vec<String> {
         let damaged = self.damaged.lock().unwrap_or_else(PoisonError::into_inner);
@@ -233,7 +241,7 @@ impl Store {
     }
 }
 
-/// The seal of a key and a result: the digest of both as they are written.
+/// The seal of a result file: the SHA-256 of the JSON text of the key and of the result.
 fn seal_of(key: &Value, result: &Value) -> String {
     hexadecimal(&Sha256::digest(format!("{key}\n{result}").as_bytes()))
 }
@@ -242,7 +250,7 @@ fn digest_of(value: &Value) -> String {
     hexadecimal(&Sha256::digest(value.to_string().as_bytes()))
 }
 
-/// Reads the plan in the file at `path`, whose name has to be that of the study.
+/// Reads the plan in the file at `path`. The name of the file has to be the name of the study.
 fn read_plan(path: &Path) -> Result<Plan, Error> {
     let wrong = |what: String| {
         Error::Input(format!(
@@ -252,7 +260,8 @@ fn read_plan(path: &Path) -> Result<Plan, Error> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| unusable(path, &error))?;
     let plan: Plan = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    // The name becomes the name of a folder, so it may not lead elsewhere.
+    // The name of the study becomes the name of a folder. An edited plan could have a name such as `../x`, which
+    // would lead to a folder outside the store.
     if path.file_stem().is_none_or(|stem| *stem != *plan.name) {
         return Err(wrong(format!("is of {:?}", plan.name)));
     }

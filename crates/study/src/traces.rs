@@ -1,4 +1,4 @@
-//! Traces by name: the known traces, their digests, and the files that hold them.
+//! The traces that studies may name, their digests, and the files that contain them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,21 +12,22 @@ use destage::Error;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
-    /// The description and the source of the trace.
+    /// A description of the trace, and where it is available.
     about: String,
-    /// The SHA-256 of the uncompressed trace, for each known form of it; empty if the digest is not known.
+    /// The SHA-256 of the uncompressed trace; several if the trace is published in several formats. Empty if no
+    /// digest is known.
     #[serde(default)]
     sha256: Vec<String>,
 }
 
-/// The traces that studies may name, and the files that hold them.
+/// The traces that studies may name, and the files in which they were found.
 #[derive(Clone, Debug, Default)]
 pub struct Traces {
     known: BTreeMap<String, Entry>,
     files: BTreeMap<String, Found>,
 }
 
-/// A file that holds a trace.
+/// A file that contains a trace.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
@@ -34,10 +35,10 @@ pub(crate) struct Found {
 }
 
 impl Traces {
-    /// The traces that the text of a `traces.toml` lists. None of them is found yet.
+    /// Reads the list of traces from the text of a `traces.toml`. The files of the traces are not known yet.
     ///
     /// # Errors
-    /// If the text is no such file.
+    /// If the text is not a valid `traces.toml`.
     pub fn parse(text: &str, origin: &str) -> Result<Self, Error> {
         let known = from_toml(text, origin)?;
         Ok(Self {
@@ -46,10 +47,10 @@ impl Traces {
         })
     }
 
-    /// The traces that the file at `path` lists; none if the file does not exist.
+    /// Reads the list of traces from the `traces.toml` at `path`. The list is empty if the file does not exist.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no such file.
+    /// If the file cannot be read, or is not a valid `traces.toml`.
     pub fn read(path: &Path) -> Result<Self, Error> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, &path.display().to_string()),
@@ -61,7 +62,8 @@ impl Traces {
         }
     }
 
-    /// Looks for every known trace in the files of `folder`, by digest. Files that cannot be read are skipped.
+    /// Computes the digest of every file in `folder`, and notes which trace the file contains. Files that cannot
+    /// be read are skipped.
     ///
     /// # Errors
     /// If the folder cannot be read.
@@ -82,8 +84,8 @@ impl Traces {
         }
         paths.sort();
         for path in paths {
-            // A file whose digest cannot be computed, such as one with damaged compression, is none of the known
-            // traces.
+            // If the digest of a file cannot be computed, for example because its compressed data are damaged,
+            // the file is not one of the known traces.
             let Ok(digest) = destage_trace::digest(&path) else {
                 continue;
             };
@@ -103,10 +105,11 @@ impl Traces {
         Ok(())
     }
 
-    /// Adds the file of a trace: `pair` is `NAME=FILE`.
+    /// Sets the file of a trace. `pair` has the form `NAME=FILE`.
     ///
     /// # Errors
-    /// If no trace has this name, the file cannot be read, or its digest is not a known digest of the trace.
+    /// If no trace has the name `NAME`, if the file cannot be read, or if the digests of the trace are known and
+    /// that of the file is none of them.
     pub fn add_pair(&mut self, pair: &str) -> Result<(), Error> {
         let Some((name, path)) = pair.split_once('=') else {
             return Err(Error::argument(
@@ -140,7 +143,7 @@ impl Traces {
         self.known.get(name).map(|entry| entry.about.as_str())
     }
 
-    /// The file that holds the trace `name`; `None` if it was not found.
+    /// The file that contains the trace `name`; `None` if no such file was found.
     pub(crate) fn find(&self, name: &str) -> Option<&Found> {
         self.files.get(name)
     }
@@ -167,7 +170,7 @@ mod tests {
             assert!(refusal.contains(part), "{refusal}");
         }
         assert!(traces.find("one").is_none());
-        // If no digest of a trace is known, any file is accepted.
+        // The list has no digest for the trace `other`, so any file is accepted for it.
         traces
             .add_pair(&format!("other={}", wrong.display()))
             .unwrap();

@@ -1,4 +1,4 @@
-//! Tests of the runs of a study.
+//! Tests of the list of runs that a study file describes.
 
 use super::*;
 use crate::Key;
@@ -47,7 +47,8 @@ fn cells(text: &str, scale: Scale, extra: &Extra) -> Result<Cells, Error> {
 #[test]
 fn a_grid_is_a_cross_product() {
     let found = cells(STUDY, Scale::Reduced, &Extra::default()).unwrap();
-    // Two inputs that exist, three schemes, three sizes, two seeds, two variants, and two erase times.
+    // Two inputs whose requests are available, three schemes, three sizes, two seeds, two variants, and two erase
+    // times.
     assert_eq!(found.cells.len(), 2 * 3 * 3 * 2 * 2 * 2);
     assert_eq!(
         found.missing,
@@ -117,7 +118,7 @@ fn a_variant_may_have_a_profile_of_its_own() {
         let mut cells = found.cells.iter();
         let cell = cells.find(|cell| cell.labels["variant"] == variant);
         let flash = &cell.unwrap().combination.config.typed.flash;
-        // The study's own settings override those of every profile.
+        // The settings in the study file override the profile of the study and that of a variant.
         assert_eq!(flash.pages_per_block, 4, "{variant}");
         flash.program_us
     };
@@ -232,8 +233,8 @@ fn what_is_wrong_is_said() {
     }
 }
 
-/// Entries that apply only to a relative are refused for other inputs: its difference, and the factor of its
-/// buffers.
+/// The fields `differs` and `buffers_shrunk` are allowed only for relatives. A study file with one of them at
+/// another input is refused.
 #[test]
 fn what_is_of_a_relative_is_of_no_other_input() {
     let parsed = |lines: &str| {
@@ -276,7 +277,7 @@ fn a_limit_of_writes_counts_no_reads() {
         let found = cells(&text, Scale::Reduced, &Extra::default()).unwrap();
         found.cells[0].input.identity["limit"].clone()
     };
-    // The third write is the sixth request.
+    // The third write of this input is its sixth request.
     assert_eq!(limited("limit_writes = 3"), json!(6));
     assert_eq!(limited("limit_writes = 0"), json!(0));
     assert_eq!(limited("limit_writes = 9"), json!(7));

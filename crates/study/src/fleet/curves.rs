@@ -1,5 +1,6 @@
-//! The curves of a fleet: one for each volume and scheme, and one for each scheme over all requests. Each curve
-//! is kept under its key once it is computed, so several machines can compute parts of them.
+//! Computes the curves of a fleet, which are results over the buffer size. Each scheme has one curve for each
+//! volume, and one curve for the shared buffer with the requests of all volumes. Each curve is stored when it is
+//! computed, so several machines can divide the curves among them.
 
 use std::path::PathBuf;
 
@@ -17,38 +18,38 @@ use destage::internal::{bytes_of, default_sizes};
 use destage::{CurvePlan, curve};
 use destage::{Input, Reading};
 
-/// The settings, the schemes and the sizes of the curves of a fleet.
+/// The settings, the schemes and the buffer sizes for the curves of a fleet.
 #[derive(Clone)]
 pub struct FleetPlan {
-    /// All settings except the scheme and the size. No flash is simulated, only buffers.
+    /// All settings except the scheme and the size. Only buffers are simulated, without flash.
     pub settings: Settings,
-    /// The schemes, as in [`Grid::buffers`]; `None` for the scheme of the settings.
+    /// The schemes, in the form that [`Grid::buffers`] accepts; `None` for the scheme of the settings.
     pub buffers: Option<Vec<String>>,
-    /// The sizes of the buffer of each volume, as in [`Grid::sizes`]. The shared buffer has this size for each
-    /// volume. `None` gives at most 24 sizes, from 64 pages on, each alternately a half and a third larger than
-    /// the one before, up to an upper bound on the pages that any volume writes.
+    /// The buffer sizes for each volume, in the form that [`Grid::sizes`] accepts. The sizes of the shared buffer
+    /// are these sizes times the number of volumes. `None` chooses at most 24 sizes: 64, 96, 128, 192 pages and
+    /// so on, up to an upper bound on the number of pages that any volume writes.
     pub sizes: Option<Vec<String>>,
 }
 
-/// A fleet whose required curves are known.
+/// A fleet with the list of the curves to compute.
 pub struct PreparedFleet {
     pub(super) name: String,
     pub(super) fleet: Fleet,
-    /// The schemes as given.
+    /// The schemes, as the user typed them.
     pub(super) schemes: Vec<String>,
-    /// The sizes of the buffer of each volume, in bytes, in ascending order.
+    /// The buffer sizes for each volume, in bytes, in ascending order.
     pub(super) sizes: Vec<u64>,
     pub(super) seed: u64,
     page_bytes: u64,
     own: Settings,
     shared: Settings,
-    /// The curves, those over the most requests first.
+    /// The curves, in descending order of their numbers of requests.
     units: Vec<Unit>,
 }
 
-/// A curve to compute: one scheme, on one volume or on all volumes together.
+/// A curve to compute: one scheme with the requests of one volume, or with the requests of all volumes.
 pub(super) struct Unit {
-    /// The index of the volume; `None` for the curve over all volumes.
+    /// The index of the volume; `None` for the curve of the shared buffer.
     pub(super) volume: Option<usize>,
     /// The index of the scheme.
     pub(super) scheme: usize,
@@ -57,18 +58,19 @@ pub(super) struct Unit {
 
 const VOLUMES: &str = "trace.volumes";
 const STRIDE: &str = "trace.volume_stride";
-/// The largest possible buffer, in pages and in bytes; `buffer.capacity_bytes` has the same bounds.
+/// The largest possible buffer, in pages and in bytes. The parameter `buffer.capacity_bytes` has the same upper
+/// bounds.
 const PAGES_MAX: u64 = 1 << 31;
 const BYTES_MAX: u64 = 1 << 44;
-/// The smallest distance, in sectors, between the first addresses of two volumes in the shared buffer; it is the
-/// default of `trace.volume_stride`.
+/// In the shared buffer, the volumes are at different addresses. The first addresses of two volumes are at least
+/// this many sectors apart, which is the default of `trace.volume_stride`.
 const STRIDE_SECTORS: u64 = 1 << 32;
 
 impl Fleet {
-    /// Finds the curves that `plan` asks for.
+    /// Builds the list of the curves for `plan`.
     ///
     /// # Errors
-    /// An error in the plan.
+    /// If `plan` has a setting that does not apply to a fleet, or a wrong scheme or size.
     pub fn prepare(&self, plan: &FleetPlan) -> Result<PreparedFleet, Error> {
         let settings = &plan.settings;
         for (key, why) in [
@@ -140,7 +142,7 @@ impl Fleet {
                 });
             }
         }
-        // The curves over the most requests come first, so that all workers finish at about the same time.
+        // The longest curves are computed first, so that all workers finish at about the same time.
         units.sort_by_key(|unit| std::cmp::Reverse(self.file(unit.volume).requests));
         Ok(PreparedFleet {
             name: format!("fleet-{}", self.name()),
@@ -155,7 +157,8 @@ impl Fleet {
         })
     }
 
-    /// The sizes that `items` describe, rounded down to whole pages; the default sizes without `items`.
+    /// The buffer sizes that `items` describe, rounded down to whole pages; the default sizes if `items` is
+    /// `None`.
     fn sizes(
         &self,
         grid: &Grid,
@@ -168,8 +171,8 @@ impl Fleet {
         let Some(items) = items else {
             let sectors = page_bytes.div_ceil(SECTOR_BYTES);
             let pages = |file: &FileFacts| {
-                // An upper bound: a write touches as many pages as its sectors fill, and up to two more if it is
-                // not aligned.
+                // An upper bound on the number of written pages. A write accesses as many pages as its sectors
+                // can fill, and up to two more pages if it is not aligned.
                 let written = file.written_sectors / sectors + 2 * file.writes;
                 written.min(file.end_sector.div_ceil(sectors))
             };
@@ -200,7 +203,7 @@ impl Fleet {
         }
     }
 
-    /// The file of a volume; for `None` the file with all requests.
+    /// The file with the requests of `volume`, or for `None` the file with the requests of all volumes.
     fn file(&self, volume: Option<usize>) -> &FileFacts {
         match volume {
             Some(volume) => &self.contents.volumes[volume].file,
@@ -209,13 +212,14 @@ impl Fleet {
     }
 }
 
-/// The sizes of the shared buffer for `sizes` of each volume.
+/// The sizes of the shared buffer, which are `sizes` times the number of volumes.
 pub(super) fn shared_sizes(sizes: &[u64], volumes: usize) -> Vec<u64> {
     sizes.iter().map(|size| size * volumes as u64).collect()
 }
 
 impl PreparedFleet {
-    /// The plan of the fleet, from which `destage study status` and `missing` find the remaining work.
+    /// The list of all curves. With this list, the commands `destage study status` and `destage study missing`
+    /// find the curves that have no result yet.
     #[must_use]
     pub fn plan(&self) -> Plan {
         let planned = |unit: &Unit| {
@@ -249,7 +253,7 @@ impl PreparedFleet {
     /// Writes the plan to `store`.
     ///
     /// # Errors
-    /// If the plan cannot be written.
+    /// If the plan cannot be written, or if `store` has a plan of a different fleet or study with the same name.
     pub fn keep_plan(&self, store: &Store) -> Result<(), Error> {
         store.write_plan(&self.plan())
     }
@@ -260,11 +264,11 @@ impl PreparedFleet {
         self.units.len()
     }
 
-    /// Computes the curves of one part that are not in `store` yet. The parts receive the curves in turn,
-    /// beginning with the curve over the most requests.
+    /// Computes the curves of one part that have no result in `store` yet. The curves, in descending order of
+    /// their numbers of requests, are assigned to the parts in turn.
     ///
     /// # Errors
-    /// An error in a file or the store; or an interrupt, because `effort.progress` asked to stop.
+    /// An error in a file or the store, or an interrupt if `effort.progress` asks to stop.
     pub fn carry_out_part(
         &self,
         store: &Store,
@@ -292,12 +296,12 @@ impl PreparedFleet {
             runs: self.units.len(),
             own: own.len(),
             made: to_do.len(),
-            // A curve that fails ends the command with an error.
+            // The list is empty, because a curve that fails ends this function with an error.
             failures: Vec::new(),
         })
     }
 
-    /// The result to keep for the curve `unit`: `{"points": [{"pages", "bytes", METRIC: VALUE}]}`.
+    /// Computes the curve `unit`. The result has the form `{"points": [{"pages", "bytes", METRIC: VALUE}]}`.
     fn make(&self, unit: &Unit, effort: &Effort<'_>) -> Result<Value, Error> {
         let file = self.fleet.file(unit.volume);
         let path: PathBuf = self.fleet.folder.join(&file.file);

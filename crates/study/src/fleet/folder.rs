@@ -1,5 +1,5 @@
-//! The folder of a fleet: a manifest, a file with all requests in the order of their arrival, and a file for each
-//! volume.
+//! The folder of a fleet, which contains a manifest, a file with the requests of all volumes in the order of
+//! their arrival, and a file with the requests of each volume.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 
 use destage::Error;
 
-/// The name of the manifest.
+/// The name of the manifest file.
 pub(super) const MANIFEST: &str = "fleet.json";
-/// The kind and the version of the manifest.
+/// The text in the manifest that states what the file is, and which version of the format it has.
 pub(super) const SCHEMA: &str = "fleet 1";
 
-/// The manifest of a folder of volumes.
+/// The manifest of the folder of a fleet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Contents {
     pub(super) schema: String,
     /// The version and the commit of the program that wrote the folder.
     pub made_by: BTreeMap<String, String>,
-    /// The traces from which the folder was made.
+    /// The traces whose requests are in the folder.
     pub inputs: Vec<InputFacts>,
     /// The file with the requests of all volumes, in the order of their arrival.
     pub all: FileFacts,
@@ -31,7 +31,7 @@ pub struct Contents {
 /// A trace that was split into volumes.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InputFacts {
-    /// The path of the trace, as given.
+    /// The path of the trace, as the user typed it.
     pub trace: String,
     /// The SHA-256 of the uncompressed trace, in hexadecimal digits; `None` if the trace was not read to its end.
     pub digest: Option<String>,
@@ -39,18 +39,18 @@ pub struct InputFacts {
     pub format: Option<String>,
 }
 
-/// A file of the folder.
+/// A file in the folder of a fleet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FileFacts {
     /// The path of the file, relative to the folder.
     pub file: String,
     /// The number of requests in the file.
     pub requests: u64,
-    /// The number of writes among them.
+    /// The number of writes in the file.
     pub writes: u64,
-    /// The sum of the sectors of all writes.
+    /// The sum of the lengths of all writes, in sectors.
     pub written_sectors: u64,
-    /// The sector after the last one that any request touches.
+    /// The number of the sector behind the last sector that any request accesses.
     pub end_sector: u64,
     /// The SHA-256 of the uncompressed file, in hexadecimal digits.
     pub digest: String,
@@ -59,20 +59,21 @@ pub struct FileFacts {
 /// A volume of the fleet, with the file of its requests.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct VolumeFacts {
-    /// The number of the volume in this folder.
+    /// The number of the volume in the folder.
     pub volume: u32,
-    /// The origin of the volume, if it has another number here than in its trace.
+    /// The trace of the volume and its number in that trace; `None` if the number in the trace is also the number
+    /// in the folder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// The file with the volume's requests.
+    /// The file with the requests of the volume.
     #[serde(flatten)]
     pub file: FileFacts,
 }
 
-/// The origin of a volume that comes from one of several traces.
+/// The original trace and number of a volume that was renumbered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Origin {
-    /// The trace, as given.
+    /// The path of the trace, as the user typed it.
     pub trace: String,
     /// The number of the volume in that trace.
     pub volume: u32,
@@ -91,7 +92,7 @@ impl From<Part> for FileFacts {
     }
 }
 
-/// A trace that was split into volumes, in a folder.
+/// A fleet: a folder with the requests of several volumes.
 #[derive(Clone, Debug)]
 pub struct Fleet {
     /// The path of the folder.
@@ -104,7 +105,8 @@ impl Fleet {
     /// Reads the manifest of `folder`.
     ///
     /// # Errors
-    /// If there is no manifest, or it cannot be used.
+    /// If the folder has no manifest, if the manifest cannot be parsed or has another format version, or if it
+    /// lists no volumes.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(MANIFEST);
         let expected = "expected a folder that `destage trace partition TRACE -o FOLDER` made";
@@ -125,7 +127,7 @@ impl Fleet {
         })
     }
 
-    /// The name of the fleet in results: the name of its folder.
+    /// The name of the fleet in results, which is the name of its folder.
     #[must_use]
     pub fn name(&self) -> String {
         let whole = self.folder.canonicalize();

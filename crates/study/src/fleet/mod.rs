@@ -1,15 +1,15 @@
-//! Fleets: a trace is split once into its volumes, and a buffer for each volume is compared with one buffer for
-//! all volumes.
+//! Fleets: traces of many volumes. A trace is first split into one file for each volume. Then a separate buffer
+//! for each volume is compared with one buffer that all volumes share.
 //!
 //! | module | content |
 //! | --- | --- |
-//! | `folder` | the folder of a fleet, with its manifest |
-//! | `partition` | writes such a folder |
-//! | `curves` | the curves of a fleet, which can be computed in parts |
-//! | `split` | the best sizes of the volumes' buffers for a total number of bytes |
-//! | `report` | sums over volumes, as values and JSON |
+//! | `folder` | reads the folder of a fleet and its manifest |
+//! | `partition` | writes the folder of a fleet |
+//! | `curves` | computes the curves of a fleet: results over the buffer size for each volume and for all volumes |
+//! | `split` | divides a given amount of memory among the buffers of the volumes |
+//! | `report` | sums the curves over the volumes, and reports the sums as values and JSON |
 //!
-//! docs/FLEETS.md has the definitions and the limits.
+//! docs/FLEETS.md defines the terms, and lists the limits of the comparison.
 
 mod curves;
 mod folder;

@@ -1,5 +1,5 @@
-//! Writes a folder of volumes: it is written under a temporary name next to its final place, and renamed when it
-//! is complete.
+//! Writes the folder of a fleet. The folder is first written under a temporary name in the same parent folder,
+//! and is renamed when all of its files are complete.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -12,14 +12,15 @@ use super::folder::{Contents, Fleet, InputFacts, MANIFEST, Origin, SCHEMA, Volum
 use destage::Error;
 use destage::Facts;
 
-/// The suffix of the name of a folder that is not complete.
+/// The temporary name of a folder is its final name followed by this text.
 const PARTIAL: &str = ".partial";
-/// A file in such a folder that the writing process keeps locked. A folder without this file was made by another
-/// program, and is left unchanged.
+/// A file in the temporary folder, which the writing process keeps locked. If a folder with the temporary name
+/// lacks this file, another program created the folder, and it is not changed.
 const LOCK: &str = ".destage-partition";
 
-/// A folder of volumes that is being written. If it is not committed, it is removed. A folder that a killed
-/// process left is removed by the next process that writes a folder of the same name.
+/// The folder of a fleet while it is written. If the value is dropped without [`Self::commit`], the temporary
+/// folder is removed. If the process is killed, the temporary folder remains, and the next process that writes a
+/// folder of the same name removes it.
 pub struct Partition {
     place: PathBuf,
     beside: Beside,
@@ -29,7 +30,7 @@ pub struct Partition {
 /// The temporary folder.
 struct Beside {
     path: PathBuf,
-    /// The lock file, which stays open until the end.
+    /// The lock file, which stays open and locked as long as this value exists.
     _lock: File,
     is_kept: bool,
 }
@@ -37,17 +38,19 @@ struct Beside {
 impl Drop for Beside {
     fn drop(&mut self) {
         if !self.is_kept {
-            // A folder that cannot be removed now is removed by the next process.
+            // If the folder cannot be removed now, the next process that writes a folder of the same name removes
+            // it.
             let _ = std::fs::remove_dir_all(&self.path);
         }
     }
 }
 
 impl Partition {
-    /// Begins to write the folder that will be at `place`.
+    /// Creates the temporary folder for the final folder `place`.
     ///
     /// # Errors
-    /// If `place` exists and is not empty, or if nothing can be written there.
+    /// If `place` exists and is not an empty folder, if the temporary folder cannot be created, or if another
+    /// process writes to it.
     pub fn create(place: &Path) -> Result<Self, Error> {
         let Some(name) = place.file_name() else {
             return Err(Error::Input(format!(
@@ -76,7 +79,8 @@ impl Partition {
         })
     }
 
-    /// Adds `requests` in the order of their arrival. Each goes to the volume whose number it has.
+    /// Adds `requests`, which have to be in the order of their arrival. Each request is written to the file of
+    /// its volume.
     ///
     /// # Errors
     /// If the requests cannot be written.
@@ -84,9 +88,10 @@ impl Partition {
         self.writer.write(requests).map_err(unwritten)
     }
 
-    /// Completes all files and renames the folder to its final name. The folder was made from `inputs`.
-    /// `renumbered` has an entry for each volume that has another number here than in its trace: the index of the
-    /// input, the number there, and the number here.
+    /// Completes all files, and renames the folder to its final name. `inputs` describes the traces from which
+    /// the requests were read. `renumbered` has an entry for each volume whose number in the folder differs from
+    /// its number in the trace: the index of the trace in `inputs`, the number in the trace, and the number in
+    /// the folder.
     ///
     /// # Errors
     /// If a file or the folder cannot be written.
@@ -174,7 +179,8 @@ impl Beside {
         }
         std::fs::create_dir(&path).map_err(|error| unusable(&path, &error))?;
         let lock = File::create(lock).map_err(|error| unusable(&path, &error))?;
-        // On a file system without locks, two processes may disturb each other.
+        // An error is ignored, because some file systems have no locks. There, two processes could write to the
+        // same temporary folder.
         let _ = lock.try_lock();
         Ok(Self {
             path,

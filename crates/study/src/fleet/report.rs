@@ -1,5 +1,6 @@
-//! Sums over volumes for three ways to use the same total memory: a buffer for each volume, one shared buffer,
-//! and the best split.
+//! Compares three ways to use the same total memory: separate buffers of equal size, one shared buffer, and
+//! separate buffers whose sizes are chosen to absorb the most writes. For separate buffers, the counts are summed
+//! over the volumes.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -18,7 +19,8 @@ use destage::Manifest;
 use destage::Record;
 use destage::numbers;
 
-/// The metrics that can be summed over volumes with separate buffers: counts, but no maxima and no means.
+/// The metrics that are summed over the volumes. All are counts, because a sum of maxima or of means has no
+/// meaning.
 const ADDED: [&MetricRow; 13] = [
     rows::HOST_REQUESTS,
     rows::HOST_COMPLETED,
@@ -35,22 +37,22 @@ const ADDED: [&MetricRow; 13] = [
     rows::BUFFER_DIRTY_AT_END,
 ];
 
-/// The results of the curves of a fleet.
+/// The report on a fleet, computed from its curves.
 pub struct FleetReport {
-    /// How the results were computed.
+    /// Facts about the computation of the results, such as the version of the program.
     pub manifest: Manifest,
     /// The volumes.
     pub volumes: Vec<VolumeFacts>,
-    /// A curve for each scheme.
+    /// The comparison of the three ways, for each scheme.
     pub fleet: Vec<FleetCurve>,
-    /// The kept points of each volume's curve, by scheme and then by volume.
+    /// The points of each volume's curve, as they are stored: `own[scheme][volume]` is a list of points.
     own: Vec<Vec<Vec<Value>>>,
 }
 
-/// The results of one scheme over the total memory.
+/// The results of one scheme for each amount of total memory.
 #[derive(Clone, Debug)]
 pub struct FleetCurve {
-    /// The scheme as given.
+    /// The scheme, as the user typed it.
     pub buffer: String,
     /// The points, in ascending order of size.
     pub points: Vec<FleetPoint>,
@@ -59,25 +61,27 @@ pub struct FleetCurve {
 /// The three ways to use the same total memory.
 #[derive(Clone, Debug)]
 pub struct FleetPoint {
-    /// The size of each volume's buffer, in bytes, if all have the same size.
+    /// The total memory divided by the number of volumes, in bytes: the size of each buffer if all volumes have
+    /// separate buffers of equal size.
     pub each_bytes: u64,
     /// The total memory in bytes, which is the size of the shared buffer.
     pub bytes: u64,
-    /// The sums over volumes if each has a buffer of [`Self::each_bytes`].
+    /// The sums over the volumes if each volume has a separate buffer of [`Self::each_bytes`].
     pub own: Metrics,
     /// The metrics of one buffer that all volumes share.
     pub shared: Metrics,
-    /// The sums over volumes if each has its own buffer, with the sizes that together absorb the most writes.
+    /// The sums over the volumes if each volume has a separate buffer of the size in [`Self::split_bytes`].
     pub split: Metrics,
-    /// The sizes of the buffers in that split, in bytes, in the order of the volumes.
+    /// The sizes of the separate buffers, in bytes, in the order of the volumes. The sizes are chosen so that the
+    /// buffers together absorb as many writes as possible, but use no more than the total memory.
     pub split_bytes: Vec<u64>,
 }
 
-/// Counts, by the index in [`ADDED`].
+/// The values of the metrics in [`ADDED`], in the same order; `None` for a metric that a run does not have.
 type Counts = [Option<u64>; ADDED.len()];
 
 impl PreparedFleet {
-    /// The report on all curves.
+    /// Builds the report from the curves in `store`.
     ///
     /// # Errors
     /// If a curve is not in `store`.
@@ -129,9 +133,10 @@ impl PreparedFleet {
     }
 }
 
-/// The points of a scheme, computed from the kept curves `own` of its volumes and the kept curve `shared`.
+/// Computes the points of a scheme. `own` has the stored curve of each volume, and `shared` is the stored curve
+/// of the shared buffer.
 fn points(sizes: &[u64], own: &[Vec<Value>], shared: &[Value]) -> Vec<FleetPoint> {
-    // A scheme that keeps no pages has a single point for all sizes.
+    // The curve of a scheme without a buffer has only one point, which applies to all sizes.
     let at = |points: &[Value], size: usize| counts(&points[size.min(points.len() - 1)]);
     let counted: Vec<Vec<Counts>> = own
         .iter()
@@ -188,11 +193,12 @@ fn named(counts: &Counts) -> Metrics {
         .collect()
 }
 
-/// The names of the three ways to use the same total memory.
+/// The names of the three ways to use the same total memory: separate buffers of equal size, one shared buffer,
+/// and separate buffers of chosen sizes.
 const WAYS: [&str; 3] = ["own", "shared", "split"];
 
 impl FleetPoint {
-    /// The metrics of each way, with its name.
+    /// The name and the metrics of each of the three ways to use the memory.
     pub fn ways(&self) -> impl Iterator<Item = (&'static str, &Metrics)> {
         WAYS.into_iter().zip([&self.own, &self.shared, &self.split])
     }
@@ -239,8 +245,8 @@ impl FleetReport {
         }))
     }
 
-    /// The conclusions, one sentence for each scheme: at which size it matters most whether volumes share a
-    /// buffer.
+    /// The conclusions, one text for each scheme. The text describes the point at which separate buffers of equal
+    /// size and a shared buffer differ most in the number of absorbed writes.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
         self.fleet
@@ -292,9 +298,10 @@ impl FleetReport {
         Some(text)
     }
 
-    /// A record for each scheme, size and way: its `trace` is the name of the way (`own`, `shared`, `split`), and
-    /// its size is the total memory. Then a record for each volume, scheme and size: its `trace` is the file of
-    /// the volume.
+    /// The results in the form in which a comparison returns runs. The first records are for each scheme, size
+    /// and way to use the memory. Their field `trace` is the name of the way (`own`, `shared` or `split`), and
+    /// their buffer size is the total memory. The other records are for each volume, scheme and size. Their field
+    /// `trace` is the file of the volume.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {
         let record = |trace: &str, buffer: &str, bytes: u64, metrics: Metrics| Record {
@@ -330,7 +337,7 @@ impl FleetReport {
     }
 }
 
-/// The metrics of a kept point.
+/// The metrics of a stored point of a curve.
 fn metrics(point: &Value) -> Metrics {
     let fields = point.as_object().into_iter().flatten();
     let number = |(name, value): (&String, &Value)| {

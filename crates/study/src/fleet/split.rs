@@ -1,15 +1,22 @@
-//! The best buffer sizes of volumes for a total number of bytes: memory goes to the volume where it absorbs the
-//! most writes for each byte.
+//! Divides a given amount of memory among the buffers of the volumes, so that the buffers together absorb as many
+//! writes as possible. The method is greedy: the next bytes always go to the volume where each byte absorbs the
+//! most additional writes.
 //!
-//! The curve of a volume need not be concave. Along its upper hull, the gain for each byte falls from step to
-//! step. So the step with the largest gain for each byte, among those of all volumes, is always the next step of
-//! its volume, and all totals have the same order of steps. If a step does not fit into the remaining memory,
-//! later steps that fit are taken. The result is the best split along the hulls up to one step, and it is never
-//! worse than equal sizes.
+//! The curve of a volume gives the number of absorbed writes for each buffer size. A step leads from one size to
+//! a larger one; its gain is the number of writes that the larger size absorbs in addition. A curve need not be
+//! concave, so a step can have a larger gain per byte than the step before it. The method therefore uses only the
+//! sizes on the upper convex hull of each curve. Between these sizes, the gain per byte decreases from step to
+//! step.
+//!
+//! All steps of all volumes are sorted by their gain per byte. In this order, the steps of each volume are in the
+//! order of its sizes. The order of steps is the same for every amount of memory. A step that does not fit into
+//! the remaining memory is skipped, together with the later steps of its volume. The number of writes that the
+//! result absorbs differs from the optimum by less than the gain of one step. If equal sizes for all volumes
+//! absorb at least as many writes, the result is equal sizes.
 
 use std::cmp::Ordering;
 
-/// A step of a volume from one size to a larger one.
+/// A step of a volume from one buffer size to a larger one. The sizes are given by their indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Step {
     volume: usize,
@@ -20,7 +27,7 @@ struct Step {
 }
 
 impl Step {
-    /// Orders steps by their gain for each byte, the largest first.
+    /// Orders steps by their gain per byte, the largest first.
     fn order(&self, other: &Self) -> Ordering {
         let product = |one: u64, two: u64| u128::from(one) * u128::from(two);
         product(other.gain, self.bytes)
@@ -29,9 +36,9 @@ impl Step {
     }
 }
 
-/// The best splits. There is one for each of `sizes`, which are in ascending order: its total is that size times
-/// the number of volumes. A split has an index into `sizes` for each volume. `absorbed` has, by volume and then
-/// by size, the number of writes that a buffer of that size absorbs.
+/// Returns a split of the memory for each of `sizes`, which are in ascending order. The total memory of a split
+/// is that size times the number of volumes. A split gives the buffer size of each volume, as an index into
+/// `sizes`. `absorbed[volume][size]` is the number of writes that a buffer of that size absorbs for that volume.
 pub(super) fn best(sizes: &[u64], absorbed: &[Vec<u64>]) -> Vec<Vec<usize>> {
     let of_volume = |(volume, absorbed): (usize, &Vec<u64>)| steps(volume, sizes, absorbed);
     let mut all: Vec<Step> = absorbed.iter().enumerate().flat_map(of_volume).collect();
@@ -42,7 +49,8 @@ pub(super) fn best(sizes: &[u64], absorbed: &[Vec<u64>]) -> Vec<Vec<usize>> {
         .collect()
 }
 
-/// The split of as many bytes as all volumes have together if each has `sizes[equal]`.
+/// Returns the split whose total memory is `sizes[equal]` times the number of volumes. `steps` has the steps of
+/// all volumes in descending order of their gain per byte.
 fn within(equal: usize, sizes: &[u64], absorbed: &[Vec<u64>], steps: &[Step]) -> Vec<usize> {
     let mut chosen = vec![0; absorbed.len()];
     let volumes = absorbed.len() as u64;
@@ -63,7 +71,8 @@ fn within(equal: usize, sizes: &[u64], absorbed: &[Vec<u64>], steps: &[Step]) ->
     }
 }
 
-/// The steps along the upper hull of one curve, from its first size on, as long as they absorb more writes.
+/// The steps along the upper convex hull of the curve `absorbed` of one volume, from the smallest size on. Only
+/// steps with a gain above 0 are included.
 fn steps(volume: usize, sizes: &[u64], absorbed: &[u64]) -> Vec<Step> {
     let mut hull: Vec<Step> = Vec::new();
     for to in 1..sizes.len() {
@@ -83,8 +92,8 @@ fn steps(volume: usize, sizes: &[u64], absorbed: &[u64]) -> Vec<Step> {
             continue;
         };
         while let Some(last) = hull.pop_if(|last| next.order(last) == Ordering::Less) {
-            // If the next step gains more for each byte than the previous step, then one step that combines both
-            // also gains more for each byte than the previous step.
+            // The next step has a larger gain per byte than the previous step, so the size between the two steps
+            // is not on the hull. One step replaces both.
             next = step(last.from).unwrap_or(next);
         }
         hull.push(next);
@@ -104,7 +113,7 @@ mod tests {
 
     #[test]
     fn steps_follow_the_hull() {
-        // Between 10 and 20 nothing is gained, so the hull has a single step from 10 to 40.
+        // The size 20 absorbs no more writes than the size 10, so the hull has a single step from 10 to 40.
         let found = steps(3, &[10, 20, 40, 80], &[5, 5, 95, 100]);
         let ends: Vec<_> = found
             .iter()
@@ -125,8 +134,8 @@ mod tests {
             vec![0, 1, 2, 3],
         ];
         let best = best(&[1, 2, 4, 8], &absorbed);
-        // With 3 bytes beyond the smallest sizes, steps along the hulls absorb 110 writes, but equal sizes absorb
-        // 111.
+        // The total for the second of the sizes is 6 bytes, 3 more than three buffers of the smallest size need.
+        // With these bytes, the steps along the hulls absorb 110 writes, but equal sizes absorb 111.
         assert_eq!(best[..3], [[0, 0, 0], [1, 1, 1], [2, 2, 2]]);
         assert_eq!(total(&best[3], &absorbed), 209);
         let uneven = vec![vec![0, 100, 200, 400], vec![0, 1, 2, 3]];

@@ -1,11 +1,12 @@
-//! Tests of every function of formulas, and of every reason why a formula has no value.
+//! Tests of every function that formulas can call, and of every reason for which a formula has no value.
 
 use serde_json::json;
 
 use super::*;
 use crate::Role;
 
-/// Two schemes at two sizes, where one run failed, and an input whose trace is missing.
+/// The results of runs with two schemes at two sizes; one of the runs failed. A second input has no runs, because
+/// its trace is missing.
 fn rows() -> Arc<Rows> {
     let row = |buffer: &str, size: &str, result: Json| Row {
         labels: [("input", "random"), ("buffer", buffer), ("size", size)]

@@ -1,4 +1,4 @@
-//! The claims of a paper, and how they are checked.
+//! The claims of a paper, and the checks of measured against published values.
 
 use std::collections::BTreeMap;
 
@@ -7,76 +7,80 @@ use serde_json::Value;
 
 use super::decide::Kind;
 
-/// A claim as it is written in `claims.toml`.
+/// A claim, with the fields that it has in `claims.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
-    /// The id: the row of the table of claims, and a part after a point: `A8.iozone`.
+    /// The id, such as `A8` or `A8.iozone`. Claims that have the same text before the point belong together.
     pub(crate) id: String,
-    /// The place in the paper that makes the claim.
+    /// The section, figure or table of the paper that makes the claim.
     pub(crate) place: String,
-    /// The statement of the paper.
+    /// The claim in the paper's words or in similar words.
     pub(crate) statement: String,
-    /// The kind of statement. The default is `own` in a paper of the project's own, and `measured` in other
-    /// papers; a claim that is checked by `arithmetic` is always `consistency`.
+    /// The kind of the claim. The default is `own` for statements of this project, and `measured` for claims of
+    /// papers. A claim with the check `arithmetic` always has the kind `consistency`.
     pub(crate) kind: Option<Kind>,
-    /// The check. The checks `within`, `between` and `arithmetic` are followed by the name of a tolerance:
-    /// `within` always, the other two if needed.
+    /// The check. The name of a tolerance has to follow `within`, and may follow `between` and `arithmetic`.
     pub(crate) check: Checked,
-    /// The experiment over whose results the formulas are evaluated.
+    /// The name of the experiment whose results the formulas use; `None` if the claim needs no runs.
     pub(crate) experiment: Option<String>,
-    /// The published value or values.
+    /// The value that the paper published, or a list of published values.
     pub(crate) published: Option<toml::Value>,
-    /// The formula of the measured value.
+    /// The formula that computes the measured value.
     pub(crate) measured: Option<String>,
-    /// A formula over `measured` and `published` that has to be true, instead of a comparison with the published
-    /// value.
+    /// A formula that has to be true. The formula replaces the comparison of the measured with the published
+    /// value, and can use these values under the names `measured` and `published`.
     pub(crate) holds: Option<String>,
-    /// The values of labels over which the formulas are evaluated; the claim has to hold for each combination.
+    /// Values of labels, by axis. The formulas are evaluated for each combination of these values, which is
+    /// called a case, and the claim has to hold in each case.
     #[serde(default)]
     pub(crate) each: BTreeMap<String, Vec<toml::Value>>,
-    /// Parameters that were chosen so that the claim holds.
+    /// The parameters of the input that were chosen so that the claim holds, in words.
     #[serde(default)]
     pub(crate) fitted: Vec<String>,
-    /// Other conditions that are tried if the claim holds in no case.
+    /// An assumption that the check needs but the paper does not state. A claim with such an assumption is
+    /// under-determined. Empty if there is no assumption.
     #[serde(default)]
     pub(crate) assumes: String,
-    /// Other conditions that are tried if the claim fails.
+    /// Other definitions of the measured value. If the claim fails, the check is repeated with each of them, to
+    /// find the cause of the failure.
     #[serde(default)]
     pub(crate) cause: Vec<Cause>,
-    /// A remark about the check, the cause of a deviation, or an error in the paper.
+    /// A remark, for example about the check, the cause of a deviation, or an error in the paper.
     #[serde(default)]
     pub(crate) note: String,
 }
 
-/// Another condition or definition under which a claim is tried, to find out why it fails.
+/// Another definition of the measured value, which is checked to find out why a claim fails.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cause {
-    /// The condition, in a few words.
+    /// A description of the definition, in a few words.
     pub(crate) about: String,
-    /// The formula that is used instead of the claim's.
+    /// The formula that replaces `measured` of the claim.
     pub(crate) measured: String,
 }
 
-/// How a claim is checked.
+/// The check of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// The measured value equals the published one.
     Equal,
-    /// The measured value is within a tolerance of the published one.
+    /// The measured value differs from the published one by at most the tolerance.
     Within,
-    /// The measured value lies between two published values, both included.
+    /// The measured value lies between two published values, or is equal to one of them. A tolerance extends the
+    /// interval at both ends.
     Between,
-    /// The measured values ascend.
+    /// Each measured value is larger than its predecessor in the list.
     Order,
     /// The measured values have the signs of the published ones.
     Sign,
-    /// The formula is true.
+    /// The formula `measured` is true, or all elements of its list are true.
     Property,
-    /// Published numbers agree with each other.
+    /// Published numbers agree with each other: a number that the formula computes from published numbers is
+    /// equal to the published number, or differs from it by at most the tolerance.
     Arithmetic,
-    /// The claim cannot be checked; its note gives the reason.
+    /// The claim cannot be checked. The note of the claim gives the reason.
     Not,
 }
 
@@ -109,7 +113,7 @@ impl Check {
     }
 }
 
-/// A check as it is written: `sign`, `within times`.
+/// A check in the form in which `claims.toml` has it, such as `sign` or `within times`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Checked {
@@ -144,13 +148,13 @@ impl TryFrom<String> for Checked {
     }
 }
 
-/// The allowed deviation of a value.
+/// The allowed deviation of a measured from a published value.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum Tolerance {
     /// A percentage of the published value.
     Percent(f64),
-    /// An amount in the unit of the value.
+    /// An absolute difference in the unit of the value.
     Points(f64),
 }
 
@@ -199,7 +203,8 @@ impl Tolerance {
     }
 }
 
-/// Whether `measured` confirms `published` under `check`; otherwise the reason why this cannot be decided.
+/// Whether `measured` and `published` satisfy `check`. If the values do not have the form that the check needs,
+/// the result is an error message.
 pub(super) fn bears_out(
     check: Check,
     tolerance: Option<Tolerance>,
@@ -253,7 +258,8 @@ pub(super) fn bears_out(
     }
 }
 
-/// Whether `value` is true, or a list in which every value is true.
+/// Whether `value` is `true`, or a list in which every value is `true`. Other values than `true`, `false` and
+/// lists of these are an error.
 pub(super) fn truth(value: &Value) -> Result<bool, String> {
     match value {
         Value::Bool(flag) => Ok(*flag),
@@ -265,7 +271,7 @@ pub(super) fn truth(value: &Value) -> Result<bool, String> {
     }
 }
 
-/// Whether two values are equal; 12 and 12.0 are equal.
+/// Whether two values are equal. Numbers are compared by their values, so 12 and 12.0 are equal.
 fn equal(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Array(ones), Value::Array(others)) => {
@@ -276,8 +282,8 @@ fn equal(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// The ratio of measured to published value, for each number; `None` if the values are no numbers or their lists
-/// do not match.
+/// Divides each measured number by the published number that belongs to it. `None` if a value is not a number, if
+/// a published number is 0, or if the lists have different forms.
 pub(super) fn ratios(measured: &Value, published: &Value) -> Option<Value> {
     match (measured, published) {
         (Value::Array(ones), Value::Array(others))
@@ -301,8 +307,8 @@ pub(super) fn ratios(measured: &Value, published: &Value) -> Option<Value> {
     }
 }
 
-/// Copies of `value`, one for each of its non-zero numbers: that number is multiplied by `times`, but not made
-/// smaller than `least`.
+/// Returns a copy of `value` for each number in it that is not 0. In the copy, this number is multiplied by
+/// `times`, and if the product is smaller than `least`, replaced by `least`.
 pub(super) fn altered(value: &toml::Value, times: i32, least: f64) -> Vec<toml::Value> {
     match value {
         toml::Value::Integer(0) => Vec::new(),
@@ -332,7 +338,8 @@ pub(super) fn altered(value: &toml::Value, times: i32, least: f64) -> Vec<toml::
     }
 }
 
-/// `value` with each of its numbers multiplied by `times`; `None` if it has anything but numbers.
+/// Multiplies each number in `value` by `times`; `None` if `value` contains anything other than numbers and
+/// lists.
 pub(super) fn scaled(value: &Value, times: f64) -> Option<Value> {
     match value {
         Value::Array(items) => items.iter().map(|item| scaled(item, times)).collect(),
@@ -340,7 +347,7 @@ pub(super) fn scaled(value: &Value, times: f64) -> Option<Value> {
     }
 }
 
-/// The smallest number in `value`, at any depth of lists.
+/// The smallest number in `value`, which may be a number or nested lists of numbers.
 pub(super) fn smallest(value: &Value) -> Option<f64> {
     match value {
         Value::Array(items) => items.iter().filter_map(smallest).reduce(f64::min),
@@ -348,8 +355,9 @@ pub(super) fn smallest(value: &Value) -> Option<f64> {
     }
 }
 
-/// Whether `agree` is true for two numbers, or for each pair of two lists. A list and a number are compared
-/// element by element.
+/// Whether `agree` is true for two numbers. Two lists are compared element by element. If `one` is a list and
+/// `other` is a number, each element of the list is compared with the number. The function `agree` has to be true
+/// for each comparison.
 fn pairwise(one: &Value, other: &Value, agree: &impl Fn(f64, f64) -> bool) -> Result<bool, String> {
     let all = |pairs: Vec<(&Value, &Value)>| {
         let mut each = pairs.into_iter().map(|(a, b)| pairwise(a, b, agree));

@@ -1,5 +1,5 @@
-//! The rules for verdicts: a verdict follows from the kind of the claim, the inputs of its runs, and declared
-//! thresholds.
+//! The rules for verdicts. A verdict follows from the kind of the claim, the relation of its inputs to the paper,
+//! the results of its checks, and a declared threshold.
 
 use crate::Role;
 
@@ -7,15 +7,15 @@ use crate::Role;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// A result that the paper measured on a trace.
+    /// A result that the authors of the paper measured on a trace.
     #[default]
     Measured,
-    /// A worked example that the paper prints.
+    /// The result of a worked example that the paper prints.
     Example,
-    /// A statement about all writes, which one counterexample refutes.
+    /// A statement about all possible sequences of writes. A single counterexample refutes it.
     General,
-    /// Published numbers that have to agree with each other, or published rules that have to agree with what the
-    /// paper says about them.
+    /// Published numbers that have to agree with each other, or published rules that have to agree with the
+    /// paper's statements about them.
     Consistency,
     /// A statement of this project, not of a paper.
     Own,
@@ -38,35 +38,39 @@ impl Kind {
 /// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The published result was measured on the paper's own trace, or a worked example of the paper gives the
-    /// printed result.
+    /// A run on the paper's own trace gives the published result, or a worked example gives the result that the
+    /// paper prints. A measured claim that is checked for its sign and has a published size gets
+    /// [`Self::SignReproduced`] instead.
     Reproduced,
-    /// On a stand-in or a relative, the result has the published direction, and enough of the published size if
-    /// one was published.
+    /// The result has the published direction and, if the paper published a size, at least the required share of
+    /// this size. A claim without a published size gets this verdict only on an input other than the paper's own
+    /// trace.
     SignReproduced,
-    /// The result has the published direction, but too little of the published size.
+    /// The result has the published direction, but less than the required share of the published size.
     SignOnly,
-    /// A general statement, or one of this project, is true in everything that was tried.
+    /// A general statement, or a statement of this project, is true in all runs.
     Holds,
-    /// Published numbers agree with each other.
+    /// Published numbers agree with each other, or the paper's rules agree with the paper's statements about
+    /// them.
     Consistent,
-    /// Published numbers contradict each other, or the paper's rules contradict what the paper says about them.
+    /// Published numbers contradict each other, or the paper's rules contradict the paper's statements about
+    /// them.
     Inconsistent,
-    /// The result depends on something that the paper does not say.
+    /// Whether the claim holds, or how large its effect is, depends on something that the paper does not specify.
     UnderDetermined,
-    /// The claim does not hold on a stand-in, a made-up stream or an unrelated recording.
+    /// A measured claim fails on a stand-in, a made-up stream or an unrelated recording.
     NotSeen,
-    /// The claim does not hold on the paper's own trace or on a relative; or a worked example, a general
-    /// statement or a statement of this project is false.
+    /// A measured claim fails on the paper's own trace or on a relative; or a worked example, a general statement
+    /// or a statement of this project is false.
     Contradicted,
     /// The claim needs a trace that was not found.
     TraceMissing,
-    /// The claim cannot be checked.
+    /// The claim cannot be checked, or a run that it needs failed.
     NotCheckable,
 }
 
 impl Verdict {
-    /// All verdicts, in the order of tables.
+    /// All verdicts, in the order in which tables show them.
     pub const ALL: [Self; 11] = [
         Self::Reproduced,
         Self::SignReproduced,
@@ -99,7 +103,7 @@ impl Verdict {
         }
     }
 
-    /// The words for the verdict in tables.
+    /// The verdict in words, for tables.
     #[must_use]
     pub const fn spoken(self) -> &'static str {
         match self {
@@ -174,12 +178,12 @@ pub(super) const OF_OWN: [Verdict; 5] = [
     Verdict::NotCheckable,
 ];
 
-/// In how many of the cases that were tried a claim holds.
+/// The number of cases in which a claim holds, and the number of all cases in which it was evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// The number of cases in which it holds.
+    /// The number of cases in which the claim holds.
     pub held: usize,
-    /// The number of cases that were tried.
+    /// The number of all cases.
     pub tried: usize,
 }
 
@@ -193,27 +197,31 @@ impl Share {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Evidence {
     pub(super) kind: Kind,
-    /// The relation to the paper of the farthest input.
+    /// The relation of the claim's inputs to the paper. If the inputs have different relations, it is the last of
+    /// these in the order of [`Role`].
     pub(super) role: Role,
-    /// The cases of seeds and unpublished settings, including the base run.
+    /// In how many of these cases the claim holds: the base run, each other seed, and each unpublished setting.
     pub(super) share: Share,
-    /// Whether the claim holds in the base run: under the paper's own settings, with the default of every open
-    /// rule.
+    /// Whether the claim holds in the base run, which has the settings of the paper, the first seed, and the
+    /// default interpretation of every open rule.
     pub(super) holds: bool,
-    /// The cases of combinations of open rules; `None` if the claim does not depend on them.
+    /// In how many combinations of interpretations of open rules the claim holds; `None` if the claim holds in
+    /// all combinations or in none, or if only the default was executed.
     pub(super) readings: Option<Share>,
-    /// The smallest ratio of measured to published value, for a claim that is checked for its sign.
+    /// The smallest ratio of a measured value to its published value; `None` if the claim is not checked for its
+    /// sign or has no published size.
     pub(super) effect: Option<f64>,
-    /// Whether the required share of the published size is measured with every seed, setting and combination of
-    /// open rules; true for a claim without a published size.
+    /// Whether every other seed, every unpublished setting and every combination of interpretations gives at
+    /// least the required share of the published size; true for a claim without a published size.
     pub(super) lasting: bool,
     /// Whether the claim needs an assumption that the paper does not state.
     pub(super) assumed: bool,
-    /// Whether parameters were chosen so that the claim holds.
+    /// Whether parameters of the input were chosen so that the claim holds.
     pub(super) fitted: bool,
 }
 
-/// The verdict on a claim. `effect_share` is the share of a published effect that has to be measured.
+/// Decides the verdict on a claim. `effect_share` is the required share of a published size: the smallest allowed
+/// ratio of the measured to the published value.
 pub(super) fn decide(evidence: &Evidence, effect_share: f64) -> Verdict {
     let Evidence {
         kind,
@@ -225,8 +233,8 @@ pub(super) fn decide(evidence: &Evidence, effect_share: f64) -> Verdict {
     if evidence.assumed {
         return Verdict::UnderDetermined;
     }
-    // If the base run confirms a value of the paper's own trace or a worked example, the readings under which the
-    // claim holds are taken as the paper's.
+    // If the base run confirms a worked example or a result on the paper's own trace, the authors probably used
+    // an interpretation under which the claim holds. The claim may then fail under other interpretations.
     let is_identified = evidence.holds
         && (kind == Kind::Example || (kind, role) == (Kind::Measured, Role::Original));
     if share.held > 0 && !share.all() || readings.is_some_and(|each| !each.all()) && !is_identified

@@ -1,6 +1,6 @@
-//! The glossary of a report, for those who know the papers and not the program.
+//! The glossary of a report, for readers who know the papers but not the program.
 
-/// Words and their meanings, in the order in which they occur in a report.
+/// Words and their meanings, in the order in which the glossary shows them.
 pub(super) const GLOSSARY: [(&str, &str); 36] = [
     (
         "claim",

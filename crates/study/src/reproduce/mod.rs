@@ -1,20 +1,20 @@
-//! The reproduction of papers: experiments as study files, claims with formulas, and verdicts that follow from
-//! runs.
+//! Reproduces papers. The experiments of a paper are study files. Formulas check the claims of the paper on the
+//! results of the experiments, and each claim gets a verdict that follows from the results.
 //!
 //! | module | content |
 //! | --- | --- |
-//! | `paper` | the folder of a paper: experiments, claims, open rules |
-//! | `claim` | claims, and how they are checked |
+//! | `paper` | reads the folder of a paper: its experiments, its claims, and the rules that it leaves open |
+//! | `claim` | the fields of a claim, and the checks |
 //! | [`thresholds`] | tolerances and limits for all claims |
-//! | [`decide`] | the verdict, from the evidence for a claim |
-//! | [`verdict`] | the evaluation of a claim over results |
+//! | [`decide`] | the rules that give the verdict on a claim |
+//! | [`verdict`] | evaluates a claim on the results of runs |
 //! | `glossary` | the glossary of a report |
-//! | [`ran`] | the runs of a claim, and the commands that make them again |
-//! | [`readings`] | all combinations of open rules, tried on all claims |
-//! | `readme` | the README of a paper |
-//! | `reason` | the reasons for a verdict, in sentences |
+//! | [`ran`] | describes the runs of a claim, and the commands that repeat them |
+//! | [`readings`] | judges all claims under every combination of interpretations of open rules |
+//! | `readme` | writes the README of a paper |
+//! | `reason` | explains a verdict in sentences |
 //! | [`values`] | the published and the measured values of a claim |
-//! | `words` | the names and units of a claim's values |
+//! | `words` | the texts that describe the values of a claim |
 //!
 //! docs/STUDIES.md describes how to write the files.
 
@@ -56,19 +56,20 @@ pub use thresholds::Thresholds;
 pub use values::{Try, Values};
 pub use verdict::Judged;
 
-/// What is to be reproduced.
+/// The papers to reproduce, and the arguments.
 pub struct Plan {
-    /// The papers, each with the experiments to run.
+    /// The papers. Each contains only the experiments to execute and their claims.
     pub papers: Vec<Paper>,
-    /// The scale at which the experiments are run.
+    /// The scale at which the experiments are executed.
     pub scale: Scale,
-    /// The known traces, and their files.
+    /// The traces that experiments may name, and the files in which they were found.
     pub traces: Traces,
     /// The tolerances and limits for all claims.
     pub thresholds: Thresholds,
-    /// Arguments from outside the experiments.
+    /// Settings and schemes that are added to those of the experiments.
     pub extra: Extra,
-    /// Whether all combinations of open rules are tried.
+    /// Whether all claims are judged under every combination of interpretations of open rules, or only under the
+    /// default.
     pub readings: bool,
 }
 
@@ -79,16 +80,16 @@ pub struct Cost {
     pub paper: String,
     /// The number of different runs.
     pub runs: usize,
-    /// The number of runs whose results are not kept yet.
+    /// The number of different runs that have no stored result yet.
     pub missing: usize,
 }
 
-/// The results of all papers.
+/// The report on all papers.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// How the results were computed.
+    /// Facts about the computation of the results, such as the version of the program.
     pub manifest: Manifest,
-    /// The day of the report in universal time: `2026-01-31`.
+    /// The date of the report in universal time (UTC), such as `2026-01-31`.
     pub date: String,
     /// The scale of the runs.
     pub scale: Scale,
@@ -98,24 +99,25 @@ pub struct Report {
     pub papers: Vec<PaperReport>,
 }
 
-/// The results of a paper.
+/// The report on a paper.
 #[derive(Clone, Debug)]
 pub struct PaperReport {
     /// The name of the paper's folder.
     pub name: String,
-    /// Authors, title, venue and year.
+    /// The authors, title, venue and year of the paper.
     pub source: String,
     /// A description of the paper.
     pub about: String,
     /// The scale of the runs.
     pub scale: Scale,
-    /// Whether the claims are statements of this project, not of a paper.
+    /// Whether the claims are statements of this project and not of a paper.
     pub own: bool,
     /// The results of the experiments.
     pub experiments: Vec<ExperimentReport>,
     /// The claims with their verdicts.
     pub claims: Vec<Judged>,
-    /// The claims under each combination of open rules; `None` if they were not tried, or if no rule is open.
+    /// The results of the claims under each combination of interpretations of open rules; `None` if only the
+    /// default was executed, or if the paper leaves no rule open.
     pub readings: Option<Readings>,
 }
 
@@ -124,31 +126,33 @@ pub struct PaperReport {
 pub struct ExperimentReport {
     /// The name of the experiment's file, without the ending.
     pub name: String,
-    /// The title, in a few words.
+    /// The title of the experiment, in a few words.
     pub title: String,
-    /// The purpose, in sentences.
+    /// The purpose of the experiment, in sentences.
     pub about: String,
     /// The number of runs.
     pub runs: usize,
-    /// The settings that were not published and are tried: the name and the description of each.
+    /// The settings that the paper did not publish and under which every claim is judged: the name and the
+    /// description of each.
     pub unpublished: Vec<(String, String)>,
     /// The inputs of the runs.
     pub inputs: BTreeSet<InputFacts>,
     /// The data of the figures.
     pub figures: Vec<Figure>,
-    /// The runs that failed and the inputs that were not found; one sentence each.
+    /// The runs that failed and the inputs whose traces were not found; one text for each.
     pub gaps: Vec<String>,
 }
 
-/// The index of a combination of open rules, with the results of the runs that a claim uses under it.
+/// The index of a combination of interpretations of open rules, and the results of the runs that a claim uses
+/// under this combination.
 type Under<'a> = (usize, Vec<&'a Arc<Value>>);
 
-/// The results of a paper's studies, by the name of the study.
+/// The results of the experiments of a paper, by the name of the experiment.
 type ByStudy = BTreeMap<String, Arc<Rows>>;
 
 impl Plan {
-    /// The part of `papers` that `name` selects: all papers for `None`, one paper (`bplru`), or one experiment
-    /// (`bplru/w4`).
+    /// Returns the papers and experiments that `name` selects from `papers`: for `None` all papers, for `bplru`
+    /// one paper, and for `bplru/w4` one experiment with its claims.
     ///
     /// # Errors
     /// If no paper or experiment has this name.
@@ -183,11 +187,10 @@ impl Plan {
         Ok(papers)
     }
 
-    /// Makes the runs that are not in `store` yet, and judges every claim.
+    /// Executes the runs that have no result in `store` yet, and judges every claim.
     ///
     /// # Errors
-    /// An error in an experiment, an input or the store; or an interrupt, because `effort.progress` asked to
-    /// stop.
+    /// An error in an experiment, an input or the store, or an interrupt if `effort.progress` asks to stop.
     pub fn carry_out(&self, store: &Store, effort: &Effort<'_>) -> Result<Report, Error> {
         let started = Instant::now();
         let all_sets: Vec<_> = self.papers.iter().map(|paper| self.sets(paper)).collect();
@@ -212,7 +215,8 @@ impl Plan {
         })
     }
 
-    /// The combinations of open rules of `paper` that are tried, the default first.
+    /// The combinations of interpretations of the open rules of `paper` that are executed. The first one is the
+    /// default.
     fn sets(&self, paper: &Paper) -> Vec<readings::Set> {
         let mut sets = readings::combinations(paper);
         if !self.readings {
@@ -221,7 +225,7 @@ impl Plan {
         sets
     }
 
-    /// For each paper: the number of runs, and the number of runs without a result in `store`.
+    /// For each paper, the number of different runs, and the number of those that have no result in `store`.
     ///
     /// # Errors
     /// An error in an experiment, an input or the store.
@@ -238,7 +242,8 @@ impl Plan {
         self.papers.iter().map(of).collect()
     }
 
-    /// The runs of each study of `papers` under each combination of open rules.
+    /// The runs of `papers`: for each paper, each combination of interpretations of open rules and each
+    /// experiment, in this order, one list of runs.
     fn asked(&self, papers: &[Paper]) -> Result<Vec<Cells>, Error> {
         let mut asked = Vec::new();
         for paper in papers {
@@ -247,8 +252,8 @@ impl Plan {
                     let mut extra = self.extra.clone();
                     extra.readings.extend(set.iter().cloned());
                     let mut cells = study.cells(self.scale, &self.traces, &extra)?;
-                    // Only one thing that the paper does not publish is varied at a time. Combinations other than
-                    // the default are therefore tried only under the paper's own settings and with the first
+                    // Open rules, unpublished settings and seeds are not varied together. Combinations other than
+                    // the default are therefore executed only under the settings of the paper and with the first
                     // seed.
                     if index > 0 {
                         let seed = cells.cells.first();
@@ -307,8 +312,8 @@ impl Plan {
         })
     }
 
-    /// For each combination of open rules, the claims that hold under it; `None` if there is a single
-    /// combination.
+    /// Evaluates the claims of `paper` under each combination of interpretations of open rules; `None` if only
+    /// the default was executed.
     fn readings_of(
         &self,
         paper: &Paper,
@@ -319,7 +324,8 @@ impl Plan {
             return Ok(None);
         }
         let mut combinations = Vec::new();
-        // For each claim, the results that it used under each combination so far.
+        // For each claim, the combinations that were evaluated before, with the results that the claim used under
+        // them.
         let mut before: BTreeMap<&str, Vec<Under<'_>>> = BTreeMap::new();
         for (place, (set, rows)) in sets.iter().zip(of_sets).enumerate() {
             let (mut claims, mut measured) = (BTreeMap::new(), BTreeMap::new());
@@ -333,7 +339,7 @@ impl Plan {
                 let all = case.over.map_or(&[][..], |(_, rows)| &rows.all);
                 let own = all.iter().filter(|row| tried.runs.contains(&row.labels));
                 let own: Vec<_> = own.map(|row| &row.result).collect();
-                // Runs with equal settings share one result.
+                // Runs with equal settings share one `Arc`, so comparing pointers is enough.
                 let is_own = |(_, other): &&Under<'_>| {
                     let mut pairs = own.iter().zip(other);
                     own.len() == other.len() && pairs.all(|(one, other)| Arc::ptr_eq(one, other))
@@ -357,7 +363,8 @@ impl Plan {
         }))
     }
 
-    /// `claim` with its study, the results of that study, and the `readings`.
+    /// Combines everything that is needed to judge `claim`: its experiment, the results of the experiment in
+    /// `rows`, and `readings`.
     fn case<'a>(
         &'a self,
         paper: &'a Paper,
@@ -382,13 +389,13 @@ impl Plan {
     }
 }
 
-/// The day of `time` in universal time and the Gregorian calendar: `2026-01-31`.
+/// The date of `time` in universal time (UTC) and the Gregorian calendar, such as `2026-01-31`.
 fn day(time: SystemTime) -> String {
     let seconds = time
         .duration_since(UNIX_EPOCH)
         .map_or(0, |since| since.as_secs());
-    // Years begin in March, so that the leap day is the last day of a year. 1 March of year 0 is 719 468 days
-    // before 1970.
+    // In this calculation, years begin on 1 March, so that the leap day is the last day of a year. The first day
+    // of the year 0 is 719 468 days before 1 January 1970.
     let days = seconds / 86_400 + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);
     let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
@@ -403,8 +410,7 @@ fn day(time: SystemTime) -> String {
     format!("{:04}-{month:02}-{day:02}", era * 400 + year + later)
 }
 
-/// The unpublished settings of `study`, in each of which its claims are tried: the name and the description of
-/// each.
+/// The names and descriptions of the variants of `study` that stand for settings that the paper did not publish.
 fn unpublished(study: &Study) -> Vec<(String, String)> {
     let all = study.variants();
     all.filter(|variant| variant.kind == VariantKind::Unpublished)
@@ -412,7 +418,7 @@ fn unpublished(study: &Study) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The runs that failed and the inputs that were not found; one sentence each.
+/// The runs that failed and the inputs whose traces were not found; one text for each.
 fn gaps(rows: &Rows) -> Vec<String> {
     let missing = rows
         .missing
@@ -430,14 +436,14 @@ fn gaps(rows: &Rows) -> Vec<String> {
 }
 
 impl PaperReport {
-    /// The number of claims with `verdict`.
+    /// The number of claims that have this `verdict`.
     #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         let all = self.claims.iter();
         all.filter(|claim| claim.verdict == verdict).count()
     }
 
-    /// The description of the paper, without claims and figures.
+    /// The description of the paper and of its experiments as JSON, without claims and figures.
     fn to_json(&self) -> Value {
         let experiments = self.experiments.iter().map(|experiment| {
             json!({
@@ -467,9 +473,10 @@ impl PaperReport {
 }
 
 impl Report {
-    /// Writes the report into `folder`: `README.md`, `report.html` and `verdicts.json`, and in a folder for each
-    /// paper its `README.md` and the data of each figure as `EXPERIMENT-FIGURE.csv`. `page` makes the HTML page
-    /// from the report's JSON, as the crate `destage-report` does.
+    /// Writes the report into `folder`: `README.md`, `report.html`, `verdicts.json`, and a folder for each paper.
+    /// The folder of a paper contains its `README.md` and the data of each figure as `EXPERIMENT-FIGURE.csv`. The
+    /// function `page` turns the report's JSON into the HTML page; the crate `destage-report` has such a
+    /// function.
     ///
     /// # Errors
     /// If a file cannot be written, or if `page` fails.
@@ -492,8 +499,8 @@ impl Report {
         files::write_into(folder, "verdicts.json", &document)
     }
 
-    /// A sentence for the claims of papers and one for the statements of this project: how many there are, and
-    /// how many have each verdict.
+    /// One text for the claims of papers, and one for the statements of this project. Each has the number of
+    /// claims, and the number of claims with each verdict. A text is omitted if there are no such claims.
     #[must_use]
     pub fn counts(&self) -> Vec<String> {
         let of = |own: bool, what: &str| {

@@ -1,4 +1,4 @@
-//! Papers: their experiments, their claims, and the rules that they leave open.
+//! Reads papers: their experiments, their claims, and the rules that they leave open.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use super::words::ByRow;
 use crate::{BASE, Cell, Study, Traces, VariantKind, from_toml};
 use destage::Error;
 
-/// The experiments that are part of the library.
+/// The folder of experiments that is part of the library.
 static SHIPPED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/experiments");
 
 /// A paper with its experiments and claims.
@@ -23,17 +23,17 @@ pub struct Paper {
     /// The experiments, in the order of their names.
     pub studies: Vec<Study>,
     pub(super) claims: Vec<Claim>,
-    /// The names and units of the values of the claims.
+    /// The texts that describe the values of the claims.
     pub(super) words: ByRow,
 }
 
-/// The content of `paper.toml`.
+/// The content of the file `paper.toml`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Head {
     /// Authors, title, venue and year.
     pub(super) source: String,
-    /// What the paper's scheme does and how it was measured, in sentences.
+    /// How the scheme of the paper works, and how the authors measured it, in sentences.
     pub(super) about: String,
     /// Whether the claims are statements of this project, not of a paper.
     #[serde(default)]
@@ -43,25 +43,25 @@ pub(super) struct Head {
     pub(super) reading: Vec<Reading>,
 }
 
-/// A rule that a paper leaves open.
+/// A rule of a scheme or layer that the paper leaves open, so that several interpretations are possible.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Reading {
-    /// The scheme or the translation layer.
+    /// The kind of the scheme or translation layer that has the rule.
     pub(super) of: String,
-    /// The dotted name of the parameter that chooses the rule.
+    /// The dotted name of the parameter that selects the interpretation.
     pub(super) parameter: String,
-    /// The values of the parameter; the first one is the default.
+    /// The values of the parameter, one for each interpretation. The first one is the default.
     pub(super) values: Vec<toml::Value>,
-    /// The meaning of the values.
+    /// The meaning of the values, in a sentence.
     pub(super) about: String,
-    /// The rule that each value chooses, as a part of a sentence, in the order of the values; empty if the values
-    /// explain themselves.
+    /// The interpretation that each value selects, as a clause, in the order of the values. The list is empty if
+    /// the values need no explanation.
     #[serde(default)]
     pub(super) says: Vec<String>,
 }
 
-/// The content of `claims.toml`.
+/// The content of the file `claims.toml`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Claims {
@@ -69,10 +69,10 @@ struct Claims {
 }
 
 impl Paper {
-    /// The papers that are part of the library, in the order of their names.
+    /// Reads the papers that are part of the library, in the alphabetical order of their names.
     ///
     /// # Errors
-    /// If one of their files is wrong.
+    /// If a file of a paper is wrong.
     pub fn shipped() -> Result<Vec<Self>, Error> {
         let mut folders: Vec<_> = SHIPPED.dirs().collect();
         folders.sort_by_key(|folder| folder.path());
@@ -88,10 +88,11 @@ impl Paper {
             .collect()
     }
 
-    /// The papers in `folder`, one in each folder with a `paper.toml`, in the order of their names.
+    /// Reads the papers in `folder`, in the alphabetical order of their names. Each folder in `folder` that has a
+    /// `paper.toml` is a paper.
     ///
     /// # Errors
-    /// If a folder or a file cannot be read, or a file is wrong.
+    /// If a folder or a file cannot be read, or if a file is wrong.
     pub fn read_all(folder: &Path) -> Result<Vec<Self>, Error> {
         let mut papers = Vec::new();
         for path in entries(folder)? {
@@ -111,11 +112,12 @@ impl Paper {
         Ok(papers)
     }
 
-    /// The paper `name`, from the files of its folder: `paper.toml`, `claims.toml`, `words.toml`, and an
-    /// experiment in each other `.toml` file.
+    /// Parses the paper `name` from the names and texts of the files in its folder: `paper.toml`, `claims.toml`
+    /// and `words.toml`. Each other `.toml` file is an experiment.
     ///
     /// # Errors
-    /// If a file is wrong, or if a claim names an experiment, or `words.toml` a claim, that does not exist.
+    /// If a file is wrong, if a claim names an experiment that does not exist, or if `words.toml` names a claim
+    /// that does not exist.
     pub fn parse(name: &str, mut files: Vec<(String, String)>) -> Result<Self, Error> {
         files.sort();
         let origin = |file: &str| format!("experiments/{name}/{file}");
@@ -197,7 +199,7 @@ impl Paper {
         &self.head.source
     }
 
-    /// What the paper's scheme does and how it was measured.
+    /// How the scheme of the paper works, and how the authors measured it.
     #[must_use]
     pub fn about(&self) -> &str {
         self.head.about.trim()
@@ -209,7 +211,7 @@ impl Paper {
         self.head.own
     }
 
-    /// The kind of `claim`.
+    /// The kind of `claim`: the one in `claims.toml`, or the default.
     pub(super) fn kind_of(&self, claim: &Claim) -> Kind {
         match (claim.check.check, claim.kind) {
             (Check::Arithmetic, _) => Kind::Consistency,
@@ -226,7 +228,8 @@ impl Paper {
         self.claims.iter().filter(over).count()
     }
 
-    /// Whether a claim can use the run `cell`: its variant is the base or a compared one, or a formula names it.
+    /// Whether the run `cell` can be needed to evaluate a claim in the base run. This is so if the variant of the
+    /// run is the base or one of those that the study compares, or if a formula contains the name of the variant.
     pub(super) fn needs_variant(&self, study: &Study, cell: &Cell) -> bool {
         let name = cell.labels.get("variant").map_or(BASE, String::as_str);
         let variant = study.variants().find(|variant| variant.name == name);
@@ -244,7 +247,7 @@ impl Paper {
     }
 }
 
-/// The paths in `folder`, in the order of their names.
+/// The paths in `folder`, in alphabetical order.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let wrong = |error| unreadable(folder, &error);
     let mut paths = Vec::new();
@@ -270,7 +273,8 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Error {
     Error::argument("experiments", what)
 }
 
-/// The traces that the experiments of the library name. None of them is found yet.
+/// Reads the list of the traces that the experiments of the library name. The files of the traces are not known
+/// yet.
 ///
 /// # Errors
 /// If the list is wrong.
@@ -278,7 +282,7 @@ pub fn shipped_traces() -> Result<Traces, Error> {
     Traces::parse(shipped_text("traces.toml"), "experiments/traces.toml")
 }
 
-/// The text of a file that is part of the library, by its path in the folder of experiments; empty if there is no
+/// The text of the file `name` in the folder of experiments that is part of the library; empty if there is no
 /// such file.
 pub(super) fn shipped_text(name: &str) -> &'static str {
     let file = SHIPPED.get_file(name);

@@ -1,4 +1,4 @@
-//! The runs on which a claim was measured, and the commands that make them again.
+//! Describes the runs that a claim uses, and the commands that repeat these runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,21 +8,23 @@ use crate::shown::short;
 use crate::{BASE, InputFacts, Scale, Study};
 use destage_base::parameter::read_bytes;
 
-/// The runs that a claim uses in the base run: under the paper's own settings and with the first seed.
+/// The description of the runs that a claim uses with the settings of the paper and the first seed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ran {
-    /// The experiment of the runs; `None` if the claim uses no runs.
+    /// The name of the experiment that contains the runs; `None` if the claim uses no runs.
     pub experiment: Option<String>,
-    /// The inputs and their relations to the paper, in words.
+    /// The inputs of the runs and their relations to the paper, in words.
     pub on: String,
-    /// The inputs, each with its name in the experiment.
+    /// The inputs of the runs, each with its name in the study file.
     pub inputs: BTreeMap<InputFacts, String>,
-    /// The number of runs and the values of each axis: `2 runs: input uniform; buffer lru, fab; seed 1`. Empty
-    /// without runs.
+    /// The number of runs, and their values on each axis: `2 runs: input uniform; buffer lru, fab; seed 1`. Empty
+    /// if the claim uses no runs.
     pub runs: String,
-    /// The scale of the runs, and how to make them at the other scale, in sentences. Empty without runs.
+    /// The scale of the runs, and how to execute them at the other scale, in sentences. Empty if the claim uses
+    /// no runs.
     pub scale: String,
-    /// Commands that make the runs again. DIR and FILE are placeholders for the paths of traces.
+    /// The commands that repeat the runs. In a command, DIR stands for the path of a folder of traces, and FILE
+    /// for the path of a trace.
     pub commands: Vec<Command>,
 }
 
@@ -31,34 +33,38 @@ pub struct Ran {
 pub struct Command {
     /// The command as users type it.
     pub command: String,
-    /// What the command does, in the third person.
+    /// The effect of the command, as a clause without its subject: `reads the trace, ...`.
     pub does: String,
 }
 
-/// The first axes in a list of runs; further axes of a study follow, and the seed is last.
+/// The order of the axes in a description of runs: first these axes, then parameters that a grid varies, and last
+/// the seed.
 const FIRST: [&str; 5] = ["input", "variant", "buffer", "size", "ftl"];
 const LAST: &str = "seed";
 
-/// Axes that have no effect on statistics of a trace.
+/// The axes that have no effect on statistics of a trace.
 const UNUSED: [&str; 3] = ["buffer", "size", "ftl"];
 
-/// Parameters that are shown with a scheme or layer that has them: the axis, the parameter, and the words before
-/// and after its value.
+/// Parameters whose values are shown behind the name of a scheme or layer. Each entry has the axis, the
+/// parameter, and the texts before and after the value.
 const TOLD: [(&str, &str, [&str; 2]); 3] = [
     ("buffer", "buffer.alpha", ["alpha ", ""]),
     ("buffer", "buffer.ways", ["ways ", ""]),
     ("ftl", "ftl.log_blocks", ["", " log blocks"]),
 ];
 
-/// An open rule of a paper: the scheme or layer, and the dotted name of the parameter.
+/// An open rule of a paper: the kind of the scheme or layer, and the dotted name of the parameter that selects
+/// the interpretation.
 pub(super) type OpenRule = (String, String);
 
-/// The scheme without a buffer, which has no size.
+/// The name of the scheme without a buffer. A run with this scheme has no buffer size.
 const NONE: &str = "nocache";
 
-/// The number of `runs` of `study`, and the values of each axis in the order of the study. Sizes are in ascending
-/// order, with those of the paper if these are different. If the runs are no full cross product of their axes,
-/// they are described in groups that are. Each scheme or layer is shown with the values of its open `rules`.
+/// Describes `runs` of `study`: their number, and their values on each axis. The values are in the order in which
+/// the study has them; only sizes are in ascending order. If the paper's buffers have other sizes, those follow.
+/// Each scheme or layer is followed by the values that select the interpretations of its open `rules`. If the
+/// runs are not the full cross product of their values, the runs are divided into groups that are full cross
+/// products, and the differences between the groups are described.
 pub(super) fn listed(
     study: &Study,
     rows: &Rows,
@@ -72,11 +78,11 @@ pub(super) fn listed(
         let place = FIRST.iter().position(|name| *name == axis.as_str());
         (*axis == LAST, place.unwrap_or(FIRST.len()))
     };
-    // Runs may have different axes, because a scheme may have parameters that others do not have.
+    // Runs can have different axes, because two grids of a study can vary different parameters.
     let axes: BTreeSet<_> = runs.iter().flat_map(BTreeMap::keys).collect();
     let mut axes: Vec<_> = axes.into_iter().collect();
     axes.sort_by_key(place);
-    // The base variant is named only if other variants occur, too.
+    // If all runs have the variant `base`, the variant is not shown.
     let is_own = |run: &Context| run.get("variant").is_some_and(|name| name == BASE);
     if runs.iter().all(is_own) {
         axes.retain(|axis| *axis != "variant");
@@ -97,7 +103,7 @@ pub(super) fn listed(
         }
         false => load(rows, runs),
     };
-    // What all groups have in common is said only once.
+    // Values that all groups have in common are shown only once.
     let is_common = |said: &&String| groups.iter().all(|group| group.contains(said));
     let (common, own): (Vec<_>, Vec<_>) = groups
         .first()
@@ -126,7 +132,7 @@ pub(super) fn listed(
     )
 }
 
-/// The differences between groups, as a part of a sentence: `a, others b, and others c`.
+/// Joins the descriptions of groups of runs to a clause: `a, others b, and others c`.
 fn several(groups: &[String]) -> String {
     match groups {
         [front @ .., last] if !front.is_empty() => {
@@ -136,7 +142,7 @@ fn several(groups: &[String]) -> String {
     }
 }
 
-/// Whether `runs` are only statistics of a trace, without a buffer or flash.
+/// Whether the results of `runs` are only statistics of a trace, without a simulation.
 fn is_of_trace(rows: &Rows, runs: &BTreeSet<Context>) -> bool {
     let mut of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
     of_runs.all(|row| {
@@ -148,12 +154,12 @@ fn is_of_trace(rows: &Rows, runs: &BTreeSet<Context>) -> bool {
     })
 }
 
-/// The dies, the page size and the arrivals of `runs`, each after a semicolon; empty if the runs do not record
-/// them.
+/// Describes the number of dies, the page size, and how requests arrive in `runs`. Each description follows a
+/// semicolon, and is omitted if the results do not contain the parameters.
 fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
     let of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
     let (without, with): (Vec<_>, Vec<_>) = of_runs.partition(|row| row.is("ftl", "none"));
-    // Without flash, no request takes time.
+    // Without flash, no request takes time, so how requests arrive is not described.
     if with.is_empty() && !without.is_empty() {
         return "; no flash below the buffer, so times play no part".to_owned();
     }
@@ -194,7 +200,7 @@ fn load(rows: &Rows, runs: &BTreeSet<Context>) -> String {
     }
 }
 
-/// The value of `parameter`, if all `rows` have the same and it is not an axis.
+/// The value of `parameter` if it is the same in all `rows` and no grid varies the parameter; otherwise `None`.
 fn only(rows: &[&Row], parameter: &str) -> Option<String> {
     if rows.iter().any(|row| row.labels.contains_key(parameter)) {
         return None;
@@ -209,15 +215,16 @@ fn only(rows: &[&Row], parameter: &str) -> Option<String> {
     }
 }
 
-/// The name of `parameter` without its section.
+/// The name of `parameter` without the section: `alpha` for `buffer.alpha`.
 pub(super) fn without_section(parameter: &str) -> &str {
     parameter
         .rsplit_once('.')
         .map_or(parameter, |(_, name)| name)
 }
 
-/// `value` of `axis`, followed in brackets by the values of its parameters in [`TOLD`] and of its open `rules`. A
-/// parameter is left out if `value` itself sets it, if it is an axis, or if it differs between `runs`.
+/// `value`, which is a label of `axis`, followed by values of parameters in brackets. The parameters are those in
+/// [`TOLD`] and those of the open `rules`. A parameter is omitted if `value` sets it, if a grid varies it, or if
+/// it has different values in `runs`.
 fn told(
     (rows, rules): (&Rows, &[OpenRule]),
     runs: &BTreeSet<Context>,
@@ -250,16 +257,18 @@ fn told(
     }
 }
 
-/// Whether a run has no buffer.
+/// Whether `run` has no buffer.
 fn is_none(run: &Context) -> bool {
     run.get("buffer").is_some_and(|scheme| scheme == NONE)
 }
 
-/// Divides `runs`, by the values of one of `axes`, into the fewest groups that are full cross products of their
-/// axes. All runs are one group if there is no such division.
+/// Divides `runs` into groups that are full cross products of their values on `axes`. The runs are divided by
+/// their values on a single axis. The function chooses the axis that gives the fewest groups. If no axis gives
+/// such groups, all runs are one group.
 fn groups(axes: &[&String], runs: &BTreeSet<Context>) -> Vec<BTreeSet<Context>> {
     let is_whole = |group: &BTreeSet<Context>| {
-        // Runs without a buffer have no size, so they are counted separately.
+        // Runs without a buffer have no buffer size, so a cross product is tested separately for runs without and
+        // with a buffer.
         let (none, some): (Vec<_>, Vec<_>) = group.iter().partition(|run| is_none(run));
         [none, some].iter().all(|part| {
             let counts = axes.iter().map(|axis| {
@@ -273,7 +282,7 @@ fn groups(axes: &[&String], runs: &BTreeSet<Context>) -> Vec<BTreeSet<Context>> 
         return vec![runs.clone()];
     }
     let by = |axis: &&String| {
-        // Values that occur with the same values of all other axes are one group.
+        // Two values of `axis` are in one group if their runs have the same labels on all other axes.
         let mut rest: BTreeMap<BTreeSet<Context>, BTreeSet<Context>> = BTreeMap::new();
         let values: BTreeSet<_> = runs.iter().map(|run| run.get(*axis)).collect();
         for value in values {
@@ -295,7 +304,7 @@ fn groups(axes: &[&String], runs: &BTreeSet<Context>) -> Vec<BTreeSet<Context>> 
     fewest.unwrap_or_else(|| vec![runs.clone()])
 }
 
-/// A text for each of `axes`, with its values in `runs`.
+/// A text for each of `axes` with the values that `runs` have on it.
 fn axes_of(
     study: &Study,
     (rows, rules): (&Rows, &[OpenRule]),
@@ -347,7 +356,7 @@ fn axes_of(
     axes.iter().filter_map(values).collect()
 }
 
-/// The scale at which `runs` of `study` were made, and how to make them at the other scale.
+/// Describes the scale at which `runs` of `study` were executed, and how to execute them at the other scale.
 pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> String {
     let inputs: BTreeSet<_> = runs.iter().filter_map(|run| run.get("input")).collect();
     let cut = inputs
@@ -373,8 +382,8 @@ pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> S
     }
 }
 
-/// The factor by which the paper's buffers are larger; `None` if it is not declared, or not the same, for all
-/// inputs of `runs`.
+/// The paper's buffer size divided by the buffer size of `runs`. `None` if the study declares no such factor for
+/// an input of `runs`, or different factors for two inputs.
 pub(super) fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<u64> {
     let mut all = runs
         .iter()
@@ -383,9 +392,9 @@ pub(super) fn shrunk(study: &Study, runs: &BTreeSet<Context>) -> Option<u64> {
     all.all(|times| times == Some(first)).then_some(first)
 }
 
-/// The commands that make the runs of `experiment` of `paper` again at `scale`. The runs read `inputs`, or need
-/// the trace `missing`. If the paper has open rules (`has_rules`), a second command tries all their combinations,
-/// for all claims of the paper.
+/// The commands that repeat the runs of `experiment` of `paper` at `scale`. The runs have the inputs `inputs`, or
+/// cannot be executed because the trace `missing` was not found. If the paper has open rules (`has_rules`), a
+/// second command judges all claims of the paper under every combination of their interpretations.
 pub(super) fn commands(
     paper: &str,
     experiment: &str,
@@ -486,7 +495,8 @@ mod tests {
             let runs = of.iter().map(|index| all[*index].clone()).collect();
             listed(&study(shrunk), &rows, &[], &runs)
         };
-        // Sizes are in ascending order, whatever the order of the runs; the scheme without a buffer has no size.
+        // Sizes are shown in ascending order, although the runs have another order. No size is shown for the
+        // scheme without a buffer.
         for (of, said) in [
             (
                 &[0, 1][..],
@@ -508,7 +518,7 @@ mod tests {
         ] {
             assert_eq!(listed(of, ""), said);
         }
-        // These two runs are no full cross product, so they are described in two groups.
+        // These two runs are not a full cross product of their values, so the description has two groups.
         assert_eq!(
             listed(&[0, 2], ""),
             "2 runs: input made; buffer lru; seed 1; open loop (requests come at their own times); some runs have variant base with size 128 MiB, and others variant slow with size 8 MiB"
@@ -519,7 +529,8 @@ mod tests {
         );
     }
 
-    /// The description of runs has the parameters that matter for a scheme or layer, and how requests arrive.
+    /// The description of runs contains the parameters of a scheme or layer in `TOLD` and in `rules`, and how
+    /// requests arrive.
     #[test]
     fn settings_that_matter_stand_beside_a_scheme() {
         let study = Study::parse(

@@ -1,4 +1,6 @@
-//! Rules that a paper leaves open: every combination of their readings is tried on all claims of the paper.
+//! Rules that a paper leaves open. Each rule has several interpretations, which the code calls readings. All
+//! claims of the paper are evaluated under every combination of interpretations of the open rules. The default
+//! combination is the one of the base run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,31 +12,32 @@ use super::ran::OpenRule;
 use super::reason::turned_to;
 use crate::product;
 
-/// The claims of a paper under each combination of readings of the open rules.
+/// The results of the claims of a paper under each combination of interpretations of its open rules.
 #[derive(Clone, Debug)]
 pub struct Readings {
-    /// The rules that are left open.
+    /// The rules that the paper leaves open.
     pub rules: Vec<Rule>,
-    /// The combinations; the first one is the default.
+    /// All combinations of interpretations. The first one is the default.
     pub combinations: Vec<Combination>,
 }
 
 /// A rule that the paper leaves open.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// The dotted name of the parameter that chooses the rule.
+    /// The dotted name of the parameter that selects the interpretation.
     pub parameter: String,
-    /// The scheme or layer that has the rule.
+    /// The kind of the scheme or layer that has the rule.
     pub(super) of: String,
-    /// The meaning of the values, in a sentence.
+    /// The meaning of the values of the parameter, in a sentence.
     pub about: String,
-    /// The rule that each value chooses, as a part of a sentence: `every write to a block is a use of it`. Values
-    /// without a text are absent.
+    /// The interpretation that each value of the parameter selects, as a clause such as `every write to a block
+    /// is a use of it`. Values that need no explanation are absent.
     says: BTreeMap<String, String>,
 }
 
 impl Rule {
-    /// The rule that `value` chooses, and the setting in brackets.
+    /// The interpretation that `value` selects, followed by the setting in brackets; only the setting if the
+    /// interpretation has no text.
     fn with(&self, value: &str) -> String {
         let set = format!("{} = {value}", self.parameter);
         match self.says.get(value) {
@@ -43,7 +46,8 @@ impl Rule {
         }
     }
 
-    /// Returns the same as [`Rule::with`], but the brackets also contain `default`, the value in the base run.
+    /// The same text as that of [`Rule::with`], but the brackets also contain `default`, the value in the base
+    /// run.
     fn in_place_of(&self, default: &str, value: &str) -> String {
         let set = format!("{} = {value}", self.parameter);
         match self.says.get(value) {
@@ -53,22 +57,22 @@ impl Rule {
     }
 }
 
-/// One combination of readings.
+/// A combination of interpretations: one for each open rule.
 #[derive(Clone, Debug)]
 pub struct Combination {
-    /// The value of each parameter.
+    /// The value of the parameter of each rule, in the order of [`Readings::rules`].
     pub values: Vec<String>,
-    /// For each claim, whether it holds.
+    /// For each claim, by its id, whether the claim holds under this combination.
     pub claims: BTreeMap<String, bool>,
-    /// For each claim, the measured value.
+    /// For each claim, by its id, the measured value under this combination.
     pub measured: BTreeMap<String, Value>,
-    /// For each claim, the index of the first combination under which it uses exactly the same runs; the index of
-    /// this combination if there is none before.
+    /// For each claim, by its id, the index of the first combination under which the claim uses exactly the same
+    /// runs as under this one. If there is no such earlier combination, the index is that of this combination.
     pub(super) alike: BTreeMap<String, usize>,
 }
 
 impl Combination {
-    /// The number of claims that hold.
+    /// The number of claims that hold under this combination.
     #[must_use]
     pub fn held(&self) -> usize {
         self.claims.values().filter(|holds| **holds).count()
@@ -76,7 +80,7 @@ impl Combination {
 }
 
 impl Readings {
-    /// The claims that hold under some combinations only.
+    /// The ids of the claims that hold under some of the combinations, and fail under others.
     #[must_use]
     pub fn decided(&self) -> Vec<&str> {
         let Some(first) = self.combinations.first() else {
@@ -94,7 +98,8 @@ impl Readings {
             .collect()
     }
 
-    /// In how many of the tested combinations claim `id` holds; `None` if it does not depend on them.
+    /// In how many of the combinations in [`Self::tests`] the claim `id` holds; `None` if the claim holds under
+    /// all combinations or under none.
     pub(super) fn share_of(&self, id: &str) -> Option<Share> {
         if !self.decided().contains(&id) {
             return None;
@@ -107,7 +112,7 @@ impl Readings {
         })
     }
 
-    /// The scheme or layer and the parameter of each rule.
+    /// The kind of the scheme or layer, and the parameter, of each rule.
     pub(super) fn named_rules(&self) -> Vec<OpenRule> {
         let rules = self.rules.iter();
         rules
@@ -115,29 +120,31 @@ impl Readings {
             .collect()
     }
 
-    /// The measured value of claim `id` under each combination.
+    /// The measured values of the claim `id` under all combinations.
     pub(super) fn measured(&self, id: &str) -> impl Iterator<Item = &Value> {
         let id = id.to_owned();
         let all = self.combinations.iter();
         all.filter_map(move |each| each.measured.get(&id))
     }
 
-    /// The index of the first combination under which claim `id` uses the same runs as under combination `place`.
+    /// The index of the first combination under which the claim `id` uses the same runs as under the combination
+    /// with the index `place`.
     fn alike(&self, id: &str, place: usize) -> usize {
         let each = self.combinations.get(place);
         let first = each.and_then(|each| each.alike.get(id));
         first.copied().unwrap_or(place)
     }
 
-    /// The combinations that test claim `id`, the default first: each uses runs that no combination before it
-    /// uses.
+    /// The combinations that test the claim `id`, the default first. A combination is a test only if the claim
+    /// uses other runs under it than under each earlier combination.
     fn tests(&self, id: &str) -> Vec<&Combination> {
         let all = self.combinations.iter().enumerate();
         let tests = all.filter(|(place, _)| self.alike(id, *place) == *place);
         tests.map(|(_, each)| each).collect()
     }
 
-    /// The number of rules that change a run of claim `id`.
+    /// The number of rules that affect a run of the claim `id`. A rule does so if two combinations that differ
+    /// only in this rule give the claim different runs.
     fn bearing(&self, id: &str) -> usize {
         let bears = |rule: &usize| {
             let all = || self.combinations.iter().enumerate();
@@ -155,9 +162,9 @@ impl Readings {
         (0..self.rules.len()).filter(bears).count()
     }
 
-    /// The tested combinations of claim `id` other than the default, and their rules, as a part of a sentence:
+    /// The combinations that test the claim `id`, except the default, and the number of their rules, as a phrase:
     /// `each of the 15 other combinations of the 4 rules that the paper leaves open`. `None` if only the default
-    /// was tested.
+    /// tests the claim.
     pub(super) fn others(&self, id: &str) -> Option<String> {
         self.combinations.first()?.claims.get(id)?;
         let rules = self.of_rules(id);
@@ -168,7 +175,7 @@ impl Readings {
         }
     }
 
-    /// The rules that change a run of claim `id`, in words, with the number of all rules.
+    /// A phrase with the number of rules that affect a run of the claim `id`, and the number of all rules.
     fn of_rules(&self, id: &str) -> String {
         let (bearing, all) = (self.bearing(id), self.rules.len());
         match bearing == all {
@@ -177,8 +184,7 @@ impl Readings {
         }
     }
 
-    /// A sentence that `count` of the rules cannot change the verdict on a claim, because they change none of its
-    /// runs.
+    /// A sentence that `count` of the rules affect no run of a claim, and therefore cannot change its verdict.
     fn without(&self, count: usize) -> String {
         let of: BTreeSet<_> = self.rules.iter().map(|rule| rule.of.as_str()).collect();
         let of: Vec<_> = of.into_iter().collect();
@@ -197,8 +203,9 @@ impl Readings {
         }
     }
 
-    /// The rules that change whether claim `id` holds, compared with the default: those that do so alone, and
-    /// those that do so only together. `None` if the rules were not tried on the claim.
+    /// Sentences about the rules whose interpretations decide whether the claim `id` holds. The sentences name
+    /// the rules that change the default result when changed alone, and the sets of rules that change this result
+    /// only when changed together. `None` if the claim was not evaluated under the combinations.
     pub(super) fn turned(&self, id: &str) -> Option<String> {
         let first = self.combinations.first()?;
         let by_default = *first.claims.get(id)?;
@@ -248,8 +255,8 @@ impl Readings {
         Some(text)
     }
 
-    /// The smallest sets of rules that change whether claim `id` holds, the smallest first: the number of rules
-    /// in each, and their readings in words.
+    /// The sets of [`Self::turning`] for the claim `id`, in ascending order of their sizes. For each set, the
+    /// number of its rules, and the interpretations of these rules in words.
     pub(super) fn ways(&self, id: &str) -> Vec<(usize, String)> {
         let mut turning = self.turning(id);
         turning.sort_by_key(Vec::len);
@@ -257,8 +264,8 @@ impl Readings {
         ways.map(|set| (set.len(), self.named(set))).collect()
     }
 
-    /// For each of the smallest sets of rules that change whether claim `id` holds: the settings, and the
-    /// measured value.
+    /// For each of the sets of [`Self::turning`] for the claim `id`, the settings that select its
+    /// interpretations, and the measured value under them.
     pub(super) fn tried(&self, id: &str) -> Vec<(String, Value)> {
         let of = |set: &Vec<(usize, &str)>| {
             let is_set = |each: &&Combination| {
@@ -276,7 +283,8 @@ impl Readings {
         self.turning(id).iter().filter_map(of).collect()
     }
 
-    /// The rules of `set`, given by index, with their values and those of the base run, in words.
+    /// Describes the rules of `set` in words, with their values in `set` and in the base run. `set` has the index
+    /// and the value of each rule.
     fn named(&self, set: &[(usize, &str)]) -> String {
         let first = self.combinations.first();
         let with = |(index, value): &(usize, &str)| {
@@ -288,8 +296,8 @@ impl Readings {
         all.join(", and ")
     }
 
-    /// The rules that are part of any set that changes whether claim `id` holds, with the default of each, in
-    /// words.
+    /// Describes the default interpretation of each rule that is in any of the sets of [`Self::turning`] for the
+    /// claim `id`.
     pub(super) fn defaults(&self, id: &str) -> String {
         let turning = self.turning(id);
         let decisive: BTreeSet<_> = turning.iter().flatten().map(|(index, _)| *index).collect();
@@ -299,7 +307,7 @@ impl Readings {
         all.join(", and ")
     }
 
-    /// The indices of the rules for which `each` has another value than the default.
+    /// The indices of the rules for which the combination `each` has another value than the default combination.
     fn changed(&self, each: &Combination) -> Vec<usize> {
         let Some(first) = self.combinations.first() else {
             return Vec::new();
@@ -309,8 +317,10 @@ impl Readings {
         others.map(|(index, _)| index).collect()
     }
 
-    /// The smallest sets of rules that change whether claim `id` holds. Each rule is given by its index and its
-    /// value.
+    /// The minimal sets of rules whose change decides the claim `id`. If the rules of a set get the values in the
+    /// set, and all other rules keep their defaults, the claim fails although it holds by default, or holds
+    /// although it fails by default. No smaller set, with some of the same rules and values, has this effect. A
+    /// set contains the index and the value of each of its rules.
     fn turning(&self, id: &str) -> Vec<Vec<(usize, &str)>> {
         let of = |each: &Combination| each.claims.get(id).copied();
         let default = self.combinations.first().and_then(of);
@@ -334,7 +344,7 @@ impl Readings {
             .collect()
     }
 
-    /// The combinations as JSON, as in the results of `reproduce`.
+    /// The combinations in the JSON form that `destage reproduce` writes.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let combinations = self.combinations.iter().map(|each| {
@@ -346,10 +356,12 @@ impl Readings {
     }
 }
 
-/// A combination as settings for the runs that it concerns: kind, parameter, value.
+/// A combination as a list of settings. Each setting has the kind of the scheme or layer to which it applies, the
+/// parameter, and the value.
 pub(super) type Set = Vec<(String, String, String)>;
 
-/// All combinations of the open rules of `paper`, the default first; a single empty one if no rule is open.
+/// All combinations of interpretations of the open rules of `paper`, the default first. If the paper leaves no
+/// rule open, the result is a single empty combination.
 pub(super) fn combinations(paper: &Paper) -> Vec<Set> {
     let readings = &paper.head.reading;
     let axes = readings
@@ -443,8 +455,8 @@ mod tests {
         );
     }
 
-    /// A combination under which a claim uses the same runs as under an earlier one does not test the claim, and
-    /// is not counted.
+    /// If a claim uses the same runs under a combination as under an earlier one, the combination does not test
+    /// the claim, and is not counted.
     #[test]
     fn rules_that_change_no_run_are_no_test() {
         let rule = |name: &str| Rule {
@@ -453,7 +465,7 @@ mod tests {
             about: String::new(),
             says: BTreeMap::new(),
         };
-        // No rule changes a run of X, and only the second rule changes runs of Y.
+        // No rule affects a run of the claim X, and only the second rule affects runs of the claim Y.
         let combination = |place: usize, values: [&str; 2], of_y: bool| Combination {
             values: values.map(str::to_owned).to_vec(),
             claims: BTreeMap::from([("X".to_owned(), true), ("Y".to_owned(), of_y)]),

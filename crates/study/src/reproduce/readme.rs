@@ -1,4 +1,5 @@
-//! The results of a paper as the README of its folder. Its content does not depend on machine, time or commit.
+//! Writes the README of each paper and the README of all papers. Their content does not depend on the machine,
+//! the time or the commit of the program.
 
 use super::decide::OF_OWN;
 use super::glossary::GLOSSARY;
@@ -7,11 +8,11 @@ use super::reason::Why;
 use super::{ExperimentReport, Judged, PaperReport, Readings, Report, Verdict};
 use crate::figure::Figure;
 
-/// The lines around the table of all papers, by which `make reproduce` finds it.
+/// The lines before and after the table of all papers. `make reproduce` finds the table by these lines.
 const MARKS: [&str; 2] = ["<!-- verdicts -->", "<!-- /verdicts -->"];
 
 impl Report {
-    /// The README of all papers: the number of claims with each verdict, the meanings of the verdicts, the
+    /// Writes the README of all papers: the number of claims with each verdict, the meanings of the verdicts, the
     /// thresholds and the glossary.
     #[must_use]
     pub fn to_markdown(&self) -> String {
@@ -52,8 +53,9 @@ impl Report {
         text
     }
 
-    /// The table of the number of claims with each of `verdicts`: for papers, or for the folders of this project.
-    /// Empty if there are no papers, or no such folders.
+    /// A table with the number of claims for each of `verdicts`. The table has a row for each paper or, if `own`
+    /// is true, for each folder with statements of this project. The result is empty if the table would have no
+    /// rows.
     fn overview(&self, own: bool, names: [&str; 2], verdicts: &[Verdict]) -> Vec<String> {
         let head = names
             .into_iter()
@@ -78,7 +80,8 @@ impl Report {
 }
 
 impl PaperReport {
-    /// The README of the paper: verdicts, claims, open rules, and what was run, with the figures.
+    /// Writes the README of the paper: the verdicts, the claims, the open rules, the inputs, and the experiments
+    /// with their figures.
     #[must_use]
     pub fn to_markdown(&self) -> String {
         let mut text = format!(
@@ -117,7 +120,7 @@ impl PaperReport {
         text
     }
 
-    /// The scale, the inputs, and the command that makes the runs again.
+    /// A section with the scale of the runs, the command that repeats them, and a table of the inputs.
     fn inputs(&self) -> String {
         let mut text = format!(
             "The {} scale. `destage reproduce {}` does it again, with `--traces DIR` on the traces that are there.\n\n",
@@ -163,7 +166,8 @@ fn claims(all: &[Judged]) -> String {
         "because",
     ];
     let rows = all.iter().map(|claim| {
-        // The names fit the values; otherwise judging the claim would have failed.
+        // This cannot fail here: if the names did not match the values, judging the claim would have failed
+        // before.
         let [published, measured, ratio] = claim
             .values
             .shown()
@@ -187,7 +191,8 @@ fn claims(all: &[Judged]) -> String {
     table(&head.map(str::to_owned), rows)
 }
 
-/// The reasons for a verdict, what was asked, and what changes it.
+/// The text of the table cell with the reasons for a verdict: the main reason, the condition that was checked,
+/// the remarks and details, and the cases in which the result of the check changes.
 fn because(claim: &Judged) -> String {
     let Why {
         because,
@@ -196,7 +201,7 @@ fn because(claim: &Judged) -> String {
     } = &claim.why;
     let mut all: Vec<_> = because.iter().chain(folded).map(String::as_str).collect();
     let asked = (!claim.asked.is_empty()).then(|| format!("Asked: {}", claim.asked));
-    // What was asked follows the main reason and precedes all remarks.
+    // The checked condition follows the main reason, and precedes all remarks.
     if let Some(asked) = &asked {
         all.insert(all.len().min(1), asked);
     }
@@ -205,7 +210,8 @@ fn because(claim: &Judged) -> String {
     all.join(" ")
 }
 
-/// Every combination of readings, with the claims that hold under it.
+/// A section with the open rules, and a table of all combinations of their interpretations with the claims that
+/// hold under each.
 fn open_rules(readings: &Readings) -> String {
     let mut text = String::from("What the paper leaves open:\n\n");
     for Rule {
@@ -269,7 +275,8 @@ fn of_experiment(experiment: &ExperimentReport) -> String {
     text
 }
 
-/// The values of a figure as a table: the measured mean, the range over seeds in brackets, and the paper's value.
+/// The values of a figure as a table. Each cell has the mean over the seeds, the range over the seeds in
+/// brackets, and the published value.
 fn data(figure: &Figure) -> String {
     let mut head = vec![plain(&figure.x_title)];
     head.extend(figure.series.iter().map(|series| plain(&series.name)));
@@ -295,7 +302,7 @@ fn table(head: &[String], rows: impl Iterator<Item = Vec<String>>) -> String {
     text
 }
 
-/// `text` in one line, with the characters escaped that Markdown would interpret.
+/// Puts `text` in one line, and escapes the characters that have a meaning in Markdown.
 fn plain(text: &str) -> String {
     let words: Vec<_> = text.split_whitespace().collect();
     let mut line = String::new();

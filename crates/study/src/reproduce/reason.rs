@@ -1,5 +1,5 @@
-//! The reasons for a verdict, in sentences: the main reason and remarks first, then further details, what was
-//! asked, and what changes whether the claim holds.
+//! Explains a verdict in sentences. There are four kinds: the main reason with remarks, further details, the
+//! condition that the check tests, and the cases in which the result of the check differs from the base run.
 
 use std::collections::BTreeSet;
 
@@ -14,49 +14,54 @@ use crate::Role;
 use crate::shown::short;
 use destage::Error;
 
-/// A value is given in a sentence only if its text has at most this many bytes.
+/// A sentence contains a value only if the text of the value has at most this many bytes.
 const SHORT: usize = 120;
 
-/// For a claim that fails, values are given up to this length, because they alone explain why.
+/// If the claim fails, longer values are allowed, up to this number of bytes, because only the values explain why
+/// the claim fails.
 const LONG: usize = 160;
 
-/// The descriptions of settings are given in a list of at most this many.
+/// A list of settings contains their descriptions only if it has at most this many settings.
 const EXPLAINED: usize = 3;
 
-/// The name of a quantity precedes its value in brackets only up to this length, in bytes.
+/// The name of a quantity is given in brackets only if it has at most this many bytes.
 const NOUN: usize = 80;
 
-/// At most this many pairs in opposite order are given with their values.
+/// If `agree` finds more pairs in opposite order than this number, only so many pairs are given with their
+/// values.
 const PAIRS: usize = 2;
 
-/// The range over seeds is given for at most this many numbers, and only if the range of one of them, divided by
-/// its mean, is at least `WIDE`.
+/// The range over the seeds is given only if the measured value has at most this many numbers. For at least one
+/// of the numbers, the range divided by the mean also has to be at least `WIDE`.
 const FEW: usize = 8;
 const WIDE: f64 = 0.05;
 
 /// The reasons for a verdict, in paragraphs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Why {
-    /// The main reason in a sentence or two, and remarks.
+    /// The main reason in one or two sentences, followed by remarks.
     pub because: Vec<String>,
-    /// Further details: what else would have decided the verdict, in how many cases the claim holds, the range
-    /// over seeds, and whether another published number would have had the same verdict.
+    /// Further details: other cases in which the result of the check differs, the number of cases in which the
+    /// claim holds, the range over the seeds, and whether the verdict would be the same for another published
+    /// number.
     pub folded: Vec<String>,
-    /// What changes whether the claim holds, compared with the base run, of everything that was varied; a
-    /// sentence for each kind.
+    /// The cases in which the result of the check differs from the base run. There is one text for seeds and
+    /// settings, one for open rules, and for a failed claim one for other conditions.
     pub turned: Vec<String>,
 }
 
-/// What decides the verdict on an under-determined claim.
+/// The reason why a claim is under-determined: the case in which the result of the check differs from the base
+/// run.
 enum Decisive<'o> {
-    /// Another seed or setting.
+    /// Another seed, or an unpublished setting.
     Beside(&'o Other),
-    /// Rules: how many change the claim together, and each choice of that many rules that does so, in words.
+    /// Open rules: the smallest number of rules that have to change together, and all choices of that many rules,
+    /// in words.
     Rules(usize, Vec<String>),
 }
 
 impl Case<'_> {
-    /// The reasons for the verdict: the main reason first, and details in `folded`.
+    /// Explains the verdict in `outcome`.
     pub(super) fn reason(&self, outcome: &Outcome) -> Why {
         let mut because = vec![self.why(outcome)];
         let mut folded = Vec::new();
@@ -88,7 +93,7 @@ impl Case<'_> {
         }
     }
 
-    /// The main reason for the verdict.
+    /// The main reason for the verdict, in one or two sentences.
     fn why(&self, outcome: &Outcome) -> String {
         let Outcome {
             first,
@@ -164,8 +169,9 @@ impl Case<'_> {
         }
     }
 
-    /// A text in brackets with two numbers: the one that follows from the paper's other numbers (`figures`), and
-    /// the one that the paper prints, if it is short enough. Empty without `figures`.
+    /// A text in brackets about the consistency of published numbers. The text contains `figures`, which was
+    /// computed from other published numbers, and the number that the paper prints, if this is short enough. The
+    /// text is empty if `figures` is `None`.
     fn followed(&self, figures: Option<String>) -> String {
         let printed = self.printed();
         figures.map_or(String::new(), |value| match printed {
@@ -176,21 +182,21 @@ impl Case<'_> {
         })
     }
 
-    /// The published value, with the names and the unit of its parts; `None` if it has anything but numbers, or
-    /// is too long for a sentence.
+    /// The published value as text, with the names of its elements and the unit. `None` if the value contains
+    /// anything other than numbers, or if the text is too long for a sentence.
     fn printed(&self) -> Option<String> {
         let published = self.published();
         let text = in_commas(&self.named(&published)?);
         (has_numbers_alone(&published) && (1..=SHORT).contains(&text.len())).then_some(text)
     }
 
-    /// The relation of the base run's input to the paper, and its name:
-    /// `on a real relative of the paper's trace, financial1-asu9`.
+    /// The relation of the inputs of the base run to the paper, and the names of these inputs: `on a real
+    /// relative of the paper's trace, financial1-asu9`.
     fn evidence_on(&self, outcome: &Outcome) -> String {
         let role = outcome.evidence.role;
         let inputs = outcome.first.inputs.iter();
         let of_role = inputs.filter(|input| input.role == role);
-        // The parameters of a workload are left out here; they are given with the inputs.
+        // The parameters of a workload are omitted here, because the list of inputs shows them.
         let plain = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
         let names: BTreeSet<_> = of_role.map(|input| plain(&input.name)).collect();
         let names: Vec<_> = names.into_iter().collect();
@@ -213,8 +219,9 @@ impl Case<'_> {
         }
     }
 
-    /// A sentence that what is measured in `tried` has the published direction. `effect` is the smallest ratio of
-    /// measured to published value.
+    /// A sentence that the measured value in `tried` has the sign of the published value. The sentence also
+    /// contains `effect`, the smallest ratio of a measured value to its published value. `and` is the conjunction
+    /// before the ratio, and `on` names the inputs.
     fn sized(&self, tried: &Tried, effect: f64, and: &str, on: &str) -> String {
         let least = self.thresholds.effect_share;
         let effect = short(&json!(effect));
@@ -234,8 +241,9 @@ impl Case<'_> {
         )
     }
 
-    /// Whether the claim holds in `tried`, with the measured number, or with the traces, sizes or settings for
-    /// which it does: `Measured is 12 %: it holds`, `It fails for 1 of the 5 sizes of the buffer (32 MiB: 12 %)`.
+    /// A clause that says whether the claim holds in `tried`. The clause contains the measured number, or the
+    /// cases of the claim's `each` that fail: `Measured is 12 %: it holds`, `It fails for 1 of the 5 sizes of the
+    /// buffer (32 MiB: 12 %)`.
     fn state(&self, tried: &Tried) -> String {
         let does = spoken(tried.holds);
         let is_one =
@@ -245,8 +253,8 @@ impl Case<'_> {
             (None, Some(value)) if is_one && !value.contains(", ") => {
                 format!("Measured is {value}: it {does}")
             }
-            // If the claim fails, the measured values in the table do not show why, so they are given here. If it
-            // holds, they are as asked.
+            // The measured values are given only if the claim fails, because the values show the reason. If the
+            // claim holds, all values satisfy the condition.
             (None, figures) if !tried.holds => {
                 format!(
                     "It {does}{}",
@@ -257,8 +265,8 @@ impl Case<'_> {
         }
     }
 
-    /// The condition that was asked, as the rest of a sentence: `, since each is below 0`. Empty if it is too
-    /// long.
+    /// The condition that the check tests, as the end of a sentence: `, since each is below 0`. Empty if the text
+    /// is too long.
     fn since(&self, tried: &Tried) -> String {
         let asks = self.said(|words| &words.asks).unwrap_or_default();
         let is_one = tried.measured.is_number() && self.claim.holds.is_none();
@@ -273,7 +281,8 @@ impl Case<'_> {
         }
     }
 
-    /// The parts that make the claim fail in `tried`, in brackets; `None` if they cannot be determined.
+    /// The elements of the measured value that make the claim fail in `tried`, in brackets; `None` if these
+    /// elements cannot be determined.
     fn fault(&self, tried: &Tried) -> Option<String> {
         let (index, pairs) = tried.failed.first_key_value()?;
         let value = match self.claim.each.is_empty() {
@@ -284,8 +293,8 @@ impl Case<'_> {
         Some(format!(" ({said})"))
     }
 
-    /// The `pairs` of parts of `value` that are in opposite order, each with its values:
-    /// `FAB against CLC: evictions 3 and 2, pages 5 and 4`.
+    /// The `pairs` of elements that are in opposite order in the lists of `value`. Each pair is given with its
+    /// names and values: `FAB against CLC: evictions 3 and 2, pages 5 and 4`.
     fn opposed(&self, value: &Value, pairs: &[[usize; 2]]) -> Option<String> {
         let [lists, names] = self.words?.labels.as_slice() else {
             return None;
@@ -309,8 +318,8 @@ impl Case<'_> {
         (!named.is_empty()).then(|| format!("{named}{rest}"))
     }
 
-    /// The names of the `pairs` of parts: `FAB against CLC`. `None` if `pairs` is empty or its parts have no
-    /// names.
+    /// The names of the `pairs` of elements: `FAB against CLC`. `None` if `pairs` is empty or the elements have
+    /// no names.
     fn pairs(&self, pairs: &[[usize; 2]]) -> Option<String> {
         let [_, names] = self.words?.labels.as_slice() else {
             return None;
@@ -320,7 +329,8 @@ impl Case<'_> {
         (!named.is_empty()).then(|| listed(&named))
     }
 
-    /// The parts of `value` that differ from the published ones, for a check that compares part by part.
+    /// The elements of `value` that fail the check, each with its published value; `None` if the check does not
+    /// compare each element with a published value.
     fn apart(&self, value: &Value) -> Option<String> {
         let words = self.words?;
         let [names] = words.labels.as_slice() else {
@@ -346,8 +356,8 @@ impl Case<'_> {
         (!apart.is_empty()).then(|| format!("measured {}", apart.join("; ")))
     }
 
-    /// Whether the claim holds in `tried`, followed in brackets by the measured value, or by the cases in which
-    /// it does.
+    /// A clause that says whether the claim holds in `tried`, followed by the measured value in brackets, or by
+    /// the cases of the claim's `each` that hold or fail.
     fn outcome_in(&self, tried: &Tried) -> String {
         let does = spoken(tried.holds);
         match self.of_each(tried) {
@@ -360,8 +370,7 @@ impl Case<'_> {
         }
     }
 
-    /// The measured value in `tried`. If the claim is checked for its sign or between two values, the published
-    /// value follows.
+    /// The measured value in `tried`. For the checks `sign` and `between`, the published value follows.
     fn beside_printed(&self, tried: &Tried) -> Option<String> {
         let measured = self.measured(tried)?;
         let is_compared = matches!(self.claim.check.check, Check::Sign | Check::Between);
@@ -372,12 +381,12 @@ impl Case<'_> {
         })
     }
 
-    /// For which of its traces, sizes or settings the claim holds or fails in `tried`; `None` if there is only
-    /// one.
+    /// The cases of the claim's `each`, such as traces or sizes, that hold or fail in `tried`; `None` if there
+    /// are fewer than two cases.
     fn of_each(&self, tried: &Tried) -> Option<String> {
         let names = self.names(tried).filter(|names| names.len() > 1)?;
         let things = match self.words {
-            // Cases with their own names are not called by the names of their axes.
+            // If `words.toml` has names for the cases, the axes of the cases are not mentioned.
             Some(words) if !words.each.is_empty() => format!("{} cases", names.len()),
             _ => each_things(self.claim),
         };
@@ -389,7 +398,8 @@ impl Case<'_> {
         let of = |(index, pairs): (&usize, &Vec<[usize; 2]>)| {
             let name = names.get(*index).cloned().unwrap_or_default();
             let value = tried.measured.get(*index);
-            // If all cases fail, the values are given only for the first one.
+            // The values of pairs in opposite order are given only for the first case that fails. For the other
+            // cases, only the names of the pairs are given.
             let opposed = match Some(index) == tried.failed.keys().next() {
                 true => value.and_then(|value| self.opposed(value, pairs)),
                 false => self.pairs(pairs),
@@ -397,7 +407,8 @@ impl Case<'_> {
             if let Some(opposed) = opposed {
                 return format!("{name}: {opposed}");
             }
-            // The names fit the values; otherwise judging the claim would have failed.
+            // This cannot fail here: if the names did not match the values, judging the claim would have failed
+            // before.
             let value = value
                 .map(|value| labelled(&ranged(value, words.range), &words.labels, &words.unit));
             match in_commas(&value.and_then(Result::ok).unwrap_or_default()) {
@@ -411,26 +422,27 @@ impl Case<'_> {
             false => failed.to_string(),
         };
         let listed = listed.join("; ");
-        // If all cases fail and their values are too long for a sentence, only their names are given.
+        // If all cases fail and the text with their values is too long for a sentence, only the names of the
+        // cases are given.
         Some(match failed == names.len() && listed.len() > 2 * LONG {
             true => format!("for {of_all} of the {things}{}", bracketed(&names)),
             false => format!("for {of_all} of the {things} ({listed})"),
         })
     }
 
-    /// The measured value in `tried`, with the names and the unit of its parts; `None` if it has anything but
-    /// numbers, or is too long for a sentence.
+    /// The measured value in `tried` as text, with the names of its elements and the unit. `None` if the value
+    /// contains anything other than numbers, or if the text is too long for a sentence.
     pub(super) fn measured(&self, tried: &Tried) -> Option<String> {
         let text = self.in_full(tried)?;
         let most = if tried.holds { SHORT } else { LONG };
         (has_numbers_alone(&tried.measured) && (1..=most).contains(&text.len())).then_some(text)
     }
 
-    /// The measured value in `tried`, with the names and the unit of its parts, whatever its length.
+    /// The measured value in `tried` as text of any length, with the names of its elements and the unit.
     pub(super) fn in_full(&self, tried: &Tried) -> Option<String> {
         let words = self.words.cloned().unwrap_or_default();
         let (value, each) = match self.names(tried) {
-            // A single case needs no name.
+            // If the claim has only one case, the case is not named.
             Some(names) if names.len() == 1 => (tried.measured.get(0)?, None),
             names => (&tried.measured, names),
         };
@@ -439,8 +451,8 @@ impl Case<'_> {
         Some(in_commas(&text))
     }
 
-    /// The range and the mean over seeds of the measured value; `None` if it has many numbers, or if none of them
-    /// varies much.
+    /// A sentence with the range and the mean of each measured number over the seeds; `None` if there are more
+    /// than [`FEW`] numbers, or if no number has a range of at least [`WIDE`] times its mean.
     fn over_seeds(&self, outcome: &Outcome) -> Option<String> {
         let seeds = outcome.others.iter().filter(|other| other.is_seed);
         let mut all = vec![&outcome.first.measured];
@@ -456,8 +468,8 @@ impl Case<'_> {
         Some(format!("Over the {} seeds: {text}.", all.len()))
     }
 
-    /// Everything that was varied without changing whether the claim holds, as a part of a sentence; `None` if
-    /// nothing was varied.
+    /// A phrase that lists the varied seeds, settings and open rules, for a claim whose result is the same under
+    /// all of them; `None` if nothing was varied.
     fn everything(&self, others: &[Other]) -> Option<String> {
         let mut all = Vec::new();
         if !others.is_empty() {
@@ -472,8 +484,8 @@ impl Case<'_> {
         (!all.is_empty()).then(|| all.join(", and "))
     }
 
-    /// The main reason for the verdict on an under-determined claim: the one thing that decides, and what the
-    /// claim does without and with it.
+    /// The main reason why a claim is under-determined: the seed, the setting or the rules on which the result
+    /// depends, and the results of the check in the base run and with the other seed, setting or interpretation.
     fn open(&self, outcome: &Outcome) -> String {
         let base = spoken(outcome.first.holds);
         let does = spoken(!outcome.first.holds);
@@ -526,8 +538,8 @@ impl Case<'_> {
         }
     }
 
-    /// The seeds and settings for which the required share of the published size is measured although the base
-    /// run has less, or is not measured although the base run has it.
+    /// If the base run reaches the required share of the published size, the seeds and settings that do not reach
+    /// it. If the base run does not reach this share, the seeds and settings that do.
     fn sized_otherwise<'o>(&self, outcome: &'o Outcome) -> Vec<&'o Other> {
         let least = self.thresholds.effect_share;
         let is_enough = |tried: &Tried| self.effect(&tried.measured).is_some_and(|it| it >= least);
@@ -537,7 +549,8 @@ impl Case<'_> {
             .collect()
     }
 
-    /// A sentence that the size, but not the direction, depends on what the paper does not say.
+    /// A sentence for a claim whose sign is the published one in all cases, but whose size is large enough in
+    /// some cases only.
     fn unlasting(&self, outcome: &Outcome) -> String {
         let with = match self.sized_otherwise(outcome).as_slice() {
             [] => "with another reading of the rules that it leaves open".to_owned(),
@@ -549,8 +562,8 @@ impl Case<'_> {
         )
     }
 
-    /// If the base run has too little of the published size: the seeds and settings with which enough of it is
-    /// measured.
+    /// A sentence for a claim whose size is too small in the base run. The sentence names the seeds and settings
+    /// with which the size is large enough; `None` if there are none.
     fn large_enough(&self, outcome: &Outcome) -> Option<String> {
         let others = self.sized_otherwise(outcome);
         (!others.is_empty()).then(|| {
@@ -561,7 +574,8 @@ impl Case<'_> {
         })
     }
 
-    /// The first thing that decides an under-determined claim: a seed or setting before rules.
+    /// The reason why a claim is under-determined. If both another seed or setting and open rules change the
+    /// result of the check, it is the seed or setting.
     fn decisive<'o>(&self, outcome: &'o Outcome) -> Option<Decisive<'o>> {
         let turns = |other: &&Other| other.tried.holds != outcome.first.holds;
         let of_share = is_split(&outcome.evidence.share);
@@ -575,7 +589,8 @@ impl Case<'_> {
         })
     }
 
-    /// Whether the setting `name` changes only the workload, which makes another stand-in.
+    /// Whether the setting `name` changes only parameters of the workload. The input is then another stand-in for
+    /// the same trace.
     fn is_input(&self, name: &str) -> bool {
         let variant = self
             .over
@@ -587,7 +602,8 @@ impl Case<'_> {
         })
     }
 
-    /// The description of what decides, the result with it, the result in the base run, and what was fitted.
+    /// Remarks on an under-determined claim: a description of the seed, setting or rules on which the result
+    /// depends, the results with them and in the base run, and the fitted parameters.
     fn there(&self, outcome: &Outcome) -> Vec<String> {
         let told = |tried: &Tried| {
             let asked = match tried.holds {
@@ -598,7 +614,7 @@ impl Case<'_> {
         };
         let first = told(&outcome.first);
         let in_base = match &first {
-            // A text without values would only repeat the first sentence.
+            // Without values, this text would only repeat the main reason.
             bare if bare.len() <= "it holds".len() => String::new(),
             told => format!(" In the base run {told}."),
         };
@@ -640,7 +656,7 @@ impl Case<'_> {
             }
             None => return all,
         }
-        // The name of the quantity is given only once.
+        // Only the first value is preceded by the name of the quantity.
         if let (Some(noun), Some(text)) = (self.noun(), all.first_mut()) {
             *text = text.replacen("(measured ", &format!("({noun}: "), 1);
         }
@@ -653,7 +669,8 @@ impl Case<'_> {
         all
     }
 
-    /// `asks`, followed in brackets by the name of the measured quantity if `asks` itself does not name it.
+    /// Returns `asks`. If `asks` begins with a pronoun and does not name the measured quantity, the name of the
+    /// quantity follows in brackets.
     fn with_noun(&self, asks: &str) -> String {
         let has_none = ["each ", "it ", "both "]
             .iter()
@@ -664,14 +681,16 @@ impl Case<'_> {
         }
     }
 
-    /// The name of the measured quantity, without its explanation; `None` if it is too long for a bracket.
+    /// The name of the measured quantity, without the explanation after a colon or semicolon; `None` if the name
+    /// is too long.
     fn noun(&self) -> Option<String> {
         let quantity = self.said(|words| &words.quantity).ok()?;
         let head = quantity.split([':', ';']).next().unwrap_or_default();
         (1..=NOUN).contains(&head.len()).then(|| head.to_owned())
     }
 
-    /// Everything else that changes whether the claim holds, besides the thing that decides.
+    /// Sentences about the other seeds, settings and rules that also change the result of the check, for an
+    /// under-determined claim. Those in the main reason are omitted.
     fn besides(&self, outcome: &Outcome) -> Option<String> {
         let does = spoken(!outcome.first.holds);
         let fewest = match self.decisive(outcome)? {
@@ -679,7 +698,7 @@ impl Case<'_> {
             Decisive::Rules(count, _) => count,
         };
         let turns = |other: &&Other| other.tried.holds != outcome.first.holds;
-        // The first one is already given as the thing that decides.
+        // The first of them is already in the main reason.
         let more: Vec<_> = outcome.others.iter().filter(turns).skip(1).collect();
         let mut all = Vec::new();
         if fewest == 0 && !more.is_empty() {
@@ -700,7 +719,7 @@ impl Case<'_> {
         (!all.is_empty()).then(|| all.join(" "))
     }
 
-    /// The parameters that were chosen so that the claim holds, as the subject of a sentence: `the rate was`,
+    /// The fitted parameters as the subject of a sentence, with a verb in the singular or plural: `the rate was`,
     /// `the rate and the pauses were`.
     fn fitted(&self) -> String {
         let were = match self.claim.fitted.len() {
@@ -710,7 +729,8 @@ impl Case<'_> {
         format!("{} {were}", listed(&self.claim.fitted))
     }
 
-    /// In how many cases an under-determined claim holds; `None` for another claim.
+    /// For an under-determined claim, the number of cases in which it holds; `None` for a claim with another
+    /// verdict.
     fn cases(&self, outcome: &Outcome) -> Option<String> {
         let Outcome {
             evidence, others, ..
@@ -734,21 +754,23 @@ impl Case<'_> {
         (!cases.is_empty()).then(|| cases.join(" "))
     }
 
-    /// A text of `words.toml` for the claim, with the values of the limits that it names.
+    /// A text of the claim in `words.toml`. Names of limits in the text are replaced by their values.
     fn said(&self, which: impl Fn(&Words) -> &String) -> Result<String, Error> {
         let text = self.words.map_or("", |words| which(words));
         filled(text, &self.thresholds.limits()).map_err(|text| self.wrong(&text))
     }
 
-    /// A sentence with what was asked of `quantity`; empty for a claim that cannot be checked.
+    /// A sentence with the name of `quantity` and the condition that the check tests; empty for a claim that
+    /// cannot be checked.
     ///
     /// # Errors
-    /// If the tolerance or a limit of the claim is not declared.
+    /// If the tolerance of the claim, or a limit in its texts, is not declared.
     pub(super) fn asked(&self, quantity: &str) -> Result<String, Error> {
         if self.claim.check.check == Check::Not {
             return Ok(String::new());
         }
-        // The explanation of the quantity is given with the values, and is left out here.
+        // The explanation of the quantity, which follows a colon or semicolon, is omitted here, because it is
+        // shown with the values.
         let ends = [": ", "; "].map(|end| quantity.find(end).unwrap_or(quantity.len()));
         let of = match &quantity[..ends[0].min(ends[1])] {
             "" => String::new(),
@@ -757,7 +779,7 @@ impl Case<'_> {
         Ok(capital(&format!("{of}{}.", self.demand()?)))
     }
 
-    /// What the check demands, as the end of a sentence.
+    /// The condition that the check tests, as a clause.
     fn demand(&self) -> Result<String, Error> {
         let words = self.said(|words| &words.asks)?;
         if !words.is_empty() {
@@ -795,8 +817,8 @@ impl Case<'_> {
         })
     }
 
-    /// The seeds, unpublished settings and open rules that change whether the claim holds, compared with the base
-    /// run.
+    /// Sentences about the seeds, unpublished settings and open rules that change the result of the check,
+    /// compared with the base run.
     pub(super) fn turned(&self, outcome: &Outcome) -> Vec<String> {
         let seeds = self.beside(outcome);
         let rules = self
@@ -805,7 +827,8 @@ impl Case<'_> {
         seeds.into_iter().chain(rules).collect()
     }
 
-    /// A sentence on the seeds and unpublished settings that change whether the claim holds.
+    /// A text about the seeds and unpublished settings that change the result of the check; for some claims it
+    /// says that none were varied.
     fn beside(&self, outcome: &Outcome) -> Option<String> {
         let (turning, others): (Vec<_>, Vec<_>) = outcome
             .others
@@ -871,7 +894,8 @@ impl Case<'_> {
         }
     }
 
-    /// The names of `others`, with the descriptions of the settings if there are few.
+    /// The names of `others`, followed by the descriptions of the settings if there are at most [`EXPLAINED`] of
+    /// them.
     fn explained(&self, others: &[&Other]) -> String {
         let settings = others.iter().filter(|other| !other.is_seed);
         let about: Vec<_> = settings
@@ -884,11 +908,12 @@ impl Case<'_> {
         }
     }
 
-    /// The interval in which the measured value may lie if it may differ `by` this much from the published value.
+    /// The interval in which the measured value has to lie, as text. `by` is the tolerance around the published
+    /// value.
     fn interval(&self, by: Tolerance) -> Option<String> {
         let published = self.published();
         let numbers = match (&published, self.claim.check.check) {
-            // For two published bounds, the tolerance extends the interval at both ends.
+            // If the paper published two bounds, the tolerance extends the interval between them at both ends.
             (Value::Array(bounds), Check::Between) => match bounds.as_slice() {
                 [low, high] => json!([by.around(low.as_f64()?)[0], by.around(high.as_f64()?)[1]]),
                 _ => return None,
@@ -905,7 +930,8 @@ impl Case<'_> {
         self.named(&between(&numbers, unit))
     }
 
-    /// `value`, which has the form of the published value, with the names of its parts.
+    /// Formats `value`, which has the same lists as the published value, with the names of its elements and the
+    /// unit.
     fn named(&self, value: &Value) -> Option<String> {
         let words = self.words.cloned().unwrap_or_default();
         let labels = if value.is_array() {
@@ -917,7 +943,8 @@ impl Case<'_> {
     }
 }
 
-/// The words for a change that makes a claim hold or fail, in the singular and in the plural.
+/// The verb phrase for a case that changes the result of the check so that the claim `holds` or fails. The first
+/// text is singular, the second one plural.
 pub(super) const fn turned_to(holds: bool) -> [&'static str; 2] {
     match holds {
         true => ["makes it hold", "make it hold"],
@@ -925,7 +952,7 @@ pub(super) const fn turned_to(holds: bool) -> [&'static str; 2] {
     }
 }
 
-/// The words for a claim that holds or fails.
+/// The verb for a claim that holds or fails.
 const fn spoken(holds: bool) -> &'static str {
     match holds {
         true => "holds",
@@ -933,27 +960,29 @@ const fn spoken(holds: bool) -> &'static str {
     }
 }
 
-/// `text` with commas between its parts, because semicolons separate the cases that change a claim.
+/// Replaces the semicolons in `text` by commas. In a sentence, semicolons separate larger parts.
 fn in_commas(text: &str) -> String {
     text.replace("; ", ", ")
 }
 
-/// The names of the two parts of a pair: `FAB against CLC`.
+/// The names of the two elements of a pair: `FAB against CLC`.
 fn against(names: &[String], [one, other]: [usize; 2]) -> Option<String> {
     Some(format!("{} against {}", names.get(one)?, names.get(other)?))
 }
 
-/// `figures`, introduced as measured values, in brackets.
+/// The text ` (measured FIGURES)`; empty without `figures`.
 fn in_brackets(figures: Option<String>) -> String {
     figures.map_or(String::new(), |value| format!(" (measured {value})"))
 }
 
-/// The numbers of seeds and of settings among `others`: `2 other seeds`, `1 unpublished setting`.
+/// The number of seeds and the number of settings in `others`, each as a text: `2 other seeds`, `1 unpublished
+/// setting`. A number that is 0 is omitted.
 fn counted(others: &[Other]) -> Vec<String> {
     kinds(others.iter(), ["other seed", "unpublished setting"])
 }
 
-/// The numbers of seeds and of settings among `others`, with these two words for them.
+/// The number of seeds and the number of settings in `others`, each followed by the given word for it. A number
+/// that is 0 is omitted.
 fn kinds<'a>(others: impl Iterator<Item = &'a Other>, [seed, setting]: [&str; 2]) -> Vec<String> {
     let (seeds, settings): (Vec<_>, Vec<_>) = others.partition(|other| other.is_seed);
     let of = |count: usize, what: &str| {
@@ -984,7 +1013,7 @@ fn names(others: &[&Other]) -> String {
     both.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// The items of `all` as a part of a sentence: `a, b and c`.
+/// Joins the items of `all` for a sentence: `a, b and c`.
 fn listed<T: AsRef<str>>(all: &[T]) -> String {
     let all: Vec<_> = all.iter().map(AsRef::as_ref).collect();
     match all.as_slice() {
@@ -994,7 +1023,7 @@ fn listed<T: AsRef<str>>(all: &[T]) -> String {
     }
 }
 
-/// `names` in brackets, with a space before; empty if they are too long for a sentence.
+/// The `names` in brackets after a space; empty if the text is too long for a sentence.
 fn bracketed(names: &[String]) -> String {
     match names.join(", ") {
         names if (1..=SHORT).contains(&names.len()) => format!(" ({names})"),
@@ -1002,12 +1031,12 @@ fn bracketed(names: &[String]) -> String {
     }
 }
 
-/// Whether a claim holds in some cases, but not in all.
+/// Whether a claim holds in some cases and fails in others.
 fn is_split(share: &Share) -> bool {
     (1..share.tried).contains(&share.held)
 }
 
-/// Whether `value` is a number, or consists of lists of numbers.
+/// Whether `value` is a number, or a list, possibly nested, that contains only numbers.
 fn has_numbers_alone(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().all(has_numbers_alone),
@@ -1015,19 +1044,19 @@ fn has_numbers_alone(value: &Value) -> bool {
     }
 }
 
-/// The ranges of several values of the same form.
+/// The range of each number over several values, which have the same form of nested lists.
 struct Ranges {
-    /// The value with a text instead of each number: its range and mean, with the unit:
+    /// Lists of the same form, in which each number is replaced by a text with its range, the unit and its mean:
     /// `0.9 to 1.1 s with mean 1`.
     said: Value,
-    /// The number of numbers in each value.
+    /// How many numbers each of the values contains.
     numbers: usize,
-    /// The largest range of a number, divided by its mean.
+    /// The largest ratio of a number's range to the number's mean.
     widest: f64,
 }
 
 impl Ranges {
-    /// The ranges over `all`; `None` if they have anything but numbers.
+    /// Computes the ranges over `all`; `None` if a value contains anything other than numbers.
     fn over(all: &[&Value], unit: &str) -> Option<Self> {
         let Value::Array(items) = *all.first()? else {
             let numbers = all.iter().map(|value| value.as_f64());
@@ -1072,7 +1101,7 @@ impl Ranges {
     }
 }
 
-/// `value` with a text instead of each pair of numbers: `between` the two, with `unit`.
+/// Replaces each list of two numbers in `value` by the text `between LOW and HIGH UNIT`.
 fn between(value: &Value, unit: &str) -> Value {
     match value.as_array().map(Vec::as_slice) {
         Some([low, high]) if low.is_number() && high.is_number() => {
@@ -1088,14 +1117,14 @@ fn between(value: &Value, unit: &str) -> Value {
     }
 }
 
-/// `text` with its first letter in lower case.
+/// Changes the first letter of `text` to lower case.
 fn small(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_lowercase());
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// `text` with its first letter in upper case.
+/// Changes the first letter of `text` to upper case.
 fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|letter| letter.to_uppercase());

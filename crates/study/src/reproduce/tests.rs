@@ -1,5 +1,6 @@
-//! Tests that every published number affects its verdict, or that the row says why it does not; that figures show
-//! the runs of claims; and that days are those of the calendar.
+//! Tests of the reports on papers. Every published number has to affect the verdict on its claim, or the claim's
+//! row in the README has to say why it does not. The figures that a row names have to show the runs of the claim.
+//! The date of a report has to be correct.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -15,8 +16,8 @@ struct Claims {
     claim: Vec<claim::Claim>,
 }
 
-/// In every claim with more than `index` published numbers, multiplies the number at `index` by `times`. Returns
-/// all claims, and the ids of the changed ones.
+/// Multiplies one published number of each claim by `times`: the one with the index `index`. The integer 0 is not
+/// counted. Returns all claims, and the ids of the claims that have such a number.
 fn with_one_changed(claims: &str, index: usize, times: i32) -> (Vec<claim::Claim>, Vec<String>) {
     let mut all: toml::Table = claims.parse().unwrap();
     let mut ids = Vec::new();
@@ -33,8 +34,8 @@ fn with_one_changed(claims: &str, index: usize, times: i32) -> (Vec<claim::Claim
     (claim, ids)
 }
 
-/// Multiplies the number in `value` that `left` other numbers precede by `times`. Returns whether there is such a
-/// number.
+/// Skips `left` numbers in `value`, and multiplies the next one by `times`. The integer 0 is not counted. Returns
+/// whether `value` has enough numbers.
 fn change(value: &mut toml::Value, left: &mut usize, times: i32) -> bool {
     match value {
         toml::Value::Array(items) => items.iter_mut().any(|item| change(item, left, times)),
@@ -71,17 +72,17 @@ fn a_day_is_that_of_the_calendar() {
     }
 }
 
-/// The experiments that are small enough to run with all tests.
+/// The names of the experiments that are small enough for every run of the test suite.
 const SMALL: [&str; 2] = ["examples", "streams"];
 
-/// The claims of papers that need no runs, or only runs of small experiments.
+/// Checks the claims of papers that need no runs, or only runs of small experiments.
 #[test]
 fn every_published_number_moves_its_verdict_or_the_row_says_why_not() {
     let place = tempfile::tempdir().unwrap();
     change_every_number(place.path(), shipped_traces().unwrap(), true);
 }
 
-/// All claims of papers, with the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
+/// Checks all claims of papers, with the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
 #[test]
 #[ignore = "needs recorded traces and the results of make reproduce: make verdicts"]
 fn every_published_number_moves_its_verdict_in_long_verdicts() {
@@ -89,14 +90,15 @@ fn every_published_number_moves_its_verdict_in_long_verdicts() {
     change_every_number(&results, known, false);
 }
 
-/// Each run that a claim of a small experiment uses occurs in one of the figures that its row names.
+/// Checks the claims of small experiments: each run that such a claim uses occurs in one of the figures that the
+/// claim's row names.
 #[test]
 fn a_figure_shows_what_a_claim_goes_over() {
     let place = tempfile::tempdir().unwrap();
     find_every_run(place.path(), shipped_traces().unwrap(), true);
 }
 
-/// All claims, with the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
+/// Checks all claims, with the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
 #[test]
 #[ignore = "needs recorded traces and the results of make reproduce: make verdicts"]
 fn a_figure_shows_what_a_claim_goes_over_in_long_verdicts() {
@@ -104,8 +106,9 @@ fn a_figure_shows_what_a_claim_goes_over_in_long_verdicts() {
     find_every_run(&results, known, false);
 }
 
-/// Checks that each run that a claim uses occurs in a figure that its row names. A row without figures is not
-/// checked: the destaged pages of a run, for example, are only in the row.
+/// Checks that each run that a claim uses occurs in one of the figures that the claim's row names. A row without
+/// figures is not checked, because some claims, for example those about the destaged pages of a run, have no
+/// figure.
 fn find_every_run(folder: &Path, known: Traces, small: bool) {
     let mut found = 0;
     let mut lost = Vec::new();
@@ -143,7 +146,7 @@ fn find_every_run(folder: &Path, known: Traces, small: bool) {
     assert!(found > 10, "{found}");
 }
 
-/// The folder with the results of `make reproduce`, and the recorded traces.
+/// Returns the folder with the results of `make reproduce`, and the list of traces with the recorded ones found.
 fn long() -> (PathBuf, Traces) {
     let results = std::env::var_os("DESTAGE_RESULTS");
     let results = results.expect("DESTAGE_RESULTS is the folder of make reproduce");
@@ -154,8 +157,8 @@ fn long() -> (PathBuf, Traces) {
     (results.into(), known)
 }
 
-/// Calls `with` for each paper, and with `own` for the statements of this project, too. With `small` only small
-/// experiments are used. `folder` holds the results.
+/// Calls `with` for each paper. If `own` is true, `with` is also called for the folders with statements of this
+/// project. If `small` is true, only small experiments are used. The results are in `folder`.
 fn for_each_paper(
     folder: &Path,
     known: &Traces,
@@ -203,8 +206,8 @@ fn for_each_paper(
     }
 }
 
-/// Changes each published number of the papers, for small experiments or for all. The verdict must change, or the
-/// row must say why it does not.
+/// Changes each published number of the papers, one at a time. The verdict has to change, or the row has to say
+/// why it does not. If `small` is true, only claims of small experiments are checked.
 fn change_every_number(folder: &Path, known: Traces, small: bool) {
     let (mut asked, mut moved, mut told) = (0, 0, 0);
     for_each_paper(folder, &known, small, false, |plan, of_sets, readings| {
@@ -225,7 +228,8 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                     }
                     let case = |claim| plan.case(paper, claim, &of_sets[0], readings);
                     let now = case(claim).judge().unwrap();
-                    // A formula that uses the number as a parameter finds no run after the change.
+                    // If a formula uses the number as a label, no run has this label after the change. The
+                    // formula is then an error, which counts as a changed verdict.
                     let other = case(other).judge();
                     asked += 1;
                     let is_moved = match other {

@@ -1,4 +1,4 @@
-//! Thresholds: tolerances and limits that are declared once for the claims of all papers.
+//! The thresholds: tolerances and limits that the file `thresholds.toml` declares for the claims of all papers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,21 +10,22 @@ use super::claim::Tolerance;
 use crate::from_toml;
 use destage::Error;
 
-/// Tolerances and limits by name. Claims refer to them instead of having their own numbers.
+/// Tolerances and limits by name. Claims use these names, and have no tolerances of their own.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
-    /// The share of a published effect that has to be measured; above 0 and at most 1.
+    /// The share of a published effect that a run has to reach for a verdict better than `sign only`: above 0 and
+    /// at most 1.
     pub effect_share: f64,
-    /// The allowed deviations of measured values, by name.
+    /// The tolerances, by name: the allowed deviations of measured from published values.
     #[serde(default)]
     tolerances: BTreeMap<String, Threshold<Tolerance>>,
-    /// The values that formulas use as `limit.NAME`, by name.
+    /// The limits, by name: numbers that formulas use as `limit.NAME`.
     #[serde(default)]
     limits: BTreeMap<String, Threshold<f64>>,
 }
 
-/// A value with its description.
+/// A tolerance or a limit, with its description.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Threshold<T> {
@@ -33,10 +34,10 @@ struct Threshold<T> {
 }
 
 impl Thresholds {
-    /// Reads the thresholds from the text of a `thresholds.toml`; `origin` names it in errors.
+    /// Reads the thresholds from the text of a `thresholds.toml`. Error messages call the text `origin`.
     ///
     /// # Errors
-    /// If the text is no such file.
+    /// If the text is not a valid `thresholds.toml`.
     pub fn parse(text: &str, origin: &str) -> Result<Self, Error> {
         let all: Self = from_toml(text, origin)?;
         if !(all.effect_share > 0.0 && all.effect_share <= 1.0) {
@@ -48,10 +49,11 @@ impl Thresholds {
         Ok(all)
     }
 
-    /// Reads the thresholds in the file at `path`. If it does not exist, these are the thresholds of the library.
+    /// Reads the thresholds from the file at `path`. If the file does not exist, the result is the thresholds
+    /// that are part of the library.
     ///
     /// # Errors
-    /// If the file cannot be read, or is no such file.
+    /// If the file cannot be read, or is not a valid `thresholds.toml`.
     pub fn read(path: &Path) -> Result<Self, Error> {
         match std::fs::read_to_string(path) {
             Ok(text) => Self::parse(&text, &path.display().to_string()),
@@ -66,7 +68,7 @@ impl Thresholds {
     /// The thresholds that are part of the library.
     ///
     /// # Errors
-    /// If their file is wrong.
+    /// If the file of the library is wrong.
     pub fn shipped() -> Result<Self, Error> {
         Self::parse(
             super::paper::shipped_text("thresholds.toml"),
@@ -74,8 +76,8 @@ impl Thresholds {
         )
     }
 
-    /// The tolerance `name`. If there is no such tolerance, returns an error message that names the existing
-    /// ones.
+    /// The tolerance `name`. If it does not exist, the result is an error message with the names of the existing
+    /// tolerances.
     pub(super) fn tolerance(&self, name: &str) -> Result<Tolerance, String> {
         let found = self.tolerances.get(name).map(|each| each.is);
         found.ok_or_else(|| {
@@ -87,7 +89,7 @@ impl Thresholds {
         })
     }
 
-    /// The values of all limits, which formulas use as `limit`.
+    /// The values of all limits as a JSON object, which formulas use under the name `limit`.
     pub(super) fn limits(&self) -> Value {
         let pairs = self.limits.iter();
         let map: Map<_, _> = pairs
@@ -96,7 +98,7 @@ impl Thresholds {
         Value::Object(map)
     }
 
-    /// The name, the value and the description of each threshold, in the order of tables.
+    /// The name, the value and the description of each threshold, in the order in which tables show them.
     #[must_use]
     pub fn listed(&self) -> Vec<[String; 3]> {
         let share = [

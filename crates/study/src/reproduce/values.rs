@@ -1,4 +1,4 @@
-//! The published and the measured values of a claim, in the same quantity and unit.
+//! The published and the measured value of a claim. Both are values of the same quantity in the same unit.
 
 use destage_base::parameter::read_bytes;
 use serde_json::{Value, json};
@@ -9,48 +9,52 @@ use super::words::{Words, filled, labelled, ranged};
 use crate::rows::spoken;
 use crate::{BASE, product};
 
-/// The values of a claim, with their names and units.
+/// The values of a claim, with the texts that describe them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Values {
-    /// The published value.
+    /// The value that the paper published; null if there is none.
     pub published: Value,
-    /// The measured value in the base run: under the paper's own settings and with the first seed.
+    /// The measured value in the base run, which has the settings of the paper and the first seed.
     pub measured: Value,
-    /// The ratio of measured to published value; null if they are not compared as numbers.
+    /// The measured value divided by the published value; null if the values are not numbers, or if the check is
+    /// `property`.
     pub ratio: Value,
-    /// The quantity of both values, in words.
+    /// The name of the quantity that was published and measured.
     pub quantity: String,
-    /// The unit of their numbers.
+    /// The unit of both values.
     pub unit: String,
-    /// The names of the parts of `measured`: a list of names for each depth of its lists.
+    /// The names of the elements of `measured`, if it is a list. For nested lists, there is a list of names for
+    /// each level.
     pub labels: Vec<Vec<String>>,
-    /// The number of these depths that come from the claim's `each`; the published value does not have these
-    /// depths.
+    /// The number of levels of `measured` that result from the claim's `each`: 1 or 0. The published value does
+    /// not have this level.
     pub each: usize,
-    /// Whether a pair of measured numbers is a range.
+    /// Whether a list of two measured numbers is shown as a range.
     pub range: bool,
-    /// The results in the base run, with each other seed and unpublished setting, and with the readings that
-    /// change whether the claim holds.
+    /// The result in the base run, the results with each other seed and each unpublished setting, and the results
+    /// under those interpretations of open rules that change whether the claim holds.
     pub tries: Vec<Try>,
 }
 
-/// The result with one seed, setting or combination of readings.
+/// The result with one seed, one setting, or one combination of interpretations of open rules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Try {
-    /// `base run`, `seed 2`, the name of the setting, or the values of the rules: `buffer.pad = false`.
+    /// The name of the case: `base run`, a seed such as `seed 2`, the name of a setting, or the values that
+    /// select the interpretations, such as `buffer.pad = false`.
     pub name: String,
-    /// The measured value, in the form of [`Values::measured`].
+    /// The measured value. It has the same lists as [`Values::measured`].
     pub measured: Value,
-    /// Whether the claim holds in this case.
+    /// Whether the claim holds with this measured value.
     pub holds: bool,
 }
 
 impl Values {
-    /// The values of `claim`. `measured` is the measured value, and `each` has the names of the cases in the
-    /// claim's `each`.
+    /// Builds the values of `claim`. `measured` is the measured value, and `each` has the names of the cases in
+    /// the claim's `each`.
     ///
     /// # Errors
-    /// If the names do not fit the values, or if a limit in `words` is not declared.
+    /// If a list of values and the list of its names have different lengths, or if a limit in `words` is not
+    /// declared.
     pub(super) fn of(
         claim: &Claim,
         words: Option<&Words>,
@@ -80,11 +84,12 @@ impl Values {
     /// The published value, the measured value and their ratio, as texts for a table.
     ///
     /// # Errors
-    /// If the names do not fit the parts.
+    /// If a list of values and the list of its names have different lengths.
     pub fn shown(&self) -> Result<[String; 3], String> {
         let own = self.labels.get(self.each..).unwrap_or_default();
-        // A single published value applies to each measured value, and the ratios have the form of the measured
-        // values.
+        // If the published value is a single number and the measured value is a list, each element is compared
+        // with this number. The ratios then have the same lists as the measured value, and therefore the same
+        // names.
         let has_own = self.published.is_array();
         let of_ratio = match self.ratio.is_array() {
             true if self.each > 0 || !has_own => self.labels.as_slice(),
@@ -102,11 +107,13 @@ impl Values {
     }
 }
 
-/// The names of the cases in a claim's `each`, in their order; `None` without cases. Axes with a single value are
-/// named only if all have. Sizes are followed by the paper's sizes, which are `shrunk` times as large.
+/// The names of the cases in a claim's `each`, in their order; `None` if `each` is empty. A name consists of the
+/// values of the case. The value of an axis is omitted if the axis has only one value, unless all axes have only
+/// one value. The variant `base` is always omitted. If `shrunk` is given, each size is followed by the paper's
+/// size, which is `shrunk` times as large.
 pub(super) fn each_names(claim: &Claim, shrunk: Option<u64>) -> Option<Vec<String>> {
     let each = &claim.each;
-    // Users type 8MiB; tables show 8 MiB.
+    // In study files sizes are written as 8MiB; tables show 8 MiB.
     let spaced = |value: &str| {
         let digits = value.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
         let own = format!("{digits} {}", &value[digits.len()..]);
@@ -138,8 +145,8 @@ pub(super) fn each_names(claim: &Claim, shrunk: Option<u64>) -> Option<Vec<Strin
     })
 }
 
-/// What the cases in a claim's `each` are, and how many there are: `5 sizes of the buffer`,
-/// `6 combinations of 3 layers and 2 inputs`.
+/// The number of cases in a claim's `each`, and the axes that they vary: `5 sizes of the buffer`, `6 combinations
+/// of 3 layers and 2 inputs`.
 pub(super) fn each_things(claim: &Claim) -> String {
     let kind = |axis: &str| match axis {
         "input" => "inputs".to_owned(),

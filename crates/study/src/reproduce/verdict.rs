@@ -1,4 +1,5 @@
-//! The evaluation of claims. Verdicts are computed from results, and never written by hand.
+//! Evaluates claims on the results of runs. The program computes every verdict; no file contains a verdict that
+//! was written by hand.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,33 +27,34 @@ pub struct Judged {
     pub id: String,
     /// The name of the paper's folder.
     pub paper: String,
-    /// The place in the paper that makes the claim.
+    /// The section, figure or table of the paper that makes the claim.
     pub place: String,
-    /// The statement of the paper.
+    /// The claim in the paper's words or in similar words.
     pub statement: String,
     /// The kind of the claim.
     pub kind: Kind,
-    /// The check, with the tolerance, or with the formula that has to be true.
+    /// The check, with its tolerance and its formula if it has them.
     pub check: String,
-    /// What the check asks, as a sentence.
+    /// The condition that the check tests, as a sentence.
     pub asked: String,
     /// The published and the measured values.
     pub values: Values,
     /// The verdict.
     pub verdict: Verdict,
-    /// In how many of the seeds and unpublished settings the claim holds; `None` if only the base run was made,
-    /// or if the number would say nothing.
+    /// In how many of these cases the claim holds: the base run, each other seed, and each unpublished setting.
+    /// `None` if only the base run was executed. `None` also if the claim is under-determined for another reason
+    /// and all of these cases agree.
     pub share: Option<Share>,
-    /// The runs on which the claim was measured, and the commands that make them again.
+    /// The description of the runs that the claim uses, and the commands that repeat them.
     pub ran: Ran,
-    /// The ids of the experiment's figures that show the claim.
+    /// The ids of the experiment's figures that show the results of the claim.
     pub figures: Vec<String>,
     /// The reasons for the verdict.
     pub why: Why,
 }
 
 impl Judged {
-    /// The verdict in words, with the number of cases in which the claim holds.
+    /// The verdict in words, followed by [`Self::share`] if there is one: `holds 3/4`.
     #[must_use]
     pub fn spoken(&self) -> String {
         match self.share {
@@ -61,7 +63,7 @@ impl Judged {
         }
     }
 
-    /// The claim as JSON, as in the results of `reproduce`.
+    /// The claim in the JSON form that `destage reproduce` writes.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let inputs = self.ran.inputs.iter().map(
@@ -110,19 +112,20 @@ impl Judged {
     }
 }
 
-/// The evaluation of a claim in one context.
+/// The result of evaluating a claim in one case, for example with one seed.
 pub(super) struct Tried {
     pub(super) measured: Value,
     pub(super) holds: bool,
-    /// The indices of the claim's cases that fail, each with the pairs of its parts that are in opposite order.
+    /// The combinations of the claim's `each` that fail, by index. With each index, the pairs of list elements
+    /// that the function `agree` found in opposite order.
     pub(super) failed: BTreeMap<usize, Vec<[usize; 2]>>,
     pub(super) inputs: BTreeSet<InputFacts>,
-    /// The labels of the runs that were used.
+    /// The labels of the runs that the formulas used.
     pub(super) runs: BTreeSet<Context>,
 }
 
 impl Tried {
-    /// The evaluation if a required run failed.
+    /// The result if a required run failed.
     const FAILED: Self = Self {
         measured: Value::Null,
         holds: false,
@@ -132,37 +135,38 @@ impl Tried {
     };
 }
 
-/// The evaluation with another seed or an unpublished setting.
+/// The result with another seed than in the base run, or with an unpublished setting.
 pub(super) struct Other {
-    /// The name: for a seed `seed 2`, otherwise that of the setting.
+    /// For a seed, a text such as `seed 2`; for a setting, the name of its variant.
     pub(super) name: String,
     pub(super) is_seed: bool,
     pub(super) tried: Tried,
 }
 
-/// The evaluation of a claim in all contexts.
+/// The results of a claim in all cases, and the verdict.
 pub(super) struct Outcome {
-    /// The base run: the paper's own settings and the first seed.
+    /// The result in the base run, which has the settings of the paper and the first seed.
     pub(super) first: Tried,
-    /// The evaluations with other seeds and unpublished settings.
+    /// The results with each other seed and with each unpublished setting.
     pub(super) others: Vec<Other>,
     pub(super) evidence: Evidence,
     pub(super) verdict: Verdict,
 }
 
-/// A claim, with the study and the results that it uses if it needs any.
+/// A claim, with everything that is needed to judge it.
 #[derive(Clone, Copy)]
 pub(super) struct Case<'a> {
     pub(super) paper: &'a str,
     pub(super) claim: &'a Claim,
-    /// The names and units of the claim's values.
+    /// The texts that describe the claim's values.
     pub(super) words: Option<&'a Words>,
     pub(super) kind: Kind,
     pub(super) thresholds: &'a Thresholds,
     pub(super) over: Option<(&'a Study, &'a Arc<Rows>)>,
     /// The scale of the runs.
     pub(super) scale: Scale,
-    /// The claims under each combination of open rules; `None` if they were not tried.
+    /// The results of all claims under each combination of interpretations of open rules; `None` if only the
+    /// default was executed, or if no results are available yet.
     pub(super) readings: Option<&'a Readings>,
 }
 
@@ -206,7 +210,9 @@ impl Case<'_> {
             why.turned.extend(self.caused()?);
         }
         why.folded.extend(self.unmoved((verdict, share))?);
-        // If something else decides a claim and all seeds and settings agree, their number would say nothing.
+        // If a claim is under-determined although it holds with all seeds and settings or with none of them,
+        // something else is the reason. The number of seeds and settings is then omitted, because it does not
+        // explain the verdict.
         let is_silent =
             verdict == Verdict::UnderDetermined && (share.held == 0 || share.held == share.tried);
         let shown = (share.tried > 1 && !is_silent).then_some(share);
@@ -215,8 +221,9 @@ impl Case<'_> {
         Ok(judged)
     }
 
-    /// The results in the base run, with each other seed and unpublished setting, and with the readings that
-    /// change whether the claim holds. Empty for a claim that uses no runs.
+    /// The result in the base run, the results with each other seed and each unpublished setting, and the results
+    /// under those interpretations of open rules that change whether the claim holds. Empty for a claim that uses
+    /// no runs.
     fn tries(&self, outcome: &Outcome) -> Vec<Try> {
         if self.over.is_none() {
             return Vec::new();
@@ -240,7 +247,7 @@ impl Case<'_> {
         all
     }
 
-    /// The reasons for a claim that was not measured: `text`, and the claim's note.
+    /// The reasons for the verdict on a claim that has no measured value: `text`, and the claim's note.
     fn only(&self, text: Option<String>) -> Why {
         let all = text.into_iter().chain([self.note()]);
         Why {
@@ -249,8 +256,8 @@ impl Case<'_> {
         }
     }
 
-    /// Evaluates the claim in all contexts and decides the verdict; or the reason why the base run gives no
-    /// value.
+    /// Evaluates the claim in all cases, and decides the verdict. If the claim has no value in the base run, the
+    /// inner result is the reason.
     pub(super) fn outcome(&self) -> Result<Result<Outcome, NoValue>, Error> {
         let claim = self.claim;
         let readings = self.readings.and_then(|each| each.share_of(&claim.id));
@@ -271,8 +278,8 @@ impl Case<'_> {
         let mut tries = Vec::new();
         for (name, is_seed, context) in seeds.iter().skip(1).map(seed).chain(settings.map(setting))
         {
-            // If a formula selects its runs itself, the context selects the same runs again, and that is not
-            // another case.
+            // If a formula gives the seed and the variant of its runs itself, it uses the same runs as in the
+            // base run. Such a result is no further case, and is dropped.
             let tried = self.try_beside(&context)?;
             let tried = tried.filter(|tried| tried.runs.is_empty() || tried.runs != first.runs);
             tries.extend(tried.map(|tried| Other {
@@ -316,17 +323,18 @@ impl Case<'_> {
         }))
     }
 
-    /// The smallest ratio of measured to published value, for a claim that is checked for its sign and has a
-    /// published size.
+    /// The smallest ratio of a measured value to its published value; `None` if the claim is not checked for its
+    /// sign or has no published size.
     pub(super) fn effect(&self, measured: &Value) -> Option<f64> {
         let is_of_size = self.claim.check.check == Check::Sign && self.claim.holds.is_none();
         let ratio = ratios(measured, &self.published()).filter(|_| is_of_size);
         ratio.as_ref().and_then(smallest)
     }
 
-    /// A sentence that the verdict would be the same if the paper had printed another number: one of its numbers
-    /// three times as large, or negated. `None` if neither is so. It is also `None` for an under-determined
-    /// claim, whose reason already says what decides.
+    /// Tests whether the verdict depends on the published numbers. The claim is judged again with one published
+    /// number tripled, and again with this number negated. If the verdict does not change, the result is a
+    /// sentence that says so; otherwise `None`. An under-determined claim is not tested, because its reason
+    /// already names what its verdict depends on.
     fn unmoved(&self, now: (Verdict, Share)) -> Result<Option<String>, Error> {
         let (verdict, _) = now;
         let Some(published) = &self.claim.published else {
@@ -335,7 +343,7 @@ impl Case<'_> {
         if verdict == Verdict::UnderDetermined {
             return Ok(None);
         }
-        // A change in percent cannot be a reduction by more than 100 %.
+        // No quantity can decrease by more than 100 %.
         let is_change = self.words.is_some_and(|words| words.unit == "%");
         let least = if is_change { -100.0 } else { f64::NEG_INFINITY };
         let is_cut = altered(published, 3, f64::NEG_INFINITY) != altered(published, 3, least);
@@ -359,7 +367,7 @@ impl Case<'_> {
             true => "a reduction of 100 %, the largest that there is",
             false => "three times as much",
         };
-        // One number is changed at a time.
+        // Each test changes a single number.
         let of_one = match published {
             toml::Value::Array(all) if all.len() > 1 => ", for one of its numbers",
             _ => "",
@@ -399,8 +407,8 @@ impl Case<'_> {
         holds.is_some_and(|formula| formula.contains("published"))
     }
 
-    /// The check as text: its name, the tolerance, and the formula that has to be true or that combines published
-    /// numbers.
+    /// The check as text: its name, its tolerance, and its formula. The formula is the one that has to be true,
+    /// or for `arithmetic` the one that computes a value from published numbers.
     fn checked(&self) -> Result<String, Error> {
         let claim = self.claim;
         let name = claim.check.check.name();
@@ -422,7 +430,7 @@ impl Case<'_> {
         found.transpose().map_err(|text| self.wrong(&text))
     }
 
-    /// The evaluation in the base run; `None` if there is none, or if the claim needs no runs.
+    /// The result in the base run; `None` if a trace is missing, if a run failed, or if the claim needs no runs.
     ///
     /// # Errors
     /// If a formula of the claim is wrong.
@@ -438,7 +446,7 @@ impl Case<'_> {
         }
     }
 
-    /// The claim's note.
+    /// The note of the claim, without blanks at its ends.
     pub(super) fn note(&self) -> String {
         self.claim.note.trim().to_owned()
     }
@@ -447,8 +455,9 @@ impl Case<'_> {
         Error::Input(format!("{}: claim {}: {text}", self.paper, self.claim.id))
     }
 
-    /// For a claim that fails, a sentence on whether conditions other than the paper's make it hold: the study's
-    /// variants and the claim's own causes. `None` if no such condition was tried.
+    /// Repeats the check of a failed claim under other conditions: the variants of the study that have the kind
+    /// `cause`, and the other definitions of the measured value in the claim. The result is a sentence that says
+    /// under which of these conditions the claim holds. `None` if there are no such conditions.
     fn caused(&self) -> Result<Option<String>, Error> {
         let seeds = self.seeds();
         let seed = seeds.first();
@@ -494,7 +503,7 @@ impl Case<'_> {
         })
     }
 
-    /// The evaluation in a context other than the base run; `None` if the study has no such runs.
+    /// The result in a case other than the base run; `None` if the study has no runs for this case.
     fn try_beside(&self, context: &Context) -> Result<Option<Tried>, Error> {
         match self.attempt(context) {
             Ok(tried) => Ok(Some(tried)),
@@ -524,7 +533,7 @@ impl Case<'_> {
         (!variant.about.is_empty()).then_some(variant.about.as_str())
     }
 
-    /// The name of a variant, with its description in brackets.
+    /// The name of a variant, followed by its description in brackets if it has one.
     pub(super) fn described(&self, name: &str) -> String {
         match self.about(name) {
             Some(about) => format!("{name} ({about})"),
@@ -543,7 +552,7 @@ impl Case<'_> {
         published.map_or(Value::Null, |value| json!(value))
     }
 
-    /// Evaluates the claim in one context.
+    /// Evaluates the claim on the runs that have the labels in `context`.
     fn attempt(&self, context: &Context) -> Result<Tried, NoValue> {
         let claim = self.claim;
         let none = Arc::default();
@@ -600,16 +609,17 @@ impl Case<'_> {
         })
     }
 
-    /// The name of `input` in the experiment; `None` if none of its runs reads it.
+    /// The name of `input` in the study file of the experiment; `None` if no run of the experiment has this
+    /// input.
     fn label(&self, input: &InputFacts) -> Option<&str> {
         let (_, rows) = self.over?;
         let row = rows.all.iter().find(|row| row.input == *input)?;
         row.labels.get("input").map(String::as_str)
     }
 
-    /// The inputs on which the claim is measured, and their relations to the paper, in words.
+    /// The inputs of the claim and their relations to the paper, in words.
     fn on(&self, inputs: &BTreeSet<InputFacts>) -> String {
-        // A printed rule, like a worked example, has its own requests.
+        // A claim about the paper's rules has requests of its own, as a worked example does.
         let is_own = self.kind == Kind::Consistency;
         let each = |input: &InputFacts| {
             let label = self.label(input).unwrap_or(&input.name);
@@ -620,7 +630,7 @@ impl Case<'_> {
                 Role::Original => "the paper's own",
                 role => role.spoken(),
             };
-            // The parameters of a workload are shown with the inputs.
+            // The parameters of a workload are omitted here, because the list of inputs shows them.
             let name = input.name.split(':').next().unwrap_or_default();
             match label == name {
                 true => format!("{label} ({role})"),
@@ -634,19 +644,20 @@ impl Case<'_> {
         }
     }
 
-    /// The names of the cases in the claim's `each`; sizes are followed by the paper's if those are larger.
+    /// The names of the cases in the claim's `each`. If the study uses smaller buffers than the paper, each size
+    /// is followed by the paper's size.
     pub(super) fn names(&self, tried: &Tried) -> Option<Vec<String>> {
         let shrunk = self.over.and_then(|(study, _)| shrunk(study, &tried.runs));
         let names = each_names(self.claim, shrunk)?;
         let own = self.words.map(|words| &words.each);
-        // Whether there are as many names as values is checked elsewhere.
+        // The number of names is not compared with the number of values here; `Values::of` does that.
         Some(own.filter(|own| !own.is_empty()).cloned().unwrap_or(names))
     }
 
-    /// The ids of the figures that show the claim, which was measured on `inputs`.
+    /// The ids of the figures that show the results of the claim on `inputs`.
     ///
     /// # Errors
-    /// If the experiment has no figure with such an id.
+    /// If `words.toml` names a figure that the experiment does not have.
     fn figures(&self, inputs: &BTreeSet<InputFacts>) -> Result<Vec<String>, Error> {
         let (Some(words), Some((study, _))) = (self.words, self.over) else {
             return Ok(Vec::new());
@@ -667,7 +678,7 @@ impl Case<'_> {
         }
     }
 
-    /// The commands that make the runs of the claim again; empty if it uses no runs.
+    /// The commands that repeat the runs of the claim; empty if the claim uses no runs.
     fn commands(&self, inputs: &BTreeSet<InputFacts>, missing: Option<&str>) -> Vec<Command> {
         let how = (self.scale, self.readings.is_some());
         let of = |(study, _): (&Study, _)| commands(self.paper, &study.name, inputs, missing, how);

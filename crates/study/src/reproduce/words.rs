@@ -1,4 +1,5 @@
-//! The words for the values of claims: the quantity, the unit, and the names of the parts.
+//! The texts that describe the values of a claim: the quantity, the unit, and the names of the elements of a
+//! list.
 
 use std::collections::BTreeMap;
 
@@ -7,46 +8,50 @@ use serde_json::Value;
 
 use crate::shown::short;
 
-/// The entry of `words.toml` for one claim, or for all claims of a row: `P6` applies to `P6.financial1`, too.
+/// An entry of `words.toml`. The entry `P6` applies to the claim `P6` and to all claims whose ids begin with
+/// `P6.`, such as `P6.financial1`.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Words {
-    /// The quantity that is published and measured, with the names of limits in braces:
-    /// `evictions over those of CLC`.
+    /// The quantity that the paper published and that the runs measure, such as `evictions over those of CLC`. A
+    /// name in braces is replaced by the value of the limit with this name.
     #[serde(default)]
     pub(crate) quantity: String,
-    /// The unit, which follows each number: `%`.
+    /// The unit, which is shown after each number, such as `%`.
     #[serde(default)]
     pub(crate) unit: String,
-    /// The names of the parts of a list: a list of names for each depth, below the depth of the claim's `each`.
+    /// The names of the elements of the measured value, if it is a list. For nested lists, there is a list of
+    /// names for each level. The level that results from the claim's `each` is not counted.
     #[serde(default)]
     pub(crate) labels: Vec<Vec<String>>,
-    /// Whether a pair of numbers is a range.
+    /// Whether a list of two numbers is shown as a range.
     #[serde(default)]
     pub(crate) range: bool,
-    /// The names of the cases in the claim's `each`, instead of the values of their axes.
+    /// The names of the cases in the claim's `each`. If the list is empty, each case is named by its labels.
     #[serde(default)]
     pub(crate) each: Vec<String>,
-    /// What the check asks, as the end of a sentence, with the names of limits in braces:
-    /// `each is below {stable}`.
+    /// The condition that the check tests, as a clause such as `each is below {stable}`. A name in braces is
+    /// replaced by the value of the limit with this name.
     #[serde(default)]
     pub(crate) asks: String,
-    /// The ids of the experiment's figures that show the claim; `{input}` is replaced by each of its inputs.
+    /// The ids of the experiment's figures that show the results of the claim. An id with `{input}` stands for
+    /// several ids, one for each input of the claim.
     #[serde(default)]
     pub(crate) figures: Vec<String>,
 }
 
-/// The words for the claims of a paper, by claim or row.
+/// The entries of a paper's `words.toml`, by name.
 pub(crate) type ByRow = BTreeMap<String, Words>;
 
-/// The words for claim `id`: its own, or those of its row.
+/// The entry for the claim `id`: the one with the name `id`, otherwise the one whose name is the part of `id`
+/// before the point.
 pub(super) fn of_claim<'a>(all: &'a ByRow, id: &str) -> Option<&'a Words> {
     let row = id.split_once('.').map_or(id, |(row, _)| row);
     all.get(id).or_else(|| all.get(row))
 }
 
 impl Words {
-    /// The ids of the figures that show a claim that was measured on `inputs`.
+    /// The ids of the figures that show the results of a claim that was measured on `inputs`.
     pub(super) fn figures_on<'a>(&self, inputs: impl Iterator<Item = &'a str>) -> Vec<String> {
         let inputs: Vec<_> = inputs.collect();
         let each = |id: &String| -> Vec<String> {
@@ -62,8 +67,8 @@ impl Words {
     }
 }
 
-/// `text` with the value of each limit instead of its name in braces; an error message if a limit is not
-/// declared.
+/// Replaces each name of a limit in braces in `text` by the value of the limit. Returns an error message if a
+/// limit is not declared.
 pub(super) fn filled(text: &str, limits: &Value) -> Result<String, String> {
     let mut pieces = text.split('{');
     let mut filled = pieces.next().unwrap_or_default().to_owned();
@@ -78,8 +83,8 @@ pub(super) fn filled(text: &str, limits: &Value) -> Result<String, String> {
     Ok(filled)
 }
 
-/// `value` with a text instead of each pair of numbers if `is_range`: `0.1 to 0.3`, or the number itself if both
-/// are equal.
+/// If `is_range`, replaces each list of two numbers in `value` by a text such as `0.1 to 0.3`, or by a single
+/// number if both numbers are equal.
 pub(super) fn ranged(value: &Value, is_range: bool) -> Value {
     match value.as_array().map(Vec::as_slice) {
         Some([low, high]) if is_range && low.is_number() && high.is_number() => match low == high {
@@ -91,10 +96,11 @@ pub(super) fn ranged(value: &Value, is_range: bool) -> Value {
     }
 }
 
-/// `value` as text, with a name for each of its parts and the unit after its numbers.
+/// Formats `value` as text. Each element of a list is preceded by its name in `labels`, and numbers are followed
+/// by `unit`.
 ///
 /// # Errors
-/// If the names do not fit the parts.
+/// If a list in `value` and the list of its names have different lengths.
 pub(super) fn labelled(
     value: &Value,
     labels: &[Vec<String>],

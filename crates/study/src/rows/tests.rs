@@ -1,4 +1,5 @@
-//! Tests of values of axes that are written in several ways.
+//! Tests of labels and results: equal labels that are written differently, sizes as text, the values of an axis,
+//! and values by name.
 
 use serde_json::json;
 
@@ -10,7 +11,7 @@ fn equal_values_may_be_written_in_several_ways() {
     assert!(same("size", "1048576", "1MiB") && same("size", "1 MiB", "1024KiB"));
     assert!(same("flash.erase_us", "1500", "1500.0") && same("buffer", "lru", "lru"));
     assert!(!same("size", "1MiB", "2MiB") && !same("buffer", "lru", "fab"));
-    // Only sizes may have units.
+    // Only on the axis `size` is a text with a unit read as a number of bytes.
     assert!(!same("buffer", "1MiB", "1048576"));
 }
 

@@ -1,10 +1,10 @@
-//! Tests that each table of results in docs/ is placed there by `make reproduce`, and occurs only once: READMEs
-//! of experiments link to it.
+//! Tests of the tables of results that `make reproduce` inserts into the pages in docs/. Each table has to occur
+//! in only one page. The README of the paper has to contain a link to this page, and not the table itself.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The text below `### heading` in `text`, up to the next heading.
+/// The text between the line `### HEADING` in `text`, with the given heading, and the next heading.
 fn below(text: &str, heading: &str) -> String {
     let title = format!("### {heading}");
     let lines = text.lines().skip_while(|line| *line != title).skip(1);

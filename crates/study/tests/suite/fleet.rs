@@ -1,4 +1,4 @@
-//! Tests of fleets: the content of a folder of volumes, and curves that agree with runs.
+//! Tests of fleets: the content of the folder of a fleet, and the agreement of curves with separate simulations.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -16,7 +16,8 @@ const WORKLOAD: &str =
     "fleet:requests=30000,volumes=20,footprint_pages=2048,max_pages=3,mean_interarrival_ms=0.001";
 const WHOLE: Shard = Shard { index: 1, of: 1 };
 
-/// The requests of the workload. Their arrivals are rounded down, so that some arrive at the same time.
+/// The requests of the workload. Arrival times are rounded down to multiples of 100 000 ticks, so that some
+/// requests arrive at the same time.
 fn requests() -> Vec<Request> {
     let input = Input::workload(WORKLOAD, &[]).unwrap();
     let config = Settings::new().resolve().unwrap();
@@ -63,7 +64,7 @@ fn count(metrics: &Metrics, name: &str) -> u64 {
     }
 }
 
-/// The metrics of runs of `buffer` with each of `sizes` on `input`.
+/// Simulates the scheme `buffer` on `input` with each of `sizes`, and returns the metrics of each run.
 fn runs(input: &Input, buffer: &str, sizes: &[u64], pairs: &[&str]) -> Vec<Metrics> {
     let mut settings = Settings::new();
     for pair in ["ftl.kind=none"].iter().chain(pairs) {
@@ -110,7 +111,7 @@ fn every_point_is_what_runs_give() {
         by_volume.entry(request.volume).or_default().push(*request);
     }
     assert_eq!(report.volumes.len(), by_volume.len());
-    // The whole trace as a file; the runs read its volumes with separate addresses.
+    // A file with the requests of all volumes. The runs on this file give each volume addresses of its own.
     let whole = folder.path().join("whole.csv");
     let mut text = format!("{}\n", writers::csv::HEADER).into_bytes();
     for request in &requests {
@@ -136,7 +137,7 @@ fn every_point_is_what_runs_give() {
             .collect();
         for (place, point) in curve.points.iter().enumerate() {
             let at = |runs: &[Metrics], size: usize, name: &str| {
-                // A scheme without a buffer has a single run for all sizes.
+                // A scheme without a buffer is simulated only once, and the result applies to all sizes.
                 let run = &runs[size.min(runs.len() - 1)];
                 run.get(name).map_or(0, |number| number.as_f64() as u64)
             };
@@ -205,7 +206,7 @@ fn parts_in_any_order_give_the_bytes_of_one_process() {
             .unwrap();
         assert_eq!((share.runs, share.made), (42, share.own));
         made += share.made;
-        // Curves that are there are not made again.
+        // Curves that have results are not computed again.
         let again = prepared()
             .carry_out_part(&store("parts"), shard, &Effort::default())
             .unwrap();
@@ -225,7 +226,7 @@ fn parts_in_any_order_give_the_bytes_of_one_process() {
         entries.map(file).collect::<BTreeMap<_, _>>()
     };
     assert_eq!(names("alone"), names("parts"));
-    // A result file that was truncated does not count as a result.
+    // A truncated result file is ignored, so its curve is computed again.
     let (first, _) = names("parts").pop_first().unwrap();
     std::fs::write(folder.path().join("parts/runs").join(first), "{").unwrap();
     let share = prepared()
@@ -269,7 +270,8 @@ fn a_folder_appears_whole_or_not_at_all() {
     assert!(refused(&place).contains("another process is writing to it"));
     drop(first);
     assert!(!place.exists() && !beside.exists());
-    // A folder that a killed process left does not prevent another partition.
+    // The temporary folder of a killed process does not prevent a partition with the same name. The test makes
+    // such a folder for `copied`: it copies the files of an unfinished partition.
     std::mem::forget(Partition::create(&place).unwrap());
     let copied = folder.path().join("copied.partial");
     std::fs::create_dir_all(copied.join("volumes")).unwrap();
@@ -315,8 +317,8 @@ fn what_is_beside_the_place_and_not_ours_stays() {
         );
         assert!(!place.exists());
     };
-    // The temporary name may belong to the user: a folder, even one with a file named `lock`; a file; or a link
-    // to such a folder.
+    // A folder, a file or a link of the user may have the temporary name. They are not changed, not even a folder
+    // that contains a file called `lock`.
     std::fs::create_dir(&beside).unwrap();
     std::fs::write(beside.join("thesis.txt"), "precious").unwrap();
     std::fs::write(beside.join("lock"), "").unwrap();
@@ -338,7 +340,8 @@ fn what_is_beside_the_place_and_not_ours_stays() {
     assert!(elsewhere.join("thesis.txt").exists());
 }
 
-/// A user's scheme may change between two runs, so its results are stored under the version that the user gives.
+/// A user can change a scheme of their own between two runs. The results of such a scheme are therefore stored
+/// under the version that the user gives.
 #[test]
 fn curves_of_a_scheme_of_ones_own_are_kept_by_its_version() {
     use crate::common::own_scheme::NEWEST;

@@ -1,5 +1,5 @@
-//! Tests that verdicts follow from runs: the published reports agree with the runs, and a broken scheme or number
-//! changes a verdict.
+//! Tests that verdicts follow from runs. The reports in the folder `experiments` have to agree with the runs, and
+//! replacing a scheme by a broken one has to change a verdict.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -13,7 +13,8 @@ use destage::Effort;
 use destage_study::reproduce::{Paper, Plan, Report, Thresholds, Verdict, shipped_traces};
 use destage_study::{Extra, Scale, Store, Traces};
 
-/// Claims of this test that need every part of a scheme: the victim, padding, and compensation.
+/// Claims that are written for these tests. Each depends on another rule of a scheme: the choice of the victim,
+/// padding, or compensation.
 const CLAIMS: &str = r#"
 [[claim]]
 id = "victim"
@@ -109,7 +110,8 @@ fn verdicts(report: &Report) -> BTreeMap<&str, Verdict> {
         .collect()
 }
 
-/// The ids of the claims that hold, and no longer hold when `kind` is replaced by `other`.
+/// The ids of the claims that hold with the original schemes, and fail if the scheme `kind` is replaced by the
+/// scheme `other`.
 fn turned(papers: &[Paper], kind: &str, other: &str) -> Vec<String> {
     let whole = carry_out(papers.to_vec(), Extra::default());
     let broken = carry_out(
@@ -146,8 +148,8 @@ fn what_holds_is_reproduced() {
 #[test]
 fn a_broken_scheme_is_found_out() {
     let own = [paper(CLAIMS)];
-    // `newest` chooses the wrong victim; `block-lru` has neither padding nor compensation; the last two lack one
-    // of them.
+    // Compared with the replaced schemes, `newest` chooses the wrong victim, and `block-lru` lacks both padding
+    // and compensation. `bplru:comp=false` lacks compensation, and `bplru:pad=false` lacks padding.
     assert_eq!(turned(&own, "block-lru", "newest"), ["victim"]);
     assert_eq!(
         turned(&own, "bplru", "block-lru"),
@@ -183,8 +185,8 @@ fn a_broken_scheme_is_found_out() {
     }
 }
 
-/// Schemes whose claims need long runs. Each is replaced by one that evicts the page written last instead of its
-/// own victim. `make verdicts` runs this test.
+/// Tests schemes whose claims need long runs. Each scheme is replaced by the scheme `newest`, which evicts the
+/// page that was written last. `make verdicts` runs this test.
 #[test]
 #[ignore = "needs recorded traces and long runs: make verdicts"]
 fn a_broken_scheme_is_found_out_in_long_verdicts() {
@@ -257,7 +259,7 @@ fn read(path: &str) -> String {
         .unwrap_or_else(|error| panic!("{path}: {error}; make reproduce writes it"))
 }
 
-/// The cells of the rows of the table in `text` whose first column is `name`.
+/// The rows of the table in `text` whose first column has the heading `name`, as lists of cells.
 fn rows<'a>(text: &'a str, name: &str) -> Vec<Vec<&'a str>> {
     let cells = |line: &'a str| {
         let inner = line.strip_prefix("| ")?.strip_suffix(" |")?;
@@ -271,7 +273,7 @@ fn rows<'a>(text: &'a str, name: &str) -> Vec<Vec<&'a str>> {
     lines.map_while(cells).collect()
 }
 
-/// Experiments that are small enough to run with all tests.
+/// The experiments that are small enough for every run of the test suite.
 const SAMPLE: [&str; 2] = ["bpac/examples", "bplru/examples"];
 
 #[test]
@@ -306,8 +308,9 @@ fn what_does_not_hold_has_a_cause() {
             let fails = ["**contradicted", "**not seen"];
             let fails = fails.iter().any(|word| row[9].starts_with(word));
             let because = row.last().unwrap();
-            // A relative says how it differs. For any other input, a cause changes the verdict, or a note says
-            // what is known.
+            // A failed claim has to be explained. If its input is a relative, the table of inputs says how the
+            // relative differs from the paper's trace. Otherwise other conditions have to be tried, or the claim
+            // has to have a note.
             let is_told = because.contains("Other conditions were tried")
                 || row[3].contains("(relative)")
                 || has_note(row[0]);
@@ -321,8 +324,8 @@ fn what_does_not_hold_has_a_cause() {
     }
 }
 
-/// Every claim that is checked has a quantity in words, and every claim with its own formula says in words what
-/// that asks.
+/// For every claim that can be checked, `words.toml` names the quantity. For every claim with the formula
+/// `holds`, it also expresses this formula in words.
 #[test]
 fn every_claim_has_words() {
     for paper in Paper::shipped().unwrap() {
@@ -347,8 +350,9 @@ fn every_claim_has_words() {
     }
 }
 
-/// The number of a figure or a table alone is not a statement of the paper. It must be followed by its subject,
-/// in the paper's words or in others. In a worked example, the figure itself is the statement.
+/// The number of a figure or table alone does not say which statement of the paper is meant. The field `place` of
+/// a claim therefore has to contain the subject after this number. A worked example needs no subject, because the
+/// figure itself is the statement.
 #[test]
 fn a_figure_alone_is_no_place() {
     for paper in Paper::shipped().unwrap() {
@@ -388,8 +392,8 @@ fn a_readme_has_what_comes_out() {
             let row = row.trim_end_matches([' ', '|']);
             let (front, because) = row.rsplit_once(" | ").unwrap();
             let line = readme.lines().find(|line| line.starts_with(front));
-            // The results under combinations of open rules are among the sentences of the README, and are not
-            // computed here.
+            // This test executes only the default combination of interpretations of open rules. The README also
+            // has sentences about other combinations, so it may contain more sentences than `found`.
             let has = |sentence: &str| line.is_some_and(|line| line.contains(sentence));
             assert!(
                 because.split_terminator(". ").all(has),

@@ -1,4 +1,5 @@
-//! Tests that results are stored once and used again, and that nothing else is taken for a result.
+//! Tests of the store of results. Each result is computed once and then read from the store, and a damaged or
+//! edited file is not accepted as a result.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -24,7 +25,7 @@ buffers = ["lru", "fifo"]
 sizes = ["64KiB"]
 "#;
 
-/// Records the number of runs to make, and asks to stop once `stop_after` runs are done.
+/// Records how many runs are to be executed, and asks to stop after `stop_after` runs.
 #[derive(Default)]
 struct Watch {
     made: AtomicU64,
@@ -50,7 +51,7 @@ fn carry_out(text: &str, folder: &Path, watch: &Watch) -> Result<StudyReport, Er
     study.carry_out(Scale::Reduced, &Traces::default(), &store, &effort)
 }
 
-/// The results of the study, and the number of runs that were made for them.
+/// Executes the study, and returns its results and the number of runs that had no stored result.
 fn results(text: &str, folder: &Path) -> (Vec<String>, u64) {
     let watch = Watch::default();
     let report = carry_out(text, folder, &watch).unwrap();
@@ -58,7 +59,7 @@ fn results(text: &str, folder: &Path) -> (Vec<String>, u64) {
     (results.collect(), watch.made.into_inner())
 }
 
-/// The files of stored results, by name.
+/// The names and contents of the result files in the store.
 fn kept(folder: &Path) -> BTreeMap<String, String> {
     let files = folder.join("runs").read_dir().unwrap().map(|entry| {
         let path = entry.unwrap().path();
@@ -74,7 +75,7 @@ fn a_rerun_reads_everything() {
     let (first, made) = results(STUDY, folder.path());
     assert_eq!((made, kept(folder.path()).len()), (4, 4));
     assert_eq!(results(STUDY, folder.path()), (first.clone(), 0));
-    // Another study with the same runs finds their results, even if it names its inputs differently.
+    // A study with the same runs uses the stored results, even if its inputs have other names.
     let renamed = STUDY.replace("\"short\"", "\"brief\"");
     assert_eq!(results(&renamed, folder.path()), (first, 0));
 }
@@ -88,7 +89,7 @@ fn what_was_stopped_goes_on() {
     };
     let stopped = carry_out(STUDY, folder.path(), &stopping);
     assert!(matches!(stopped, Err(Error::Interrupted)));
-    // The runs of the first input are done; an interrupted run leaves no result.
+    // Only the two runs with the first input have results. The interrupted runs have none.
     assert_eq!(kept(folder.path()).len(), 2);
     let (resumed, made) = results(STUDY, folder.path());
     assert_eq!(made, 2);
@@ -104,7 +105,8 @@ fn a_damaged_result_is_computed_again() {
     let mut names = whole.keys();
     let (one, other) = (names.next().unwrap(), names.next().unwrap());
     let path = |name: &str| folder.path().join("runs").join(name);
-    // A truncated file, the result of another run, and a key without a result.
+    // Damages three files: the first is truncated, the second contains the result of another run, and the third
+    // has a key but no result.
     std::fs::write(path(one), &whole[one][..whole[one].len() / 2]).unwrap();
     let third = names.next().unwrap();
     std::fs::write(path(other), &whole[third]).unwrap();
@@ -114,7 +116,7 @@ fn a_damaged_result_is_computed_again() {
     assert_eq!(kept(folder.path()), whole);
 }
 
-/// Results whose numbers were changed by hand are ignored, and their runs are made again.
+/// A result file in which a number was changed by hand is ignored, and its run is executed again.
 #[test]
 fn an_edited_result_is_computed_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,7 +127,7 @@ fn an_edited_result_is_computed_again() {
     let mut edited: serde_json::Value = serde_json::from_str(text).unwrap();
     edited["result"]["metrics"]["buffer.write_hits"] = 123_456.into();
     std::fs::write(path(name), edited.to_string()).unwrap();
-    // The same content in another layout does not count as a change.
+    // The same JSON with other white space does not count as a change.
     let (other, text) = whole.last_key_value().unwrap();
     let same: serde_json::Value = serde_json::from_str(text).unwrap();
     std::fs::write(path(other), same.to_string()).unwrap();
@@ -143,11 +145,13 @@ fn an_edited_result_is_computed_again() {
     assert_eq!(kept(folder.path())[name], whole[name]);
 }
 
-/// Two stand-ins of different traces, in files of the same name: the content of the file identifies the workload.
+/// A fitted workload is identified by the content of its file, not by the name of the file. The test uses two
+/// workloads that were fitted to different traces.
 #[test]
 fn a_fitted_workload_is_what_its_file_holds() {
     let folder = tempfile::tempdir().unwrap();
-    // Both have the same numbers of requests and of writes, which are the parameters, but other addresses.
+    // Both workloads have the same number of requests and of writes, and therefore the same parameters. Only the
+    // addresses of their requests differ.
     let fitted = |spread: u64| {
         let mut fitter = destage::workload::fitted::Fitter::default();
         for mut request in crate::common::mixture(1, 2_000) {
@@ -159,7 +163,7 @@ fn a_fitted_workload_is_what_its_file_holds() {
     let (one, other) = (fitted(1), fitted(2));
     assert!(one != other);
     let study = STUDY.replace("uniform:requests=5000,footprint_pages=500", "fit.toml");
-    // The path of the file is relative to the study's folder.
+    // The path `fit.toml` is relative to the folder of the study.
     let fit = folder.path().join("fit.toml");
     std::fs::write(&fit, &one).unwrap();
     let (first, made) = results(&study, folder.path());
@@ -169,7 +173,7 @@ fn a_fitted_workload_is_what_its_file_holds() {
     let (second, made) = results(&study, folder.path());
     assert_eq!(made, 2, "the runs of the file that changed");
     assert!(first[..2] != second[..2] && first[2..] == second[2..]);
-    // The same content under another file name is the same workload.
+    // A file of another name with the same content is the same workload.
     std::fs::write(folder.path().join("again.toml"), &one).unwrap();
     let renamed = study.replace("fit.toml", "again.toml");
     assert_eq!(results(&renamed, folder.path()).1, 0);
@@ -235,7 +239,7 @@ fn parts_make_every_run_once_and_their_report_is_that_of_the_whole() {
         kept(whole.path()).keys().collect::<Vec<_>>(),
         kept(parts.path()).keys().collect::<Vec<_>>()
     );
-    // Runs with results are not made again, and the run of a damaged result is.
+    // Runs with a stored result are not executed again. If a result file is damaged, its run is executed again.
     assert_eq!(part(parts.path(), 1, 1, &watch).unwrap().made, 0);
     let damaged = parts
         .path()
@@ -253,7 +257,7 @@ fn a_folder_without_plans_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let error = Store::existing(folder.path()).unwrap_err().to_string();
     assert!(error.contains("has no plans of studies"), "{error}");
-    // A worker could not write its plan.
+    // The folder of plans exists but is empty, which happens if a worker fails to write its plan.
     std::fs::create_dir(folder.path().join("plans")).unwrap();
     let store = Store::existing(folder.path()).unwrap();
     assert_eq!(store.plans().unwrap_err().to_string(), error);

@@ -1,4 +1,4 @@
-//! Tests that every check accepts values that hold and rejects values that do not.
+//! Tests that every check accepts values that satisfy it and rejects values that do not.
 
 use super::*;
 
@@ -146,7 +146,7 @@ fn each_number_is_altered_by_itself() {
     };
     assert_eq!(altered(&of("2"), 3, -100.0), [of("6")]);
     assert_eq!(altered(&of("0.5"), -1, -100.0), [of("-0.5")]);
-    // A reduction cannot exceed 100 %.
+    // A change in percent cannot be below -100 %, because no quantity can decrease by more than itself.
     assert_eq!(altered(&of("-60"), 3, -100.0), [of("-100.0")]);
     assert_eq!(altered(&of("-60.0"), 3, -100.0), [of("-100.0")]);
     assert_eq!(altered(&of("-60"), 3, f64::NEG_INFINITY), [of("-180")]);

@@ -1,10 +1,10 @@
-//! Tests of every branch of the decision.
+//! Tests of every branch of the function `decide`.
 
 use super::*;
 
 const THIRD: f64 = 1.0 / 3.0;
 
-/// Evidence for a measured result that holds in all three cases on a stand-in.
+/// Evidence for a measured result that holds on a stand-in in all three cases.
 const HELD: Evidence = Evidence {
     kind: Kind::Measured,
     role: Role::StandIn,
@@ -17,7 +17,7 @@ const HELD: Evidence = Evidence {
     fitted: false,
 };
 
-/// Evidence for a claim that holds in no case.
+/// Evidence for a measured result that fails on a stand-in in all three cases.
 const FAILED: Evidence = Evidence {
     share: Share { held: 0, tried: 3 },
     holds: false,
@@ -96,8 +96,9 @@ fn an_effect_has_to_be_seen_and_not_only_its_direction() {
             );
         }
     }
-    // If less of the effect is measured with a seed, a setting or a rule than in the base run, the claim is
-    // under-determined, unless the base run itself has too little: then only the sign is seen.
+    // The base run measures enough of the effect, but a seed, a setting or an interpretation measures too little:
+    // the claim is under-determined. If the base run itself measures too little, the verdict is that only the
+    // sign is reproduced.
     for (effect, verdict) in [(0.02, Verdict::SignOnly), (4.0, Verdict::UnderDetermined)] {
         let evidence = Evidence {
             effect: Some(effect),
@@ -133,7 +134,7 @@ fn what_the_paper_does_not_say_decides_nothing() {
     }
     assert_eq!(of(Kind::Measured, Role::StandIn, fitted), under);
     assert_eq!(of(Kind::Measured, Role::Relative, fitted), under);
-    // Fitted parameters of a stand-in play no part on the paper's own trace.
+    // On the paper's own trace, fitted parameters of a stand-in have no influence.
     assert_eq!(
         of(Kind::Measured, Role::Original, fitted),
         Verdict::Reproduced
@@ -152,7 +153,8 @@ fn open_rules_count_as_what_was_not_published() {
         assert_eq!(of(Kind::Measured, role, split(FAILED)), under);
     }
     assert_eq!(of(Kind::General, Role::Made, split(HELD)), under);
-    // A value that is measured on the paper's own trace identifies the reading.
+    // If the base run confirms a worked example or a result on the paper's own trace, the claim may fail under
+    // other interpretations.
     for kind in [Kind::Measured, Kind::Example] {
         assert_eq!(of(kind, Role::Original, split(HELD)), Verdict::Reproduced);
         assert_eq!(of(kind, Role::Original, split(FAILED)), under);

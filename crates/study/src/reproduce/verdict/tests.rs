@@ -1,4 +1,4 @@
-//! Tests that every verdict is given where it applies.
+//! Tests of judging claims: the verdicts, and the sentences that explain them.
 
 use super::*;
 use crate::rows::Row;
@@ -22,7 +22,7 @@ about = "erases take longer"
 [[grid]]
 "#;
 
-/// For each run: the variant, the seed, and the value of `v`.
+/// For each run, the variant, the seed, and the value of the metric `v`.
 type Runs<'a> = &'a [(&'a str, &'a str, f64)];
 
 fn rows(runs: Runs<'_>, role: Role) -> Arc<Rows> {
@@ -114,7 +114,8 @@ fn every_verdict_is_given() {
             BOTH,
             StandIn,
             Verdict::UnderDetermined,
-            // The fitted parameter decides, so the share of seeds and settings would say nothing.
+            // The claim is under-determined because of the fitted parameter. The number of seeds and settings
+            // does not explain this verdict, and is omitted.
             None,
         ),
         (&fitted, BOTH, Original, Verdict::Reproduced, Some((3, 3))),
@@ -260,7 +261,7 @@ measured = 'm(\"v\", seed=3)'"
     );
 }
 
-/// What makes a claim fail is counted by kind: seeds and settings separately.
+/// The seeds and the settings that make a claim fail are counted separately.
 #[test]
 fn seeds_and_settings_are_counted_apart() {
     let runs: Runs<'_> = &[
@@ -288,7 +289,8 @@ fn seeds_and_settings_are_counted_apart() {
     );
 }
 
-/// Fitted parameters are named in words, whether one or several.
+/// The reason for a verdict names the fitted parameters, in a sentence that is correct for one parameter and for
+/// several.
 #[test]
 fn what_was_fitted_is_named_in_words() {
     let why = |fitted: &str, runs| {
@@ -310,7 +312,7 @@ fn what_was_fitted_is_named_in_words() {
     );
 }
 
-/// If a claim with several parts fails, the reason names the pairs or parts that fail.
+/// If the measured value of a failed claim is a list, the reason names the pairs or elements that fail.
 #[test]
 fn what_fails_is_named() {
     let why = |claim: &str, labels: &str, runs: Runs<'_>| {
@@ -369,7 +371,7 @@ fn all_of_each_must_hold() {
     let refused = judged(both, NONE, Role::Original).unwrap();
     assert_eq!(refused.verdict, Verdict::Contradicted);
     assert_eq!(refused.values.measured, json!([false, true]));
-    // The first case fails, and is named with its measured value.
+    // The first case fails, so the reason names this case and its measured value.
     assert_eq!(
         refused.why.because[0],
         "On the paper's own trace, it fails for 1 of the 2 seeds (seed 1: false)."
@@ -396,8 +398,8 @@ fn verdicts_have_words() {
     assert_eq!(claim.check, "within 10 %");
     let asked = judged("check = 'property'\nmeasured = 'm(\"v\")'\nholds = 'measured > limit.best'\npublished = 50", BOTH, Role::StandIn).unwrap();
     assert_eq!(asked.check, "property: measured > limit.best");
-    // The claim asks for a formula and not for the published number, so a ratio to that number would mean
-    // nothing.
+    // The check of this claim is `property`. A formula decides and not the published number, so no ratio to the
+    // published number is computed.
     assert_eq!(asked.values.ratio, Value::Null);
     assert_eq!(claim.ran.on, "made (stand-in)");
     let document = claim.to_json();
@@ -420,7 +422,8 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let because = |claim: &str, runs, role| judged(claim, runs, role).unwrap().why.folded.join(" ");
     let sign =
         |published: f64| format!("check = 'sign'\npublished = {published}\nmeasured = 'm(\"v\")'");
-    // The measured values are more than a third of three times 10, but less than a third of three times 150.
+    // All measured values are at least 0.33 of three times the published number 10. The values are less than 0.33
+    // of three times 150.
     let small = because(&sign(10.0), BOTH, Role::StandIn);
     assert!(
         small.ends_with("The verdict would be the same had the paper printed three times as much, since 0.33 of the published value is enough."),
@@ -459,7 +462,8 @@ fn a_verdict_that_another_number_would_get_says_so() {
         ),
         "{compared}"
     );
-    // An under-determined claim already says what decides it.
+    // The reason of an under-determined claim already names what its verdict depends on, so the sentence about
+    // another number is omitted.
     let open = because(WITHIN, ONE, Role::StandIn);
     assert!(!open.contains("would"), "{open}");
 }
@@ -527,8 +531,8 @@ fn what_is_within_a_tolerance_is_an_interval() {
     }
 }
 
-/// The reason of an under-determined claim names one thing that decides: first its kind, then its name and its
-/// result. The rest is in `folded`.
+/// The main reason of an under-determined claim names a single seed, setting or choice of rules that changes the
+/// result of the check: first its kind, then the results and its name. Further details are in `folded`.
 #[test]
 fn one_thing_decides() {
     let runs: Runs<'_> = &[("base", "1", 100.0), ("undrained", "1", 50.0)];
@@ -551,7 +555,7 @@ fn one_thing_decides() {
     assert!(assumed.why.turned[0].contains("makes it fail"));
 }
 
-/// `words.toml` names the cases of `each`, and a pair of numbers is shown as a range.
+/// With the words for a claim, the cases of its `each` have names, and a list of two numbers is shown as a range.
 #[test]
 fn words_name_cases_and_ranges() {
     let claim = "id = 'X'\nplace = 'p'\nstatement = 's'\ncheck = 'property'\nmeasured = '[m(\"v\"), 300]'\nholds = 'measured[0] > 60'\neach = { seed = [1, 2] }";
@@ -582,7 +586,8 @@ fn words_name_cases_and_ranges() {
     );
 }
 
-/// If the published size, but not the direction, depends on a setting, the verdict and its reason say so.
+/// If a setting changes whether enough of the published size is measured, but not the sign, the verdict and its
+/// reason say so.
 #[test]
 fn a_size_has_to_last() {
     let runs: Runs<'_> = &[("base", "1", 95.0), ("undrained", "1", 5.0)];
@@ -610,8 +615,8 @@ fn a_size_has_to_last() {
     assert_eq!(sized(1000, runs).why.because.len(), 1);
 }
 
-/// For a claim that was not measured on the paper's own trace, the reasons say which kinds of cases were not
-/// tried.
+/// The reasons list the seeds and settings that were varied. For a claim that was not measured on the paper's own
+/// trace, the reasons also say if no seeds or settings were varied.
 #[test]
 fn what_was_not_varied_is_said() {
     let turned = |runs, role| judged(WITHIN, runs, role).unwrap().why.turned;
@@ -652,7 +657,8 @@ fn what_was_not_varied_is_said() {
             "None of 2 unpublished settings, tried one at a time, makes it fail: the settings undrained and empty (empty: nothing is on the device)."
         ]
     );
-    // A formula that selects its run itself uses the same run under every setting, so nothing else was tried.
+    // This formula gives the variant and the seed of its run. Every setting therefore uses the same run, and no
+    // setting was varied.
     let named =
         "check = 'within times'\npublished = 100\nmeasured = 'm(\"v\", variant=\"base\", seed=1)'";
     let named = judged(named, &settings, Role::StandIn).unwrap();
@@ -663,7 +669,7 @@ fn what_was_not_varied_is_said() {
     );
 }
 
-/// If the words for what is asked do not name the quantity, the quantity follows in brackets.
+/// If the text of the checked condition does not name the quantity, the name of the quantity follows in brackets.
 #[test]
 fn what_holds_is_said_with_its_noun() {
     let said = |asks: &str| {
