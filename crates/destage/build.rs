@@ -1,5 +1,5 @@
-//! Passes the commit of the sources to the program, with `-dirty` if sources were changed since, as far as git
-//! knows it.
+//! Passes the commit of the sources to the program, or `unknown` if git does not give one. Uncommitted changes add
+//! `-dirty`.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,7 +22,7 @@ const SOURCES: [&str; 13] = [
 ];
 
 fn main() {
-    // If the sources are unpacked inside another repository, its commit is not theirs.
+    // If the sources are unpacked inside another repository, git would give the commit of that repository.
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.git");
     let mut commit = "unknown".to_owned();
     if repository.exists() {
@@ -38,8 +38,8 @@ fn main() {
         for path in &paths {
             println!("cargo::rerun-if-changed={path}");
         }
-        // The log changes with every commit, HEAD itself only when the branch changes. Git knows the paths of
-        // both: in a separate worktree, .git is a file that names another folder.
+        // The file logs/HEAD changes with every commit; the file HEAD changes only when the branch changes. Git gives
+        // the paths of both files, because in a separate worktree .git is a file that names another folder.
         for name in ["HEAD", "logs/HEAD"] {
             let path = git(&["rev-parse", "--git-path", name]);
             if let Some(path) = path.filter(|path| Path::new(path).exists()) {

@@ -1,4 +1,4 @@
-//! Comparisons: every combination runs on every input, and all runs of an input share its decoder.
+//! A comparison simulates every combination on every input. All runs of an input share one decoder.
 
 use std::thread::available_parallelism;
 use std::time::Instant;
@@ -16,14 +16,16 @@ use crate::record::Record;
 use crate::results::Results;
 use crate::survey::Survey;
 
-/// The threads, the memory and the progress report of a comparison. None of them changes its results.
+/// The number of threads, the memory limit and the progress report of a comparison. The results do not depend on
+/// these fields.
 pub struct Effort<'a> {
-    /// Number of worker threads; 0 means one for each core. There are never more threads than runs.
+    /// Number of worker threads; 0 means one for each core. A comparison never uses more threads than it has runs.
     pub threads: usize,
-    /// Approximate limit, in bytes, on the models of all runs that share one reading of an input. If all runs of
-    /// an input need more, the input is read several times. It is also read again if the models need more than
-    /// 256 MiB and there are more than four for each thread, because more models at a time would not save time.
-    /// Default: 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that is less.
+    /// Approximate limit, in bytes, on the total size of the simulated devices (models) that one reading of an input
+    /// feeds. If the models of all runs of an input exceed this limit, the input is read several times. If the models
+    /// need more than 256 MiB, one reading feeds only as many models as keep the threads busy: four for each thread,
+    /// and at least eight. Default: 4 GiB, or half of the program's [memory limit](destage_memory::set_limit) if that
+    /// half is less.
     pub memory: u64,
     /// Receives the progress of the work.
     pub progress: &'a dyn Progress,
@@ -51,14 +53,14 @@ impl Effort<'_> {
 
 /// Runs every one of `combinations` on every one of `inputs`.
 ///
-/// One decoder feeds all runs of an input in batches, of which only a few exist at a time. The memory is
-/// therefore that of the models, and does not depend on the length of the input. If the models of all runs of an
-/// input need more than [`Effort::memory`], the input is read again for the remaining runs. A run that fails has
-/// its error in its record; all other runs finish.
+/// One decoder reads an input and passes batches of requests to all runs of the input. Only a few batches exist at a
+/// time, so the memory depends on the models and not on the length of the input. If the models of all runs of an
+/// input need more than [`Effort::memory`], the input is read again for the remaining runs. If a run fails, its
+/// record contains the error, and all other runs finish.
 ///
 /// # Errors
-/// An error in an input; combinations that would read the input in different ways; or an interrupt, because
-/// `progress` asked to stop.
+/// If an input cannot be read, if the combinations would read different requests from an input, or if
+/// `effort.progress` asked to stop.
 pub fn compare(
     inputs: &[Input],
     combinations: &[Combination],
@@ -134,8 +136,8 @@ pub(crate) fn compare_within(
     })
 }
 
-/// Refuses combinations whose runs would read different requests: their `trace.*` parameters and seeds must
-/// agree.
+/// Returns an error if the runs would read different requests. All combinations need equal `trace.*` parameters and
+/// equal seeds.
 fn check_reading(combinations: &[Combination]) -> Result<(), Error> {
     let reading = |combination: &Combination| {
         let mut parameters = combination.config.parameters();

@@ -12,8 +12,8 @@ use crate::words;
 pub struct Columns<'a> {
     /// The names of all parameters of any run, in ascending order.
     pub parameters: BTreeSet<&'a str>,
-    /// The names of all metrics of any run: first in the order of the registry, then the names that the registry
-    /// does not have, in ascending order.
+    /// The names of all metrics that any run has. The metrics of the registry come first, in the order of the
+    /// registry. All other names follow in ascending order.
     pub metrics: Vec<String>,
 }
 
@@ -104,13 +104,13 @@ fn metric_columns(records: &[Record]) -> Vec<String> {
     let mut columns: Vec<String> = metrics::names()
         .filter(|name| present.remove(name.as_str()).is_some())
         .collect();
-    // Metrics whose names end in the name of a scheme, a layer or a queue are not in the registry. They follow by
-    // name.
+    // Metrics whose names end in the name of a scheme, a layer or a queue are not in the registry. Their columns
+    // follow, sorted by name.
     columns.extend(present.into_keys().map(str::to_owned));
     columns
 }
 
-/// The value of a parameter as text, the same for people and for machines.
+/// The value of a parameter as text. Tables for people and files for programs show the same text.
 #[must_use]
 pub fn setting(value: &Value) -> String {
     match value {

@@ -1,9 +1,9 @@
 //! Metrics over the size of the buffer.
 //!
 //! For a page-level LRU buffer without flash, one pass over the input gives the metrics of every size
-//! ([`destage_sim::curve`]). Other schemes have no inclusion property: a larger buffer does not always hold all
-//! pages of a smaller one. Each of their sizes is a run of its own, and one reading of the input feeds all of
-//! these runs.
+//! ([`destage_sim::curve`]). Other schemes have no inclusion property: a larger buffer does not always hold all pages
+//! of a smaller one. For such a scheme, each size needs a separate run. All of these runs share one reading of the
+//! input, if the memory allows it.
 
 use std::time::Instant;
 
@@ -42,14 +42,15 @@ const CAPACITY: &str = "buffer.capacity_bytes";
 /// The settings, the schemes and the sizes of curves, and how the curves are sampled.
 #[derive(Clone)]
 pub struct CurvePlan {
-    /// All settings except the scheme and the size. If they choose no translation layer, no flash is simulated,
-    /// only the buffer.
+    /// All settings except the scheme and the size. If the settings choose no translation layer, only the buffer is
+    /// simulated, without flash.
     pub settings: Settings,
-    /// Schemes as in [`Grid::buffers`]; `None` for the scheme of the settings.
+    /// Schemes as in [`Grid::buffers`]; `None` uses the scheme of the settings.
     pub buffers: Option<Vec<String>>,
-    /// Sizes as in [`Grid::sizes`]. `None` gives at most 24 sizes, from 64 pages on, each alternately a half and
-    /// a third larger than the one before, up to the number of pages that the input writes. `all` as the only
-    /// item gives every size at which a metric changes; it needs schemes for which one pass gives all sizes.
+    /// Sizes as in [`Grid::sizes`]. `None` gives at most 24 sizes from 64 pages on; each size is alternately 1/2 and
+    /// 1/3 larger than the size before. The sizes end at the number of different pages that the input writes. The
+    /// single item `all` gives every size at which a metric changes. It is allowed only if one pass gives all sizes
+    /// for every scheme.
     pub sizes: Option<Vec<String>>,
     /// How points are estimated from samples; `None` for exact points.
     pub sampling: Option<Sampling>,
@@ -81,18 +82,18 @@ pub struct Curve {
 
 #[derive(Clone)]
 enum Points {
-    /// The results of runs, in ascending order of size; a scheme that keeps no pages has one.
+    /// The results of runs, in ascending order of size. A scheme without a size, such as `nocache`, has one result.
     Runs(Vec<Record>),
-    /// The result of one pass: the metrics of every size, the names of the run, and the sizes to show, in pages;
-    /// `None` shows every size at which a metric changes.
+    /// The result of one pass: the metrics of every size, a record with the names and parameters of the run, and the
+    /// sizes to show, in pages. Without a list of sizes, every size at which a metric changes is shown.
     OnePass(std::sync::Arc<EverySize>, Box<Record>, Option<Vec<u32>>),
     /// Points that were estimated from samples, in ascending order of size.
     Sampled(Vec<SampledPoint>),
 }
 
 impl Curve {
-    /// The points of the curve: one record for each size, in ascending order. If all sizes were asked for, one
-    /// record for each size at which a metric changes.
+    /// The points of the curve: one record for each size, in ascending order. If the plan requests `all` sizes, there
+    /// is one record for each size at which a metric changes.
     pub fn points(&self) -> Box<dyn Iterator<Item = Record> + '_> {
         match &self.points {
             Points::Runs(records) => Box::new(records.iter().cloned()),
@@ -121,8 +122,8 @@ impl Curve {
         matches!(self.points, Points::OnePass(..))
     }
 
-    /// The metrics of a buffer of `bytes`; `None` if no run has this size. A scheme that keeps no pages has the
-    /// same record at every size.
+    /// The metrics of a buffer of `bytes`; `None` if no run has this size. A scheme without a size, such as
+    /// `nocache`, has the same record at every size.
     #[must_use]
     pub fn at(&self, bytes: u64) -> Option<Record> {
         let sized = |record: &&Record| record.capacity().is_none_or(|size| size == bytes);
@@ -152,9 +153,8 @@ impl Curve {
 /// The curves of `input` that `plan` asks for.
 ///
 /// # Errors
-/// An error in the plan or the input; an input that can be read only once where two readings are needed; or an
-/// interrupt, because `effort.progress` asked to stop. If the run of one size fails, its point contains the
-/// error.
+/// If the plan or the input is wrong, if the input would have to be read twice but can be read only once, or if
+/// `effort.progress` asked to stop. If the run of one size fails, the point of this size contains the error.
 pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Curves, Error> {
     let started = Instant::now();
     input.check_exists()?;
@@ -194,7 +194,8 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
         facts = Some(read.facts);
         sizes.get_or_insert_with(|| default_sizes(read.footprint, &first.config));
     } else {
-        // The input is read only once if sizes are given and any scheme needs runs. Then every scheme is run.
+        // Sizes are given, and at least one scheme needs runs. Every scheme is then simulated by runs, so that the
+        // input is read only once.
         passes.iter_mut().for_each(|pass| *pass = None);
     }
     let sizes = sizes.unwrap_or_default();
@@ -344,16 +345,16 @@ pub fn bytes_of(grid: &Grid, items: &[String]) -> Result<Vec<u64>, Error> {
     Ok(capacities(&sized.every()?))
 }
 
-/// The result of a reading without runs.
+/// The result of reading the input without simulating runs.
 struct Read {
     /// The number of different pages that the input writes.
     footprint: u64,
     facts: Facts,
 }
 
-/// The default sizes, in bytes, for an input that writes `footprint` different pages. The device of `config`
-/// reserves slots of the buffer for pages that wait for the rest of their program unit. Every size is larger than
-/// these slots, and the largest one holds all written pages in addition.
+/// The default sizes, in bytes, for an input that writes `footprint` different pages. The device of `config` reserves
+/// slots of the buffer for pages that wait for the rest of their program unit. Every size has more slots than the
+/// reserved ones. The largest size also holds all written pages, unless 24 sizes do not reach so far.
 pub fn default_sizes(footprint: u64, config: &Config) -> Vec<u64> {
     let held = u64::from(config.pages_in_units());
     let pages = default_pages(footprint, held);
@@ -375,7 +376,7 @@ fn default_pages(footprint: u64, held: u64) -> Vec<u64> {
         .take(SIZES - 1)
         .take_while(|pages| *pages < largest)
         .collect();
-    // An input that writes more pages than the steps reach has the last step as its largest size.
+    // If the input writes more pages than the largest step, this step is the largest size.
     let last = match pages.len() {
         few if few < SIZES - 1 => largest,
         _ => steps.next().map_or(largest, |step| largest.min(step)),
@@ -400,7 +401,7 @@ fn read(
     };
     let addressing = of.config.addressing(0);
     let (mut batch, mut written) = (Vec::new(), PageBits::default());
-    // Each pass knows its largest size itself. Pages are counted only if some scheme has no pass.
+    // A one-pass simulation determines its largest size itself. Pages are counted only if some scheme needs runs.
     let counts_pages = passes.iter().any(Option::is_none);
     while source.fill(&mut batch)? {
         if !counter.advance(batch.len() as u64) {
@@ -436,7 +437,7 @@ fn read(
 impl Curves {
     /// `{"manifest", "conclusions", "curves": [{"buffer", "ftl", "exact", "host", "points"}]}`: the output of
     /// `destage curve --json`. A point has `pages`, `bytes` and the metrics by name. Metrics of the host do not
-    /// depend on the size, and are given once for each curve.
+    /// depend on the size of the buffer, so each curve has them once.
     #[must_use]
     pub fn to_json(&self) -> String {
         // All keys are strings and all numbers are finite, so serialisation cannot fail.
@@ -445,8 +446,8 @@ impl Curves {
         text
     }
 
-    /// A table row for each point. A sampled metric has two more columns, `NAME.low` and `NAME.high`, the ends of
-    /// its interval.
+    /// A table row for each point. A sampled metric has two more columns, `NAME.low` and `NAME.high`, with the ends
+    /// of its confidence interval.
     #[must_use]
     pub fn rows(&self) -> Vec<Record> {
         let with_ends = |point: &SampledPoint| {
@@ -574,7 +575,7 @@ mod tests {
         let many = pages(1 << 40);
         assert_eq!((many.len(), many.last()), (24, Some(&MOST_PAGES)));
         assert_eq!((pages(MOST_PAGES), MOST_PAGES), (many, 96 << 11));
-        // A device that reserves 768 slots for itself has larger sizes, and the largest one also holds all
+        // If the device reserves 768 slots, every size has more than 768 pages, and the largest size also holds all
         // written pages.
         assert_eq!(default_pages(2000, 768), [1024, 1536, 2048, 2768]);
         assert_eq!(default_pages(5, 768), [773]);

@@ -1,4 +1,4 @@
-//! One run with payload in which the power fails: one input, one configuration, one moment.
+//! One run with payload in which the power fails at one moment. The run has one input and one configuration.
 
 use destage_base::time::to_ms;
 use destage_sim::observer::Observer;
@@ -16,14 +16,14 @@ use crate::run::single;
 /// The largest number of bad sectors that the output names.
 const MOST_NAMED: usize = 100;
 
-/// The state of the device after a power loss, compared with what its answers promised.
+/// The outcome of a power loss: whether every sector still holds data that the answers of the device allow.
 #[derive(Clone, Debug)]
 pub struct CutOutcome {
     /// How the result was computed.
     pub manifest: Manifest,
     /// The moment of the power loss, and the seed.
     pub plan: CutPlan,
-    /// What the comparison found.
+    /// The counts, the times and the bad sectors.
     pub result: CutResult,
 }
 
@@ -78,12 +78,12 @@ impl CutOutcome {
     }
 }
 
-/// Simulates `input` with payload under `combination` until the power fails as `plan` says, mounts the device
-/// again, and checks that every sector holds data that the answers before the power loss allow. `observer`
-/// receives the events of each request.
+/// Simulates `input` with payload under `combination` until the moment at which `plan` cuts the power. Then the
+/// device is mounted again, and every sector is compared with the data that the answers before the power loss allow.
+/// `observer` receives the events of each request.
 ///
 /// # Errors
-/// The errors of [`run`](crate::run()); a run that ends before the power fails; or a run that cannot have
+/// The errors of [`run`](crate::run()). Also if the run ends before the power fails, or if the run cannot have
 /// payload.
 pub fn cut(
     input: &Input,

@@ -8,23 +8,23 @@ use destage_sim::settings::Config;
 use crate::error::Error;
 use crate::survey::Known;
 
-/// The devices of all runs. A prepared device is kept until its last run has begun.
+/// The devices of all runs. A prepared device stays in memory until the last run that begins with it has begun.
 pub(crate) struct Devices {
-    /// For each run of each input, the index in `kept` of the device that it begins with; `None` if the device is
-    /// not worth keeping.
+    /// For each run of each input, the index in `kept` of the device with which the run begins. `None` if the device
+    /// is quick to prepare, so that the run prepares it for itself.
     of: Vec<Vec<Option<usize>>>,
     kept: Vec<Kept>,
 }
 
 struct Kept {
     preparation: String,
-    /// The number of runs that have not yet begun and need this device.
+    /// The number of runs that need this device and have not yet begun.
     wanted: usize,
     is_taken: bool,
     original: Option<Box<dyn Ftl>>,
 }
 
-/// The device of a run, and the original that remains for later runs.
+/// The device of a run, and the original for later runs, if any run needs it.
 pub(crate) type Shared = (Box<dyn Ftl>, Option<Box<dyn Ftl>>);
 
 /// The device that a run begins with, before it is prepared or copied.
@@ -49,8 +49,8 @@ impl Devices {
         devices
     }
 
-    /// Counts one more run that needs the device of `config`. Returns the index of the device; `None` if it is
-    /// not worth keeping.
+    /// Counts one more run that needs the device of `config`. Returns the index of the device; `None` if the device
+    /// is quick to prepare, so that every run prepares it for itself.
     fn want(&mut self, config: &Config) -> Option<usize> {
         let preparation = config.preparation()?;
         let known = self
@@ -75,7 +75,8 @@ impl Devices {
         self.of[input][run].is_none_or(|place| !self.kept[place].is_taken)
     }
 
-    /// Takes the device that `run` of `input` begins with. The caller returns it by [`Devices::put_back`].
+    /// Takes out the device with which `run` of `input` begins. The caller has to return the original by
+    /// [`Devices::put_back`].
     pub(crate) fn take(&mut self, input: usize, run: usize) -> Start {
         let Some(place) = self.of[input][run] else {
             return Start {
@@ -92,7 +93,7 @@ impl Devices {
         }
     }
 
-    /// Keeps `original` for later runs, once the run has its device.
+    /// Stores `original` for later runs, after `run` of `input` has received its device.
     pub(crate) fn put_back(&mut self, input: usize, run: usize, original: Option<Box<dyn Ftl>>) {
         if let Some(place) = self.of[input][run] {
             self.kept[place].is_taken = false;

@@ -8,26 +8,27 @@ use destage_sim::settings::suggestion;
 use destage_trace::TraceError;
 use destage_workload::WorkloadError;
 
-/// The reason why there is no result. Its text has the place (file, line or key), the offending text, and what
-/// was expected.
+/// The reason why there is no result. The text of an error names the file, line or key, the text that is wrong, and
+/// what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The arguments cannot be used: an unknown name, an empty grid, or inputs that cannot be combined.
     #[error("{0}")]
     Input(String),
-    /// A single argument cannot be used; [`Argument`] has its name.
+    /// A single argument cannot be used. [`Argument`] has the name of the argument.
     #[error(transparent)]
     Argument(Argument),
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(TraceError),
-    /// A parameter is unknown, out of range, or contradicts another; or a time is too large to be simulated.
+    /// A parameter is unknown, out of range, or contradicts another parameter, or a time is too large to be
+    /// simulated.
     #[error(transparent)]
     Config(SimError),
     /// The device is too small for the trace.
     #[error(transparent)]
     DeviceFull(SimError),
-    /// The run was ended early, because the rest of it could not reach the goals of [`size`](crate::size()).
+    /// The run was ended early, because it could no longer reach the goals of [`size`](crate::size()).
     #[error("ended after {requests} requests, when the goals were out of reach")]
     OutOfReach {
         /// The number of requests that the run had received.
@@ -52,7 +53,7 @@ impl Error {
         })
     }
 
-    /// An [`Error::Argument`] for the argument `name`, whose value `given` is none of `names`; it suggests the
+    /// An [`Error::Argument`] for the argument `name`, whose value `given` is none of `names`. The error suggests the
     /// nearest name.
     pub fn unknown_argument<'a>(
         name: &str,
@@ -63,8 +64,8 @@ impl Error {
         Self::argument(name, Self::unknown(what, given, names))
     }
 
-    /// The error for the `payload` of a panic. A scheme from outside that breaks its contract is a mistake of its
-    /// author; every other panic is a defect of this program.
+    /// The error for the `payload` of a panic. If a user's scheme breaks the contract of schemes, the mistake is in
+    /// that scheme. Every other panic is a defect of this program.
     pub(crate) fn of_panic(payload: Box<dyn Any + Send>) -> Self {
         let payload = match payload.downcast::<Breach>() {
             Ok(breach) => return Self::Input(breach.0),
@@ -75,14 +76,14 @@ impl Error {
         Self::Internal(format!("a run panicked: {}", text.unwrap_or("no message")))
     }
 
-    /// Whether the run of this error failed; a run that was ended early because its rest was not needed did not
+    /// Whether the run of this error failed. A run that was ended early because it could not reach the goals did not
     /// fail.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::OutOfReach { .. })
     }
 
-    /// An [`Error::Input`] for the text `given`, which is none of `names`; it suggests the nearest name.
+    /// An [`Error::Input`] for the text `given`, which is none of `names`. The error suggests the nearest name.
     pub fn unknown<'a>(
         refusal: impl std::fmt::Display,
         given: &str,

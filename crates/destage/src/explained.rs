@@ -1,4 +1,4 @@
-//! Explained runs as JSON and in words. `docs/EXPLAIN.md` describes all of their content.
+//! Explained runs as JSON and in words. `docs/EXPLAIN.md` describes the content of both.
 
 mod words;
 
@@ -12,9 +12,10 @@ use serde_json::{Map, Value, json};
 
 pub use self::words::{PartMeans, means, words};
 
-/// Responses from this percentile on count as the slowest; numerator and denominator.
+/// Requests whose response time reaches this percentile count as the slowest. The percentile is a numerator and a
+/// denominator.
 pub const TAIL: (u64, u64) = (99, 100);
-/// Devices with at most this many dies have a column for each die.
+/// If the device has at most this many dies, the series has a column for each die.
 const DIES_TOLD: usize = 64;
 
 /// `explained` as the JSON value of `"explained"`.

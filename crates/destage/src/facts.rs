@@ -21,20 +21,20 @@ pub struct Facts {
     pub skipped_lines: u64,
     /// The number of requests of length 0 that were dropped.
     pub dropped_requests: u64,
-    /// The number of requests whose arrival was moved forward to that of an earlier request.
+    /// The number of requests whose arrival was before that of an earlier request, and was moved forward to it.
     pub clamped_requests: u64,
-    /// The size of the device, if it follows from the input.
+    /// The size of the device, if the size was chosen from the input.
     pub sizing: Option<Sizing>,
     first_skipped: Option<String>,
     /// Doubts about the times of the trace.
     doubts: Vec<Doubt>,
-    /// Sentences on pages that share a page of the device because addresses are shrunk.
+    /// Sentences about pages of the trace that share one page of the device because addresses were shrunk.
     addresses: Vec<String>,
     /// Whether requests of several volumes use the same addresses.
     volumes_overlap: bool,
     /// Whether no request of the trace was selected.
     is_empty: bool,
-    /// Sentences of the input about itself, such as remarks on a job file.
+    /// Remarks that the input makes, such as those on a job file; one sentence each.
     remarks: Vec<String>,
 }
 
@@ -63,7 +63,7 @@ impl Facts {
         }
     }
 
-    /// The facts of requests that were generated, and not read from a trace.
+    /// The facts of requests that were generated instead of read from a trace.
     #[must_use]
     pub fn of_requests(name: &str) -> Self {
         Self {
@@ -92,7 +92,8 @@ impl Facts {
         }
     }
 
-    /// Adds the sentence that pages share a page of the device, if any do and it was not added before.
+    /// Adds the sentence that several pages of the trace share one page of the device, if there are such pages and
+    /// the sentence was not yet added.
     pub(crate) fn add_merged(&mut self, merged: &Merged) {
         let told = format!("{}: {merged}", self.name);
         if merged.pages > 0 && !self.addresses.contains(&told) {
@@ -105,7 +106,7 @@ impl Facts {
         self.doubts.clear();
     }
 
-    /// Adds the facts that `input` knows itself: whether it has no requests, and its remarks.
+    /// Adds the facts that `input` knows without being read: whether it has no requests, and its remarks.
     pub(crate) fn add_known(&mut self, input: &Input) {
         self.is_empty |= input.expected_requests() == Some(0);
         self.remarks = input.remarks();
@@ -120,7 +121,7 @@ impl Facts {
             .collect()
     }
 
-    /// Warnings for statistics: the [`Facts::warnings`], and the warnings about times.
+    /// Warnings for statistics of the input: [`Facts::warnings`], and the warnings about times.
     #[must_use]
     pub fn warnings_of_reading(&self) -> Vec<String> {
         let mut warnings = self.warnings();
@@ -128,8 +129,8 @@ impl Facts {
         warnings
     }
 
-    /// Warnings for a simulation: those of [`Facts::warnings_of_reading`], pages that share a page of the device,
-    /// and volumes that share addresses.
+    /// Warnings for a simulation: those of [`Facts::warnings_of_reading`], and warnings about pages that share a page
+    /// of the device and about volumes that share addresses.
     #[must_use]
     pub fn warnings_of_simulation(&self) -> Vec<String> {
         let mut warnings = self.warnings_of_reading();

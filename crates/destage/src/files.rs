@@ -1,8 +1,9 @@
-//! Files that appear whole or not at all: they are written under a temporary name in the same folder and renamed.
+//! Files that appear whole or not at all. A file is written under a temporary name in the same folder, and then
+//! renamed.
 //!
-//! Every file of results is written through [`PendingFile`]. A symbolic link is followed: its target is replaced,
-//! or created if it does not exist. A device node, a pipe and a name for an open file (`/dev/stdout`) are never
-//! replaced: the data is written into them.
+//! Every file of results is written through [`PendingFile`]. If the path is a symbolic link, the target of the link
+//! is replaced, or created if it does not exist. If the path is a device node, a pipe or a name for an open file
+//! (`/dev/stdout`), the data is written into it, and nothing is replaced.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -15,11 +16,11 @@ use tempfile::NamedTempFile;
 
 use crate::error::Error;
 
-/// The temporary files that exist now. They are removed when the process ends. Renaming a temporary file requires
-/// this lock.
+/// The temporary files that exist now. [`abandon`] removes these files. A thread must hold this lock while it renames
+/// a temporary file.
 static PENDING: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
-/// The folders that were already searched for temporary files of killed programs. Each folder is searched only
-/// once, because a folder may receive the files of many runs.
+/// The folders that were already searched for temporary files of killed programs. Each folder is searched only once,
+/// because many files may be written to one folder.
 static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// How often [`abandon`] tries to lock the list of temporary files, and the pause between two attempts.
@@ -29,9 +30,9 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// The beginning and the end of the names of temporary files.
 const PREFIX: &str = ".destage-";
 const SUFFIX: &str = ".partial";
-/// A temporary file that was written within this time may not be locked yet, so it is not removed.
+/// A temporary file whose last write is not older than this may not be locked yet, so it is not removed.
 const FRESH: Duration = Duration::from_secs(60);
-/// The largest number of links that are followed; operating systems have a similar limit.
+/// The largest number of symbolic links that are followed for one path. Operating systems have a similar limit.
 const LINKS_MAX: usize = 40;
 
 fn pending() -> MutexGuard<'static, Vec<PathBuf>> {
@@ -69,8 +70,8 @@ fn remove_orphans(folder: &Path) {
     }
 }
 
-/// Removes all temporary files. The process is about to end, so the lock is kept, and no file can be renamed to
-/// its final name any more.
+/// Removes all temporary files, before the process ends. The lock is never released, so that no other thread can
+/// rename a file to its final name.
 pub fn abandon() {
     let held = (0..ATTEMPTS).find_map(|attempt| {
         if attempt > 0 {
@@ -82,7 +83,7 @@ pub fn abandon() {
             Err(TryLockError::WouldBlock) => None,
         }
     });
-    // The lock is never released if this thread itself ran out of memory while it held the list.
+    // If this thread ran out of memory while it held the list, it already holds the lock and can never lock it again.
     let Some(mut paths) = held else { return };
     for path in paths.drain(..) {
         // A file that cannot be removed now cannot be removed later either.
@@ -91,8 +92,8 @@ pub fn abandon() {
     std::mem::forget(paths);
 }
 
-/// The regular file that writing to `path` creates or replaces, with all links followed. `None` if `path` is a
-/// device node, a pipe, a socket, or the name of an open file.
+/// The path of the regular file that writing to `path` creates or replaces, after all links were followed. `None` if
+/// `path` is a device node, a pipe, a socket, or the name of an open file.
 ///
 /// # Errors
 /// If `path` is a folder or a read-only file, or cannot be inspected.
@@ -112,14 +113,14 @@ pub fn place(path: &Path) -> io::Result<Option<PathBuf>> {
             Ok(data) if data.is_symlink() => place = folder.join(place.read_link()?),
             Ok(data) if data.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
             Ok(data) if !data.is_file() => return Ok(None),
-            // Renaming would check only the permissions of the folder, so those of the file are checked here.
+            // Renaming checks only the permissions of the folder, so the permissions of the file are checked here.
             Ok(data) if data.permissions().readonly() => {
                 return Err(io::ErrorKind::PermissionDenied.into());
             }
             Ok(_) => return Ok(Some(place)),
         }
     }
-    // The error of the operating system for links that form a loop.
+    // Links that form a loop give the error of the operating system.
     let looped = path.metadata().err();
     Err(looped.unwrap_or_else(|| io::ErrorKind::InvalidInput.into()))
 }
@@ -131,13 +132,13 @@ fn folder_of(place: &Path) -> &Path {
     }
 }
 
-/// Whether the entries of `folder` are the open files of a process. Such a file may be a regular one whose
+/// Whether the entries of `folder` are the open files of a process. Such an open file may be a regular file whose
 /// beginning another process has already written, so it must not be replaced.
 fn holds_open_files(folder: &Path) -> bool {
     folder == Path::new("/dev/fd") || (folder.starts_with("/proc") && folder.ends_with("fd"))
 }
 
-/// A file that is being written. A file that is not [committed](Self::commit) leaves nothing behind.
+/// A file that is being written. If it is dropped without [`commit`](Self::commit), its temporary file is removed.
 #[derive(Debug)]
 pub struct PendingFile {
     path: PathBuf,
@@ -146,7 +147,7 @@ pub struct PendingFile {
 
 #[derive(Debug)]
 enum Target {
-    /// A temporary file in the folder of `place`, to which it will be renamed. `entry` is dropped after the file.
+    /// A temporary file, which will be renamed to `place` in the same folder. `entry` is dropped after the file.
     Beside {
         file: NamedTempFile,
         place: PathBuf,
@@ -156,7 +157,7 @@ enum Target {
     Direct(File),
 }
 
-/// The entry of a temporary file in the list of those that exist; dropping it removes it from the list.
+/// The entry of a temporary file in the list of temporary files. Dropping the value removes the entry from the list.
 #[derive(Debug)]
 struct Entry(PathBuf);
 
@@ -202,12 +203,12 @@ impl Target {
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt;
-            // The file gets the permissions of any new file, according to the user's umask.
+            // The umask of the user applies, as for any new file.
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         remove_orphans(folder);
         let file = builder.tempfile_in(folder)?;
-        // On a file system without locks the lock fails; then the file stays if the program is killed.
+        // On a file system without locks, locking fails. The temporary file then remains if the program is killed.
         let _ = file.as_file().try_lock();
         let entry = Entry(file.path().to_owned());
         pending().push(entry.0.clone());
@@ -222,7 +223,7 @@ impl PendingFile {
     /// If `path` is `-`, or cannot be written.
     pub fn create(path: &Path) -> Result<Self, Error> {
         if path == Path::new("-") {
-            // In other places `-` is standard input, so it is not meant as the name of a file.
+            // As an input, `-` means standard input, so the user hardly means a file of this name.
             return Err(Error::Input(
                 "-: is not a file; expected a name, /dev/stdout for standard output, or ./- for a file of that name".to_owned(),
             ));
@@ -231,7 +232,7 @@ impl PendingFile {
         Ok(Self::over(path, target))
     }
 
-    /// Does the same as [`Self::create`], but `-` is standard output.
+    /// Does the same as [`Self::create`], but `-` means standard output.
     ///
     /// # Errors
     /// If `path` cannot be written.
@@ -294,14 +295,14 @@ pub fn write(path: &Path, content: impl AsRef<[u8]>) -> Result<(), Error> {
 /// Writes a file `name` with `content` into `folder`, which is created if it does not exist.
 ///
 /// # Errors
-/// The errors of [`PendingFile`], or that the folder cannot be created.
+/// The errors of [`PendingFile`]. Also if the folder cannot be created.
 pub fn write_into(folder: &Path, name: &str, content: impl AsRef<[u8]>) -> Result<(), Error> {
     let path = folder.join(name);
     std::fs::create_dir_all(folder).map_err(|cause| unwritable(&path, &cause))?;
     write(&path, content)
 }
 
-/// For the writers of logs, which produce text piece by piece.
+/// Used by writers of logs, which produce text piece by piece.
 impl Write for PendingFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.writer.write(bytes)
@@ -312,7 +313,7 @@ impl Write for PendingFile {
     }
 }
 
-/// For files whose beginning depends on their end.
+/// Used for files whose beginning is known only at their end.
 impl Seek for PendingFile {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.writer.seek(to)
@@ -322,7 +323,7 @@ impl Seek for PendingFile {
 /// The error that `path` cannot be written because of `cause`.
 #[must_use]
 pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
-    // The name of the temporary file is left out, since it means nothing to the user.
+    // The name of the temporary file is left out, because the user does not know it.
     let system = cause.raw_os_error().map(io::Error::from_raw_os_error);
     let kind = io::Error::from(cause.kind());
     let cause = system.unwrap_or(kind);
@@ -335,7 +336,7 @@ pub fn unwritable(path: &Path, cause: &io::Error) -> Error {
 /// The allowed letters of a [name](is_name), for error messages.
 pub const NAME: &str = "a name of the letters a-z, 0-9, - and _";
 
-/// Whether `text` may be part of a file name: it has only letters that cannot lead to another folder.
+/// Whether `text` may be part of a file name. All allowed letters are harmless: none can lead to another folder.
 #[must_use]
 pub fn is_name(text: &str) -> bool {
     let fits = |letter: char| {

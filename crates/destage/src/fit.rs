@@ -1,4 +1,5 @@
-//! Stand-ins: workloads that are fitted to a trace, and their differences from the trace under several schemes.
+//! Stand-ins, which are workloads that are fitted to a trace, and their differences from the trace under several
+//! schemes.
 
 use std::sync::Arc;
 
@@ -13,8 +14,8 @@ use crate::grid::Grid;
 use crate::input::{Input, Reading};
 use crate::record::Record;
 
-/// The schemes under which trace and stand-in are compared. The stand-in was fitted with hits of BPAC counted as
-/// uses of a block, so BPAC is compared with the same setting.
+/// The schemes under which trace and stand-in are compared. The method of fitting counts hits of BPAC as uses of a
+/// block, so BPAC has the same setting here.
 pub const SCHEMES: [&str; 5] = [
     "lru",
     "block-lru",
@@ -24,11 +25,11 @@ pub const SCHEMES: [&str; 5] = [
 ];
 const SIZES: [&str; 3] = ["1MiB", "4MiB", "16MiB"];
 
-/// A stand-in, with its differences from its trace.
+/// A stand-in, with its differences from the trace to which it was fitted.
 pub struct Fit {
     /// The fitted parameters of the stand-in.
     pub profile: Profile,
-    /// The results of the trace itself, for comparison with other stand-ins.
+    /// The results of the trace, for comparison with other stand-ins.
     pub trace: Figures,
     /// The differences, one row for each scheme and size.
     pub residuals: Vec<Residual>,
@@ -36,18 +37,18 @@ pub struct Fit {
 
 /// The results of one input under each of [`SCHEMES`] with 1, 4 and 16 MiB, and without a buffer.
 pub struct Figures {
-    /// Runs without flash, which give evictions and pages.
+    /// Runs without flash, which give the numbers of evictions and of destaged pages.
     counts: Vec<Record>,
-    /// Runs on the profile `disksim-ssd`, with a device of the size of the input, which give response times.
+    /// Runs on the profile `disksim-ssd`, which give response times. The size of the device is chosen from the input.
     times: Vec<Record>,
 }
 
-/// The results of the trace and of the stand-in under one scheme. Evictions and pages come from runs without
-/// flash, response times from runs on the profile `disksim-ssd` with a device of the size of the input. Each pair
-/// has the value of the trace first.
+/// The results of the trace and of the stand-in under one scheme. Runs without flash give the numbers of evictions
+/// and of destaged pages. Runs on the profile `disksim-ssd`, with a device whose size is chosen from the input, give
+/// response times. In each pair, the first value is that of the trace.
 #[derive(Clone, Debug)]
 pub struct Residual {
-    /// The name of the scheme; [`SCHEMES`] has its parameters.
+    /// The name of the scheme; [`SCHEMES`] has the parameters of the scheme.
     pub scheme: String,
     /// The size of the buffer in bytes; `None` for `nocache`.
     pub size_bytes: Option<u64>,
@@ -106,10 +107,11 @@ impl Fit {
     }
 }
 
-/// Fits a stand-in to `input`, which is read as `settings` say. All its requests are kept in memory.
+/// Fits a stand-in to `input`, which is read with `settings`. All requests of the input are in memory at the same
+/// time.
 ///
 /// # Errors
-/// An error in the input, or an input without reads and writes.
+/// If the input cannot be read, or has neither reads nor writes.
 pub fn fit(input: &Input, settings: &Settings, effort: &Effort<'_>) -> Result<(Fit, Facts), Error> {
     let config = settings.resolve()?;
     destage_memory::doing(format!("fitting a stand-in to {}", input.name()));

@@ -1,4 +1,4 @@
-//! A run in progress, which can be ended early.
+//! A run in progress, which can be ended before its last request.
 
 use std::sync::Arc;
 
@@ -8,12 +8,12 @@ use destage_trace::Request;
 
 use crate::error::Error;
 
-/// The run is compared with its limits after this many requests; once no more requests arrive, after this many
-/// events.
+/// The run is compared with its limits after [`PIECE`] requests. When no more requests arrive, it is compared after
+/// [`EVENTS`] events.
 const PIECE: usize = 1 << 8;
 const EVENTS: usize = 1 << 12;
-/// The check looks at every waiting request. If many requests wait, it runs only once for each part of their
-/// number.
+/// The comparison examines every waiting request, which is slow if many requests wait. It is therefore made only
+/// after as many new requests as the number of waiting requests divided by this number.
 const PART: usize = 2;
 
 /// A run that is paused between batches of requests.
@@ -41,8 +41,8 @@ impl<'a> Going<'a> {
         }
     }
 
-    /// Feeds `batches` to the run. The run ends if they are the `last` ones, if it accepts no more requests, or
-    /// if it exceeds its limits.
+    /// Feeds `batches` to the run. The run ends if no batches follow (`last`), if the run accepts no more requests,
+    /// or if it exceeds its limits.
     pub(crate) fn advance(
         mut self: Box<Self>,
         batches: &[Arc<Vec<Request>>],
@@ -85,13 +85,14 @@ impl<'a> Going<'a> {
         Ok(true)
     }
 
-    /// Simulates the remaining requests after the last one has arrived, unless the run exceeds its limits.
+    /// Simulates all waiting requests after the last request has arrived, unless the run exceeds its limits.
     fn work_down(&mut self) -> Result<(), Error> {
         let Some(limits) = &mut self.limits else {
             return Ok(());
         };
         loop {
-            // One request needs several events.
+            // The comparison examines every waiting request, so its interval grows with their number. Each request
+            // has several events.
             let events = EVENTS.max(self.simulation.unanswered());
             if !self.simulation.work_down(events as u64)? {
                 return Ok(());

@@ -24,7 +24,7 @@ impl Combination {
     /// The combination that `settings` choose.
     ///
     /// # Errors
-    /// The first setting that cannot be used.
+    /// If a setting cannot be used; the error names the first such setting.
     pub fn new(settings: &Settings) -> Result<Self, Error> {
         let config = settings.resolve()?;
         Ok(Self {
@@ -34,7 +34,7 @@ impl Combination {
         })
     }
 
-    /// Bytes that are configured for the buffer, even if the scheme keeps no pages.
+    /// The configured size of the buffer in bytes, even if the scheme buffers no pages.
     #[must_use]
     pub fn capacity(&self) -> u64 {
         self.config.typed.buffer.capacity_bytes
@@ -65,8 +65,7 @@ impl Combination {
     }
 }
 
-/// Every scheme at every size on every translation layer. A list that is not given has the single value of the
-/// settings.
+/// Every scheme at every size on every translation layer. If a list is not given, the settings give its single value.
 #[derive(Clone)]
 pub struct Grid {
     base: Settings,
@@ -94,8 +93,8 @@ impl Grid {
         self
     }
 
-    /// Sets the capacities of the buffer: `8MiB`, `512KiB`, `8388608`; `LO..HI` gives `LO` and its doublings, up
-    /// to `HI`.
+    /// Sets the capacities of the buffer: `8MiB`, `512KiB`, `8388608`. `LO..HI` gives `LO`, twice `LO`, four times
+    /// `LO` and so on, up to `HI`.
     #[must_use]
     pub fn sizes(mut self, items: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.sizes = Some(items.into_iter().map(Into::into).collect());
@@ -109,14 +108,15 @@ impl Grid {
         self
     }
 
-    /// All combinations, ordered by translation layer, then by scheme, then by size. Repeated runs are left out:
-    /// an item that is listed twice, and further sizes of a scheme that keeps no pages.
+    /// All combinations, ordered by translation layer, then by scheme, then by size. Runs that would repeat another
+    /// run are left out: those of an item that is listed twice, and those of a second size if the scheme buffers no
+    /// pages.
     ///
-    /// A setting that only some of the schemes or translation layers know applies to those. A setting that none
-    /// of them knows is listed in [`Config::without_effect`] of each combination.
+    /// A setting that only some of the schemes or translation layers have applies only to their combinations. A
+    /// setting that no scheme or layer of the grid has is listed in [`Config::without_effect`] of each combination.
     ///
     /// # Errors
-    /// The first setting that cannot be used, or an empty list.
+    /// If a setting cannot be used, or if a list is empty.
     pub fn combinations(&self) -> Result<Vec<Combination>, Error> {
         let mut known = BTreeSet::new();
         let mut combinations = self.every()?;
@@ -124,7 +124,7 @@ impl Grid {
         Ok(combinations)
     }
 
-    /// Does the same as [`Grid::combinations`], but keeps repeated runs.
+    /// Does the same as [`Grid::combinations`], but does not leave out repeated runs.
     ///
     /// # Errors
     /// The errors of [`Grid::combinations`].
@@ -146,8 +146,8 @@ impl Grid {
                     let asked = buffer.is_none_or(|buffer| buffer.asked);
                     let config = self.config(scheme, *size, *ftl, &mut foreign)?;
                     match config.check(Purpose::Run) {
-                        // Of the schemes that `all` adds, those that the settings exclude are left out. A scheme
-                        // that was named explicitly stays, and its run reports the error.
+                        // A scheme that `all` has added is left out if the settings exclude it. A scheme that was
+                        // named explicitly is not left out, and its run reports the error.
                         Err(SimError::Excluded(_)) if !asked => continue,
                         Err(SimError::Excluded(_)) | Ok(()) => {}
                         Err(error) => return Err(error.into()),
@@ -168,8 +168,8 @@ impl Grid {
             ));
         };
         if !foreign.is_empty() {
-            // Reading the settings that belong to no combination reports any error in them, and otherwise says
-            // why each has no effect.
+            // The settings that belong to no combination are read once. If one is wrong, reading returns the error.
+            // Otherwise reading gives the reason why each has no effect.
             let mut settings = base.clone();
             for key in base.keys().filter(|key| !foreign.contains(*key)) {
                 settings.remove(key);
@@ -206,7 +206,7 @@ impl Grid {
         schemes
     }
 
-    /// The configuration of one combination. Settings of the base that the combination accepts are removed from
+    /// The configuration of one combination. The settings of the base that this combination accepts are removed from
     /// `foreign`.
     fn config(
         &self,
@@ -381,7 +381,7 @@ mod tests {
             ["nocache", "lru", "lru"]
         );
         assert_eq!(names(&["lru", "lru"], &["1MiB", "1024KiB"]), ["lru"]);
-        // A scheme that is spelt differently has a row of its own, even if the run is equal.
+        // If a scheme is listed with two spellings, each spelling has its own row, even if the runs are equal.
         let spelt = ["lru", "lru:lru_unit=page"];
         assert_eq!(names(&spelt, &["1MiB"]), spelt);
     }
@@ -413,11 +413,12 @@ mod tests {
         };
         let registered: Vec<_> = destage_buffer::SCHEMES.iter().map(|row| row.name).collect();
         assert_eq!(names("host.time_scale=1", &["all", "lru"]), registered);
-        // A host that reorders requests does not give `belady` the order of writes in advance.
+        // The scheme `belady` has to know the order of writes in advance. If the host reorders requests, this order
+        // is not known.
         let clook = names("host.scheduler=clook", &["all"]);
         assert!(!clook.contains(&"belady".to_owned()));
         assert_eq!(clook.len(), registered.len() - 1);
-        // A scheme that was named explicitly stays, and its run reports the error.
+        // A scheme that was named explicitly is not left out, and its run reports the error.
         assert_eq!(names("host.scheduler=clook", &["belady"]), ["belady"]);
     }
 

@@ -1,4 +1,4 @@
-//! The trace or the workload that is simulated, and how it is read.
+//! The trace or the workload that is simulated, and the way in which it is read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -35,7 +35,7 @@ enum Kind {
     Workload(Generator),
     /// Requests that the caller passes in memory, with a name.
     Requests(String, Arc<Vec<Request>>),
-    /// Requests that a function of the caller generates anew for each reading.
+    /// Requests that a function of the caller generates again for each reading.
     Made(Made),
     /// The decoded requests of another input, in memory.
     Decoded(Box<Input>, Arc<Vec<Request>>),
@@ -57,7 +57,7 @@ struct Generator {
     values: Values,
 }
 
-/// The arguments that parameters of a workload come from, for error messages.
+/// The names, for error messages, of the arguments that set parameters of a workload.
 const WORKLOAD: &str = "workload";
 const SETTING: &str = "setting";
 
@@ -80,11 +80,11 @@ enum What {
     },
 }
 
-/// The part of an input that is read, and its format; the `trace.*` parameters add to it. By default the whole
-/// input is read, and a bad line is an error.
+/// The requests that are read of an input, and the format of the input. The `trace.*` parameters are further options
+/// of reading. By default the whole input is read, and a bad line is an error.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
-    /// The format of the trace, a name from [`FORMATS`]; `None` finds it from the content.
+    /// The format of the trace, a name from [`FORMATS`]; `None` recognises the format by the content.
     pub format: Option<String>,
     /// The number of requests to read after the skipped ones; `None` for all.
     pub limit: Option<u64>,
@@ -144,16 +144,16 @@ impl Input {
     }
 
     /// The workload `NAME[:k=v,...]`. NAME may also be a `.toml` file of [`fit`](crate::fit()), or a `.fio` file,
-    /// a job file of fio. `pairs` are `KEY=VALUE` texts; those that begin with `workload.` set parameters of the
-    /// workload.
+    /// which is a job file of fio. `pairs` are `KEY=VALUE` texts. A pair that begins with `workload.` sets a
+    /// parameter of the workload.
     ///
     /// # Errors
-    /// If the workload, a parameter or a value does not exist.
+    /// If the workload or a parameter does not exist, or a value is not allowed.
     pub fn workload(text: &str, pairs: &[String]) -> Result<Self, Error> {
         Self::workload_from(Path::new(""), text, pairs)
     }
 
-    /// Does the same as [`Input::workload`]; the path of a file is relative to `folder`.
+    /// Does the same as [`Input::workload`], but the path of a file is relative to `folder`.
     ///
     /// # Errors
     /// The errors of [`Input::workload`].
@@ -162,14 +162,14 @@ impl Input {
         Ok(Self::new(Kind::Workload(generator)))
     }
 
-    /// Requests in memory, in the order of their arrival. `name` identifies them in results and errors.
+    /// Requests in memory, in the order of their arrival. `name` is the name of the input in results and errors.
     #[must_use]
     pub fn requests(name: &str, requests: impl Into<Vec<Request>>) -> Self {
         Self::new(Kind::Requests(name.to_owned(), Arc::new(requests.into())))
     }
 
-    /// `requests` requests that `make` generates, in the order of their arrival and equal for each reading.
-    /// `name` identifies them in results and errors.
+    /// An input of `requests` requests that `make` generates. They have to be in the order of their arrival, and
+    /// equal at each call. `name` is the name of the input in results and errors.
     pub(crate) fn made(
         name: &str,
         requests: u64,
@@ -182,7 +182,8 @@ impl Input {
         }))
     }
 
-    /// This input with `requests`, all of its decoded requests: reading it again does not decode them again.
+    /// This input with `requests`, which are all of its requests in decoded form. Reading the new input decodes
+    /// nothing.
     pub(crate) fn decoded(&self, requests: Vec<Request>) -> Self {
         Self::new(Kind::Decoded(Box::new(self.clone()), Arc::new(requests)))
     }
@@ -234,8 +235,8 @@ impl Input {
         parameters
     }
 
-    /// Everything except the seed that determines the requests of a workload: its parameters, and the digest of
-    /// its file if it has one.
+    /// Everything that determines the requests of a workload, except the seed. It has the parameters of the workload,
+    /// and the digest of the workload's file if there is one.
     #[must_use]
     pub fn identity(&self) -> serde_json::Value {
         let mut parameters = self.parameters();
@@ -251,8 +252,8 @@ impl Input {
         crate::json::parameters(&parameters)
     }
 
-    /// Sets how the host sends the requests, unless the user has set it in `settings`. A job file sets
-    /// `host.replay` and `host.queue_depth`; other inputs set nothing.
+    /// A job file sets `host.replay` and `host.queue_depth` in `settings`, unless the user has set them. Other inputs
+    /// set nothing.
     pub fn set_host(&self, settings: &mut Settings) {
         let Some(plan) = self.plan() else { return };
         let replay = match plan.has_rates() {
@@ -264,7 +265,7 @@ impl Input {
         settings.offer("host.queue_depth", &plan.depth().to_string(), origin());
     }
 
-    /// Remarks on a job file, for those who read results; one sentence each.
+    /// Remarks on a job file, for the users of results; one sentence each.
     pub(crate) fn remarks(&self) -> Vec<String> {
         let remarks = self.plan().map_or(&[][..], |plan| plan.remarks());
         let sentence = |remark: &String| format!("{}: {remark}", self.name());
@@ -291,7 +292,8 @@ impl Input {
         self.reading.options(config)
     }
 
-    /// The number of requests; `None` if it is not known before reading.
+    /// The number of requests, or an upper bound from the limit of a trace; `None` if neither is known before
+    /// reading.
     #[must_use]
     pub fn expected_requests(&self) -> Option<u64> {
         let all = match &self.kind {
@@ -304,8 +306,8 @@ impl Input {
         Some(self.reading.limit.map_or(all, |limit| limit.min(all)))
     }
 
-    /// The second half of the input, which has `requests` requests; `None` if half of them is less than one
-    /// request.
+    /// The second half of the input; `None` if the first half would have no request. `requests` is the number of
+    /// requests of the input.
     pub(crate) fn second_half(&self, requests: u64) -> Option<Self> {
         let half = requests / 2;
         let mut behind = self.clone();
@@ -314,8 +316,8 @@ impl Input {
         (half > 0).then_some(behind)
     }
 
-    /// This input without the requests for which `left_out` is true. Only an input in memory is filtered; any
-    /// other is returned unchanged.
+    /// This input without the requests for which `left_out` is true. Only an input whose decoded requests are in
+    /// memory is filtered. Any other input is returned unchanged.
     pub(crate) fn without(&self, left_out: impl Fn(&Request) -> bool) -> Self {
         let Kind::Decoded(of, all) = &self.kind else {
             return self.clone();
@@ -324,8 +326,8 @@ impl Input {
         of.decoded(all.iter().filter(stays).copied().collect())
     }
 
-    /// `windows` excerpts with `requests` requests each, at even distances. An input that is not in memory gives
-    /// one excerpt of the same total length from its beginning.
+    /// `windows` excerpts with `requests` requests each, at equal distances. If the decoded requests of the input are
+    /// not in memory, the result is one excerpt of the same total length from the beginning.
     pub(crate) fn excerpt(&self, windows: u64, requests: u64) -> Self {
         if let Kind::Decoded(of, all) = &self.kind {
             let (windows, length) = (count(windows), count(requests));
@@ -340,10 +342,10 @@ impl Input {
         beginning
     }
 
-    /// An upper bound on the number of requests, estimated from the size of the file if the number is not known;
-    /// `None` for a pipe.
+    /// An upper bound on the number of requests. If the number is not known, the bound is estimated from the size of
+    /// the file. `None` for a pipe.
     pub(crate) fn requests_at_most(&self) -> Option<u64> {
-        /// The smallest number of bytes that a request occupies in a compressed file; few files have less.
+        /// In nearly every compressed file, a request occupies at least this many bytes.
         const LEAST: u64 = 4;
         match self.expected_requests() {
             Some(requests) => Some(requests),
@@ -351,7 +353,7 @@ impl Input {
         }
     }
 
-    /// The path of the trace; `None` if this is no trace.
+    /// The path of the trace; `None` if the input is not a trace.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.kind {
             Kind::Trace(path) => Some(path),
@@ -359,8 +361,8 @@ impl Input {
         }
     }
 
-    /// Returns an error if the trace file does not exist. The file is not opened, so nothing is lost of an input
-    /// that can be read only once.
+    /// Returns an error if the trace file does not exist. The file is not opened, because opening an input that can
+    /// be read only once might lose data.
     pub(crate) fn check_exists(&self) -> Result<(), Error> {
         match &self.kind {
             Kind::Trace(path) if path.as_os_str() != "-" => match path.metadata() {
@@ -374,7 +376,7 @@ impl Input {
         }
     }
 
-    /// The size of the file in bytes; `None` if this is no regular file.
+    /// The size of the trace file in bytes; `None` if the input is not a regular file.
     pub(crate) fn bytes(&self) -> Option<u64> {
         match &self.kind {
             Kind::Trace(path) => {
@@ -385,7 +387,7 @@ impl Input {
         }
     }
 
-    /// Whether the input can be read more than once: the data of a pipe can be read only once.
+    /// Whether the input can be read more than once. A pipe can be read only once.
     pub(crate) fn can_be_read_again(&self) -> bool {
         match &self.kind {
             Kind::Trace(path) => can_be_read_again(path),
@@ -393,7 +395,7 @@ impl Input {
         }
     }
 
-    /// The error that a run under `config` cannot begin, because it has to read the requests twice.
+    /// The error for a run under `config` that has to read the requests twice, but whose input can be read only once.
     pub(crate) fn read_only_once(&self, config: &Config) -> Error {
         let what = match config.scheme.needs_future {
             true => "a scheme that knows the coming writes",
@@ -405,8 +407,8 @@ impl Input {
         ))
     }
 
-    /// The requests one after the other, in bounded memory, for a reading before the main one. No digest is
-    /// computed.
+    /// Opens the input for a first reading, before the requests are simulated in a second one. Memory is bounded, and
+    /// no digest is computed.
     pub(crate) fn open_first(&self, config: &Config) -> Result<Source<'static>, Error> {
         let options = ReadOptions {
             digest: false,
@@ -415,8 +417,8 @@ impl Input {
         self.source(config, &options)
     }
 
-    /// The requests, for a reading that needs few of them. If the trace can be sifted at the speed of memory, no
-    /// digest is computed, because that would take longer than the reading itself.
+    /// Opens the input for a reading that uses few of its requests. If the reader can skip the other requests at the
+    /// speed of memory, no digest is computed, because the digest would take longer than the reading.
     pub(crate) fn open_sifted(&self, config: &Config) -> Result<Source<'static>, Error> {
         let source = self.open(config)?;
         match source.reader().is_some_and(Reader::can_be_sifted) {
@@ -425,15 +427,15 @@ impl Input {
         }
     }
 
-    /// The requests one after the other, in bounded memory. Generated requests depend on `sim.seed` of `config`.
+    /// Opens the input for reading in bounded memory. Generated requests depend on `sim.seed` of `config`.
     ///
     /// # Errors
-    /// An error in the trace, or in the parameters of the workload.
+    /// If the trace cannot be read, or the workload cannot be generated.
     pub fn open(&self, config: &Config) -> Result<Source<'static>, Error> {
         self.source(config, &self.options(config)?)
     }
 
-    /// The requests of a workload for `seed`; none if this is no workload.
+    /// The requests of a workload for `seed`; no requests if the input is not a workload.
     pub(crate) fn generated(&self, seed: u64) -> Result<Requests, Error> {
         match &self.kind {
             Kind::Workload(generator) => generator.requests(seed),
@@ -441,10 +443,10 @@ impl Input {
         }
     }
 
-    /// The requests; they are read ahead on another thread if the machine has a second core and the input may be
+    /// Opens the input for reading. Another thread reads ahead if the machine has a second core and the input may be
     /// long.
     pub(crate) fn open_ahead(&self, config: &Config) -> Result<Source<'static>, Error> {
-        /// With fewer requests, starting a thread takes longer than it saves.
+        /// With fewer requests, starting a thread costs more time than it saves.
         const LONG: u64 = 1 << 15;
         let source = self.open(config)?;
         let is_made = matches!(
@@ -475,8 +477,7 @@ impl Input {
                 Source::generated(name, sliced(Box::new(requests), options))
             }
             Kind::Made(made) => Source::generated(&made.name, sliced((made.make)()?, options)),
-            // The changes that `options` ask for were made when the requests were decoded; only skip and limit
-            // remain.
+            // All other options were applied when the requests were decoded. Only skip and limit are applied here.
             Kind::Decoded(of, requests) => {
                 let requests = Arc::clone(requests);
                 let first = count(options.skip).min(requests.len());
@@ -495,7 +496,7 @@ fn count(number: u64) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
-/// Refuses a trace that is named twice but can be read only once: a pipe, or standard input.
+/// Returns an error if a trace that can be read only once, such as a pipe or standard input, is named twice.
 ///
 /// # Errors
 /// If a trace is named twice, but can be read only once.
@@ -512,7 +513,7 @@ pub fn check_read_once<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<
     Ok(())
 }
 
-/// The part of `requests` that `options` select, as in a trace, with the requests that `options` insert.
+/// The `requests` that `options` select, as for a trace, and the requests that `options` insert.
 fn sliced(
     requests: Box<dyn Iterator<Item = Request> + Send>,
     options: &ReadOptions,
@@ -532,9 +533,9 @@ pub fn workload_pair(pair: &str) -> Option<(&str, &str)> {
     Some((key.trim().strip_prefix("workload.")?, value.trim()))
 }
 
-/// The text of a workload's file, and its SHA-256 in hexadecimal digits.
+/// The text of a workload's file, and the SHA-256 of the text in hexadecimal digits.
 fn file_of(path: &Path, what: &str) -> Result<(String, String), Error> {
-    /// A larger file is neither a profile nor a job file.
+    /// No profile and no job file is larger.
     const BYTES_MAX: u64 = 1 << 30;
     let read = || {
         let mut text = String::new();
@@ -561,7 +562,8 @@ enum Begun {
 }
 
 impl Begun {
-    /// The workload `name`: a row of the registry, or, by its ending, a file in `folder`.
+    /// The workload `name`. If the name ends in `.toml` or `.fio`, it is a file in `folder`; otherwise it is a row of
+    /// the registry.
     fn new(folder: &Path, name: &str) -> Result<Self, Error> {
         let path = folder.join(name);
         let wrong = |error: &dyn std::fmt::Display| {

@@ -138,7 +138,7 @@ fn load(load: &Load) -> Value {
     })
 }
 
-/// The non-empty cells of a grid, each with its index in time, its index in address, and its count.
+/// The non-empty cells of a grid. Each cell has its time index, its address index and its count.
 fn grid(grid: &Grid) -> Value {
     let [across, up] = Grid::SIZE;
     let all = (0..up).flat_map(|y| (0..across).map(move |x| (x, y, grid.count(x, y))));

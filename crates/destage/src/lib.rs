@@ -1,9 +1,9 @@
-//! Write buffering for flash devices as a library: everything that the command line can do with a simulation.
+//! Write buffering for flash devices as a library. It offers every simulation that the command line offers.
 //!
-//! An [`Input`] is a trace, a workload, or requests in memory. [`Settings`] choose the device, the scheme and
-//! everything else by the parameter names that `destage show` lists. A [`Grid`] varies some of these parameters.
-//! [`run`] simulates one combination. [`compare`] simulates all combinations on all inputs and returns
-//! [`Results`], which are available as values, JSON or CSV.
+//! An [`Input`] is a trace, a workload, or requests in memory. [`Settings`] set the device, the scheme and all other
+//! options by the parameter names that `destage show` lists. A [`Grid`] varies some of these parameters. [`run`]
+//! simulates one combination. [`compare`] simulates all combinations on all inputs and returns [`Results`], which are
+//! available as values, JSON or CSV.
 //!
 //! ```
 #![doc = include_str!("../examples/two_schemes.rs")]
@@ -29,10 +29,10 @@
 //! | [`Error`] | the reason why there is no result |
 //! | [`base`], [`buffer`], [`nand`], [`ftl`], [`trace`], [`workload`], [`sim`] | the crates that this one uses, so that no manifest has to name them |
 //!
-//! Pages of results are made by `destage-report`; studies, papers and fleets are in `destage-study`. Programs
-//! that only simulate need neither.
+//! The crate `destage-report` makes HTML pages of results. The crate `destage-study` contains studies, papers and
+//! fleets. A program that only simulates needs neither crate.
 //!
-//! A scheme of your own is a static [`buffer::SchemeRow`] that is passed to [`Settings::add_scheme`].
+//! To use a scheme of your own, pass a static [`buffer::SchemeRow`] to [`Settings::add_scheme`].
 
 mod compare;
 pub mod csv;

@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 
 use crate::facts::Facts;
 
-/// The version of the form of results as JSON and CSV. It grows if a name is changed or gets another meaning, but
-/// not if something is added.
+/// The version of the format of results in JSON and CSV. The version grows if a name is changed or gets another
+/// meaning, but not if a name is added.
 pub const SCHEMA: u64 = 1;
 
-/// The version of the model. It grows when an equal configuration gives another result; results that are stored
-/// under an older version are then computed again. A test fails if the golden results
-/// change and the version does not.
+/// The version of the model. The version grows when a configuration gives other results than under the older version.
+/// Stored results of an older version are then computed again. A test fails if the golden results change but the
+/// version does not.
 pub const MODEL: u64 = 9;
 
 /// The description of how a result was computed.
@@ -33,8 +33,8 @@ pub struct Manifest {
     pub wall_time_s: f64,
 }
 
-/// A sentence for each parameter that was set but has no effect in some of the runs of `configs`. It has the
-/// reason, and the number of these runs if the parameter has an effect in other runs.
+/// A sentence for each parameter that was set but has no effect in some of the runs of `configs`. The sentence gives
+/// the reason. If the parameter has an effect in other runs, it also gives the number of runs without an effect.
 pub fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> {
     sentences(
         configs
@@ -43,8 +43,8 @@ pub fn unused<'c>(configs: impl IntoIterator<Item = &'c Config>) -> Vec<String> 
     )
 }
 
-/// A sentence for each parameter that was set but has no effect in a run under `config`, given the facts `seen`
-/// about its input.
+/// A sentence for each parameter that was set but has no effect in a run under `config`. `seen` has facts about the
+/// input of the run.
 pub(crate) fn unused_on(config: &Config, seen: Seen) -> Vec<String> {
     sentences([config.without_effect_on(seen)])
 }
@@ -68,7 +68,7 @@ fn sentences(of_runs: impl IntoIterator<Item = Vec<(String, String)>>) -> Vec<St
 }
 
 impl Manifest {
-    /// The manifest of work that began at `started`, without inputs: the results name their inputs themselves.
+    /// The manifest of work that began at `started`. It has no inputs, because the results name their inputs.
     pub fn of_study(started: Instant) -> Self {
         Self {
             command: Vec::new(),
@@ -86,7 +86,7 @@ impl Manifest {
         of_inputs.chain(self.unused.iter().cloned()).collect()
     }
 
-    /// The manifest as JSON for one input, whose facts are at the top level.
+    /// The manifest as JSON for one input. The facts about the input are at the top level.
     #[must_use]
     pub fn single(&self) -> Value {
         let mut map = self.common();
@@ -96,7 +96,7 @@ impl Manifest {
         Value::Object(map)
     }
 
-    /// The manifest as JSON for any number of inputs, with a list of their facts.
+    /// The manifest as JSON for any number of inputs. The facts about the inputs are a list.
     #[must_use]
     pub fn many(&self) -> Value {
         let mut map = self.common();
@@ -140,8 +140,8 @@ impl Manifest {
         names.join(", ")
     }
 
-    /// The part that is equal for equal inputs: the version of the program and the digests of the inputs, without
-    /// the machine and the time.
+    /// The version of the program and the digests of the inputs. Unlike the whole manifest, this text is the same on
+    /// every machine and at any time.
     #[must_use]
     pub fn origin(&self) -> String {
         let digest = |facts: &Facts| match &facts.digest {
@@ -203,8 +203,8 @@ pub fn version() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// The commit that the library was built from, if it is known, followed by `-dirty` if sources were changed
-/// since.
+/// The commit from which the library was built, followed by `-dirty` if sources had uncommitted changes. `unknown` if
+/// git gave no commit.
 #[must_use]
 pub fn commit() -> &'static str {
     env!("DESTAGE_COMMIT")
@@ -214,7 +214,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The name of the machine, if files or environment variables tell it.
+/// The name of the machine, from files or environment variables; `unknown` if neither has it.
 fn host_name() -> String {
     let from_file = ["/proc/sys/kernel/hostname", "/etc/hostname"]
         .iter()

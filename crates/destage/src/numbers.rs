@@ -17,7 +17,8 @@ pub fn whole(number: u64) -> String {
     text
 }
 
-/// `number` with four significant digits; no digit before the decimal point is lost, except from 1e15 on.
+/// `number` in short form, usually with four significant digits. Below 1e15, all digits before the decimal point are
+/// shown.
 #[must_use]
 pub fn real(number: f64) -> String {
     let size = number.abs();
@@ -54,7 +55,8 @@ pub fn statistic(number: Statistic) -> String {
     }
 }
 
-/// `8388608` as `8 MiB`: the largest unit in which the number is a multiple of a half, otherwise bytes.
+/// `8388608` as `8 MiB`. The text is exact: the unit is the largest in which the number is a multiple of 0.5, or
+/// bytes.
 #[must_use]
 pub fn bytes(number: u64) -> String {
     const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
@@ -72,8 +74,8 @@ pub fn bytes(number: u64) -> String {
     format!("{} B", whole(number))
 }
 
-/// `8388608` as `8 MiB` and `9000000` as `8.583 MiB`: in the largest unit that fits, with four significant digits
-/// if the number is not whole in that unit.
+/// `8388608` as `8 MiB` and `9000000` as `8.583 MiB`. The unit is the largest that is not larger than the number. A
+/// number that is not whole in this unit is rounded as by [`real`].
 #[must_use]
 pub fn size(number: u64) -> String {
     const NAMES: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];

@@ -1,4 +1,5 @@
-//! How often an input is read: once, unless the models of all its runs would need too much memory at a time.
+//! How often an input is read. It is read once, unless the models of all its runs together would need too much
+//! memory.
 
 use std::ops::Range;
 
@@ -16,26 +17,25 @@ pub(crate) struct Pass {
     pub(crate) combinations: Range<usize>,
 }
 
-/// Bytes of a model for each flash page: its mapping entry, its reverse mapping entry, and its part of the tables
-/// of its block.
+/// Bytes of a model for each flash page: the mapping entry, the reverse mapping entry, and a portion of the tables
+/// for blocks.
 const PER_FLASH_PAGE: u64 = 10;
 /// Bytes of a model for each page of the buffer.
 const PER_BUFFER_PAGE: u64 = 128;
-/// Bytes of a model, at the end of a run, for each request whose response time is kept.
+/// Bytes of a model, at the end of a run, for each request whose exact response time is stored.
 const PER_RESPONSE: u64 = 30;
-/// Bytes of a model that depend neither on the flash, nor on the buffer, nor on the kept response times.
+/// Bytes of a model that do not depend on the flash, the buffer or the stored response times.
 const BASE: u64 = 1 << 20;
 
-/// A reading is shared by at least this many runs for each thread: then reading costs little in comparison, and
-/// every thread has work.
+/// If memory allows it, at least this many runs for each thread share a reading. The cost of reading is then small in
+/// comparison with the runs, and every thread has work.
 const RUNS_PER_THREAD: usize = 4;
-/// Models of up to this many bytes in total share a reading, however many they are, because small models cost
-/// little memory.
+/// If all models together need at most this many bytes, any number of models share a reading.
 const SHARED: u64 = 256 << 20;
 
-/// The readings of `inputs` in order; `known` has the configurations of each input's runs. A reading has enough
-/// runs to keep `threads` busy, and more if their models are small; its models need at most `memory` bytes. An
-/// input that can be read only once is read once.
+/// The readings of `inputs` in order. `known` has the configurations of each input's runs. A reading has enough runs
+/// to keep `threads` busy, and more runs if their models are small. The models of a reading together need at most
+/// `memory` bytes, unless a single model needs more. An input that can be read only once has one reading.
 pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64, threads: usize) -> Vec<Pass> {
     let enough = (RUNS_PER_THREAD * threads).max(2 * RUNS_PER_THREAD);
     let mut passes = Vec::new();
@@ -69,7 +69,7 @@ pub(crate) fn plan(inputs: &[Input], known: &[Known], memory: u64, threads: usiz
     passes
 }
 
-/// An estimate of the largest size, in bytes, of the model of a run with this many `requests`.
+/// An estimate of the largest size, in bytes, of the model of a run with `requests` requests.
 pub(crate) fn model_bytes(config: &Config, requests: u64) -> u64 {
     let parameters = config.parameters();
     let whole = |name: &str| match parameters.get(name) {
@@ -127,8 +127,8 @@ mod tests {
         assert_eq!(of(u64::MAX), [(0, 0..5), (1, 0..5)]);
         assert_eq!(of(2 * one), [(0, 0..2), (0, 2..4), (0, 4..5), (1, 0..5)]);
         assert_eq!(of(0).len(), 6);
-        // A run keeps the response times of its requests, up to a limit, so its model grows with them up to that
-        // limit.
+        // A run stores the response times of its requests up to a limit. The size of its model therefore grows with
+        // the number of requests, up to this limit.
         let kept = |requests| model_bytes(&combinations[0].config, requests);
         assert_eq!(kept(1 << 20) - kept(0), PER_RESPONSE << 20);
         assert_eq!(kept(1 << 40), kept(1 << 24));
@@ -154,7 +154,7 @@ mod tests {
                 .map(|pass| pass.combinations.len())
                 .collect::<Vec<_>>()
         };
-        // Each model needs some 45 MB: four runs for each thread, and at least eight, share a reading.
+        // Each model needs about 45 MB. A reading is shared by four runs for each thread, and by at least eight runs.
         assert_eq!(runs_of_passes(1024, 2), [8; 8]);
         assert_eq!(runs_of_passes(1024, 8), [32; 2]);
         // Small models need little memory, so all runs share one reading.

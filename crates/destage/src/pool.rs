@@ -1,12 +1,13 @@
-//! The worker threads of a comparison: they decode batches of requests and advance runs over them.
+//! The worker threads of a comparison, which decode batches of requests and advance runs over these batches.
 //!
-//! An input has a feed: its decoder, the decoded batches that some run has not seen yet, and its runs. A worker
-//! takes any available work: it decodes the next batch if few batches are decoded; otherwise it advances the run
-//! that has seen the fewest batches through all decoded ones. A run pauses between batches, so any worker can
-//! continue it. A run depends only on its batches, so results do not depend on which worker did what.
+//! Each reading of an input has a feed. A feed consists of a decoder, the decoded batches that some run has not seen
+//! yet, and the runs. A worker does any available task: if few batches are decoded, it decodes the next batch;
+//! otherwise it takes the run that has seen the fewest batches, and advances it through all decoded batches. A run
+//! pauses between batches, so that any worker can continue it. A run depends only on its batches, so results do not
+//! depend on the assignment of tasks to workers.
 //!
-//! Feeds are opened in order. The next one is opened when fewer unfinished runs than workers are left in the open
-//! feeds. An input has several feeds if the models of all its runs would need too much memory
+//! Feeds are opened in order. The next feed is opened when the open feeds have fewer unfinished runs than there are
+//! workers. An input has several feeds if the models of all its runs together would need too much memory
 //! ([`passes`](crate::passes)).
 
 use std::collections::VecDeque;
@@ -30,11 +31,11 @@ use crate::passes::Pass;
 use crate::progress::{Counter, Watch};
 use crate::survey::Known;
 
-/// The smallest number of requests in a batch, except at the end of an input: half a MiB.
+/// The smallest number of requests in a batch, except at the end of an input. This many requests occupy half a MiB.
 const BATCH: usize = 1 << 14;
 /// The largest number of requests that a source returns at once.
 const PART: usize = 1 << 12;
-/// The largest number of decoded batches of an input: a fast run can be this far ahead of a slow one.
+/// The largest number of decoded batches of a feed. A fast run can be this many batches ahead of a slow run.
 const WINDOW: usize = 4;
 
 type Batch = Arc<Vec<Request>>;
@@ -49,12 +50,11 @@ pub(crate) struct Work<'a> {
     pub(crate) known: &'a [Known],
     /// The input and the combinations of each feed.
     pub(crate) passes: &'a [Pass],
-    /// For each combination, the limits at which its runs are ended; with an empty list, all runs go to their
-    /// end.
+    /// For each combination, the limits at which its runs are ended early. With an empty list, no run is ended early.
     pub(crate) limits: &'a [Option<Limits>],
 }
 
-/// For each run of each input the result of its first reading, until the run takes it.
+/// For each run of each input, the result of the first reading of the input. The run removes it from the list.
 pub(crate) type Prepasses = Vec<Vec<Option<Result<Prepass, Error>>>>;
 
 /// The state that all workers share; see the [module](self).
@@ -62,8 +62,8 @@ pub(crate) struct Pool<'a> {
     work: Work<'a>,
     counter: &'a Counter<'a>,
     workers: usize,
-    /// The number of bytes that all feeds read, from which the number of requests is estimated. `None` if the
-    /// number of requests is known, or if an input is no file.
+    /// The number of bytes that all feeds together read; the number of requests is estimated from it. `None` if the
+    /// number of requests is known, or if an input is not a file.
     bytes: Option<u64>,
     state: Mutex<State<'a>>,
     changed: Condvar,
@@ -76,7 +76,7 @@ struct State<'a> {
     opening: bool,
     failure: Option<Error>,
     stopped: bool,
-    /// The number of requests decoded so far from all inputs, and the bytes read of feeds that have ended.
+    /// The number of requests decoded so far from all inputs, and the number of bytes read by feeds that have ended.
     decoded: u64,
     bytes_ended: u64,
 }
@@ -92,7 +92,7 @@ struct Feed<'a> {
     spare: Vec<Vec<Request>>,
     /// The number of the first batch in `batches`.
     first: usize,
-    /// The facts about the input; present once the feed has ended.
+    /// The facts about the input; `None` until the feed has ended.
     facts: Option<Facts>,
     runs: Vec<Run<'a>>,
 }
@@ -230,14 +230,16 @@ impl<'a> Pool<'a> {
         }
     }
 
-    /// Stops all workers because of `error`. The first error is kept: others may only follow from it.
+    /// Stops all workers because of `error`. Only the first error is stored, because later errors may be consequences
+    /// of the first.
     fn fail(&self, state: &mut State<'a>, error: Error) {
         state.failure.get_or_insert(error);
         state.stopped = true;
         self.counter.stop();
     }
 
-    /// Does `task`. An error of a run becomes the result of that run; an error returned here ends the comparison.
+    /// Does `task`. An error of a run becomes the result of the run. An error that this function returns ends the
+    /// comparison.
     fn carry_out(&self, task: Task<'a>) -> Result<(), Error> {
         match task {
             Task::Open(feed) => {
@@ -270,8 +272,8 @@ impl<'a> Pool<'a> {
                     Gone::Ended(outcome) => Phase::Done(outcome),
                 };
                 let seen = batches.len();
-                // The feed keeps the memory of a batch only if no copy is left, so this worker's copies are
-                // dropped first.
+                // The feed can reuse the memory of a batch only if nobody else refers to the batch, so this worker
+                // drops its references first.
                 drop(batches);
                 self.put_back(feed, run, seen, phase)?;
             }
@@ -350,7 +352,7 @@ impl<'a> Pool<'a> {
         if !requests.is_empty() && of.is_wanted() {
             of.batches.push_back(Arc::new(requests));
         }
-        // If every run has failed, the rest of the input is not read.
+        // If every run of the feed has failed, the rest of the input is not read.
         if has_ended || of.have_all_failed() {
             of.close(self.facts(feed, &source)?);
         } else {
@@ -359,7 +361,7 @@ impl<'a> Pool<'a> {
         Ok(())
     }
 
-    /// The facts about the input of `feed`, of which `source` has read everything that the runs need.
+    /// The facts about the input of `feed`. `source` has read everything that the runs need.
     fn facts(&self, feed: usize, source: &Source<'_>) -> Result<Facts, Error> {
         let known = &self.work.known[self.work.passes[feed].input];
         let options = self.input(feed).options(&known.configs[0])?;
@@ -375,7 +377,7 @@ impl<'a> Pool<'a> {
         Ok(facts)
     }
 
-    /// Estimates the number of requests of all runs from the part that was decoded.
+    /// Estimates the number of requests of all runs from the requests that are already decoded.
     fn estimate(&self, state: &mut State<'a>, source: &Source<'a>, has_ended: bool) {
         let (Some(total), Some(reader)) = (self.bytes, source.reader()) else {
             return;
@@ -441,7 +443,8 @@ impl<'a> Pool<'a> {
         of.runs[run].position += seen;
         of.runs[run].phase = phase;
         of.forget_batches();
-        // If a worker is decoding this feed, it finds out by itself that all runs have failed.
+        // If another worker is decoding this feed, that worker finds out that all runs have failed, and closes the
+        // feed.
         if of.have_all_failed()
             && let Some(source) = of.source.take()
         {
@@ -481,7 +484,8 @@ impl<'a> State<'a> {
         Task::Wait
     }
 
-    /// Of the runs that can continue, the one of the first feed that has seen the fewest batches.
+    /// The next run to advance. Of the runs in the first feed with runs that can continue, it is the one that has
+    /// seen the fewest batches.
     fn furthest_behind(&self) -> Option<(usize, usize)> {
         let feeds = self.feeds.iter().enumerate();
         let runs = feeds.flat_map(|(feed, of)| {
@@ -522,7 +526,7 @@ impl<'a> State<'a> {
 }
 
 impl Feed<'_> {
-    /// The number of batches that were decoded.
+    /// The number of batches that were decoded so far.
     fn end(&self) -> usize {
         self.first + self.batches.len()
     }
@@ -570,7 +574,7 @@ impl Feed<'_> {
     }
 }
 
-/// Stops the other workers if this one panics; otherwise they would wait forever for its run.
+/// Stops all workers if one panics. Otherwise the other workers would wait forever for the run of this worker.
 struct Alarm<'p, 'a>(&'p Pool<'a>);
 
 impl Drop for Alarm<'_, '_> {

@@ -1,4 +1,4 @@
-//! The progress of the work, and whether it continues.
+//! Reports of progress, which can also stop the work.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -9,20 +9,20 @@ use destage_sim::observer::{Observer, Response};
 /// The kind of work in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
-    /// Requests are read for the first time, because a run has to know them in advance. Counted in requests.
+    /// Requests are read before the simulation, because a run has to know them in advance. Counted in requests.
     FirstPass,
     /// A device is written before the first request (`sim.precondition`). Counted in page writes.
     Preparation,
     /// Requests are simulated. Counted in requests, over all runs.
     Simulation,
-    /// Runs of a study are made. Counted in runs.
+    /// Runs of a study are simulated. Counted in runs.
     Runs,
 }
 
 /// Receives the progress of the work, from any thread.
 pub trait Progress: Sync {
-    /// Reports that `done` of `expected` units of `stage` are complete. `expected` is `None` if it is not known,
-    /// and may be an estimate. Returning `false` stops the work, which then ends with
+    /// Reports that `done` of `expected` units of `stage` are complete. `expected` may be an estimate, and is `None`
+    /// if the number is not known. If the function returns `false`, the work ends with
     /// [`Error::Interrupted`](crate::Error::Interrupted).
     fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool;
 }
@@ -40,7 +40,7 @@ impl Progress for Silent {
 pub(crate) struct Counter<'a> {
     progress: &'a dyn Progress,
     done: AtomicU64,
-    /// The expected number of requests; 0 if it is not known.
+    /// The expected number of requests; 0 if the number is not known.
     expected: AtomicU64,
     stopped: AtomicBool,
 }
@@ -65,7 +65,7 @@ impl<'a> Counter<'a> {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Adds `requests` simulated requests. Returns whether to continue.
+    /// Adds `requests` simulated requests. Returns whether the work continues.
     pub(crate) fn advance(&self, requests: u64) -> bool {
         let done = self.done.fetch_add(requests, Ordering::Relaxed) + requests;
         let expected = match self.expected.load(Ordering::Relaxed) {
@@ -75,13 +75,13 @@ impl<'a> Counter<'a> {
         self.report(Stage::Simulation, done, expected)
     }
 
-    /// Reports the progress of any stage. Returns whether to continue.
+    /// Reports the progress of any stage. Returns whether the work continues.
     pub(crate) fn report(&self, stage: Stage, done: u64, expected: Option<u64>) -> bool {
         !self.stopped.load(Ordering::Relaxed) && self.progress.report(stage, done, expected)
     }
 }
 
-/// The observer of one run: it counts the requests, and forwards all events to `inner`.
+/// The observer of one run. It counts the requests, and forwards all events to `inner`.
 pub(crate) struct Watch<'a, O> {
     counter: &'a Counter<'a>,
     seen: u64,

@@ -30,15 +30,15 @@ pub struct Record {
     pub parameters: BTreeMap<String, Value>,
     /// The metrics that are defined for this run; empty if the run failed.
     pub metrics: Metrics,
-    /// Where the time of the run went, if the settings [asked for that](crate::Settings::explain).
+    /// Where the time of the run went, if the settings [request an explained run](crate::Settings::explain).
     pub explained: Option<Arc<Explained>>,
-    /// The reason why the run failed; `None` if it did not.
+    /// The reason why the run failed; `None` if the run did not fail.
     pub error: Option<Arc<Error>>,
 }
 
 impl Record {
-    /// The record of the result of `combination` on `input`; `config` is the configuration of the run, with the
-    /// number of blocks for this input.
+    /// The record of the result of `combination` on `input`. `config` is the configuration of the run, in which the
+    /// number of blocks is chosen for this input.
     pub fn new(
         input: &Input,
         combination: &Combination,
@@ -68,8 +68,8 @@ impl Record {
         }
     }
 
-    /// The record that was written as the JSON value `run`, without its explanation. `trace` is the name of the
-    /// input if `run` has none.
+    /// The record that was written as the JSON value `run`, but without `explained`. `trace` is the name of the input
+    /// if `run` has no name.
     #[must_use]
     pub fn from_json(run: &Json, trace: &str) -> Self {
         let text = |value: &Json| value.as_str().unwrap_or_default().to_owned();
@@ -107,7 +107,7 @@ impl Record {
         }
     }
 
-    /// The value of a metric as a decimal number; `None` if it has no meaning in this run.
+    /// The value of a metric as a decimal number; `None` if the metric is not defined for this run.
     ///
     /// # Errors
     /// If no run has a metric with this name.
@@ -133,17 +133,17 @@ impl Record {
         }
     }
 
-    /// The size of the buffer in bytes; `None` if the scheme keeps no pages.
+    /// The size of the buffer in bytes; `None` if the scheme buffers no pages.
     #[must_use]
     pub fn capacity(&self) -> Option<u64> {
-        // Only a scheme that keeps pages has the metric of hits.
+        // Only a scheme that buffers pages has the metric of hits.
         if self.error.is_none() {
             self.metrics.get(rows::BUFFER_WRITE_HITS.name)?;
         }
         self.whole("buffer.capacity_bytes")
     }
 
-    /// Whether the scheme is a bound, which no device can implement.
+    /// Whether the scheme is a bound, such as one that knows the future. No device can implement such a scheme.
     #[must_use]
     pub fn is_of_bound(&self) -> bool {
         let kind = match self.parameters.get("buffer.kind") {
@@ -153,8 +153,7 @@ impl Record {
         destage_buffer::registry::find(kind).is_some_and(SchemeRow::is_bound)
     }
 
-    /// The share of page writes that found their page in the buffer, in percent; `None` if the scheme keeps no
-    /// pages.
+    /// The percentage of page writes that found their page in the buffer; `None` if the scheme buffers no pages.
     #[must_use]
     pub fn write_hit_percent(&self) -> Option<f64> {
         self.number(rows::BUFFER_WRITE_HITS_PERCENT.name)
@@ -162,7 +161,7 @@ impl Record {
 }
 
 /// An object with `trace`, `buffer` and `ftl` as given, `parameters` and `metrics`, `warnings` if there are any,
-/// `explained` if the settings asked for that, and `error` if the run failed, as in [`crate::Results::to_json`].
+/// `explained` if the settings request it, and `error` if the run failed, as in [`crate::Results::to_json`].
 impl Serialize for Record {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

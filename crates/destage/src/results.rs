@@ -1,4 +1,4 @@
-//! Results with their manifest: as values, JSON and CSV.
+//! Results with their manifest, as values, JSON and CSV.
 
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
 
@@ -25,8 +25,8 @@ pub struct Results {
 }
 
 impl Outcome {
-    /// `{"manifest", "parameters", "metrics"}`, with `"warnings"` if there are any, and `"explained"` if the
-    /// settings asked for that: the output of `destage run --json`.
+    /// `{"manifest", "parameters", "metrics"}`, with `"warnings"` if there are any, and `"explained"` if the settings
+    /// request it: the output of `destage run --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::text(self)
@@ -45,9 +45,9 @@ impl Results {
         self.runs.iter().filter(|run| run.error.is_some())
     }
 
-    /// `{"manifest", "runs": [{"trace", "buffer", "ftl", "parameters", "metrics"}]}`: the output of
-    /// `destage compare --json`. A run that failed has no metrics, but an `"error"`. `"warnings"` has the warnings of
-    /// all runs, if there are any.
+    /// `{"manifest", "runs": [{"trace", "buffer", "ftl", "parameters", "metrics"}]}`: the output of `destage compare
+    /// --json`. A run that failed has an `"error"` and no metrics. If any run has warnings, `"warnings"` has the
+    /// warnings of all runs.
     #[must_use]
     pub fn to_json(&self) -> String {
         json::text(self)
@@ -84,7 +84,7 @@ impl Serialize for Results {
     }
 }
 
-/// Adds the warnings about the numbers in `records`, if there are any. Warnings about inputs are in the manifest.
+/// Adds the warnings about the metrics in `records`, if there are any. The manifest has the warnings about inputs.
 pub(crate) fn add_warnings<M: SerializeMap>(
     map: &mut M,
     records: &[Record],

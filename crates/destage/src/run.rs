@@ -24,8 +24,8 @@ use crate::survey::{Plan, Survey};
 /// receives the events of each request.
 ///
 /// # Errors
-/// An error in the configuration, the trace or the size of the device; or an interrupt, because `progress` or
-/// `observer` asked to stop.
+/// If the configuration or the trace is wrong, if the device is too small, or if `progress` or `observer` asked to
+/// stop.
 pub fn run(
     input: &Input,
     combination: &Combination,
@@ -39,8 +39,8 @@ pub fn run(
     })
 }
 
-/// Runs `simulate` on `input` under `combination`. Returns its result, the configuration of the run, and the
-/// manifest.
+/// Calls `simulate` for `input` under `combination`. Returns the result of `simulate`, the configuration of the run,
+/// and the manifest.
 pub fn single<T>(
     input: &Input,
     combination: &Combination,
@@ -65,7 +65,7 @@ pub fn single<T>(
     let source = input.open_ahead(&config)?;
     destage_memory::doing(combination.doing(&input.name()));
     let mut watch = Watch::new(&counter, observer);
-    // A scheme that breaks its contract panics; the panic becomes an error.
+    // If a scheme breaks its contract, the run panics. The panic becomes an error here.
     let simulated = AssertUnwindSafe(|| simulate(&config, source, &prepass, &mut watch));
     let (result, source) = catch_unwind(simulated).map_err(Error::of_panic)??;
     let mut facts = Facts::of_source(&source, &options);

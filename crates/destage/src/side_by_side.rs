@@ -7,12 +7,12 @@ use crate::compare::Effort;
 use crate::error::Error;
 use crate::progress::{Progress, Stage};
 
-/// Does `work` for each of `tasks`, in order, on as many threads as `effort` allows. Each task has one thread and
-/// an equal share of the memory. When a task is done, progress grows by the number of its `runs`.
+/// Does `work` for each of `tasks`, in order, on as many threads as `effort` allows. Each task has one thread, and
+/// the memory is divided equally among the threads. When a task is done, progress grows by the number of `runs` of
+/// the task.
 ///
 /// # Errors
-/// The first error of a task, after which no further task begins; or an interrupt, because `effort.progress`
-/// asked to stop.
+/// The first error of a task; no further task begins after it. Also if `effort.progress` asked to stop.
 pub fn side_by_side<T: Sync>(
     tasks: &[T],
     runs: impl Fn(&T) -> u64 + Sync,
@@ -43,8 +43,8 @@ pub fn side_by_side<T: Sync>(
             if let Err(error) = result {
                 stopped.store(true, Ordering::Relaxed);
                 let mut first = failure.lock().unwrap_or_else(|lock| lock.into_inner());
-                // Tasks that are stopped because of another task's error end with `Interrupted`, which must not
-                // hide that error.
+                // An error of one task stops all others, which end with `Interrupted`. This `Interrupted` must not
+                // replace the first error.
                 if matches!(*first, None | Some(Error::Interrupted)) {
                     *first = Some(error);
                 }
@@ -69,7 +69,7 @@ pub fn side_by_side<T: Sync>(
     }
 }
 
-/// Reports progress in runs, while the tasks report requests.
+/// Reports progress in runs to the caller, although the tasks report requests.
 struct Watch<'a> {
     progress: &'a dyn Progress,
     stopped: &'a AtomicBool,

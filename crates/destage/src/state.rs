@@ -1,7 +1,7 @@
 //! The state of a device before the first request, saved in a file for later runs.
 //!
-//! A run loads the file with `sim.precondition = file:PATH`, and gives the same metrics as if it had prepared the
-//! device itself. [`sim::state`](destage_sim::state) describes the content of the file.
+//! A run loads the file with `sim.precondition = file:PATH`. Its metrics are the same as if the run had prepared the
+//! device. [`sim::state`](destage_sim::state) describes the content of the file.
 //!
 //! ```
 //! use destage::state::Prepared;
@@ -39,11 +39,10 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Prepares the device of `config` as `sim.precondition` asks.
+    /// Prepares the device of `config` as `sim.precondition` specifies.
     ///
     /// # Errors
-    /// An error in the configuration or in the size of the device; or an interrupt, because `progress` asked to
-    /// stop.
+    /// If the configuration or the size of the device is wrong, or if `progress` asked to stop.
     pub fn new(config: &Config, progress: &dyn Progress) -> Result<Self, Error> {
         let counter = Counter::new(progress, None);
         let config = match config.capacity_bytes {
@@ -58,7 +57,7 @@ impl Prepared {
         })
     }
 
-    /// The number of pages that the device offers to the host, each a unit of the mapping.
+    /// The number of pages that the device offers to the host. A page is a unit of the mapping here.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.ftl.pages()

@@ -1,5 +1,5 @@
-//! Facts that are found before the runs of an input begin: the data that some runs need about all requests, and
-//! the size of the device if the number of blocks is not configured.
+//! Facts that are found before the runs of an input begin. Some runs need data about all requests in advance. If the
+//! number of blocks is not configured, the size of the device is chosen here.
 
 use std::collections::BTreeMap;
 
@@ -27,23 +27,23 @@ pub struct Sizing {
 
 /// The facts about an input before its runs begin.
 pub(crate) struct Survey {
-    /// The plan of each configuration, in their order.
+    /// The plan of each configuration, in the order of the configurations.
     pub(crate) plans: Vec<Plan>,
     pub(crate) sizing: Option<Sizing>,
 }
 
 /// The facts about an input that all of its runs share.
 pub(crate) struct Known {
-    /// The configuration of each run. Its number of blocks is set, unless no number fits the input.
+    /// The configuration of each run. Its number of blocks is set, unless no allowed number suffices for the input.
     pub(crate) configs: Vec<Config>,
     pub(crate) sizing: Option<Sizing>,
-    /// For runs with shrunk addresses: how many pages share a page of the device.
+    /// For runs with shrunk addresses: the number of pages of the trace that share a page of the device.
     pub(crate) merged: Vec<Merged>,
 }
 
 /// The plan of one run.
 pub(crate) struct Plan {
-    /// The configuration. Its number of blocks is set, unless none was found.
+    /// The configuration. Its number of blocks is set, unless no allowed number suffices for the input.
     pub(crate) config: Config,
     /// The data about all requests that the run needs, or the reason why the run cannot begin.
     pub(crate) prepass: Result<Prepass, Error>,
@@ -66,13 +66,15 @@ impl Survey {
         (known, prepasses)
     }
 
-    /// Surveys `input` for runs under `configs`. The input is read once if any of the runs needs that.
+    /// Surveys `input` for runs under `configs`. If any run needs the data of a first reading, the input is read
+    /// once.
     ///
-    /// All runs whose number of blocks follows from the input get the same number, the largest that any of them
-    /// needs.
+    /// All runs whose number of blocks is chosen from the input get the same number. It is the largest number that
+    /// any of these runs needs. If the input can be read only once, it is the largest number that all of these runs
+    /// allow.
     ///
     /// # Errors
-    /// An error in the input, or an interrupt of the reading.
+    /// If the input cannot be read, or if the progress report asked to stop.
     pub(crate) fn of(
         input: &Input,
         configs: &[&Config],
@@ -103,11 +105,11 @@ impl Survey {
     }
 }
 
-/// The number of blocks in a plane; `None` if it was configured.
+/// The number of blocks in a plane; `None` if the number is configured.
 type Found = Result<Option<u32>, SimError>;
 
-/// The number of blocks for each of `configs`. `again` says whether the input can be read more than once, so that
-/// its content is known.
+/// The number of blocks for each of `configs`. `again` is whether the input can be read more than once. If so, the
+/// content of the input is already known.
 fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
     let mut search = Search::default();
     // If the settings of a run exclude each other, only that run fails.
@@ -123,7 +125,7 @@ fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
         .filter_map(|(_, found)| found.as_mut().ok()?.as_mut())
         .collect();
     let sizes = fitted.iter().map(|blocks| **blocks);
-    // If the content of the input is not known, all runs get the largest number that each of them can have.
+    // If the content of the input is not known, all runs get the largest number of blocks that every run allows.
     let common = if again { sizes.max() } else { sizes.min() };
     for blocks in &mut fitted {
         **blocks = common.unwrap_or(**blocks);
@@ -131,7 +133,7 @@ fn blocks(configs: &[&Config], pass: Option<&Pass>, again: bool) -> Vec<Found> {
     found
 }
 
-/// The sizing that follows from the input; `None` if no run has one, or if the input has no addresses.
+/// The sizing that was chosen from the input; `None` if no run has such a sizing, or if the input has no addresses.
 fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<Sizing> {
     let mut of_input = configs
         .iter()
@@ -140,7 +142,7 @@ fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<S
     let (config, blocks_per_plane) =
         of_input.find_map(|(config, found)| Some((config, (*found.as_ref().ok()?)?)))?;
     let end_bytes = pass.map(|pass| end_bytes(pass, config));
-    // An input without requests has no sizing: another warning says that no request is left.
+    // An input without requests has no sizing. Another warning says that no request is left.
     (end_bytes != Some(0)).then(|| Sizing {
         blocks_per_plane,
         flash_bytes: config.with_blocks(blocks_per_plane).flash_bytes(),
@@ -171,14 +173,14 @@ fn first_pass(
     Ok(Some(pass?))
 }
 
-/// The numbers of blocks that were already found. Runs that differ only in their buffer share one.
+/// The numbers of blocks that were already found. Runs that differ only in their buffer share a number.
 #[derive(Default)]
 struct Search {
     known: BTreeMap<String, u32>,
 }
 
 impl Search {
-    /// The number of blocks in a plane under `config`; `None` if it is configured.
+    /// The number of blocks in a plane under `config`; `None` if the number is configured.
     fn blocks(&mut self, config: &Config, pass: Option<&Pass>) -> Found {
         if !config.is_open() {
             return Ok(None);

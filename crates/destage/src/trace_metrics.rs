@@ -1,5 +1,5 @@
-//! Statistics of an input as metrics: the numbers of `destage trace info`, for the requests that a run under the
-//! same parameters sees.
+//! Statistics of an input as metrics. They are the numbers of `destage trace info` for the requests that a run with
+//! the same parameters would simulate.
 
 use std::time::Instant;
 
@@ -15,8 +15,8 @@ use crate::input::Input;
 use crate::manifest::Manifest;
 use crate::progress::{Progress, Silent, Stage};
 
-/// Collects statistics of requests as a run would see them: the run's configuration determines the sizes of pages
-/// and blocks, and the pages that a request touches.
+/// Collects statistics of the requests of a run. The configuration of the run determines the sizes of pages and
+/// blocks, and the pages that a request touches.
 #[derive(Debug)]
 pub struct Inspection {
     addressing: Addressing,
@@ -59,26 +59,25 @@ impl Inspection {
     }
 }
 
-/// The statistics of `input` as a run under `config` reads it, each named `trace.` and its name in
-/// `destage trace info`.
+/// The statistics of `input` as a run under `config` reads it. The name of each statistic is `trace.` followed by its
+/// name in `destage trace info`.
 ///
-/// The statistics depend on [`crate::Reading`] and on the `trace.*` parameters. Pages are those of
-/// `flash.page_bytes` and `trace.align`, blocks those of `flash.pages_per_block` (less a summary page). Addresses
-/// are those of the trace, whatever `trace.addr_map` says, and pages of different volumes are different pages. A
-/// metric that is not defined for the input, such as the mean size of no reads, is absent.
+/// The statistics depend on [`crate::Reading`] and on the `trace.*` parameters. `flash.page_bytes` and `trace.align`
+/// determine pages; `flash.pages_per_block`, less a summary page, determines blocks. The statistics use the addresses
+/// of the trace and ignore `trace.addr_map`. Equal pages of different volumes count as different pages. A metric that
+/// is not defined for the input, such as the mean size of no reads, is absent.
 ///
 /// # Errors
-/// An error in the trace or in the parameters of the workload, or a block without a page for data.
+/// If the trace cannot be read, if the workload cannot be generated, or if a block has no page for data.
 pub fn trace_metrics(input: &Input, config: &Config) -> Result<Metrics, Error> {
     metrics_and_facts(input, config).map(|(metrics, _)| metrics)
 }
 
-/// The statistics of `input` as a run under `config` reads it, with everything that `destage trace info` prints,
-/// and the manifest. `progress` receives the number of requests read.
+/// All statistics of `input` that `destage trace info` prints, and the manifest. The input is read as by a run under
+/// `config`. `progress` receives the number of requests read.
 ///
 /// # Errors
-/// An error in the trace or in the parameters of the workload; a block without a page for data; or an interrupt,
-/// because `progress` asked to stop.
+/// The errors of [`trace_metrics`]. Also if `progress` asked to stop.
 pub fn inspect(
     input: &Input,
     config: &Config,

@@ -19,12 +19,11 @@ use crate::side_by_side::side_by_side;
 
 /// The largest number of outstanding requests in `latency.csv`: seven streams with a queue depth of 64.
 pub(super) const LATENCY_DEPTH: u64 = 448;
-/// Reads per second, and equally many writes per second, of the one stream whose rate does not depend on the
-/// load.
+/// One stream has the same rate at every load: so many reads per second, and as many writes per second.
 pub(super) const STREAM_PER_S: f64 = 5000.0;
-/// The share of writes among the requests of all other streams.
+/// The fraction of writes among the requests of all other streams.
 pub(super) const WRITE_SHARE: f64 = 0.99;
-/// A load counts as below saturation if the drive served less than this share of its highest write rate.
+/// A load counts as below saturation if its write rate is less than this fraction of the drive's highest write rate.
 pub(super) const SATURATED: f64 = 0.98;
 /// Outstanding requests while a drive is filled.
 const FILL_DEPTH: u64 = 512;
@@ -39,7 +38,7 @@ pub(super) const RATE_BYTES: u64 = 128 << 10;
 /// How a profile is compared with measurements.
 #[derive(Clone, Debug)]
 pub struct CheckPlan {
-    /// The settings of the drive: a profile, with changes.
+    /// The settings of the drive: a profile with the changes of the user.
     pub settings: Settings,
     /// The size of the simulated drive.
     pub scale: Scale,
@@ -70,9 +69,9 @@ pub struct Compared {
     pub measured: f64,
     /// The value of the model, in the same unit; `None` if the model cannot do the experiment.
     pub modelled: Option<f64>,
-    /// The error of the model, as a share of the measured value. It is 0 if the model lies inside the range of
-    /// the repetitions; otherwise it is the distance to the nearer end of that range, positive if the model is
-    /// too high. `None` without a modelled value.
+    /// The error of the model, as a fraction of the measured value. If the modelled value is within the range of the
+    /// measured repetitions, the error is 0. Otherwise the error is the distance from the nearer end of that range,
+    /// and is positive if the modelled value is too high. `None` without a modelled value.
     pub error: Option<f64>,
     /// Whether the row counts in the summary. A latency counts only if its load is below saturation.
     pub counts: bool,
@@ -85,9 +84,9 @@ pub struct Summary {
     pub what: String,
     /// The number of rows.
     pub rows: usize,
-    /// The median of the absolute errors, as a share of the measured value.
+    /// The median of the absolute errors, as a fraction of the measured value.
     pub median: f64,
-    /// The 90th percentile of the absolute errors, as a share of the measured value.
+    /// The 90th percentile of the absolute errors, as a fraction of the measured value.
     pub p90: f64,
 }
 
@@ -140,10 +139,10 @@ impl Measured {
     }
 }
 
-/// Compares the drive of `plan` with `measurements`: repeats their experiments on a smaller simulated drive.
+/// Compares the drive of `plan` with `measurements`. Their experiments are repeated on a scaled-down simulated drive.
 ///
 /// # Errors
-/// An error in a row of the measurements or in the settings, or an interrupt because `effort.progress` asked to stop.
+/// If a row of the measurements or a setting is wrong, or if `effort.progress` asked to stop.
 pub fn check(
     measurements: Measurements,
     plan: &CheckPlan,
@@ -152,7 +151,7 @@ pub fn check(
     check_from(&States::default(), measurements, plan, effort)
 }
 
-/// Does the same as [`check`]; the drive may begin in one of `states`, which earlier calls have prepared.
+/// Does the same as [`check`], but reuses the drive states that earlier calls have stored in `states`.
 pub(super) fn check_from(
     states: &States,
     measurements: Measurements,
@@ -514,8 +513,9 @@ impl Work<'_> {
             ("wseqiops", load(100.0, block, true)),
             (RANDOM_WRITES, load(100.0, block, false)),
         ];
-        // Sequential writes leave no valid page in the blocks that are collected; random writes do. The first
-        // bench is therefore written once in order, the second is overwritten at random.
+        // After sequential writes, the blocks that garbage collection erases have no valid pages. After random
+        // writes, such blocks have valid pages. The drive of the first bench is therefore only written once in order;
+        // that of the second is also overwritten at random.
         let (in_order, at_random) = (self.bench(0)?, self.bench(3)?);
         let is_random_write = |load: &Load| load.write_percent > 0.0 && !load.sequential;
         let loads_of = |random: bool| {
@@ -581,7 +581,8 @@ fn block_bytes(text: &str) -> Option<u64> {
     (bytes > 0 && bytes % block == 0 && bytes <= block << 16).then_some(bytes)
 }
 
-/// The errors of those of `rows` that count, grouped by measured quantity, in the order of their first row.
+/// A summary of the errors for each measured quantity, from the `rows` that count. The order is that of the first row
+/// of each quantity.
 pub(super) fn summed<'r>(rows: impl Iterator<Item = &'r Compared>) -> Vec<Summary> {
     let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
     for compared in rows.filter(|compared| compared.counts) {
@@ -613,7 +614,8 @@ impl Summary {
 }
 
 impl Check {
-    /// The errors of the rows that count, grouped by measured quantity, in the order of the file.
+    /// A summary of the errors for each measured quantity, in the order of the file. Only the rows that count are
+    /// used.
     #[must_use]
     pub fn summary(&self) -> Vec<Summary> {
         summed(self.rows.iter())

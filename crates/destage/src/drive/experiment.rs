@@ -1,4 +1,4 @@
-//! The experiments that files of measurements come from, on a [scaled-down drive](super::scaled).
+//! The experiments of files of measurements, repeated on a [scaled-down drive](super::scaled).
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -72,9 +72,9 @@ impl Collector {
         }
     }
 
-    /// The reads and the writes per second that completed between the first and the last arrival of a measured
-    /// request. About equally many requests are outstanding at both ends of this window, so neither the beginning
-    /// nor the end of the run distorts the rates.
+    /// The rates of reads and of writes, per second, that completed between the arrivals of the first and the last
+    /// measured request. About equally many requests are outstanding at both ends of this window. The beginning and
+    /// the end of the run therefore do not distort the rates.
     fn rates(&self) -> [f64; 2] {
         let (begin, end) = self.window;
         let seconds = to_ms(end.saturating_sub(begin)) / 1e3;
@@ -116,11 +116,11 @@ impl Observer for Collector {
 #[derive(Default)]
 pub(super) struct States(Mutex<Vec<Kept>>);
 
-/// The settings that a state depends on, and the file that holds it.
+/// The settings on which a state depends, and the file that holds the state.
 type Kept = (BTreeMap<String, String>, Arc<tempfile::NamedTempFile>);
 
 impl States {
-    /// The file of the state that `settings` ask for, which is prepared if it is not kept yet.
+    /// The file of the drive state for `settings`. If no such state is stored yet, it is prepared first.
     fn of(
         &self,
         settings: &Settings,
@@ -157,8 +157,8 @@ pub(super) struct Bench {
 /// How the requests of a steady-state experiment arrive.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrivals {
-    /// Requests arrive with exponentially distributed gaps of `mean_ms` on average; at most `depth` of them are
-    /// in the device at a time.
+    /// Requests arrive with exponentially distributed gaps, whose mean is `mean_ms`. At most `depth` requests are in
+    /// the device at a time.
     Open { mean_ms: f64, depth: u64 },
     /// `depth` requests are always in the device: the next request arrives when one completes.
     Closed { depth: u64 },
@@ -206,7 +206,7 @@ fn set(settings: &mut Settings, key: &str, value: &str) {
 }
 
 impl Bench {
-    /// Prepares `drive`: it is written once in order, and then overwritten at random `passes` times.
+    /// Prepares `drive`. The drive is written once in order, and then overwritten at random `passes` times.
     ///
     /// # Errors
     /// If the drive cannot be prepared, or its state cannot be written to a temporary file.
@@ -239,8 +239,8 @@ impl Bench {
     /// # Errors
     /// If the drive cannot be simulated, or `progress` asked to stop.
     pub fn steady(&self, load: Load, progress: &dyn Progress) -> Result<Steady, Error> {
-        // The run moves as many bytes as `requests` requests of one block, but has at least 2000 requests, so
-        // that means are meaningful.
+        // The run transfers as many bytes as `requests` requests of one block. It has at least 2000 requests, because
+        // a mean of fewer requests would be unreliable.
         let requests = (self.requests * BLOCK / load.bytes).max(2_000);
         let warmup = requests / 2;
         let mut settings = self.drive.settings.clone();
@@ -291,13 +291,14 @@ impl Bench {
 /// The order in which the pages of a phase are written.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Pattern {
-    /// Each page once, in ascending order of addresses; a phase that writes more begins again at the first page.
+    /// Each page once, in ascending order of addresses. If the phase writes more than all pages, it begins again at
+    /// the first page.
     Sequential,
     /// Each page once, in random order.
     Shuffled,
     /// Pages at random, uniformly.
     Uniform,
-    /// Pages at random, by Zipf's law with this exponent; the popular pages are scattered over all pages.
+    /// Pages at random, by Zipf's law with this exponent. The popular pages are scattered over the address range.
     Zipf(f64),
 }
 
@@ -309,7 +310,7 @@ pub(super) struct Phase {
     pub drive_writes: f64,
 }
 
-/// The totals of a course at one moment, counted from the start of the first phase.
+/// Totals at one moment, counted from the start of the first phase.
 #[derive(Clone, Copy, Debug, Default)]
 struct Point {
     /// Bytes that the host has written.
@@ -320,7 +321,7 @@ struct Point {
     seconds: f64,
 }
 
-/// The totals of a drive over the course of several phases of writes.
+/// Totals over time while several phases of writes are written to a drive.
 pub(super) struct Course {
     points: Vec<Point>,
     /// Bytes that the host had written before each phase.
@@ -378,8 +379,8 @@ impl Course {
         })
     }
 
-    /// The write amplification and the host's rate in MiB/s within phase `phase`, between the drive writes `from`
-    /// and `to`. `None` if the course does not reach so far.
+    /// The write amplification and the host's write rate in MiB/s within phase `phase`. They cover the time in which
+    /// the bytes written grow from `from` to `to`, as multiples of the used capacity. `None` if the run ends earlier.
     pub fn between(&self, phase: usize, from: f64, to: f64) -> Option<(f64, f64)> {
         let at = |writes: f64| self.at(self.starts[phase] + writes * self.used_bytes);
         let (begin, end) = (at(from)?, at(to)?);
@@ -393,12 +394,12 @@ impl Course {
         })
     }
 
-    /// The totals when the host had written `bytes`, interpolated between two points.
+    /// The totals at the moment when the host had written `bytes`, interpolated between two points.
     fn at(&self, bytes: f64) -> Option<Point> {
         let behind = self.points.partition_point(|point| point.bytes < bytes);
         let last = self.points.last()?;
         if behind == self.points.len() {
-            // The last phase may have stopped one request before its nominal end.
+            // The last phase may end slightly before its nominal end.
             return (bytes <= last.bytes * 1.001).then_some(*last);
         }
         let end = self.points[behind];
@@ -419,7 +420,7 @@ impl Course {
     }
 }
 
-/// The totals at the end of each interval of an explained run whose requests have one block each.
+/// The totals at the end of each interval of an explained run. Each request of the run has one block.
 fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
     let explained = outcome.record.explained.as_deref();
     let timed = explained.and_then(|explained| explained.timed.as_ref());
@@ -444,8 +445,8 @@ fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
     Ok(series.intervals.iter().enumerate().map(point).collect())
 }
 
-/// The requests of `phase` over `pages` pages of one block. A shuffled phase ends after each page was written
-/// once, a Zipf phase after `requests` requests; the other phases never end.
+/// The requests of `phase` over `pages` pages of one block. A shuffled phase ends when each page was written once. A
+/// Zipf phase ends after `requests` requests. All other phases never end.
 ///
 /// # Errors
 /// If the Zipf workload refuses its parameters.

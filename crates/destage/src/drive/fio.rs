@@ -1,10 +1,10 @@
-//! Measurements from fio: the JSON that `fio --output-format=json` writes, with one row for each job.
+//! Measurements from fio, in the JSON that `fio --output-format=json` writes. Each job gives one row.
 
 use serde_json::Value;
 
 use super::measured::Row;
 
-/// The columns of a job, which are those of the shape queue depth.
+/// The columns of a job. They equal the columns of `Shape::Depth`.
 const COLUMNS: [&str; 8] = [
     "drive",
     "op",
@@ -19,7 +19,7 @@ const COLUMNS: [&str; 8] = [
 /// The columns, and a row for each job in `text`; `drive` is the name of the measured drive.
 ///
 /// # Errors
-/// If `text` is not a result of fio: the job, and what was expected in it.
+/// If `text` is not a result of fio. The error names the job, and what was expected in the job.
 pub(super) fn rows(text: &str, drive: &str) -> Result<(Vec<String>, Vec<Row>), String> {
     let document: Value = serde_json::from_str(text)
         .map_err(|error| format!("{error}; expected a result that fio wrote as JSON"))?;

@@ -1,13 +1,13 @@
-//! Fitting of a profile to measurements of a drive: a few parameters are found on some rows and judged by the
-//! others.
+//! Fitting of a profile to measurements of a drive. Some rows determine a few parameters; the other rows judge the
+//! result.
 //!
-//! Each trial changes the parameters of a scaled-down simulated drive and repeats the experiments of the rows
+//! Each trial changes the parameters of a scaled-down simulated drive. It then repeats the experiments of the rows
 //! that are [for fitting](super::split), through the code of [`check`](super::check()). Parameters that follow
-//! directly from measured values are computed first: the firmware time from the writes at the lightest load, the
-//! read times of the page types from the reads at that load, and the program time from the saturated rate. The
-//! other parameters are searched one after the other, with smaller and smaller steps. The search uses no
-//! derivatives because percentiles are not smooth functions: a median between two modes of a distribution jumps.
-//! All trials have the same requests, so equal inputs give equal profiles.
+//! directly from measured values are computed first: the firmware time from the writes at the lightest load, the read
+//! times of the page types from the reads at that load, and the program time from the saturated rate. The remaining
+//! parameters are searched one after another, with smaller and smaller steps. The search uses no derivatives, because
+//! percentiles are not smooth functions: a median between two modes of a distribution jumps. All trials simulate the
+//! same requests, so equal inputs give equal profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -33,9 +33,9 @@ use crate::manifest::Manifest;
 /// How a profile is fitted.
 #[derive(Clone, Debug)]
 pub struct FitPlan {
-    /// The settings at which the fit begins: a profile, with changes.
+    /// The settings at which the fit begins: a profile with the changes of the user.
     pub start: Settings,
-    /// The name of that profile, which becomes part of the source text of the new profile.
+    /// The name of the profile at which the fit begins. The new profile mentions it in its `source`.
     pub name: String,
     /// The size of the simulated drive.
     pub scale: Scale,
@@ -46,7 +46,7 @@ pub struct FitPlan {
 }
 
 impl FitPlan {
-    /// A plan with the default scale, 200 000 measured requests for each load, and rows kept for judging.
+    /// A plan with the default scale and 200 000 measured requests for each load. Some rows are reserved for judging.
     #[must_use]
     pub fn new(start: Settings, name: impl Into<String>) -> Self {
         Self {
@@ -62,19 +62,17 @@ impl FitPlan {
 /// A parameter that was fitted.
 #[derive(Clone, Debug)]
 pub struct Fitted {
-    /// The name of the parameter. If the parameter has several numbers, `/1`, `/2`, ... after the name says which
-    /// one.
+    /// The name of the parameter. If the parameter has several numbers, `/1`, `/2`, ... after the name is the
+    /// position of the fitted number.
     pub key: String,
     /// The fitted value, in the unit of the parameter.
     pub value: f64,
-    /// The lower end of the interval that the rows leave open: two standard errors below the value, on a
-    /// logarithmic scale. A value that the rows do not determine may be anywhere between the bounds of the
-    /// search.
+    /// The lower end of the confidence interval: two standard errors below the value, on a logarithmic scale. If the
+    /// rows do not determine the value, the interval extends to the bounds of the search.
     pub low: f64,
     /// The upper end of the interval; see `low`.
     pub high: f64,
-    /// Other parameters that the rows cannot tell from this one, because a change of one can be compensated by
-    /// the other.
+    /// Other parameters that can compensate a change of this parameter, so that the rows cannot separate them.
     pub tied: Vec<String>,
 }
 
@@ -85,7 +83,7 @@ pub struct Fit {
     pub manifest: Manifest,
     /// The fitted parameters, at most 15.
     pub parameters: Vec<Fitted>,
-    /// The comparison of the profile with each file. Rows that the profile was fitted on do not count.
+    /// The comparison of the profile with each file. Rows that were used for fitting do not count in the summary.
     pub checks: Vec<Check>,
     /// The use of each value of each comparison.
     pub uses: Vec<Vec<Use>>,
@@ -98,8 +96,8 @@ pub struct Fit {
 /// Fits a profile to `files`, which have to be measurements of one drive.
 ///
 /// # Errors
-/// An error in a row or in the settings; no files, files of several drives, or files without rows to fit to; or
-/// an interrupt, because `effort.progress` asked to stop.
+/// If a row or a setting is wrong, if there are no files, files of several drives or no rows to fit to, or if
+/// `effort.progress` asked to stop.
 pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Result<Fit, Error> {
     let started = Instant::now();
     let Some(first) = files.first() else {
@@ -210,14 +208,13 @@ fn some_of(file: &Measurements, uses: &[Use]) -> Measurements {
     }
 }
 
-/// A write time at the 99th percentile, in microseconds. A drive with a longer one at a load well below
+/// A limit on the 99th percentile of write times, in microseconds. A drive that exceeds it at a load well below
 /// saturation stalls writes.
 const STALL_US: f64 = 200.0;
-/// A load counts as well below saturation if it is below this share of the highest write rate.
+/// A load counts as well below saturation if its write rate is below this fraction of the highest write rate.
 const WELL_BELOW: f64 = 0.75;
 
-/// Whether the drive of `files` stalls writes long before it is saturated. Only the rows for fitting are looked
-/// at.
+/// Whether the drive stalls writes at a load well below saturation. `files` contain only the rows for fitting.
 fn stalls(files: &[Measurements]) -> Result<bool, Error> {
     for file in files.iter().filter(|file| file.shape == Shape::Latency) {
         let mut most = 0.0_f64;
@@ -244,11 +241,11 @@ struct Off {
     line: u64,
     /// The measured quantity.
     what: String,
-    /// The logarithm of modelled over measured, divided by the allowed error. Twice the measured value is as
-    /// wrong as half of it.
+    /// The logarithm of modelled / measured, divided by the allowed error. A modelled value of twice the measured one
+    /// therefore has the same error, but for the sign, as a modelled value of half the measured one.
     error: f64,
-    /// Measured minus modelled, in the unit of the file; 0 if the modelled value is within the range of the
-    /// repetitions.
+    /// The measured value minus the modelled one, in the unit of the file. If the measurement was repeated, the
+    /// nearer end of the measured range counts, and the difference is 0 within the range.
     lacks: f64,
 }
 
@@ -262,8 +259,8 @@ impl Off {
 /// The errors of a trial, in the order of the rows.
 type Errors = Vec<Off>;
 
-/// The allowed error of a quantity: as a share of the measured value, and as an amount in the unit of the file.
-/// The larger one applies. `None` if the quantity is not fitted.
+/// The allowed error of a quantity: as a fraction of the measured value, and as an amount in the unit of the file.
+/// The larger of the two applies. `None` if the quantity is not fitted.
 fn wanted(what: &str) -> Option<(f64, f64)> {
     Some(match what {
         "read p50" => (0.03, 0.5),
@@ -283,10 +280,10 @@ fn wanted(what: &str) -> Option<(f64, f64)> {
     })
 }
 
-/// An error beyond this many allowed errors counts only logarithmically: a property that the model cannot
-/// reproduce must not distort the other parameters.
+/// The part of an error beyond this many allowed errors counts only logarithmically. Otherwise a property that the
+/// model cannot reproduce would distort all parameters.
 const FAR: f64 = 12.0;
-/// Step factors of the search. The first steps are coarse, since the search may begin far from the solution.
+/// Step factors of the first search. They are coarse because the search may begin far from the solution.
 const COARSE_STEPS: [f64; 2] = [1.5, 1.2];
 /// Step factors for refinement; see [`COARSE_STEPS`].
 const FINE_STEPS: [f64; 1] = [1.1];
@@ -294,13 +291,13 @@ const FINE_STEPS: [f64; 1] = [1.1];
 const LAST_STEPS: [f64; 1] = [1.04];
 /// The largest number of times that parameters are computed from measured values in one call.
 const READINGS: usize = 3;
-/// The percentiles that give the read times of the three page types: a third of the reads is of each type, and
-/// few reads wait at light load.
+/// The percentiles that give the read times of the three page types. Each type has a third of the reads, and few
+/// reads have to wait at a light load.
 const TYPES: [&str; 3] = ["read p10", "read p50", "read p75"];
 /// The quantity that gives the program time.
 const RATE: &str = "saturated writes_per_s";
-/// Starting points of the search for the times of suspension, each in microseconds: the fixed time of a
-/// suspension, and the time of a pulse.
+/// Starting points of the search for the times of program suspension. Each has the fixed time of a suspension and the
+/// time of a program pulse, in microseconds.
 const SUSPENSIONS: [(f64, f64); 6] = [
     (5.0, 1.0),
     (5.0, 40.0),
@@ -309,24 +306,25 @@ const SUSPENSIONS: [(f64, f64); 6] = [
     (10.0, 150.0),
     (50.0, 100.0),
 ];
-/// Factors on the length of the program tail that the slowest reads suggest. The tail may be longer, because few
-/// reads may have met it.
+/// Factors on the program tail. The slowest reads give a first estimate of the tail. The true tail may be longer than
+/// this estimate, because few reads arrive in the tail of a program.
 const TAILS: [f64; 3] = [1.0, 2.0, 4.0];
-/// The number of starting points, the best ones, from which the search continues.
+/// The search continues from this many of the best starting points.
 const STARTS: usize = 3;
 /// The largest number of times that a step is repeated in one direction.
 const REPEATS: u32 = 4;
-/// A trial counts as better only if its loss is below this share of the best loss, so that chance decides little.
+/// A trial counts as better only if its loss is below this fraction of the best loss. A smaller difference may be
+/// chance.
 const BETTER: f64 = 0.995;
-/// Another number of dies counts as better only if the loss is below this share of the best loss, because few
-/// rows depend on it.
+/// Another number of dies counts as better only if its loss is below this fraction of the best loss. The limit is
+/// strict because few rows depend on the number of dies.
 const CLEARLY_BETTER: f64 = 0.9;
-/// Coarse steps run the number of requests divided by this.
+/// Trials of coarse steps simulate the planned number of requests divided by this number.
 const COARSE: u64 = 3;
 /// The step factor with which the sensitivity of the errors is measured.
 const PROBE: f64 = 1.08;
 
-/// Rounds `number` to six significant digits, which is more than a measurement has.
+/// Rounds `number` to six significant digits, which is more than the precision of a measurement.
 fn rounded(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
@@ -338,13 +336,13 @@ struct Search<'a> {
     plan: &'a FitPlan,
     effort: &'a Effort<'a>,
     states: States,
-    /// The errors of all trials, by the number of requests, whether the trial was of fills, and the bits of the
-    /// parameters.
+    /// The errors of all trials. The key has the number of requests, whether the trial was of fill experiments, and
+    /// the bits of the parameters.
     seen: BTreeMap<(u64, bool, Vec<u64>), Option<Errors>>,
     trials: u64,
 }
 
-/// The smallest ratio of modelled to measured value: a smaller ratio counts as this one.
+/// The smallest ratio of modelled to measured value. A smaller ratio counts as this ratio.
 const NOTHING: f64 = 1e-6;
 
 /// The contribution of an error to the loss; beyond [`FAR`] it grows only logarithmically.
@@ -355,7 +353,8 @@ fn counted(error: f64) -> f64 {
     }
 }
 
-/// The loss of a trial: the sum of the contributions of `errors`; infinite if there is no such drive.
+/// The loss of a trial: the sum of the contributions of `errors`. It is infinite if no drive can have the parameters
+/// of the trial.
 fn loss(errors: Option<&Errors>) -> f64 {
     errors.map_or(f64::INFINITY, |errors| {
         errors.iter().map(|off| counted(off.error).abs()).sum()
@@ -363,8 +362,8 @@ fn loss(errors: Option<&Errors>) -> f64 {
 }
 
 impl Search<'_> {
-    /// The errors of the drive with the parameters `numbers`; `None` if there is no such drive. If `fills` is
-    /// true only fill experiments are tried, otherwise only all other experiments.
+    /// The errors of the drive with the parameters `numbers`; `None` if no drive can have these parameters. If
+    /// `fills` is true, only fill experiments are simulated; otherwise all experiments except fills are simulated.
     fn errors(
         &mut self,
         numbers: &[f64],
@@ -390,8 +389,8 @@ impl Search<'_> {
             let checked = match check_from(&self.states, file.clone(), &plan, self.effort) {
                 Ok(checked) => checked,
                 Err(Error::Interrupted) => return Err(Error::Interrupted),
-                // There is no such drive: it is too small for the used capacity, or has fewer blocks than the
-                // layer needs.
+                // No drive can have these parameters: it would be too small for the used capacity, or would have
+                // fewer blocks than the layer needs.
                 Err(_) => {
                     found = None;
                     break;
@@ -461,8 +460,8 @@ impl Search<'_> {
         Ok(numbers)
     }
 
-    /// The indices of the parameters that do not follow directly from measured values: those of suspension, of
-    /// collection bursts and of the buffer size.
+    /// The indices of the parameters that do not follow directly from measured values. They describe program
+    /// suspension, bursts of garbage collection, and the buffer size.
     fn searched(&self) -> Vec<usize> {
         let is_searched = |key: &str| key.starts_with(SUSPENSION) || key == BURST || key == BUFFER;
         (0..self.knobs.all().len())
@@ -470,8 +469,8 @@ impl Search<'_> {
             .collect()
     }
 
-    /// The lines of the rows at the lightest load, and the measured time of `op` at `percentile` there, in
-    /// microseconds.
+    /// The line numbers of the rows at the lightest load, and the measured time of `op` at `percentile` under this
+    /// load, in microseconds.
     fn lightest(&self, op: &str, percentile: &str) -> Result<(BTreeSet<u64>, Option<f64>), Error> {
         let mut lightest = f64::INFINITY;
         let (mut lines, mut figure) = (BTreeSet::new(), None);
@@ -495,11 +494,11 @@ impl Search<'_> {
         Ok((lines, figure))
     }
 
-    /// Computes the parameters that follow directly from measured values: the firmware time from the median of
-    /// the writes at the lightest load, the read times of the page types from percentiles of the reads there, and
-    /// the program time from the saturated rate, to which it is inversely proportional. The model adds other
-    /// times to each of them, so the difference between measurement and trial is added to the parameter.
-    /// `numbers` becomes the best of all trials.
+    /// Computes the parameters that follow directly from measured values: the firmware time from the median of the
+    /// writes at the lightest load, the read times of the page types from percentiles of the reads at that load, and
+    /// the program time from the saturated rate, to which it is inversely proportional. In the model, a response time
+    /// also contains times other than the parameter. The parameter is therefore corrected by the difference between
+    /// measurement and trial. The parameters of the best trial replace `numbers`.
     fn read_off(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (light, _) = self.lightest("write", "50")?;
         let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
@@ -543,9 +542,10 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Makes the coarse steps. The times that follow directly are computed for several starting points of
-    /// suspension, and the search continues from the best ones, since small steps cannot lead from one to
-    /// another. The slowest reads at the lightest load give the length of the program tail.
+    /// Makes the coarse steps. The search tries several starting points for the suspension times, because small steps
+    /// cannot lead from one to another. For each starting point, the times that follow directly from measured values
+    /// are computed. The search continues from the best starting points. The slowest reads at the lightest load give
+    /// the first estimate of the program tail.
     fn begin(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         self.read_off(numbers, requests)?;
         let searched = self.searched();
@@ -585,15 +585,14 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Tries half as many and twice as many dies, repeatedly while the loss falls clearly. Program times change
-    /// by the same factor, which leaves the saturated rate unchanged.
+    /// Tries half as many and twice as many dies, and repeats the step while the loss falls clearly. The program time
+    /// changes by the same factor as the number of dies, so that the saturated rate remains.
     fn dies(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (Some(dies), Some(program)) = (self.knobs.find(DIES), self.knobs.find(PROGRAM)) else {
             return Ok(());
         };
         let blocks = self.knobs.find(BLOCKS);
-        // Other program times change how long reads wait for programs, so the times of suspension are searched
-        // again.
+        // The program time changes how long reads wait for programs, so the suspension times are searched again.
         let reads: Vec<_> = (0..numbers.len())
             .filter(|place| self.knobs.all()[*place].key.starts_with(SUSPENSION))
             .collect();
@@ -626,7 +625,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Multiplies and divides the parameter at each of `places` by each of `steps`, as long as the loss falls.
+    /// Changes the parameters at `places` one after another: multiplies or divides each by each of `steps`, as long
+    /// as the loss falls.
     fn descend(
         &mut self,
         numbers: &mut [f64],
@@ -663,7 +663,8 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The value of the parameter at `place` after a step from `number` by `factor`, within the bounds.
+    /// The value of the parameter at `place` after a step from `number` by `factor`, limited to the bounds of the
+    /// parameter.
     fn stepped(&self, place: usize, number: f64, factor: f64) -> f64 {
         let knob = &self.knobs.all()[place];
         let (low, high) = knob.bounds;
@@ -676,7 +677,7 @@ impl Search<'_> {
         after.clamp(low, high)
     }
 
-    /// The interval of each parameter, from the sensitivity of the errors to it.
+    /// The confidence interval of each parameter, computed from the sensitivity of the errors to the parameter.
     fn intervals(&mut self, numbers: &[f64]) -> Result<Vec<Fitted>, Error> {
         let requests = self.plan.requests;
         let count = numbers.len();
@@ -722,8 +723,7 @@ impl Search<'_> {
             .map(|one| slopes.iter().map(|other| product(one, other)).collect())
             .collect();
         for (place, row) in normal.iter_mut().enumerate() {
-            // The prior: each parameter is assumed to lie within a factor of e to the power of 10 (one standard
-            // deviation).
+            // The prior: on a logarithmic scale, each parameter is assumed to have a standard deviation of 10.
             row[place] += variance / 100.0;
         }
         let covariance = inverse(&normal, variance);
@@ -794,15 +794,14 @@ fn quoted(text: &str) -> String {
 }
 
 impl Fit {
-    /// The errors of the rows that judge the profile, of all files.
+    /// A summary, for each measured quantity, of the errors of the rows that judge the profile. It covers all files.
     #[must_use]
     pub fn summary(&self) -> Vec<Summary> {
         summed(self.checks.iter().flat_map(|check| &check.rows))
     }
 
-    /// `{"manifest", "drive", "parameters", "rows", "summary", "left_out"}`: the output of
-    /// `destage drive fit --json`. A row is one of [`Check::to_json`] with `"use"` added, which is `fit`, `judge` or
-    /// `show`.
+    /// `{"manifest", "drive", "parameters", "rows", "summary", "left_out"}`: the output of `destage drive fit
+    /// --json`. A row has the fields of a row of [`Check::to_json`], and `"use"`, which is `fit`, `judge` or `show`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let number = |of: &Fitted| {

@@ -13,11 +13,11 @@ pub(super) struct Knob {
     pub key: &'static str,
     /// The index, from 0, of the fitted number in a parameter that has several numbers.
     pub place: Option<usize>,
-    /// The value at which the search begins if the profile has 0 or fewer numbers there.
+    /// The value at which the search begins if the profile has the value 0 or too few numbers.
     start: f64,
-    /// The smallest and the largest value that is tried.
+    /// The smallest and the largest value that a fit tries.
     pub bounds: (f64, f64),
-    /// Whether only whole numbers are tried.
+    /// Whether a fit tries only whole numbers.
     pub is_whole: bool,
     /// The kinds of measurements that determine the value.
     shapes: &'static [Shape],
@@ -62,7 +62,7 @@ pub(super) const PULSE: &str = "flash.suspend_pulse_us";
 pub(super) const TAIL: &str = "flash.suspend_tail_us";
 /// The prefix of the names of all parameters of suspension.
 pub(super) const SUSPENSION: &str = "flash.suspend_";
-/// The parameter that says how much room a burst of garbage collection gains.
+/// The amount of room that a burst of garbage collection gains.
 pub(super) const BURST: &str = "ftl.gc_burst_units";
 pub(super) const BUFFER: &str = "buffer.capacity_bytes";
 pub(super) const PROGRAM: &str = "flash.program_us";
@@ -111,14 +111,14 @@ const KNOBS: [Knob; 15] = [
     )),
 ];
 
-/// The buffer size, in bytes, at which the search begins if measurements show the size.
+/// The buffer size, in bytes, at which the search begins if the measurements depend on the size.
 const START_BUFFER: u32 = 8_000_000;
 /// The number of firmware cores at which the firmware time is a constant delay without queueing.
 const DELAY_CORES: &str = "256";
 
-/// Parameters that no measurement determines, and the values with which response times under writes are right: no
-/// page waits for a channel, and the buffer passes each page on at once. They replace values of the profile from
-/// which a fit begins, but not settings of the user.
+/// Parameters that no measurement determines, and values with which the model reproduces response times under writes.
+/// With these values no page waits for a channel, and the buffer passes each page to the layer at once. The values
+/// replace those of the profile from which a fit begins, but not settings of the user.
 const UNTOLD: [(&str, &str); 5] = [
     ("flash.channels", "auto"),
     ("flash.transfer_ns_per_byte", "0"),
@@ -132,13 +132,13 @@ const UNTOLD: [(&str, &str); 5] = [
 pub(super) struct Knobs {
     start: Settings,
     all: Vec<Knob>,
-    /// Bytes that the drive has to offer, because a measurement uses that many.
+    /// Bytes that the drive has to offer to the host, because a measurement uses that many.
     used_bytes: Option<f64>,
 }
 
 impl Knobs {
     /// The parameters of the profile `start` that measurements of `shapes` determine. `used_gib` is the largest
-    /// capacity that a fill uses, in GiB. If the drive `stalls` writes long before it is saturated, garbage
+    /// capacity that a fill uses, in GiB. If the drive `stalls` writes at a load well below saturation, garbage
     /// collection runs in bursts.
     pub fn new(start: &Settings, shapes: &[Shape], used_gib: Option<f64>, stalls: bool) -> Self {
         let all = KNOBS.into_iter();
@@ -156,14 +156,15 @@ impl Knobs {
         }
         if stalls {
             set(&mut start, "ftl.gc_pace", "burst");
-            // The search for the buffer size begins here: with a larger buffer, the observed stalls would not
-            // depend on its size.
+            // The search for the buffer size begins at this value. With a larger buffer, the simulated stalls would
+            // not depend on the buffer size.
             set(&mut start, BUFFER, &START_BUFFER.to_string());
         }
         let is_delay = shapes.contains(&Shape::Latency);
         let has_types = is_delay || shapes.contains(&Shape::Depth);
         Self {
-            // Each property is fitted by a single parameter, also where several parameters could describe it.
+            // Only one parameter is fitted for each property of the drive, even if several parameters could describe
+            // the property.
             all: all
                 .filter(told)
                 .filter(|knob| !(is_delay && knob.key == "device.firmware_cores"))
@@ -191,7 +192,7 @@ impl Knobs {
             .position(|knob| knob.key == READ_TIMES && knob.place == Some(type_of_page))
     }
 
-    /// The values of the fitted parameters in the profile as it is.
+    /// The values that the fitted parameters have in the profile before the fit.
     ///
     /// # Errors
     /// If the settings of the profile contradict each other.
@@ -202,7 +203,7 @@ impl Knobs {
             let own = text(knob.key).unwrap_or_default();
             let mut parts = own.split('/').filter_map(|part| part.parse::<f64>().ok());
             let number = match knob.place {
-                // A profile without a time for each type of page has the time `flash.read_us` for all types.
+                // If a profile has no time for each type of page, `flash.read_us` is the time of all types.
                 Some(place) => parts
                     .nth(place)
                     .or_else(|| text("flash.read_us")?.parse().ok()),
@@ -228,8 +229,8 @@ impl Knobs {
             set(&mut settings, READ_TIMES, &times.join("/"));
         }
         if let Some(dies) = self.find(DIES) {
-            // The number of channels has to divide the number of dies: the largest such number that is not above
-            // the profile's.
+            // The number of channels has to divide the number of dies. The largest such number that does not exceed
+            // the profile's number of channels is used.
             let own = settings.text("flash.channels");
             let own = own.and_then(|text| text.parse::<u32>().ok());
             let dies = numbers[dies] as u32;
@@ -249,7 +250,7 @@ impl Knobs {
             let own = settings.text("ftl.own_percent");
             let own = own.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
             let blocks = f64::from(geometry.blocks_per_plane);
-            // A thousandth more, to allow for rounding.
+            // A thousandth is added to allow for rounding.
             let offered = used * 1.001 / (row as f64 * (1.0 - own / 100.0));
             let reserved = (blocks - offered.ceil()).max(0.0);
             let percent = 100.0 * (reserved + 0.5) / blocks;

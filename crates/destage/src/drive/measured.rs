@@ -8,11 +8,11 @@ use crate::error::Error;
 /// The experiment that a file of measurements comes from. Each experiment has its own columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// Response times of 4 KiB reads and writes over the load, in steady state (`latency.csv`).
+    /// Response times of 4 KiB reads and writes as a function of the load, in steady state (`latency.csv`).
     Latency,
     /// Write amplification and the host's write rate while a drive is written (`waf.csv`).
     Fill,
-    /// Requests per second and response times over the queue depth (`queue-depth.csv`).
+    /// Requests per second and response times as a function of the queue depth (`queue-depth.csv`).
     Depth,
     /// Six saturated rates (`rates.csv`).
     Rates,
@@ -108,19 +108,19 @@ pub struct Measurements {
     pub shape: Shape,
     /// The column names, from the first line of the file.
     pub columns: Vec<String>,
-    /// All further lines; they describe a single drive.
+    /// The other lines of the file that describe the selected drive.
     pub rows: Vec<Row>,
 }
 
 impl Measurements {
-    /// Reads the file at `path`: CSV, or the JSON that `fio --output-format=json` writes. In the JSON each job is
-    /// a row of [`Shape::Depth`], and the file's name is the name of the drive. If the file describes several
-    /// drives, `drive` selects one: it is the whole text of the column `drive`, or a part that occurs in only one
-    /// of the names.
+    /// Reads the file at `path`: CSV, or the JSON that `fio --output-format=json` writes. In the JSON each job is a
+    /// row of [`Shape::Depth`], and the file's name is the name of the drive. If the file describes several drives,
+    /// `drive` selects one by its name in the column `drive`. A part of the name suffices if it occurs in no other
+    /// name.
     ///
     /// # Errors
-    /// If the file cannot be read, its columns fit no [`Shape`], a line has a wrong number of fields, or `drive`
-    /// does not select exactly one drive. The error names the file, the place in it if there is one, and what was
+    /// If the file cannot be read, its columns fit no [`Shape`], a line has a wrong number of fields, or `drive` does
+    /// not select exactly one drive. The error names the file, the line or the job if there is one, and what was
     /// expected.
     pub fn read(path: &Path, drive: Option<&str>) -> Result<Self, Error> {
         let file = path.display().to_string();
@@ -208,7 +208,7 @@ impl Measurements {
         Ok(())
     }
 
-    /// The name of the drive that all rows describe; empty without rows.
+    /// The name of the drive that all rows describe; empty if there are no rows.
     #[must_use]
     pub fn drive(&self) -> &str {
         self.rows.first().map_or("", |row| self.text(row, "drive"))

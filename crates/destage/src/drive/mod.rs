@@ -1,8 +1,8 @@
-//! Measured drives: comparison of a profile with the measurements of a real drive, and fitting of a profile to
-//! them.
+//! Measured drives: comparison of a profile with the measurements of a real drive, and fitting of a profile to the
+//! measurements.
 //!
-//! A file of [`Measurements`] is a table of one experiment on one or more drives; its columns identify the
-//! experiment. [`check`] repeats the experiment on a scaled-down simulated drive of a profile, and gives measured
+//! A file of [`Measurements`] is a table of one experiment on one or more drives. The columns of the file identify
+//! the experiment. [`check`] repeats the experiment on a scaled-down simulated drive of a profile, and gives measured
 //! and modelled values row by row. [`measure`](measure()) does the experiments on a drive and writes such files.
 //! `docs/DRIVES.md` describes the columns and the experiments.
 

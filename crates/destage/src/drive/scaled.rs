@@ -1,11 +1,11 @@
-//! A scaled-down drive, which is simulated in seconds and has the same steady state as the full drive.
+//! A scaled-down drive. It can be simulated in seconds, and its steady state is that of the full drive.
 //!
-//! Dies, planes, channels, program units and times are those of the full drive. Blocks have fewer pages,
-//! [`Scale::units`] program units each, and a plane has fewer blocks, at least [`Scale::superblocks`]. The ratio
-//! of the flash to the used capacity stays the same, where flash means all blocks except those that garbage
-//! collection keeps free and those that are open. The share of time that erases take also stays the same: blocks
-//! with fewer pages are erased more often, and each erase takes less time. The write buffer is at most 0.5 % of
-//! the capacity that the host uses.
+//! Dies, planes, channels, program units and times, except that of an erase, are those of the full drive. Each block
+//! has only [`Scale::units`] program units. Each plane has fewer blocks than in the full drive, but at least
+//! [`Scale::superblocks`]. The ratio of the flash to the used capacity equals that of the full drive; blocks that are
+//! open or kept free by garbage collection do not count as flash here. Blocks with fewer pages are erased more often,
+//! so an erase is shortened by the same factor. The write buffer has at most 0.5 % of the capacity that the host
+//! uses, or two program units of each die if these are larger.
 
 use destage_base::parameter::Value;
 use destage_nand::Geometry;
@@ -15,15 +15,17 @@ use crate::error::Error;
 use crate::progress::Silent;
 use crate::state::Prepared;
 
-/// The largest size of the write buffer, as a share of the capacity that the host uses.
+/// The largest size of the write buffer, as a fraction of the capacity that the host uses.
 const BUFFER_SHARE: f64 = 0.005;
 
 /// The size of a scaled-down drive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scale {
-    /// The smallest number of blocks in a plane. A drive with fewer blocks keeps its own number.
+    /// The smallest number of blocks in a plane. If the full drive has fewer blocks in a plane, their number is not
+    /// changed.
     pub superblocks: u32,
-    /// Program units in a block. A drive with smaller blocks keeps its own block size.
+    /// The number of program units in a block. If the blocks of the full drive are smaller, their size is not
+    /// changed.
     pub units: u32,
 }
 
@@ -40,7 +42,7 @@ impl Default for Scale {
 pub struct Scaled {
     /// The settings of the scaled-down drive.
     pub settings: Settings,
-    /// The number of pages that the host uses, beginning with the first one; a page is a unit of the mapping.
+    /// The number of pages that the host uses, from the first page on. A page is a unit of the mapping here.
     pub used_pages: u64,
     /// Bytes of a page of the mapping.
     pub page_bytes: u64,
@@ -69,13 +71,14 @@ impl Shape {
         (self.dies * self.planes * self.data_pages) as f64
     }
 
-    /// Pages that hold data when no write is in progress: the pages of all blocks except free and open ones.
+    /// The number of pages in all blocks that are neither free nor open.
     fn filled(&self, kept: &Kept) -> f64 {
         self.row() * (self.blocks as f64 - kept.blocks(self))
     }
 }
 
-/// The blocks that garbage collection keeps free, and the open blocks.
+/// The flash that holds no data of the host: blocks that garbage collection keeps free, open blocks, and flash of the
+/// layer.
 struct Kept {
     low: u64,
     min_free_percent: f64,
@@ -83,13 +86,13 @@ struct Kept {
     separate: bool,
     /// For a layer that collects superblocks over all dies: the number of superblocks that are free or open.
     superblocks: Option<u64>,
-    /// The share of the flash that the layer uses for its own data.
+    /// The fraction of the flash that the layer uses for its own data.
     own: f64,
 }
 
 impl Kept {
-    /// From the parameters of the layer of `config`. A layer without such parameters keeps one block of each die
-    /// free.
+    /// Computed from the parameters of the layer of `config`. A layer without parameters of garbage collection is
+    /// assumed to keep one block of each die free.
     fn of(config: &Config) -> Self {
         let parameters = config.parameters();
         let whole = |name: &str| match parameters.get(name) {
@@ -138,8 +141,8 @@ impl Kept {
 }
 
 impl Scaled {
-    /// The drive of `settings`, scaled down by `scale`. The host uses `used_bytes` of the full drive; `None` for
-    /// all bytes that it offers.
+    /// The drive of `settings`, scaled down by `scale`. The host uses `used_bytes` of the full drive; `None` means
+    /// all bytes that the drive offers.
     ///
     /// # Errors
     /// If the settings contradict each other or give no size, or if the drive offers fewer than `used_bytes`.
@@ -161,7 +164,7 @@ impl Scaled {
         made_small(settings, &config, scale, used)
     }
 
-    /// The full-size configuration of `settings`, and the number of pages that it offers.
+    /// The full-size configuration of `settings`, and the number of pages that its device offers.
     fn own(settings: &Settings) -> Result<(Config, u64), Error> {
         let config = settings.resolve()?;
         let config = match config.capacity_bytes {
@@ -203,8 +206,7 @@ fn without_fill(config: &Config) -> Config {
     config
 }
 
-/// The settings of the scaled-down drive, and the number of its pages that the host uses. `used` is the number of
-/// pages that the host uses of the full drive.
+/// The scaled-down drive for `settings`. `used` is the number of pages of the full drive that the host uses.
 fn made_small(
     settings: &Settings,
     config: &Config,
@@ -214,7 +216,7 @@ fn made_small(
     let geometry = config.geometry();
     let own = Shape::of(&geometry);
     let kept = Kept::of(config);
-    // Flash that may hold data, divided by the capacity that the host uses.
+    // The number of pages that may hold data, divided by the number of pages that the host uses.
     let over = own.filled(&kept) * (1.0 - kept.own) / used;
     let flash = &config.typed.flash;
     let per_page = match config.parameters().get("flash.page_bytes") {
@@ -233,8 +235,8 @@ fn made_small(
         data_pages,
         ..Shape::of(&geometry)
     };
-    // Only whole blocks can be reserved. Of all allowed numbers of blocks, the one is chosen whose ratio of flash
-    // to used capacity is nearest to that of the full drive.
+    // Only whole blocks can be reserved, so the ratio of flash to used capacity is not always exactly that of the
+    // full drive. Of the allowed numbers of blocks, the one with the nearest ratio is chosen.
     let fitting = (least..=most).map(|blocks| {
         let shape = small(blocks);
         let rows = shape.filled(&kept) / over / shape.row();
@@ -277,5 +279,5 @@ fn made_small(
     })
 }
 
-/// The smallest number of pages that counts as a program unit when the pages of a block are scaled down.
+/// A program unit with fewer pages counts as this many pages when the pages of a block are scaled down.
 const MIN_UNIT: u64 = 8;

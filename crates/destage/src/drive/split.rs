@@ -1,12 +1,12 @@
-//! The division of a file of measurements into rows that a profile is fitted on and rows that it is judged by.
+//! The division of a file of measurements into rows to which a profile is fitted and rows that judge the profile.
 //!
 //! The rule depends only on the experiment, so it is the same for every drive:
 //!
-//! * Latency over load: the fit uses three loads below saturation (the lowest, the one nearest to half of the
-//!   highest write rate, and the one nearest to 90 % of it), and the load that first reaches the highest rate.
-//!   All other loads below saturation judge the profile.
-//! * Write amplification: the fit uses the uniform overwrite with the largest used capacity, and the fill before
-//!   it. All other rows judge the profile.
+//! * Latency over load: the fit uses three loads below saturation: the lowest load, the load nearest to half of the
+//!   highest write rate, and the load nearest to 90 % of the highest write rate. It also uses the first load that
+//!   reaches the highest write rate. All other loads below saturation judge the profile.
+//! * Write amplification: the fit uses the uniform overwrite with the largest used capacity, and the sequential fill
+//!   before this overwrite. All other rows judge the profile.
 //! * Queue depth: the fit uses depths 1, 8 and 32 with one job. All other depths with one job, except 2, judge
 //!   the profile.
 //! * Saturated rates: the fit uses reads and sequential writes. Random writes judge the profile.
@@ -38,13 +38,14 @@ impl Use {
     }
 }
 
-/// Used capacities that differ by no more than this share count as equal.
+/// Used capacities that differ by no more than this fraction count as equal.
 const SAME_USE: f64 = 0.001;
 
-/// The use of each row of `measurements`. A row of saturated rates has several values: see [`of_value`].
+/// The use of each row of `measurements`. A row of saturated rates has several values; [`of_value`] gives the use of
+/// each.
 ///
 /// # Errors
-/// If a cell that has to be a number is none.
+/// If a cell that must be a number is not a number.
 pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
     match measurements.shape {
         Shape::Latency => of_loads(measurements),
@@ -57,7 +58,7 @@ pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
     }
 }
 
-/// The use of the value `what` in a row whose own use is `row`.
+/// The use of the value `what` in a row whose use is `row`.
 pub(super) fn of_value(what: &str, row: Use) -> Use {
     match what {
         RANDOM_WRITES => Use::Judge,
@@ -138,8 +139,8 @@ fn of_depth(measurements: &Measurements, row: &Row) -> Result<Use, Error> {
     let jobs = measurements.positive(row, "jobs")? as u64;
     Ok(match (jobs, depth) {
         (1, 1 | 8 | 32) => Use::Fit,
-        // With two outstanding requests the host sleeps between requests, and the measured time is that of waking
-        // up.
+        // With two outstanding requests the host sleeps between requests, so the measured time includes the time to
+        // wake up the host.
         (1, 2) => Use::Show,
         (1, _) => Use::Judge,
         _ => Use::Show,
@@ -173,8 +174,8 @@ mod tests {
         rows.map(|(row, _)| row.fields[0].clone()).collect()
     }
 
-    /// Measured loads of two drives, in thousands of writes per second. The chosen loads must be the lowest, and
-    /// those nearest to a half and to 90 % of the highest measured rate.
+    /// Measured loads of two drives, in thousands of writes per second. The fit must use the lowest load, the loads
+    /// nearest to 50 % and to 90 % of the highest measured rate, and the load that reaches the highest rate.
     #[test]
     fn of_loads_the_lowest_half_and_nine_tenths_are_fitted_on() {
         let columns = ["offered_writes_per_s", "writes_per_s"];

@@ -1,4 +1,4 @@
-//! Short sentences on why the slow requests were slow.
+//! Short sentences that explain why the slow requests were slow.
 
 use destage_base::Ticks;
 use destage_base::time::to_ms;
@@ -6,8 +6,8 @@ use destage_sim::explain::{Bucket, Explained, OPERATIONS, Responses, Series, Slo
 
 use super::{TAIL, mean_ms, name};
 
-/// What a request may wait for: the index of the part of its time, the index of the same part under garbage
-/// collection, and the words.
+/// What a request may wait for. Each entry has the index of a part of the response time, the index of the same part
+/// while garbage collection holds the die, and the words for both parts.
 const WAITS: [(usize, Option<usize>, &str); 10] = [
     (0, None, "in the queue"),
     (1, None, "on the host bus"),
@@ -20,10 +20,10 @@ const WAITS: [(usize, Option<usize>, &str); 10] = [
     (10, None, "waiting for a channel"),
     (11, None, "on a channel"),
 ];
-/// Shares below this, in percent, are not mentioned.
+/// Percentages below this one are not mentioned.
 const WORTH: f64 = 10.0;
 
-/// The sentences, the most informative first. A run without a clock has none.
+/// The sentences, the most informative first. A run without times has no sentences.
 #[must_use]
 pub fn words(explained: &Explained) -> Vec<String> {
     let Some(timed) = &explained.timed else {
@@ -114,8 +114,8 @@ fn slowest(responses: &Responses, what: &str) -> Option<String> {
     Some(format!("{begin}: {}.", parts(&tail)))
 }
 
-/// The largest parts of the time of `bucket`, in words. The time in the queue is caused by earlier requests in
-/// the device, so if the queue is the largest part, the rest of the time is described too.
+/// The largest parts of the time of `bucket`, in words. A request waits in the queue because earlier requests are in
+/// the device. If the queue is the largest part, the rest of the time is therefore described too.
 fn parts(bucket: &Bucket) -> String {
     let mut shares = shares(bucket, &WAITS);
     shares.sort_by(|one, other| other.share.total_cmp(&one.share));
@@ -142,10 +142,10 @@ fn parts(bucket: &Bucket) -> String {
     }
 }
 
-/// The share of a time that was spent in one part, in percent.
+/// One part of a time, in percent of the time.
 struct Share {
     share: f64,
-    /// The percentage of that part during which garbage collection held the die.
+    /// The percentage of the part during which garbage collection held the die.
     in_gc: f64,
     words: &'static str,
 }
@@ -163,7 +163,7 @@ impl Share {
     }
 }
 
-/// The shares of `waits` in the time of all requests of `bucket`.
+/// The percentages of the total time of the requests of `bucket` that were spent in each of `waits`.
 fn shares(bucket: &Bucket, waits: &[(usize, Option<usize>, &'static str)]) -> Vec<Share> {
     let times = waits.iter().map(|(plain, gc, words)| {
         let in_gc = gc.map_or(0, |gc| bucket.sums[gc]);
@@ -180,7 +180,7 @@ fn shares(bucket: &Bucket, waits: &[(usize, Option<usize>, &'static str)]) -> Ve
     shares.collect()
 }
 
-/// A sentence on whether the slowest requests came together; `None` if there are too few.
+/// A sentence that says whether the slowest requests arrived close together; `None` if there are too few requests.
 fn burst(timed: &Timed) -> Option<String> {
     let worst = &timed.worst;
     let end = end(&timed.series);
@@ -223,8 +223,8 @@ fn end(series: &Series) -> Ticks {
     series.start + before * series.length + series.last_length
 }
 
-/// A sentence on the share of time in which the dies were busy, and on the part of it that was garbage
-/// collection.
+/// A sentence with the percentage of time in which the dies were busy, and the percentage of this busy time that was
+/// garbage collection.
 fn dies(series: &Series) -> Option<String> {
     let span = end(series) - series.start;
     let dies = series.intervals.first()?.busy.len();
@@ -260,7 +260,7 @@ fn dies(series: &Series) -> Option<String> {
     })
 }
 
-/// A percentage with as many digits as are significant.
+/// A percentage as text: without decimals from 10 on, with one decimal from 0.1 on, otherwise with two.
 fn percent(share: f64) -> String {
     match share {
         share if share >= 9.95 => format!("{share:.0}"),
@@ -269,7 +269,7 @@ fn percent(share: f64) -> String {
     }
 }
 
-/// A time in milliseconds as text, in s, ms or us.
+/// The time `ms`, in milliseconds, as text in s, ms or us.
 fn time(ms: f64) -> String {
     let (value, unit) = match ms {
         ms if ms >= 1e3 => (ms / 1e3, "s"),
@@ -287,7 +287,8 @@ fn time(ms: f64) -> String {
 mod tests {
     use super::*;
 
-    /// A bucket with times in the first seven parts, as in a run whose commands do not wait in queues of dies.
+    /// A bucket with times in the first seven parts only. In a run without queues of commands at the dies, all other
+    /// parts are 0.
     fn bucket(of: [u128; 7]) -> Bucket {
         let mut bucket = Bucket {
             requests: 1,

@@ -1,5 +1,5 @@
-//! The meaning of a name: of a parameter, a metric, a scheme, a translation layer, a profile, a workload, a trace
-//! format, an experiment, or a message of the program.
+//! The meaning of a name or a message. A name may denote a parameter, a metric, a scheme, a translation layer, a
+//! profile, a workload, a trace format or an experiment.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ pub struct Explanation {
     pub kind: &'static str,
     /// The description, in one or more sentences.
     pub about: String,
-    /// Further facts: a short heading and a text for each.
+    /// Further facts, each with a short heading and a text.
     pub facts: Vec<(&'static str, String)>,
 }
 
@@ -66,8 +66,8 @@ impl Explanation {
     }
 }
 
-/// A parameter with its full name and the schemes, layers or workloads that have it; `owners` is empty for a
-/// parameter of all runs.
+/// A parameter with its full name and its `owners`, the schemes, layers or workloads that have the parameter. A
+/// parameter of all runs has no owners.
 struct Owned {
     key: String,
     row: &'static Parameter,
@@ -75,8 +75,8 @@ struct Owned {
     has_example: bool,
 }
 
-/// All parameters, including those of schemes, layers and workloads. Owners whose rows for a parameter are equal
-/// share one entry.
+/// All parameters, including those of schemes, layers and workloads. If several owners have equal rows for a
+/// parameter, they share one entry.
 fn all_parameters() -> Vec<Owned> {
     let mut all: Vec<Owned> = Vec::new();
     let mut add = |prefix: &str, row: &'static Parameter, owner: Option<&'static str>| {
@@ -147,11 +147,11 @@ impl Owned {
     }
 }
 
-/// The parameters that `key` names: one parameter by its full name, or all parameters of a section such as
-/// `flash`. A parameter that several schemes have with different defaults has one entry for each default.
+/// The parameters that `key` names. `key` is the full name of a parameter, or a section such as `flash`, which names
+/// all its parameters. A parameter that several schemes have with different defaults has one entry for each default.
 ///
 /// # Errors
-/// If no parameter or section has this name; the error suggests a similar name.
+/// If no parameter or section has this name. The error suggests a similar name.
 pub fn parameters_named(key: &str) -> Result<Vec<Entry>, Error> {
     let all = all_parameters();
     let section = key.trim_end_matches(['*', '.']);
@@ -180,11 +180,11 @@ pub fn parameters_named(key: &str) -> Result<Vec<Entry>, Error> {
     )))
 }
 
-/// Every meaning of `text`, which is a name or a message of the program. In a message, known phrases and names
-/// are looked for.
+/// Every meaning of `text`, which is a name or a message of the program. A message is searched for known phrases and
+/// names.
 ///
 /// # Errors
-/// If nothing in the text is known; the error suggests a similar name.
+/// If nothing in the text is known. The error suggests a similar name.
 pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Error> {
     let text = text.trim();
     let mut found = named(text, experiments);
@@ -195,7 +195,7 @@ pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Erro
                 .filter(|problem| text.contains(problem.phrase))
                 .map(of_problem),
         );
-        // A message usually contains the dotted name of what it is about.
+        // A message about a parameter or a metric usually contains the dotted name.
         let mut seen = BTreeSet::new();
         for word in
             text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "._-/".contains(letter)))
@@ -226,7 +226,7 @@ fn named(name: &str, experiments: &[Row]) -> Vec<Explanation> {
     let of_key = parameters.iter().filter(|one| one.key == key);
     found.extend(of_key.map(Owned::explanation));
     let metric = renamed::metric(name).unwrap_or(name);
-    // A row such as `ftl.*` matches every name of its section, even parameters and misspelt names.
+    // A row such as `ftl.*` matches every name of its section, even the name of a parameter or a misspelt name.
     let is_whole = |row: &&MetricRow| {
         row.name == metric || !row.name.ends_with('*') || metric.starts_with("scheme.")
     };
@@ -358,7 +358,7 @@ mod tests {
             [("parameter", "flash.dies".to_owned())]
         );
         assert_eq!(kinds("waf.host"), [("metric", "waf.host".to_owned())]);
-        // One metric of several that share a row of the registry.
+        // Several metrics share a row of the registry, and this name is one of them.
         let shared = "response.write.p99_ms";
         assert_eq!(kinds(shared), [("metric", shared.to_owned())]);
         assert_eq!(kinds("lru"), [("buffer", "lru".to_owned())]);
@@ -366,12 +366,12 @@ mod tests {
         let experiment = Row::new("bplru/w4", "A figure.");
         let found = explain("bplru/w4", &[experiment]).unwrap();
         assert_eq!((found.len(), found[0].kind), (1, "experiment"));
-        // An earlier name of a parameter gives the parameter of today.
+        // An old name of a parameter gives the parameter with its present name.
         assert_eq!(
             kinds("flash.elements"),
             [("parameter", "flash.dies".to_owned())]
         );
-        // Short names must be matched as a whole, although other names may begin with them.
+        // A short name must match a whole name, although it may be the beginning of other names.
         assert_eq!(kinds("tlc"), [("profile", "tlc".to_owned())]);
     }
 
@@ -388,7 +388,7 @@ mod tests {
         ] {
             names.extend(rows(registry).into_iter().map(|row| row.name));
         }
-        // A name with a star stands for several names, and is not explained itself.
+        // A name with a star stands for several names, and has no explanation.
         for name in names.iter().filter(|name| !name.contains('*')) {
             assert!(explain(name, &[]).is_ok(), "{name}");
         }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `page` | one row of a registry with its parameters |
 //! | `explanation` | the meaning of a name, whatever it denotes |
-//! | `problems` | messages that users meet, each with its cause and a remedy |
+//! | `problems` | messages of the program, each with its cause and a remedy |
 
 mod explanation;
 mod page;

@@ -1,4 +1,4 @@
-//! Pages of the registries: one row with its parameters, each with default, unit, range and source.
+//! Pages of the registries. A page is one row with its parameters, each with default, unit, range and source.
 
 use destage_base::parameter::{Condition, Parameter, Value as Setting};
 use destage_buffer::{COMMON, SCHEMES, SchemeRow};
@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::error::Error;
 use crate::json;
 
-/// A row of a registry with its parameters under headings; or all parameters that belong to no row.
+/// A row of a registry with its parameters under headings. One page has instead all parameters that belong to no row.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// The name of the row.
@@ -35,9 +35,9 @@ pub struct Entry {
     pub name: String,
     /// The row of the parameter in its registry.
     pub row: &'static Parameter,
-    /// The value and its origin, if the row of the page sets the parameter.
+    /// The value and the origin of the value, if the row of the page sets the parameter.
     pub set: Option<(Setting, String)>,
-    /// Whether the default of the parameter's row is only an example: the parameter has no value unless the user
+    /// Whether the default of the parameter's row is only an example. Such a parameter has no value unless the user
     /// sets it.
     pub has_example: bool,
 }
@@ -55,8 +55,8 @@ fn entries(prefix: &str, rows: &'static [Parameter]) -> Vec<Entry> {
     rows.iter().map(entry).collect()
 }
 
-/// All parameters by their full names. A parameter that several schemes or layers have occurs once for each of
-/// them.
+/// All parameters by their full names. If several schemes or layers have a parameter, it occurs once for each scheme
+/// or layer.
 fn every_row() -> impl Iterator<Item = (String, &'static Parameter)> {
     let of = |prefix: &'static str, rows: &'static [Parameter]| {
         rows.iter()
@@ -79,7 +79,7 @@ fn stand_ins() -> Vec<Entry> {
     all
 }
 
-/// The page of the parameters of device, host, trace and run, and of the parameters that all buffers have.
+/// The page with the parameters of device, host, trace and run, and with the parameters that all buffers have.
 #[must_use]
 pub fn parameters() -> Page {
     let mut all = entries("", PARAMETERS);
@@ -156,8 +156,8 @@ pub fn workload(name: &str) -> Result<Page, Error> {
     })
 }
 
-/// The page of the profile `name`, which may be the path of a `.toml` file. It has the settings of the profile
-/// and of the profiles that it builds on.
+/// The page of the profile `name`, which may be the path of a `.toml` file. The page has the settings of the profile
+/// and of the profiles on which it builds.
 ///
 /// # Errors
 /// If no profile has this name, or if its settings cannot be used in a run.
@@ -272,8 +272,8 @@ impl Entry {
         self.row.needs.iter().map(|text| in_words(text)).collect()
     }
 
-    /// The settings that this parameter excludes: the other setting in words, and the reason. Exclusions in the
-    /// row of the other parameter count as well.
+    /// The settings that cannot be combined with this parameter: the other setting in words, and the reason.
+    /// Exclusions that only the row of the other parameter declares are included.
     #[must_use]
     pub fn excludes(&self) -> Vec<(String, &'static str)> {
         let own = self.row.excludes.iter().map(|exclusion| {
@@ -302,8 +302,8 @@ impl Entry {
         all
     }
 
-    /// `{"name", "key", "value", "default", "unit", "expected", "about", "source", "needs", "excludes"}`.
-    /// `"needs"` has the conditions in words, `"excludes"` objects `{"with", "because"}`.
+    /// `{"name", "key", "value", "default", "unit", "expected", "about", "source", "needs", "excludes"}`. `"needs"`
+    /// is a list of conditions in words. `"excludes"` is a list of objects `{"with", "because"}`.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let row = self.row;
@@ -313,7 +313,7 @@ impl Entry {
         if let Some((value, _)) = &self.set {
             map.insert("value".into(), json::setting(value));
         }
-        // Reading the default as a value gives it the type of the parameter.
+        // The default is read as a value, so that its JSON type is the type of the parameter.
         let default = row
             .read(row.default)
             .map_or(json!(row.default), |value| json::setting(&value));

@@ -1,15 +1,14 @@
-//! Errors and warnings that users meet, each with its cause and a remedy, and the words by which a message is
-//! recognised.
+//! Errors and warnings of the program, each with its cause, a remedy, and the words by which it is recognised.
 
 /// A kind of message.
 pub struct Problem {
     /// The name of the kind.
     pub name: &'static str,
-    /// Words that every such message contains.
+    /// Words that every message of this kind contains.
     pub phrase: &'static str,
     /// The meaning and the cause of the message.
     pub about: &'static str,
-    /// What the user can do.
+    /// What the user can do about the message.
     pub remedy: &'static str,
 }
 

@@ -7,7 +7,7 @@ use crate::numbers;
 /// How curves were sampled.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampledHow {
-    /// The share of the blocks, or of the pages, that each sample has.
+    /// The fraction of all blocks, or of all pages, that each sample has.
     pub rate: f64,
     /// The number of samples.
     pub salts: u32,

@@ -1,5 +1,5 @@
-//! Curves from samples: each scheme runs at each size on miniatures of the device. One reading of the input feeds
-//! all miniatures if they fit in memory together.
+//! Curves from samples. For each scheme and size, miniatures of the device are simulated, each with a sample of the
+//! blocks. One reading of the input feeds all miniatures, if they fit in memory together.
 
 mod how;
 mod points;
@@ -20,23 +20,23 @@ use crate::record::Record;
 /// The default number of samples.
 pub const SALTS: u32 = 8;
 
-/// How blocks are sampled to represent all blocks.
+/// How many blocks represent all blocks, and in how many samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sampling {
-    /// The share of the blocks in each sample, or a limit on the error.
+    /// The fraction of the blocks in each sample, or a limit on the error.
     pub rate: Rate,
-    /// The number of samples, from 1 to 64. A single sample gives no interval.
+    /// The number of samples, from 1 to 64. A single sample gives no confidence interval.
     pub salts: u32,
 }
 
 /// How large each sample is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Rate {
-    /// The share of the erase blocks in each sample, above 0 and at most 1. For page-level LRU without flash it
-    /// is a share of the pages.
+    /// The fraction of the erase blocks in each sample, above 0 and at most 1. For page-level LRU without flash, it
+    /// is the fraction of the pages.
     Share(f64),
-    /// The smallest share at which no interval of `metric` is wider, to each side, than `percent` of the largest
-    /// value of its curve.
+    /// The smallest fraction at which all confidence intervals of `metric` are narrow enough: their half-width is at
+    /// most `percent` of the largest value of the curve.
     Error {
         /// The limit in percent, above 0.
         percent: f64,
@@ -82,7 +82,7 @@ impl Sampling {
 /// Returns an error if samples cannot estimate `metric`.
 ///
 /// # Errors
-/// If `metric` cannot be estimated; the error names the kinds of metrics that can.
+/// If `metric` cannot be estimated. The error names the kinds of metrics that can be estimated.
 pub fn check_metric(metric: &str) -> Result<(), Error> {
     match is_estimated(metric) {
         true => Ok(()),
@@ -96,7 +96,7 @@ pub fn check_metric(metric: &str) -> Result<(), Error> {
 }
 
 impl Rate {
-    /// Reads a share as users type it: `0.01`, or `1%`.
+    /// Reads a fraction as users type it: `0.01`, or `1%`.
     #[must_use]
     pub fn read_share(text: &str) -> Option<f64> {
         let share = match text.strip_suffix('%') {
@@ -112,7 +112,7 @@ impl Rate {
 pub struct SampledPoint {
     /// The estimated metrics, and the metrics of the host, which are exact.
     pub record: Record,
-    /// The 95 % interval of each estimated metric, by name; empty with a single sample.
+    /// The 95 % confidence interval of each estimated metric, by name; empty with a single sample.
     pub ranges: BTreeMap<String, [Number; 2]>,
 }
 

@@ -32,12 +32,13 @@ use crate::survey::Survey;
 const CAPACITY: &str = "buffer.capacity_bytes";
 /// The number of requests that are split into samples at a time.
 const BATCH: usize = 1 << 16;
-/// The smallest number of pages in the buffer of a miniature, so that rounding to whole pages changes little.
+/// The smallest number of pages in the buffer of a miniature. In a smaller buffer, rounding to whole pages would
+/// change the results.
 const LEAST_PAGES: u64 = 16;
 /// The smallest number of blocks in the buffer of a miniature, for schemes that work with blocks.
 const LEAST_BLOCKS: u64 = 8;
 
-/// The input, the schemes and the sizes of sampled curves, and how they are sampled.
+/// The input, the schemes and the sizes of sampled curves, and the size and number of samples.
 pub(crate) struct Asked<'a> {
     pub(crate) input: &'a Input,
     /// The schemes, each at an arbitrary size.
@@ -46,7 +47,7 @@ pub(crate) struct Asked<'a> {
     /// pages.
     pub(crate) sizes: Option<&'a [u64]>,
     pub(crate) sizes_of: fn(u64, &Config) -> Vec<u64>,
-    /// The share of the blocks in each sample; `salts` is the number of samples.
+    /// The fraction of the blocks in each sample; `salts` is the number of samples.
     pub(crate) rate: f64,
     pub(crate) salts: u32,
 }
@@ -65,7 +66,7 @@ struct Scheme<'a> {
     config: Config,
     /// The index of the splitter that feeds the miniatures of this scheme.
     splitter: usize,
-    /// Pages in each sampled block; 1 for page-level LRU, which is sampled by pages.
+    /// Pages in each sampled block; 1 if the scheme is page-level LRU, which is sampled by pages.
     block_pages: u64,
     /// The number of erase blocks of the full-size device; 0 without flash.
     flash_blocks: u64,
@@ -73,7 +74,7 @@ struct Scheme<'a> {
     is_one_pass: bool,
 }
 
-/// How requests are divided into samples. Schemes with equal divisions share a splitter.
+/// The rule by which requests are divided into samples. Schemes with equal divisions share a splitter.
 #[derive(Clone, PartialEq)]
 struct Division {
     config: usize,
@@ -85,7 +86,7 @@ struct Division {
 /// Computes the curves that `asked` describes.
 ///
 /// # Errors
-/// An error in the input or in a scheme, or an interrupt of the run.
+/// If the input or a scheme cannot be sampled, or if the progress report asked to stop.
 pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Error> {
     let counter = Counter::new(effort.progress, None);
     for scheme in asked.schemes {
@@ -161,7 +162,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     })
 }
 
-/// Whether the sizes are known before the only reading of the input.
+/// Whether the sizes are known before the miniatures are simulated.
 fn is_known_size(asked: &Asked<'_>, is_known: bool) -> bool {
     asked.sizes.is_some() || !is_known
 }
@@ -170,9 +171,10 @@ fn is_known_size(asked: &Asked<'_>, is_known: bool) -> bool {
 struct Run {
     scheme: usize,
     sample: u32,
-    /// The pages of the buffer of the full-size device; `None` if one pass gives all sizes.
+    /// The number of pages in the buffer of the full-size device; `None` if one pass gives all sizes.
     pages: Option<u64>,
-    /// The configuration of the miniature; its buffer size is not used if one pass gives all sizes.
+    /// The configuration of the miniature. If one pass gives all sizes, the buffer size of the configuration is not
+    /// used.
     config: Config,
 }
 
@@ -255,8 +257,8 @@ fn footprint(asked: &Asked<'_>, config: &Config, counter: &Counter<'_>) -> Resul
     Ok((written.len() as f64 / share).ceil() as u64)
 }
 
-/// The pages of the miniature's buffer that represents a buffer of `pages` pages; `None` if it would be too small
-/// to represent it.
+/// The number of pages in the buffer of a miniature that represents a buffer of `pages` pages; `None` if the
+/// miniature's buffer would be too small.
 fn small(scheme: &Scheme<'_>, rate: f64, pages: u64) -> Option<u64> {
     let small = (pages as f64 * rate).round() as u64;
     let least = match scheme.is_one_pass {
@@ -329,8 +331,8 @@ impl Division {
     }
 }
 
-/// Divides `runs` into parts whose models fit in memory together. All runs are one part if the input can be read
-/// only once.
+/// Divides `runs` into ranges, such that the models of each range fit in memory together. If the input can be read
+/// only once, there is one range.
 fn shares(asked: &Asked<'_>, runs: &[Run], effort: &Effort<'_>) -> Vec<Range<usize>> {
     let (mut shares, mut start, mut sum) = (Vec::new(), 0, 0_u64);
     let step = asked.salts as usize;
@@ -409,9 +411,8 @@ fn read(
     let of = &schemes[0].config;
     let options = asked.input.options(of)?;
     destage_memory::doing(format!("reading {name}"));
-    // If one splitter serves all schemes, and each scheme is simulated by one pass for all sizes, requests
-    // without sampled pages are counted but not decoded. Such a pass needs only the sampled pages, and no virtual
-    // time.
+    // A pass that gives all sizes needs only the sampled pages, and no virtual time. If every scheme is simulated by
+    // such a pass, and one splitter serves all schemes, requests without sampled pages are counted but not decoded.
     let sieve = match &splitters[..] {
         [only] if schemes.iter().all(|scheme| scheme.is_one_pass) => only.sieve(),
         _ => None,
@@ -467,15 +468,15 @@ struct Gathered<'a> {
     sizes: &'a [u64],
     page_bytes: u64,
     splitters: &'a [Splitter],
-    /// For each splitter, the pages requested by reads and by writes in each sample.
+    /// For each splitter and sample, the numbers of pages that reads and writes request.
     of_samples: Vec<[sample::Asked; 2]>,
 }
 
-/// One size of a scheme: the pages of the full-size buffer (0 without a buffer), and the estimated metrics.
+/// One size of a scheme: the number of pages in the full-size buffer (0 without a buffer), and the estimated metrics.
 type Point = (u64, Result<Estimates, Error>);
 
 impl Gathered<'_> {
-    /// The point of one size; or the points of all sizes, if one pass gave them.
+    /// The point of one size, or the points of all sizes if one pass gave the metrics of all sizes.
     fn points(
         &self,
         scheme: &Scheme<'_>,
@@ -521,7 +522,7 @@ impl Gathered<'_> {
         })
     }
 
-    /// All points of the curve of a scheme, with their intervals.
+    /// All points of the curve of a scheme, with their confidence intervals.
     fn curve(&self, scheme: &Scheme<'_>, points: Vec<Point>) -> Vec<SampledPoint> {
         let splitter = &self.splitters[scheme.splitter];
         let (mut sizes, mut along, mut failed) = (Vec::new(), Vec::new(), Vec::new());
@@ -579,7 +580,7 @@ impl Gathered<'_> {
     }
 }
 
-/// The metrics of the host. They are exact, because they are counted on all requests.
+/// The metrics of the host. These metrics are exact, because they count all requests.
 fn of_host(host: &HostCounts) -> Vec<(String, Number)> {
     let rows = [
         (rows::HOST_REQUESTS, host.requests),

@@ -1,4 +1,4 @@
-//! The search for the sampling rate that keeps a given limit on the error.
+//! The search for a sampling rate at which the error is within a given limit.
 
 use super::SampledPoint;
 use super::points::{Asked, Found, points};
@@ -7,23 +7,23 @@ use crate::error::Error;
 
 /// The first rate that is tried.
 const FIRST: f64 = 0.01;
-/// The largest rate: eight samples of an eighth take as long as a run of everything, so a larger rate saves
-/// nothing.
+/// The largest rate. Eight samples of an eighth of the blocks need as much time as a run with all blocks, so a larger
+/// rate would save no time.
 const MOST: f64 = 0.125;
-/// The next rate is larger than the estimate by this factor, because the estimate is uncertain.
+/// The next rate is the estimated rate times this factor, because the estimate is uncertain.
 const MARGIN: f64 = 1.25;
 
 /// The result of [`for_error`].
 pub(crate) struct Chosen {
     pub(crate) found: Found,
     pub(crate) rate: f64,
-    /// The largest error of any curve: half the width of an interval, in percent of the largest value of its
-    /// curve. `None` if no point has an interval.
+    /// The largest error of any curve. The error of a point is the half-width of its confidence interval, in percent
+    /// of the largest value of its curve. `None` if no point has an interval.
     pub(crate) percent: Option<f64>,
 }
 
-/// Samples with rising rates until every point of `metric` has an error of at most `percent`, or the largest rate
-/// is reached.
+/// Samples the input with rising rates, until every point of `metric` has an error of at most `percent`, or until the
+/// largest rate is reached.
 pub(crate) fn for_error(
     asked: &Asked<'_>,
     percent: f64,
@@ -68,7 +68,8 @@ pub(crate) fn for_error(
     }
 }
 
-/// Half the widths of the intervals of `metric` along `curve`, in percent of the largest value of the curve.
+/// The error of `metric` at each point of `curve`: the half-width of the confidence interval, in percent of the
+/// largest value of the curve.
 fn errors(curve: &[SampledPoint], metric: &str) -> Vec<f64> {
     let values = curve.iter().filter_map(|point| point.record.number(metric));
     let largest = values.fold(0.0, f64::max);

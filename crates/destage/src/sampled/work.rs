@@ -1,4 +1,4 @@
-//! Simulation of miniatures on several threads, while requests are read.
+//! Simulation of miniatures on several threads, while another thread reads requests.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -14,7 +14,7 @@ use crate::error::Error;
 /// The largest number of batches that wait for a worker.
 const WAITING: usize = 2;
 
-/// The part of a batch of requests for each miniature, by splitter and then by sample.
+/// The requests of a batch, divided by splitter and then by sample.
 pub(super) type Parts = Vec<Vec<Part>>;
 
 /// A miniature: a scaled-down simulation of one sample.
@@ -91,8 +91,8 @@ fn feed(run: &mut Simulation<'_>, part: &Part) -> Result<bool, SimError> {
     Ok(true)
 }
 
-/// Advances `miniatures` with the batches that `next` returns until there are no more, on `threads` threads.
-/// Returns their results, in their order.
+/// Feeds `miniatures` with the batches that `next` returns, until `next` returns no more, on `threads` threads.
+/// Returns the results in the order of the miniatures.
 pub(super) fn carry_out(
     miniatures: Vec<Miniature<'_>>,
     threads: usize,
@@ -126,7 +126,7 @@ pub(super) fn carry_out(
                     break;
                 }
             };
-            // Sending fails if a worker has ended; its panic is reported below.
+            // Sending fails if a worker has panicked; the panic is reported below.
             senders
                 .iter()
                 .for_each(|sender| drop(sender.send(Arc::clone(&parts))));

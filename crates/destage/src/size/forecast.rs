@@ -1,10 +1,11 @@
 //! Forecasts of the results of full runs from cheaper runs.
 //!
-//! The counts of a buffer depend neither on a clock nor on flash, so a run of the buffer alone has nearly the
-//! same counts. The flash programs at least the pages that the buffer destages and pads, and exactly these pages
-//! until garbage collection begins. How much garbage collection adds depends on the scheme. Once it begins, and
-//! for all other counts, runs need the flash, but no clock. Times need both, and are forecast from an excerpt of
-//! the input.
+//! A run of the buffer alone, without a clock and without flash, has nearly the same counts of the buffer as a full
+//! run. The flash programs all pages that the buffer destages and pads. Until garbage collection begins, the flash
+//! programs no other pages. The number of programs is then also forecast from a run of the buffer alone. If garbage
+//! collection may begin, its programs depend on the scheme. The number of programs is then forecast from a run with
+//! flash but without a clock, as are all other counts. Times need flash and a clock. They are forecast from an
+//! excerpt of the input.
 
 use std::collections::BTreeMap;
 
@@ -34,13 +35,13 @@ const OF_BUFFER: [&MetricRow; 8] = [
     rows::BUFFER_ON_DEMAND_UPDATES,
     rows::BUFFER_DIRTY_AT_END,
 ];
-/// Metrics of the flash that follow from the destages of the buffer.
+/// Metrics of the flash that can be computed from the destages of the buffer, if there is no garbage collection.
 const OF_PROGRAMS: [&MetricRow; 3] = [rows::WAF_BYTES, rows::WAF_HOST, rows::FLASH_PROGRAMS];
 
 const CAPACITY: &str = "buffer.capacity_bytes";
 
-/// Garbage collection may begin once this share of the free pages is written: dies fill unevenly, and collection
-/// does not wait until a die is full.
+/// Garbage collection is assumed to be possible once this fraction of the free pages is written. Dies fill unevenly,
+/// and garbage collection begins before a die is full.
 const WRITTEN_OF_FREE: f64 = 0.5;
 
 /// The kind of runs from which a metric is forecast.
@@ -55,7 +56,7 @@ enum Kind {
 }
 
 impl Goal {
-    /// Whether the metric follows from the number of programs.
+    /// Whether the metric can be computed from the number of programs.
     fn is_of_programs(&self) -> bool {
         OF_PROGRAMS.iter().any(|row| row.name == self.metric)
     }
@@ -66,18 +67,17 @@ impl Goal {
     }
 }
 
-/// Whether garbage collection may add programs to those that the buffer causes, in a full run of `whole` under
-/// `config`.
+/// Whether garbage collection may cause programs in a full run of `whole` under `config`.
 fn flash_matters(whole: &Whole, config: &Config) -> bool {
-    // If no such device is possible, the runs report the reason.
+    // If there can be no device with this configuration, the runs report the reason.
     let free = config.free_pages().unwrap_or(0);
     whole.demand.page_writes as f64 > free as f64 * WRITTEN_OF_FREE
 }
 
 impl Kind {
-    /// The kind of runs from which `metric` is forecast. `garbage` says whether garbage collection may run.
-    /// `units` says whether pages wait in the buffer for the rest of their program unit, as in layers that fill
-    /// blocks page by page.
+    /// The kind of runs from which `metric` is forecast. `garbage` is whether garbage collection may run. `units` is
+    /// whether pages wait in the buffer for the rest of their program unit, as with layers that fill blocks page by
+    /// page.
     fn of(metric: &str, garbage: bool, units: bool) -> Self {
         let is = |row: &&MetricRow| row.name == metric;
         match () {
@@ -105,14 +105,14 @@ pub(super) struct Forecast {
     input: Input,
     demand: Demand,
     page_bytes: u64,
-    /// The settings of all runs of this kind. The scheme and the size come from the candidates.
+    /// The settings of all runs of this kind. The candidates set the scheme and the size.
     settings: Settings,
-    /// The finished runs of each scheme, by place.
+    /// The finished runs of each scheme, by [place](At).
     known: Vec<BTreeMap<usize, Record>>,
 }
 
 impl Forecast {
-    /// A forecast for each kind of runs that `goals` need, for the full runs of `candidates`.
+    /// The forecasts of full runs of `candidates`, one for each kind of runs that `goals` need.
     pub(super) fn all(
         whole: &Whole,
         settings: &Settings,
@@ -149,8 +149,8 @@ impl Forecast {
         Ok(all)
     }
 
-    /// Changes to the next kind and drops all finished runs, because runs of this kind fail although full runs
-    /// succeed.
+    /// Changes to the next kind of runs and drops all finished runs. Called if runs of the present kind fail although
+    /// full runs succeed.
     pub(super) fn take_next_kind(
         &mut self,
         whole: &Whole,
@@ -172,12 +172,12 @@ impl Forecast {
         known.is_some_and(|record| record.error.is_some())
     }
 
-    /// Drops all runs of `scheme`; the numbers of later schemes decrease by one.
+    /// Drops all runs of `scheme`. The numbers of all later schemes decrease by one.
     pub(super) fn remove(&mut self, scheme: usize) {
         self.known.remove(scheme);
     }
 
-    /// Whether the runs use the whole input, and not an excerpt.
+    /// Whether the runs use the whole input instead of an excerpt.
     pub(super) fn is_of_counts(&self) -> bool {
         self.kind != Kind::Excerpt
     }
@@ -187,8 +187,8 @@ impl Forecast {
         self.known.iter().map(BTreeMap::len).sum()
     }
 
-    /// Runs every scheme on an excerpt of the input, at the place `sizes / parts` in its list of sizes. Returns
-    /// the schemes with these places, the best one by the first forecast goal first.
+    /// Runs every scheme on an excerpt of the input, at the place `sizes / parts` in its list of sizes. Returns the
+    /// schemes with these places, sorted by the first goal of this forecast, the best scheme first.
     pub(super) fn glimpse(
         &self,
         whole: &Whole,
@@ -207,7 +207,7 @@ impl Forecast {
         Ok(all)
     }
 
-    /// Makes the runs of `wanted` that are not yet finished.
+    /// Simulates the runs of `wanted` that are not yet finished.
     pub(super) fn look(
         &mut self,
         candidates: &[Vec<Combination>],
@@ -243,14 +243,14 @@ impl Forecast {
             let Some(mut combination) = own.pop() else {
                 return Err(Error::Internal("a grid has no combination".to_owned()));
             };
-            // Without a clock no page waits for its program unit, so the slots that are reserved for such pages
-            // are no room for other pages.
+            // A full run reserves slots for pages that wait for their program unit. Without a clock no page waits, so
+            // the reserved slots are subtracted from the buffer.
             let held = u64::from(full.config.pages_in_units()) * self.page_bytes;
             if held > 0 && full.config.keeps_pages() {
                 let room = Value::Integer(full.capacity() - held);
                 combination.config.set(CAPACITY, room);
             }
-            // The number of blocks is taken from the full run, so it is not determined again.
+            // The number of blocks is that of the full run, so that it is not computed from the input again.
             if let CountOrAuto::Count(blocks) = full.config.typed.flash.blocks_per_plane {
                 combination.config = combination.config.with_blocks(blocks);
             }
@@ -259,8 +259,8 @@ impl Forecast {
         wanted.iter().map(of).collect()
     }
 
-    /// The forecast value of the metric of goal `index`; `None` if this forecast has no such run or does not
-    /// forecast that goal.
+    /// The forecast value of the metric of goal `index`. `None` if the run is not finished or failed, or if this
+    /// forecast is not for this goal.
     pub(super) fn value(
         &self,
         goals: &[Goal],
@@ -293,8 +293,9 @@ impl Forecast {
         }
     }
 
-    /// The known metrics of `scheme` at `place`, with the forecast metrics of the goals, each multiplied by its
-    /// `factor`. `None` if the run is missing or failed, used only an excerpt, or does not forecast all goals.
+    /// The metrics of the run of `scheme` at `place`. Metrics of goals that this run lacks are added as forecasts,
+    /// each multiplied by the `factor` of its goal. `None` if the run is missing or failed, used only an excerpt, or
+    /// does not forecast all goals.
     pub(super) fn record(
         &self,
         candidates: &[Vec<Combination>],
@@ -326,11 +327,11 @@ impl Forecast {
 }
 
 impl Kind {
-    /// The input of runs of this kind. `enters` says whether pages that are only read may enter the buffer.
+    /// The input of runs of this kind. `enters` is whether pages that are only read may enter the buffer.
     fn input(self, whole: &Whole, enters: bool) -> Input {
         match self {
             Self::Excerpt => whole.excerpt(),
-            // Reads of pages that are never written affect only a buffer that keeps read pages.
+            // If read pages do not enter the buffer, reads of pages that are never written have no effect.
             Self::Buffer if !enters => whole.of_written_pages(),
             Self::Buffer | Self::Counts => whole.input.clone(),
         }

@@ -20,7 +20,7 @@ impl Goal {
     /// Reads a goal as users type it.
     ///
     /// # Errors
-    /// If the text is no goal, or the metric does not exist.
+    /// If the text is not a goal, or the metric does not exist.
     pub fn read(text: &str) -> Result<Self, Error> {
         let wrong = |why: String| Error::argument("goal", format!(" {text:?}: {why}"));
         let (metric, sign, value) = text
@@ -57,8 +57,8 @@ impl Goal {
         self.below.then_some((&*self.metric, self.value))
     }
 
-    /// A number by which records are ordered: the smaller, the better for the goal. Infinite if the record lacks
-    /// the metric.
+    /// A number by which records are ordered. A smaller number is better for the goal. The number is infinite if the
+    /// record lacks the metric.
     #[must_use]
     pub fn rank(&self, record: &Record) -> f64 {
         self.rank_of(record.number(&self.metric).unwrap_or(f64::NAN))
@@ -81,7 +81,7 @@ impl Goal {
         }
     }
 
-    /// Whether `record` reaches the goal. A record without the metric misses it.
+    /// Whether `record` reaches the goal. A record without the metric does not reach the goal.
     #[must_use]
     pub fn is_met_by(&self, record: &Record) -> bool {
         let value = record.number(&self.metric);

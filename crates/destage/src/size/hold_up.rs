@@ -1,27 +1,28 @@
-//! The energy and time that saving the buffer takes after a power loss.
+//! The energy and the time that a device needs to save its buffer after a power loss.
 
 use destage_sim::settings::Config;
 use serde_json::{Map, Value, json};
 
 /// The voltage to which the capacitor is charged.
 const FROM_V: f64 = 5.0;
-/// The voltage down to which the device works.
+/// The lowest voltage at which the device works.
 const TO_V: f64 = 3.0;
-/// The program time, in milliseconds, of the flash for which the default of `flash.program_uj` holds.
+/// The default of `flash.program_uj` is the energy of flash with this program time, in milliseconds.
 const DEFAULT_PROGRAM_MS: f64 = 0.2;
 
-/// The cost of programming all pages of a full buffer. Garbage collection that is needed before comes on top.
+/// The cost of programming all pages of a full buffer. The cost of garbage collection that is needed first is not
+/// included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HoldUp {
     /// The duration in milliseconds, with the channels, planes and program units of the device.
     pub dump_ms: f64,
-    /// Whether the duration is only a lower bound: planes program together at full rate only if the layer spreads
-    /// pages evenly over them.
+    /// Whether the duration is only a lower bound. This is the case with several planes, which program at the full
+    /// rate only if the layer spreads pages evenly over the planes.
     pub is_least: bool,
     /// The duration of one program in milliseconds.
     pub program_ms: f64,
-    /// The energy for these programs. `None` if `flash.program_uj` is not set and the program time is not 0.2 ms:
-    /// the default energy holds only for flash with that program time.
+    /// The energy for these programs. The default of `flash.program_uj` is valid only for a program time of 0.2 ms.
+    /// `None` if `flash.program_uj` is not set and the program time is another.
     pub energy: Option<DumpEnergy>,
 }
 

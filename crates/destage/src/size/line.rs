@@ -2,21 +2,21 @@
 
 use super::search::Range;
 
-/// The number of trials for which the search follows such a line, before it halves the range of sizes instead.
+/// The search follows such a line for this many trials. After these trials it halves the range of sizes instead.
 pub(super) const POINTED: usize = 3;
 
-/// The excess of a scheme over the goals, as a linear function of the place in its list of sizes.
+/// The excess of a scheme over the goals, as a linear function of the place, which is the index in the list of sizes.
 pub(super) struct Line {
-    /// A place at which the scheme was run, and its excess there, as a share of the goals.
+    /// A place at which the scheme was run, and the excess at this place, as a fraction of the goals.
     place: usize,
     excess: f64,
-    /// The change of the excess from one place to the next.
+    /// The change of the excess from one place to the next place.
     slope: f64,
 }
 
 impl Line {
-    /// The line through the two known values of `excess` that are nearest to the place where a scheme with
-    /// `sizes` sizes begins to reach the goals.
+    /// The line through two known values of `excess`. These are the values nearest to `range`, which contains the
+    /// smallest place at which the scheme reaches the goals. `sizes` is the number of sizes of the scheme.
     pub(super) fn around(
         range: Range,
         sizes: usize,
@@ -44,7 +44,7 @@ impl Line {
         }
     }
 
-    /// The first place where the line reaches the goals; `None` if larger places come no nearer to them.
+    /// The first place at which the line reaches the goals; `None` if the excess does not fall with the size.
     pub(super) fn crossing(&self) -> Option<usize> {
         let crossing = self.place as f64 - self.excess / self.slope;
         (self.slope < 0.0).then(|| crossing.ceil().max(0.0) as usize)

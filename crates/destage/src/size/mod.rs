@@ -1,4 +1,4 @@
-//! The search for the smallest buffer, and its scheme, that reach given goals.
+//! The search for the scheme that reaches given goals with the smallest buffer.
 
 mod forecast;
 mod goal;
@@ -30,7 +30,7 @@ use crate::manifest::Manifest;
 use crate::record::Record;
 use crate::results::add_warnings;
 
-/// The schemes that are searched by default: those of the papers, and the usual baselines.
+/// The schemes that are compared by default: those of the papers, and the usual baselines.
 pub const SIZED_SCHEMES: [&str; 8] = [
     "lru",
     "block-lru",
@@ -49,10 +49,10 @@ pub struct SizePlan {
     pub settings: Settings,
     /// The schemes, as in [`Grid::buffers`].
     pub buffers: Vec<String>,
-    /// The sizes, as in [`Grid::sizes`]; `None` for the default sizes of
+    /// The sizes, as in [`Grid::sizes`]; `None` uses the default sizes of
     /// [`CurvePlan::sizes`](crate::CurvePlan::sizes).
     pub sizes: Option<Vec<String>>,
-    /// The goals, at least one; an answer has to reach all of them.
+    /// The goals, at least one. An answer has to reach all goals.
     pub goals: Vec<Goal>,
 }
 
@@ -61,9 +61,9 @@ pub struct SizePlan {
 pub struct Answer {
     /// The run at this size.
     pub record: Record,
-    /// The size in bytes; 0 if the scheme keeps no pages.
+    /// The size in bytes; 0 if the scheme buffers no pages.
     pub bytes: u64,
-    /// Whether a full run reached the goals. If false, only a run without a clock reached them.
+    /// Whether a full run reached the goals. If false, only a forecast from runs without a clock reached the goals.
     pub confirmed: bool,
 }
 
@@ -74,49 +74,49 @@ pub struct Answers {
     pub manifest: Manifest,
     /// The goals, in the order of [`SizePlan::goals`].
     pub goals: Vec<Goal>,
-    /// The schemes that reach the goals, the smallest buffer first; among equal sizes, the one that is best by
-    /// the first goal. The first two have the smallest size at which they reach the goals. Later ones have a size
-    /// that was tried or forecast.
+    /// The schemes that reach the goals, in ascending order of size. Schemes with equal sizes are sorted by the first
+    /// goal. For the first two schemes, the size is the smallest at which the scheme reaches the goals. For all later
+    /// schemes, it is a size that was tried or forecast.
     pub answers: Vec<Answer>,
-    /// The bounds among the schemes (such as `belady`, which knows all future requests) that reach the goals, the
-    /// smallest size first. No device can implement a bound.
+    /// The bounds that reach the goals, in ascending order of size. A bound is a scheme that no device can implement,
+    /// such as `belady`, which knows all future requests.
     pub bounds: Vec<Answer>,
-    /// For goals about response times: the scheme that came nearest to the goals at the size of the best answer,
-    /// if it is not known which scheme is second best. If this scheme is among the answers, it is the second one.
+    /// For goals about response times, if it is not known which scheme is second best: the scheme that came nearest
+    /// to the goals at the size of the best answer. If this scheme is among the answers, it is the second answer.
     pub nearest: Option<String>,
-    /// The schemes that do not reach the goals, at the largest size that was tried.
+    /// The schemes that do not reach the goals, each with its run or forecast at the largest size that was tried.
     pub missed: Vec<Record>,
-    /// The schemes with a failed run, with that run and its error. It is not known whether they reach the goals.
+    /// The failed runs, with their errors. It is not known whether the schemes of these runs reach the goals.
     pub failed: Vec<Record>,
-    /// The best answer at twice the load, if the run depends on the arrival times of the input. This run may have
-    /// failed.
+    /// A run of the best answer at twice the load, if results depend on the arrival times of the input. This run may
+    /// have failed.
     pub twice_the_load: Option<Record>,
-    /// The best answer on the second half of the input; `None` if the input is too short. This run may have
+    /// A run of the best answer on the second half of the input; `None` if the input is too short. This run may have
     /// failed.
     pub second_half: Option<Record>,
-    /// For each scheme, the sizes in bytes that are smaller than the best answer and were not tried. The search
-    /// assumes that a larger buffer does better.
+    /// For each scheme, the sizes in bytes that are smaller than the best answer and were not tried. The search did
+    /// not try these sizes, because it assumes that a larger buffer is better than a smaller one.
     pub untried: Vec<(String, Vec<u64>)>,
     /// The cost of saving the buffer of the best answer after a power loss; `None` without flash or without an
     /// answer.
     pub hold_up: Option<HoldUp>,
     /// All sizes that were searched, in bytes.
     pub sizes: Vec<u64>,
-    /// The number of full runs that the search made.
+    /// The number of full runs in the search.
     pub runs: usize,
-    /// The number of these runs that ended early, because the goals were out of reach.
+    /// The number of full runs that were ended early, because the goals were out of reach.
     pub ended: usize,
-    /// The number of cheaper runs, without a clock or on an excerpt of the input, that chose the full runs.
+    /// The number of cheaper runs, without a clock or on an excerpt of the input. Their results selected the full
+    /// runs.
     pub trials: usize,
-    /// The number of runs that a grid of all compared schemes and sizes has.
+    /// The number of runs in a grid of all compared schemes and sizes.
     pub grid: usize,
 }
 
 /// Searches for the smallest buffers that reach the goals of `plan` on `input`.
 ///
 /// # Errors
-/// An error in the plan or the input; an input that can be read only once; or an interrupt, because
-/// `effort.progress` asked to stop.
+/// If the plan or the input is wrong, if the input can be read only once, or if `effort.progress` asked to stop.
 pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answers, Error> {
     let started = Instant::now();
     input.check_exists()?;
@@ -145,7 +145,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let mut candidates = by_scheme(every);
     whole.fit(&mut candidates, effort)?;
     let grid = candidates.iter().map(Vec::len).sum();
-    // No device can implement a bound. Bounds are therefore searched separately, and are no answers.
+    // No device can implement a bound. The search for bounds is therefore separate, and bounds are not answers.
     let is_bound = |sizes: &Vec<Combination>| sizes[0].config.scheme.is_bound();
     let (of_bounds, candidates): (Vec<_>, Vec<_>) = candidates.into_iter().partition(is_bound);
     if candidates.is_empty() {
@@ -247,7 +247,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     })
 }
 
-/// The numbers of runs that a search made; see [`Answers`].
+/// The numbers of runs in a search; see [`Answers`].
 #[derive(Clone, Copy)]
 struct Spent {
     runs: usize,
@@ -273,7 +273,7 @@ struct Searched {
     spent: Spent,
 }
 
-/// Searches among `candidates`, which have the sizes of each scheme.
+/// Searches among `candidates`, which are the combinations of each scheme with its sizes.
 fn searched(
     whole: &Whole,
     plan: &SizePlan,
@@ -318,7 +318,7 @@ fn searched(
     })
 }
 
-/// The combinations of each scheme, in ascending order of size; a scheme that keeps no pages has one.
+/// The combinations of each scheme, in ascending order of size. A scheme that buffers no pages has one combination.
 fn by_scheme(every: Vec<Combination>) -> Vec<Vec<Combination>> {
     let mut schemes: Vec<Vec<Combination>> = Vec::new();
     for combination in every {
@@ -338,7 +338,7 @@ fn by_scheme(every: Vec<Combination>) -> Vec<Vec<Combination>> {
     schemes
 }
 
-/// Sorts by size, with schemes that keep no pages first, and then by the first goal.
+/// Sorts by size, and equal sizes by the first goal. Schemes that buffer no pages come first.
 fn sort(answers: &mut [(usize, Record)], goals: &[Goal]) {
     let first = &goals[0];
     answers.sort_by(|(_, one), (_, other)| {
@@ -375,7 +375,7 @@ impl Answers {
         words::conclusions(self)
     }
 
-    /// Whether `record` reaches the goals; it is a run of the best answer under changed conditions.
+    /// Whether `record`, a run of the best answer under changed conditions, reaches the goals.
     #[must_use]
     pub fn hold_in(&self, record: &Record) -> bool {
         self.goals.iter().all(|goal| goal.is_met_by(record))

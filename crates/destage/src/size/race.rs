@@ -1,14 +1,15 @@
-//! The search for goals about times, if a run shows early that such a goal is out of reach.
+//! The search for goals about times, if a run can show early that it will not reach such a goal.
 //!
-//! No cheap run predicts response times: an excerpt has less load, and a large buffer may answer later than a
-//! smaller one. But a run that is far from its goals shows this after a small part of the input, and is ended
-//! there ([`destage_sim::limits`]). The scheme that looks best on an excerpt is run at increasing sizes until it
-//! reaches the goals. Far from the goals it is run at every size; near them sizes are skipped, and a line through
-//! the measured values gives the next size. All other schemes that may reach the goals at the smallest size of
-//! the first one are run there. The best of those that reach them is tried at smaller sizes, and becomes the
-//! first one if it reaches the goals there. Otherwise the remaining ones are run at the next smaller size. If no
-//! other scheme reaches the goals at the size of the first one, the scheme that came nearest is run at larger
-//! sizes.
+//! No cheap run predicts response times: the load of an excerpt is lower, and response times do not always fall with
+//! the size of the buffer. But a run that is far from its goals shows this early in the input, and is then ended
+//! ([`destage_sim::limits`]). The search first needs one scheme that reaches the goals, called the leader here. The
+//! schemes are run at increasing sizes, in the order of their results on an excerpt, until one scheme reaches the
+//! goals. Far from the goals, a scheme is run at every size. Near the goals, sizes are skipped: a line through the
+//! measured values gives the next size. Then the smallest size of the leader is found. Each other scheme that may
+//! reach the goals at this size is run at this size. The best of the other schemes that reach the goals is tried at
+//! smaller sizes. If it reaches the goals at a smaller size, it becomes the leader. Otherwise the remaining schemes
+//! are run at the next smaller size. If no other scheme reaches the goals at the smallest size of the leader, the
+//! scheme that came nearest to the goals is run at larger sizes.
 
 use std::cmp::Reverse;
 
@@ -20,14 +21,14 @@ use super::search::{At, Range, Search, Stop};
 use crate::compare::compare_within;
 use crate::error::Error;
 
-/// A run is near its goals if it misses them by less than this share of the goals.
+/// A run is near its goals if it misses the goals by less than this fraction of their values.
 const NEAR: f64 = 0.33;
-/// On the excerpt, schemes are compared at the place that is the number of sizes divided by this: with the
-/// smallest sizes they hardly differ.
+/// On the excerpt, the schemes are compared at the size whose index is the number of sizes divided by this number. At
+/// the smallest sizes, the schemes hardly differ.
 const FIRST_LOOK: usize = 4;
 
 impl Search<'_> {
-    /// Whether runs of all candidates show early that a goal about times is out of reach.
+    /// Whether runs of all candidates can show early that a goal about times is out of reach.
     pub(super) fn shows_early(&self) -> bool {
         let all = || self.candidates.iter().flatten();
         let shows = |goal: &Goal| {
@@ -46,8 +47,8 @@ impl Search<'_> {
         let mut challengers = order.into_iter();
         let place = loop {
             let place = self.find(best)?;
-            // The scheme that looked second best is run alone first: if it does better than `best`, the other
-            // schemes are run only at its smaller size.
+            // The next scheme in the order of the excerpt is run alone first. If it needs a smaller size than `best`,
+            // the other schemes are run only at this smaller size.
             if let Some(rival) = challengers.find(|rival| *rival != best) {
                 self.attempt(&self.open_at(&[rival], place), place)?;
                 if self.known[rival].high <= place && self.does_better(rival, best, place)? {
@@ -58,7 +59,7 @@ impl Search<'_> {
             let all = 0..self.candidates.len();
             let others: Vec<usize> = all.filter(|scheme| *scheme != best).collect();
             self.attempt(&self.open_at(&others, place), place)?;
-            // The other schemes that reach the goals at `place`, where `best` reaches them too.
+            // The schemes other than `best` that reach the goals at `place`, the smallest place of `best`.
             let mut rivals: Vec<At> = others
                 .into_iter()
                 .filter(|scheme| self.known[*scheme].high <= place)
@@ -86,21 +87,23 @@ impl Search<'_> {
         self.come_next(best, place)
     }
 
-    /// Whether `rival`, which reaches the goals at `place` as `best` does, also reaches them at a smaller place.
+    /// Whether `rival` reaches the goals at a smaller place than `place`. Both `rival` and `best` reach the goals at
+    /// `place`.
     fn does_better(&mut self, rival: usize, best: usize, place: usize) -> Result<bool, Stop> {
         let Some(smaller) = place.checked_sub(1) else {
             return Ok(false);
         };
-        // The first trial is where the rival would begin to reach the goals, and not only one size below.
+        // The first trial is at the size at which the rival probably begins to reach the goals, instead of the next
+        // smaller size.
         let pointed = self.pointed_from(best, rival, place).unwrap_or(smaller);
         let pointed = pointed.clamp(smaller / 2, smaller);
         self.attempt(&self.open_at(&[rival], pointed), pointed)?;
         Ok(self.find(rival)? <= smaller)
     }
 
-    /// Runs the schemes at increasing sizes, in the order in which they look good on an excerpt, until one
-    /// reaches the goals. Returns that scheme and the schemes after it in that order; `None` if no scheme reaches
-    /// the goals.
+    /// Runs the schemes at increasing sizes, in the order of their results on an excerpt, until one scheme reaches
+    /// the goals. Returns this scheme, and the schemes that follow it in this order. `None` if no scheme reaches the
+    /// goals.
     fn first_to_reach(&mut self) -> Result<Option<(usize, Vec<usize>)>, Stop> {
         let Some(forecast) = self.forecasts.first() else {
             return Ok(None);
@@ -135,8 +138,8 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// The smallest place at which `scheme` reaches the goals. It has to be known that it reaches them at some
-    /// place.
+    /// The smallest place at which `scheme` reaches the goals. The caller has to know that the scheme reaches the
+    /// goals at some place.
     fn find(&mut self, scheme: usize) -> Result<usize, Stop> {
         let mut tried = 0;
         loop {
@@ -157,7 +160,7 @@ impl Search<'_> {
         }
     }
 
-    /// The line through the two values of `scheme` that are nearest to the place where it begins to reach the
+    /// The line through the two values of `scheme` that are nearest to the smallest place at which it reaches the
     /// goals.
     fn line(&self, scheme: usize) -> Option<Line> {
         let sizes = self.candidates[scheme].len();
@@ -166,21 +169,21 @@ impl Search<'_> {
         })
     }
 
-    /// The place at which `rival` would begin to reach the goals, if larger buffers helped it as they help
+    /// The smallest place at which `rival` would reach the goals, if a larger buffer improved `rival` as much as
     /// `scheme`. `place` is a place at which `rival` was run.
     fn pointed_from(&self, scheme: usize, rival: usize, place: usize) -> Option<usize> {
         let like = self.line(scheme)?;
         like.moved_to(place, self.excess(rival, place)?).crossing()
     }
 
-    /// Called if `best`, at `place`, is the only scheme that reaches the goals there. Searches the smallest place
-    /// of the scheme that came nearest to the goals.
+    /// Called if `best` is the only scheme that reaches the goals at `place`. Searches for the smallest place of the
+    /// scheme that came nearest to the goals.
     fn come_next(&mut self, best: usize, place: usize) -> Result<(), Stop> {
         let is_out = |scheme: usize| self.known[scheme].low >= self.candidates[scheme].len();
         let others =
             (0..self.candidates.len()).filter(|scheme| *scheme != best && !is_out(*scheme));
-        // Schemes that are known to reach the goals come first, in ascending order of place; then all others, in
-        // ascending order of the excess.
+        // Schemes that are known to reach the goals come first, in ascending order of place. All other schemes
+        // follow, in ascending order of the excess.
         let nearness = |scheme: &usize| {
             let Range { low, high, .. } = self.known[*scheme];
             let reached = (high < self.candidates[*scheme].len()).then_some(Reverse(low));
@@ -207,7 +210,7 @@ impl Search<'_> {
                 false => low,
             };
             self.attempt(&[scheme], next)?;
-            // If the scheme misses the goals there, it is next tried at its largest size.
+            // If the scheme misses the goals at this size, it is next tried at its largest size.
             is_far = true;
         }
         if self.known[scheme].high < sizes {
@@ -218,8 +221,8 @@ impl Search<'_> {
         let rest: Vec<usize> = rest
             .filter(|other| ![best, scheme].contains(other))
             .collect();
-        // If no other scheme can reach the goals below this place, the only open question is which of them reach
-        // the goals at this place. They are run there.
+        // If no other scheme can reach the goals at a smaller place than `next`, the schemes are run at `next`, to
+        // find out which of them reach the goals at this place.
         let cannot_do_with_less = |other: &usize| {
             let known = self.known[*other];
             known.low >= next.min(self.candidates[*other].len())
@@ -238,7 +241,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// The `schemes` for which it is not known yet whether they reach the goals at `place`.
+    /// Those of `schemes` for which it is not yet known whether they reach the goals at `place`.
     fn open_at(&self, schemes: &[usize], place: usize) -> Vec<usize> {
         let is_open = |scheme: &&usize| {
             let place = place.min(self.candidates[**scheme].len() - 1);
@@ -247,15 +250,15 @@ impl Search<'_> {
         schemes.iter().filter(is_open).copied().collect()
     }
 
-    /// The approximate excess of `scheme` over the goals at `place`, as a share of the goals; negative if it
-    /// reaches them, `None` if it was not run.
+    /// The approximate excess of `scheme` over the goals at `place`, as a fraction of the goals. It is negative if
+    /// the scheme reaches the goals, and `None` if the scheme was not run at `place`.
     fn excess(&self, scheme: usize, place: usize) -> Option<f64> {
         let run = self.full[scheme].get(&place)?;
         if let Some(Error::OutOfReach { requests, answered }) = run.error.as_deref() {
             let part = |count: u64| count as f64 / self.whole.requests.max(1) as f64;
             let (come, waiting) = (part(*requests), part(requests - answered));
-            // A run that was ended after more requests came nearer to the goals; one with many unanswered
-            // requests came less near.
+            // The excess of a run that was ended early is estimated. The more requests it received before its end,
+            // the nearer it was to the goals; the more of its requests were unanswered, the further away it was.
             return Some(1.0 / (come * (1.0 - waiting * waiting)).max(1e-6) - 1.0);
         }
         let goals = self.goals.iter();
@@ -263,15 +266,15 @@ impl Search<'_> {
         goals.filter_map(of).max_by(f64::total_cmp)
     }
 
-    /// Runs `schemes` at `place`, or at their largest size if they have fewer sizes. All run in parallel, and a
-    /// run that can no longer reach the goals is ended. Returns for each scheme whether it reaches the goals.
+    /// Runs `schemes` at `place` in parallel. A scheme with fewer sizes is run at its largest size. A run that can no
+    /// longer reach the goals is ended early. Returns for each scheme whether it reaches the goals.
     fn attempt(&mut self, schemes: &[usize], place: usize) -> Result<Vec<bool>, Stop> {
         let at = |scheme: &usize| (*scheme, place.min(self.candidates[*scheme].len() - 1));
         let all: Vec<At> = schemes.iter().map(at).collect();
         let is_new = |(scheme, place): &At| !self.full[*scheme].contains_key(place);
         let new: Vec<At> = all.iter().copied().filter(is_new).collect();
         self.look_at_counts(&new)?;
-        // A scheme whose forecast count misses a goal is not run.
+        // A scheme is not run if the forecast of a count misses a goal.
         let may_reach = |(scheme, place): &At| {
             let mut goals = self.goals.iter().enumerate();
             goals.all(|(index, goal)| {
@@ -298,7 +301,7 @@ impl Search<'_> {
         Ok(reached)
     }
 
-    /// Makes the full runs of `wanted`. With `ends_early`, a run ends as soon as it can no longer reach the
+    /// Simulates the full runs of `wanted`. If `ends_early` is true, a run ends as soon as it can no longer reach the
     /// goals. Returns `Stop::Failed` if a run fails.
     pub(super) fn run_all(&mut self, wanted: &[At], ends_early: bool) -> Result<(), Stop> {
         if wanted.is_empty() {

@@ -1,14 +1,14 @@
-//! The search for the smallest size of each scheme that reaches the goals, with few full runs.
+//! The search, with few full runs, for the smallest size at which each scheme reaches the goals.
 //!
-//! A scheme that misses the goals at one size is assumed to miss them at all smaller sizes. A scheme that reaches
-//! them at one size is assumed to reach them at all larger sizes. Forecasts (`forecast.rs`) find the smallest
-//! size: first for the scheme that looks best. Each other scheme then needs only one forecast at that size, or
-//! none. Full runs confirm the two best schemes. The ratio of a full run to its forecast corrects all further
-//! forecasts.
+//! A scheme that misses the goals at one size is assumed to miss the goals at all smaller sizes. A scheme that
+//! reaches the goals at one size is assumed to reach the goals at all larger sizes. Forecasts (`forecast.rs`) find
+//! the smallest size, first for the scheme with the best result on an excerpt. Most other schemes then need only one
+//! forecast at this size, or no forecast. Full runs confirm the two best schemes. The ratio of a full run to its
+//! forecast corrects all further forecasts.
 //!
 //! A run that fails says nothing about the goals. If a cheaper run fails, a full run replaces it. If the full run
-//! succeeds, further forecasts come from another kind of runs. If the full run fails, its scheme leaves the
-//! search, and the search begins again without it; finished runs are not repeated.
+//! succeeds, another kind of runs gives all further forecasts. If the full run fails, its scheme is removed, and the
+//! search begins again with all other schemes. Finished runs are not repeated.
 
 use std::collections::BTreeMap;
 
@@ -23,16 +23,16 @@ use crate::error::Error;
 use crate::grid::Combination;
 use crate::record::Record;
 
-/// The assumed error of a corrected forecast for a size next to one with a full run, as a share of the forecast.
+/// The assumed error of a corrected forecast for a size next to a size with a full run, as a fraction of the
+/// forecast.
 const NEXT_TO_A_RUN: f64 = 0.02;
-/// If the correction factor of a forecast differs from 1 by no more than this, the forecasts of the scheme count
-/// as exact.
+/// If the correction factor of a forecast differs from 1 by no more than this number, the forecast counts as exact.
 const RIGHT: f64 = 1e-3;
 
-/// A scheme, by its number, and a place in its list of sizes.
+/// The number of a scheme, and a place: the index of a size in the scheme's list of sizes.
 pub(super) type At = (usize, usize);
 
-/// The reason why a search ends before its answer is known.
+/// The reason why a search stops before its answer is known.
 pub(super) enum Stop {
     Error(Error),
     /// A full run of this scheme failed.
@@ -49,26 +49,24 @@ impl From<Error> for Stop {
 pub(super) struct Search<'a> {
     pub(super) goals: &'a [Goal],
     pub(super) whole: &'a Whole,
-    /// The settings of full runs. The scheme and the size come from the candidates.
+    /// The settings of full runs. The candidates set the scheme and the size.
     pub(super) settings: &'a Settings,
     /// The combinations of each scheme, in ascending order of size.
     pub(super) candidates: Vec<Vec<Combination>>,
-    /// Whether each scheme keeps pages. It is stored here because asking a scheme requires building it.
+    /// Whether each scheme buffers pages. It is stored here because the scheme has to be built to find out.
     pub(super) keeps_pages: Vec<bool>,
     pub(super) forecasts: Vec<Forecast>,
-    /// The scheme and place at which forecasts begin. `glimpses` is the number of excerpt runs that the search
-    /// made.
+    /// The scheme and place of the first forecast. `glimpses` is the number of runs on excerpts so far.
     pub(super) first: At,
     pub(super) glimpses: usize,
     /// The full runs of each scheme, by place.
     pub(super) full: Vec<BTreeMap<usize, Record>>,
-    /// For goals that show early in a run: the range in which each scheme begins to reach the goals, according to
-    /// full runs.
+    /// For goals that a run can show early to be out of reach: for each scheme, the range of its smallest place,
+    /// according to full runs.
     pub(super) known: Vec<Range>,
-    /// For such goals: the scheme that came nearest to the goals, if it is not known whether another scheme is
-    /// second best.
+    /// For the same goals: the scheme that came nearest to the goals, if it is not known which scheme is second best.
     pub(super) nearest: Option<usize>,
-    /// The full runs, by place, of each scheme that left the search because one of them failed.
+    /// For each scheme that was removed because a full run failed: its full runs, by place.
     pub(super) failed: Vec<BTreeMap<usize, Record>>,
     pub(super) effort: &'a Effort<'a>,
 }
@@ -81,15 +79,15 @@ pub(super) struct Found {
     pub(super) seeming: Vec<(usize, Record)>,
     /// For each other scheme, the run or the forecast at the largest place.
     pub(super) missed: Vec<Record>,
-    /// The failed run of each scheme that left the search.
+    /// The failed run of each scheme that was removed from the search.
     pub(super) failed: Vec<Record>,
 }
 
-/// The place of a scheme that is not known to reach the goals. It sorts after the places of all other schemes.
+/// The place of a scheme that is not known to reach the goals. This place is larger than all places of sizes.
 const NOWHERE: usize = usize::MAX;
 
-/// The range that contains the smallest place at which a scheme reaches the goals. It is at least `low` and at
-/// most `high`; `high` is [`NOWHERE`] if the scheme is not known to reach the goals.
+/// The range of the smallest place at which a scheme reaches the goals: at least `low` and at most `high`. `high` is
+/// [`NOWHERE`] if the scheme is not known to reach the goals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Range {
     pub(super) low: usize,
@@ -99,7 +97,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// The range of a scheme with this many sizes, of which nothing is known.
+    /// The range of a scheme with `sizes` sizes, before any run or forecast.
     pub(super) fn of(sizes: usize) -> Self {
         Self {
             low: 0,
@@ -127,7 +125,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Removes `scheme` after its full run failed; the numbers of later schemes decrease by one.
+    /// Removes `scheme` after its full run failed. The numbers of all later schemes decrease by one.
     fn remove(&mut self, scheme: usize) {
         let runs = self.full.remove(scheme);
         self.failed.push(runs);
@@ -153,8 +151,8 @@ impl Search<'_> {
         all.first().copied()
     }
 
-    /// Tries the sizes of the best scheme below its answer, because a metric need not be monotonic in the size.
-    /// It does nothing if a goal can be measured only by full runs.
+    /// Tries the sizes of the best scheme that are smaller than its answer, because a metric need not be monotonic in
+    /// the size. If runs on the whole input without a clock cannot forecast all goals, nothing is tried.
     fn try_smaller(&mut self) -> Result<(), Stop> {
         let Some((scheme, place)) = self.best() else {
             return Ok(());
@@ -271,7 +269,7 @@ impl Search<'_> {
         errors.filter(|error| !error.is_failure()).count()
     }
 
-    /// All full runs, including those of schemes that left the search.
+    /// All full runs, including those of schemes that were removed from the search.
     fn all_runs(&self) -> impl Iterator<Item = &Record> {
         let schemes = self.full.iter().chain(&self.failed);
         schemes.flat_map(BTreeMap::values)
@@ -303,12 +301,12 @@ impl Search<'_> {
         }
     }
 
-    /// Makes all forecasts for `wanted`.
+    /// Simulates the runs of all forecasts for `wanted`.
     pub(super) fn look(&mut self, wanted: &[At]) -> Result<(), Stop> {
         (0..self.forecasts.len()).try_for_each(|forecast| self.look_by(forecast, wanted))
     }
 
-    /// Makes the forecasts of goals about counts for `wanted`.
+    /// Simulates the runs of the forecasts about counts for `wanted`.
     pub(super) fn look_at_counts(&mut self, wanted: &[At]) -> Result<(), Stop> {
         let of_counts = |forecast: &usize| self.forecasts[*forecast].is_of_counts();
         let counts: Vec<usize> = (0..self.forecasts.len()).filter(of_counts).collect();
@@ -317,7 +315,7 @@ impl Search<'_> {
             .try_for_each(|forecast| self.look_by(forecast, wanted))
     }
 
-    /// Makes the runs of forecast `forecast` for `wanted`. If one fails, a full run replaces it.
+    /// Simulates the runs of forecast number `forecast` for `wanted`. If a run fails, a full run replaces it.
     fn look_by(&mut self, forecast: usize, wanted: &[At]) -> Result<(), Stop> {
         self.forecasts[forecast].look(&self.candidates, wanted, self.effort)?;
         let is_open = |at: &At| !self.full[at.0].contains_key(&at.1);
@@ -327,7 +325,8 @@ impl Search<'_> {
                 continue;
             }
             self.run_all(&[at], false)?;
-            // The full run succeeded, so this device does not allow the cheaper kind of runs.
+            // The full run succeeded although the cheaper run failed, so this kind of cheaper runs is not possible on
+            // this device.
             let known = &mut self.forecasts[forecast];
             known.take_next_kind(self.whole, self.settings)?;
             known.look(&self.candidates, wanted, self.effort)?;
@@ -335,8 +334,9 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Sorts the best first: by place, with schemes that keep no pages first, and then by the first goal. A
-    /// scheme that reaches the goals nowhere is ranked at its largest size.
+    /// Sorts in ascending order of place. At equal places, schemes that buffer no pages come first; all others are
+    /// sorted by the first goal, the best scheme first. If the place of a scheme is [`NOWHERE`], its value at the
+    /// largest size is used.
     pub(super) fn sort(&self, all: &mut [At]) {
         let rank = |(scheme, place): At| {
             let place = place.min(self.candidates[scheme].len() - 1);
@@ -351,10 +351,10 @@ impl Search<'_> {
         });
     }
 
-    /// The next forecasts to make; none if the two best schemes are known.
+    /// The next forecasts that are needed; empty if the two best schemes are known.
     fn to_look_at(&self, ranges: &[Range]) -> Vec<At> {
         let all = || ranges.iter().copied().enumerate();
-        // Without any forecast, the search begins with the scheme that looks best on an excerpt.
+        // The first forecast is for the scheme with the best result on an excerpt.
         if self.forecasts.iter().all(|forecast| forecast.runs() == 0) {
             return vec![self.first];
         }
@@ -363,8 +363,8 @@ impl Search<'_> {
             .map(|(scheme, range)| (scheme, range.high))
             .collect();
         self.sort(&mut found);
-        // An open scheme matters only if it may reach the goals at a smaller place than the second best known
-        // scheme, or at a place that is no larger than that of the best one.
+        // A scheme is open if its smallest place is not yet known. An open scheme matters only if its smallest place
+        // may be below that of the second best known scheme, or not above that of the best known scheme.
         let bound = |range: &Range| match found[..] {
             [] => true,
             [(_, best)] => range.low <= best,
@@ -378,8 +378,8 @@ impl Search<'_> {
                 .filter(|(_, range)| !range.open().is_empty())
                 .collect();
         }
-        // Each such scheme is first looked at once, at the place that decides whether it can be among the two
-        // best: most schemes drop out there.
+        // For each such scheme, one forecast is made first, at the place that shows whether the scheme can be among
+        // the two best. Most schemes are excluded by this forecast.
         if let Some((_, place)) = found.get(found.len().min(2).wrapping_sub(1)) {
             let cut = |(scheme, range): &(usize, Range)| {
                 let place = match found.len() {
@@ -396,7 +396,7 @@ impl Search<'_> {
                 return wanted;
             }
         }
-        // Otherwise the scheme that looks best is looked at until its place is known.
+        // After these forecasts, only the best open scheme is forecast, until its smallest place is known.
         let is_seen = |(scheme, _): &&(usize, Range)| !self.seen(*scheme).is_empty();
         let mut looks: Vec<At> = open
             .iter()
@@ -412,9 +412,9 @@ impl Search<'_> {
             .collect()
     }
 
-    /// The next place to try for `scheme`: where a line through its own values reaches the goals, or where they
-    /// would be reached if larger buffers helped it as they help `like`. It is the middle of the open range if
-    /// there is no such line, or if the line has not led to the place after several trials.
+    /// The next place to try for `scheme`. It is the place at which a line through the scheme's values reaches the
+    /// goals. If the scheme has too few values, the line has the slope of the line of `like`. If there is no line, or
+    /// if several trials along the line have not found the smallest place, it is the middle of the open range.
     fn next_place(&self, scheme: usize, like: Option<usize>, ranges: &[Range]) -> usize {
         let line = |scheme: usize| {
             let sizes = self.candidates[scheme].len();
@@ -437,8 +437,8 @@ impl Search<'_> {
         place.clamp(open.start, open.end - 1)
     }
 
-    /// The excess of `scheme` over the goals at `place`, as a share of the goals, from full runs or forecasts;
-    /// negative if it reaches them.
+    /// The excess of `scheme` over the goals at `place`, as a fraction of the goals, from full runs or forecasts. It
+    /// is negative if the scheme reaches the goals.
     fn excess_of_forecast(&self, scheme: usize, place: usize) -> Option<f64> {
         let mut most = f64::NEG_INFINITY;
         for (index, goal) in self.goals.iter().enumerate() {
@@ -485,7 +485,8 @@ impl Search<'_> {
         self.goals.iter().all(|goal| goal.is_met_by(record))
     }
 
-    /// Whether `scheme` reaches the goals at `place`, by a full run or a forecast; `None` if there is neither.
+    /// Whether `scheme` reaches the goals at `place`, by a full run or a forecast; `None` if there is neither a full
+    /// run nor a forecast.
     fn meets(&self, scheme: usize, place: usize) -> Option<bool> {
         if let Some(record) = self.full[scheme].get(&place) {
             return Some(self.reaches(record));
@@ -497,7 +498,7 @@ impl Search<'_> {
         Some(all)
     }
 
-    /// The value of the metric of goal `index`, from a full run, or from a forecast with its correction factor.
+    /// The value of the metric of goal `index`, from a full run, or from a forecast times its correction factor.
     pub(super) fn value(&self, index: usize, scheme: usize, place: usize) -> Option<f64> {
         let run = self.full[scheme].get(&place);
         if let Some(value) = run.and_then(|run| run.number(&self.goals[index].metric)) {
@@ -511,8 +512,9 @@ impl Search<'_> {
         all.find_map(|forecast| forecast.value(self.goals, index, scheme, place))
     }
 
-    /// The correction factor for a forecast of goal `index`: the ratio of full run to forecast at the nearest
-    /// place of the scheme; without one, the geometric mean of these ratios of all schemes.
+    /// The correction factor for a forecast of goal `index`. It is the ratio of full run to forecast at the nearest
+    /// place of the scheme with a full run. If the scheme has no full run, it is the geometric mean of these ratios
+    /// over all schemes.
     pub(super) fn factor(&self, index: usize, scheme: usize, place: usize) -> f64 {
         let of = |scheme: usize| {
             self.full[scheme].iter().filter_map(move |(at, run)| {
@@ -536,7 +538,7 @@ impl Search<'_> {
         }
     }
 
-    /// The next full run that is needed to confirm `best`; `None` if all are confirmed.
+    /// The next full run that is needed to confirm the schemes of `best`; `None` if all are confirmed.
     fn to_confirm(&self, best: &[At]) -> Option<At> {
         for (scheme, place) in best {
             let last = self.candidates[*scheme].len() - 1;

@@ -1,4 +1,4 @@
-//! The facts about an input that one reading gives. The decoded input is kept in memory if there is room.
+//! The facts about an input that one reading gives. The decoded requests stay in memory if there is room for them.
 
 use destage_sim::limits::Demand;
 use destage_sim::paging::Addressing;
@@ -15,17 +15,18 @@ use crate::input::Input;
 use crate::progress::Counter;
 use crate::survey::Survey;
 
-/// The decoded requests may use the memory limit divided by this, and so may the written pages.
+/// The decoded requests may use the memory limit divided by this number. The set of written pages may use the same
+/// amount.
 const PART_OF_MEMORY: u64 = 4;
-/// The largest memory of a page in the set of written pages, in bytes: it may be the only page in its word, and
-/// while the set grows it is stored twice.
+/// The largest memory of a page in the set of written pages, in bytes. In the worst case a page is the only page in
+/// its word, and it is stored twice while the set grows.
 const BYTES_OF_PAGE: u64 = 96;
 
 /// The number of requests of the input, divided by the number of requests of an excerpt.
 const PART: u64 = 16;
-/// The largest number of windows of an excerpt; they are at even distances.
+/// The largest number of windows of an excerpt. The windows have equal distances in the input.
 const WINDOWS: u64 = 8;
-/// The smallest number of requests in a window, since fewer are not representative.
+/// The smallest number of requests in a window. Fewer requests would not be representative.
 const LEAST_REQUESTS: u64 = 64;
 
 /// The facts about an input that one reading gives.
@@ -46,7 +47,7 @@ impl Whole {
     /// Reads all of `input` under `config`.
     ///
     /// # Errors
-    /// An error in the input, or an interrupt of the run.
+    /// If the input cannot be read, or if the progress report asked to stop.
     pub(super) fn read(input: &Input, config: &Config, effort: &Effort<'_>) -> Result<Self, Error> {
         let options = input.options(config)?;
         let counter = Counter::new(effort.progress, input.expected_requests());
@@ -101,11 +102,11 @@ impl Whole {
         })
     }
 
-    /// Sets the configuration of each candidate to the device that the whole input needs, so that runs on parts
-    /// of the input use the same device.
+    /// Gives each candidate the number of blocks that the whole input needs, so that runs on excerpts of the input
+    /// use the same device as full runs.
     ///
     /// # Errors
-    /// An error in the input, or an interrupt of the run.
+    /// If the input cannot be read, or if the progress report asked to stop.
     pub(super) fn fit(
         &mut self,
         candidates: &mut [Vec<Combination>],
@@ -125,8 +126,7 @@ impl Whole {
         Ok(())
     }
 
-    /// The input without reads of pages that are never written; the whole input if the written pages are not
-    /// known.
+    /// The input without reads of pages that are never written. If the written pages are not known, the whole input.
     pub(super) fn of_written_pages(&self) -> Input {
         let Some(written) = &self.written else {
             return self.input.clone();
@@ -137,7 +137,7 @@ impl Whole {
         })
     }
 
-    /// A part of the input that represents all of it.
+    /// Excerpts of the input that represent the whole input; the whole input if it is short.
     pub(super) fn excerpt(&self) -> Input {
         let windows = (self.requests / LEAST_REQUESTS / PART).min(WINDOWS);
         match windows {
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use crate::progress::Silent;
 
-    /// The facts about an input that writes this many pages and reads one other page, with little memory.
+    /// The facts about an input that writes `pages` pages and reads one other page. The memory limit is low.
     fn whole(pages: u64) -> Whole {
         let request = |line: u64, operation, first: u64, pages: u64| Request {
             arrival: line,

@@ -27,8 +27,8 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Whether no run has the metric of `goal`, for example because the input has no reads. Runs that were ended
-/// early have no metrics, so nothing is known if there are any.
+/// Whether no run has the metric of `goal`, for example because the input has no reads. Runs that were ended early
+/// have no metrics, so the answer is false if any run was ended early.
 fn has_none(answers: &Answers, goal: &Goal) -> bool {
     let knows = |record: &Record| record.metrics.get(&goal.metric).is_some();
     answers.ended == 0 && !answers.missed.iter().any(knows)
@@ -37,7 +37,7 @@ fn has_none(answers: &Answers, goal: &Goal) -> bool {
 /// The largest number of schemes that a sentence names.
 const NAMED_SCHEMES: usize = 8;
 
-/// The schemes that were compared; their names are given if there are few.
+/// The number of schemes that were compared, with their names if there are few.
 fn schemes(answers: &Answers) -> String {
     let all = answers.answers.iter().chain(&answers.bounds);
     let all = all.map(|answer| &answer.record);

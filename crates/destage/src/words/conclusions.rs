@@ -6,9 +6,9 @@ use super::{short, warnings};
 use crate::numbers;
 use crate::record::Record;
 
-/// Conclusions from the metrics of `records`, in sentences, for each trace and translation layer separately. A
-/// single run gives no conclusion, since there is nothing to compare it with. Failed runs and bounds are left
-/// out. Runs with warnings are also left out, and a last sentence says how many.
+/// Conclusions from the metrics of `records`, in sentences, for each trace and translation layer separately. A single
+/// run gives no conclusion, because there is no other run for a comparison. Failed runs and bounds are left out. Runs
+/// with warnings are also left out, and the last sentence gives their number.
 #[must_use]
 pub fn conclusions(records: &[Record]) -> Vec<String> {
     let finished = || records.iter().filter(|record| record.error.is_none());
@@ -115,7 +115,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
     sentences
 }
 
-/// The text `, and erases go from 9 to 3` for `what` = `erases`; empty if a value is unknown or both are equal.
+/// The text `, and erases go from 9 to 3` for `what` = `erases`. Empty if a value is unknown or the values are equal.
 fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
     match before.zip(after) {
         Some((before, after)) if before != after => {
@@ -129,8 +129,8 @@ fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
     }
 }
 
-/// Conclusions from the points of curves: which scheme absorbs most page writes with the largest buffer, and from
-/// which size on a larger buffer brings little.
+/// Conclusions from the points of curves. They name the scheme that absorbs most page writes with the largest buffer,
+/// and the size at which this scheme already absorbs nearly as many.
 #[must_use]
 pub fn of_curves(records: &[Record]) -> Vec<String> {
     let hits = |record: &&Record| Some((record.capacity()?, record.write_hit_percent()?));
@@ -183,5 +183,6 @@ pub fn of_curves(records: &[Record]) -> Vec<String> {
     sentences
 }
 
-/// A size reaches nearly the hits of the largest buffer if it reaches this share of them.
+/// A size absorbs nearly as many page writes as the largest buffer if it has this fraction of the hits of the largest
+/// buffer.
 const NEARLY: f64 = 0.9;

@@ -13,11 +13,11 @@ use crate::record::Record;
 
 pub use conclusions::{conclusions, of_curves};
 
-/// The longest name of a trace, in letters, that is shown whole.
+/// A name of a trace with at most this many letters is shown whole.
 const NAME: usize = 24;
 
-/// A heading for `records`: the properties that all runs share. The trace is on the first line, if it is shared;
-/// buffer size, translation layer and device are on the second.
+/// A heading for `records` with the properties that are equal for all runs. The trace is on the first line. Buffer
+/// size, translation layer and device are on the second line.
 #[must_use]
 pub fn heading(records: &[Record]) -> String {
     let Some(first) = records.first() else {
@@ -43,8 +43,8 @@ pub fn heading(records: &[Record]) -> String {
     format!("{trace}{}", parts.join(", "))
 }
 
-/// The geometry of the device of all `records`. The number of blocks may differ between runs if it follows from
-/// the input or the layer, and is unknown if only the buffer was simulated.
+/// The geometry of the device of all `records`. If the number of blocks is chosen from the input or the layer, it may
+/// differ between runs. If only the buffer was simulated, the number of blocks is not known.
 #[must_use]
 pub fn device(records: &[Record]) -> String {
     let counts = |name: &'static str| records.iter().filter_map(move |record| record.whole(name));
@@ -64,7 +64,7 @@ pub fn device(records: &[Record]) -> String {
     )
 }
 
-/// The labels that distinguish a run from others, in words.
+/// The name of a run in words: the trace, the scheme, the buffer size and the translation layer.
 #[must_use]
 pub fn name(record: &Record) -> String {
     let size = record
@@ -79,7 +79,7 @@ pub fn name(record: &Record) -> String {
     )
 }
 
-/// `word` in the form in which a shell reads it as one word.
+/// `word` with quotation marks if a shell needs them to read it as one word.
 #[must_use]
 pub fn for_shell(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-+=:,./%@".contains(letter);
@@ -111,7 +111,7 @@ pub fn notes(records: &[Record]) -> Vec<String> {
     all.map(|sentence| format!("{sentence}.")).collect()
 }
 
-/// A line that describes what was run.
+/// A line that describes the run of `record`: trace, scheme, buffer size, translation layer and device.
 #[must_use]
 pub fn describe(record: &Record) -> String {
     let buffer = match record.capacity() {
@@ -126,8 +126,8 @@ pub fn describe(record: &Record) -> String {
     )
 }
 
-/// Warnings about the metrics of `records`, each with the name of its run. If more than three runs share a kind
-/// of warning, only the first is given, with the number of the others.
+/// Warnings about the metrics of `records`, each with the name of its run. If more than three runs have a warning of
+/// the same kind, only the first warning is given, with the number of other runs.
 #[must_use]
 pub fn warnings(records: &[Record]) -> Vec<String> {
     let of_kind = |kind: &fn(&Record) -> Option<String>| {
@@ -137,14 +137,14 @@ pub fn warnings(records: &[Record]) -> Vec<String> {
     KINDS.iter().flat_map(of_kind).collect()
 }
 
-/// Warnings about the metrics of one run, without its name.
+/// Warnings about the metrics of one run, without the name of the run.
 #[must_use]
 pub fn warnings_of(record: &Record) -> Vec<String> {
     KINDS.iter().filter_map(|kind| kind(record)).collect()
 }
 
-/// The kinds of warnings: the run ended before it had served all its requests, or the device got more requests
-/// than it can serve.
+/// The kinds of warnings. Either the run ended before all requests were served, because of saturation or wear, or the
+/// device receives more requests than it can serve.
 const KINDS: [fn(&Record) -> Option<String>; 3] = [saturated, worn_out, overload];
 
 fn is_true(record: &Record, metric: &MetricRow) -> bool {
@@ -176,7 +176,7 @@ fn worn_out(record: &Record) -> Option<String> {
 fn overload(record: &Record) -> Option<String> {
     let all = record.number(&rows::RESPONSE.of("mean"))?;
     let within = record.number(&rows::DEVICE_RESPONSE.of("mean"))?;
-    // The requests of a generated workload have their times in a known unit.
+    // The unit of times is known for a generated workload, so it cannot be the cause.
     let why = match record.whole("workload.requests") {
         Some(_) => {
             "the device gets more requests than it can serve (a larger host.time_scale gives it time)"
@@ -194,7 +194,8 @@ fn overload(record: &Record) -> Option<String> {
     })
 }
 
-/// All warnings of one kind; if there are many, only the first, with the number of the others.
+/// All `warnings`, which are of one kind. If there are more than three, only the first, with the number of other
+/// runs.
 fn together(mut warnings: Vec<String>) -> Vec<String> {
     const MOST: usize = 3;
     let others = warnings.len().saturating_sub(1);
@@ -211,7 +212,7 @@ fn together(mut warnings: Vec<String>) -> Vec<String> {
 /// A run is overloaded if the mean response time is more than this many times the mean time within the device.
 const OVERLOAD: f64 = 10.0;
 
-/// A sentence on the runs in which no block was erased; `None` if there is no such run.
+/// A sentence about the runs in which no block was erased; `None` if there are no such runs.
 #[must_use]
 pub fn remark(records: &[Record]) -> Option<String> {
     let with_flash = || {
@@ -251,7 +252,8 @@ fn blocks(record: &Record) -> u64 {
         .product()
 }
 
-/// The name of the file without its folder. If it is long only its end is given, since names differ there.
+/// The name of the trace file without its folder. Of a long name only the end is given, because long names usually
+/// differ at the end.
 #[must_use]
 pub fn short(trace: &str) -> String {
     let is_path = !trace.contains(':');

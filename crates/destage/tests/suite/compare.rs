@@ -1,5 +1,5 @@
-//! Tests of comparisons: a comparison gives the results of single runs for any number of threads, and a run that
-//! fails does not affect the others.
+//! Tests of comparisons. A comparison gives the same results as single runs, with any number of threads. A run that
+//! fails does not affect other runs.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -32,8 +32,8 @@ const MANY: u64 = 50_000;
 
 #[test]
 fn results_are_those_of_single_runs_for_any_number_of_threads() {
-    // Simulation of events and of operation counts, closed and open loop, a run that stops early, and two kinds
-    // of runs that have to know the requests in advance.
+    // The grids cover simulations of events and of operation counts, closed and open loop, runs that stop early, and
+    // two kinds of runs that have to know the requests in advance.
     let grids = [
         settings(&[]),
         settings(&["sim.costing=op_count", "sim.drain=true"]),
@@ -216,8 +216,8 @@ fn runs_of_one_comparison_read_alike() {
     assert!(error.to_string().contains("trace.time_unit"), "{error}");
 }
 
-/// Stops after `stop_at` simulated requests, and records the threads, the fillings of devices and the expected
-/// number of requests.
+/// Stops after `stop_at` simulated requests. Records the threads, the number of times that devices were filled, and
+/// the expected number of requests.
 #[derive(Default)]
 struct Watching {
     stop_at: Option<u64>,
@@ -293,7 +293,7 @@ fn a_device_is_filled_at_random_once_and_copied() {
         ..Effort::default()
     };
     let results = compare(&inputs, &combinations, &effort).unwrap();
-    // Each translation layer needs one filling, which all its runs copy.
+    // For each translation layer, one device is filled, and all runs with this layer copy it.
     assert_eq!(*watching.fillings.lock().unwrap(), 2);
     for (index, each) in combinations.iter().enumerate() {
         let alone = run(

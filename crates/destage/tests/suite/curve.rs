@@ -1,4 +1,4 @@
-//! Tests that each point of a curve over the buffer size equals a run of that size.
+//! Tests that each point of a curve over the buffer size equals a run with this size.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -30,7 +30,7 @@ fn plan(buffers: &[&str], sizes: Option<&[&str]>, pairs: &[&str]) -> CurvePlan {
     }
 }
 
-/// The metrics of `record` except the one that a run has and one pass does not compute.
+/// The metrics of `record` except `buffer.oldest_dirty_ms_max`, which a run has but one pass does not compute.
 fn without_age(record: &Record) -> Vec<(String, f64)> {
     let metrics = record.metrics.iter();
     metrics
@@ -52,7 +52,7 @@ fn every_point_equals_its_run() {
     assert!(curves.sizes.len() > 8, "{:?}", curves.sizes);
     assert_eq!(curves.curves.len(), 3);
     assert!(curves.curves[0].has_every_size() && !curves.curves[1].has_every_size());
-    // Sizes between those that the curve shows are compared, too.
+    // Sizes that the curve does not show are compared as well.
     let mut sizes = curves.sizes.clone();
     sizes.extend([1, 77, 500].map(|pages| pages * 4096));
     sizes.sort_unstable();
@@ -140,13 +140,13 @@ fn the_json_has_every_size_at_which_something_changes_if_all_are_asked_for() {
             .unwrap();
         assert!(error.to_string().contains(why), "{error}");
     }
-    // If two sizes are asked for, the curve has these two and no more.
+    // If the plan requests two sizes, the curve has only these two points.
     let asked = plan(&["lru"], Some(&["64KiB", "128KiB"]), &[]);
     let curves = curve(&workload(), &asked, &Effort::default()).unwrap();
     assert_eq!(curves.curves[0].points().count(), 2);
 }
 
-/// The example of docs/CURVES.md: a larger buffer has fewer hits.
+/// The example of docs/CURVES.md, in which a larger buffer has fewer hits than a smaller one.
 #[test]
 fn a_larger_buffer_may_do_worse() {
     let write = |page: u64| Request {

@@ -1,5 +1,5 @@
-//! Tests of power losses in runs: after the mount, every sector holds data that the answers before the loss
-//! allow, and equal cuts give equal results.
+//! Tests of power losses in runs. After the mount, every sector holds data that the answers before the power loss
+//! allow. Equal cuts give equal results.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -13,7 +13,7 @@ use destage::ftl::FTLS;
 use destage::trace::{Operation, Request};
 use destage::{Combination, CutAt, CutOutcome, CutPlan, Error, Input, Silent, cut};
 
-/// Requests with flushes, trims, FUA writes and unaligned requests among them.
+/// Reads and writes, mixed with flushes, trims, FUA writes and unaligned requests.
 fn requests(seed: u64, count: u64) -> Vec<Request> {
     let mut random = Random::new(seed);
     let mut requests = mixture(seed, count);
@@ -64,8 +64,8 @@ fn every_layer_holds_what_was_promised_and_a_cut_is_repeated_exactly() {
     assert!(promised > 10_000, "{promised} sectors were promised");
 }
 
-/// The number of runs to cut: a twentieth of `DESTAGE_CUTS`, or 150 by default. Cutting a whole run takes much
-/// longer than the cuts of other tests for which the variable is meant.
+/// The number of runs to cut: a twentieth of `DESTAGE_CUTS`, or 150 by default. A cut of a whole run needs much more
+/// time than a cut in the other tests that use the variable.
 fn runs_asked() -> u64 {
     let asked = std::env::var("DESTAGE_CUTS").ok();
     asked.map_or(150, |text| text.parse::<u64>().expect("a number") / 20)
@@ -112,8 +112,8 @@ fn runs_of_all_kinds_hold_what_was_promised_wherever_they_are_cut() {
                 cuts += 1;
                 cut_off += u64::from(outcome.result.cut.programs + outcome.result.cut.erases);
             }
-            // Some runs end before the cut, and some settings need a device of another shape; these errors are
-            // allowed.
+            // Two errors are allowed: some runs end before the cut, and some settings need a device of another
+            // geometry.
             Err(error) => assert!(!matches!(error, Error::Internal(_)), "{pairs:?}: {error}"),
         }
     }
@@ -259,7 +259,7 @@ fn what_reference_simulators_do_in_their_own_way_is_done_otherwise_and_says_so()
     }
 }
 
-/// Random settings of devices whose commands are timed one by one.
+/// Random settings of devices in which each command has its own time.
 fn timed_by_commands(random: &mut Random) -> Vec<String> {
     let mut draw = |words: &[&str]| words[random.below(words.len() as u64) as usize].to_owned();
     let layers = [
@@ -362,8 +362,8 @@ fn what_is_timed_by_commands_holds_what_was_promised_wherever_it_is_cut() {
                 cuts += 1;
                 cut_off += u64::from(outcome.result.cut.programs + outcome.result.cut.erases);
             }
-            // Some runs end before the cut, and some settings need a device of another shape; these errors are
-            // allowed.
+            // Two errors are allowed: some runs end before the cut, and some settings need a device of another
+            // geometry.
             Err(error) => {
                 if std::env::var("SHOW").is_ok() {
                     eprintln!("{error}");
@@ -378,7 +378,8 @@ fn what_is_timed_by_commands_holds_what_was_promised_wherever_it_is_cut() {
     );
 }
 
-/// Devices on which a defect made the flash refuse an operation of the layer, or keep data that had been erased.
+/// Devices on which the layer might use the flash wrongly, so that the flash refuses an operation, or keeps data that
+/// should be erased.
 #[test]
 fn devices_that_were_found_wrong_hold_what_was_promised() {
     let shared = [
@@ -390,7 +391,7 @@ fn devices_that_were_found_wrong_hold_what_was_promised() {
         "buffer.capacity_bytes=1MiB",
     ];
     for (number, at, own) in [
-        // The journal was programmed in a block whose erase had not begun.
+        // The journal must not be programmed in a block whose erase has not begun.
         (
             421,
             CutAt::Program(987),
@@ -415,8 +416,8 @@ fn devices_that_were_found_wrong_hold_what_was_promised() {
                 "device.vwc=on",
             ][..],
         ),
-        // The power failed during the erase of a block while fillers in it waited for their second pass; the
-        // capacitor supplied the energy for that.
+        // The power fails during the erase of a block in which fillers still wait for their second program pass. The
+        // capacitor has the energy for this pass.
         (
             1828,
             CutAt::Program(1125),
@@ -442,7 +443,7 @@ fn devices_that_were_found_wrong_hold_what_was_promised() {
     }
 }
 
-/// The settings of a small device of profile `name`, which is otherwise unchanged.
+/// The settings of profile `name` with a small device, and then `pairs`.
 fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
     let mut settings = destage::Settings::new();
     settings.load_profile(name).unwrap();
@@ -470,13 +471,13 @@ fn of_profile(name: &str, pairs: &[&str]) -> destage::Settings {
     settings
 }
 
-/// Cuts runs on profile `name` at random `cuts` times, and checks that no promise is broken. Returns the number
-/// of operations that were cut off, and the number of promised sectors.
+/// Cuts the power in `cuts` runs on profile `name`, each at a random moment, and checks that every sector holds
+/// allowed data. Returns the number of operations that were cut off, and the number of promised sectors.
 fn cut_profile(name: &str, cuts: u64) -> (u64, u64) {
     let mut random = Random::new(3);
     let (mut cut_off, mut promised) = (0, 0);
     for number in 0..cuts.max(2) {
-        // Runs alternate between a capacitor with enough energy for everything and no capacitor.
+        // Every second run has a capacitor with enough energy for all data; the other runs have no capacitor.
         let plp = ["device.plp=100", "device.plp=none"][(number % 2) as usize];
         let combination = Combination::new(&of_profile(name, &[plp])).unwrap();
         let input = Input::requests("requests", requests(number, 3_000));

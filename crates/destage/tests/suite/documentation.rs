@@ -1,10 +1,11 @@
-//! Tests that the programs shown in the documentation are the examples, which tests compile and run.
+//! Tests that the programs in the documentation equal the examples of this crate. The examples are compiled with the
+//! tests.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use std::path::Path;
 
-/// The text of `example`, after a check that `page` shows it.
+/// The text of `example`. Panics if `page` does not show this text.
 fn shown(example: &str, page: &str) -> String {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let example = std::fs::read_to_string(here.join("examples").join(example)).unwrap();

@@ -1,4 +1,4 @@
-//! Tests that regular files are replaced as a whole, and that pipes, devices and open files are written into.
+//! Tests that regular files are replaced as a whole, and that data is written into pipes, devices and open files.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 #![cfg(unix)]
@@ -10,7 +10,7 @@ use std::process::Command;
 
 use destage::files::{PendingFile, is_name, place, write};
 
-/// The names in `folder`, including hidden ones, in ascending order.
+/// The names of all files in `folder`, including hidden files, in ascending order.
 fn names(folder: &Path) -> Vec<String> {
     let entries = folder.read_dir().unwrap();
     let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
@@ -121,7 +121,7 @@ fn what_stands_for_an_open_file_is_written_into() {
         }
     }
     assert_eq!(place(Path::new("/dev/stdout")).unwrap(), None);
-    // Below /dev, too, a regular file is replaced as a whole.
+    // A regular file in a folder of /dev is also replaced as a whole.
     let memory = Path::new("/dev/shm");
     if let Ok(folder) = tempfile::tempdir_in(memory) {
         let path = folder.path().join("results.json");

@@ -1,4 +1,4 @@
-//! Tests that measure simulated drives, and compare the tables with the drives.
+//! Tests that measure simulated drives, and compare the results with the parameters of these drives.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use destage::drive::{
 };
 use destage::{Effort, Error, Grid, Input, Progress, Settings, Silent, Stage, compare};
 
-/// The settings of a drive with four dies that answers writes from its buffer.
+/// The settings of a drive with four dies and a write buffer.
 const DRIVE: [&str; 19] = [
     "flash.dies=4",
     "flash.planes_per_die=1",
@@ -45,8 +45,8 @@ fn measured(settings: &Settings, plan: &MeasurePlan, folder: &Path) -> destage::
     measure(&mut target, plan, folder, &Silent, &|_| {}).unwrap()
 }
 
-/// Compares the measured table `file` in `folder` with the drive itself. Returns the median error of each
-/// measured quantity.
+/// Compares the measured table `file` in `folder` with `drive`, the drive that was measured. Returns the median error
+/// of each measured quantity.
 fn errors(folder: &Path, file: &str, drive: &Settings) -> Vec<(String, f64)> {
     let measurements = Measurements::read(&folder.join(file), None).unwrap();
     assert_eq!(measurements.drive(), "Hidden");
@@ -69,10 +69,10 @@ fn plan() -> MeasurePlan {
     }
 }
 
-/// The values that are measured on a simulated drive agree with those of `check` for the same drive, which uses
-/// other commands at other times. Garbage collection proceeds in steps of a few pages: if it collected whole
-/// blocks at once, the four dies would collect in bursts, and the two slowest of 20,000 requests (p99.99) would
-/// vary with the size of each burst.
+/// The values that `measure` gives for a simulated drive agree with the values of `check` for the same drive,
+/// although `check` uses other commands at other times. Garbage collection proceeds in steps of a few pages here. If
+/// it collected whole blocks at once, the four dies would collect in bursts. The two slowest of 20,000 requests
+/// (p99.99) would then vary with the size of each burst.
 #[test]
 fn a_drive_is_what_its_tables_say() {
     let folder = tempfile::tempdir().unwrap();
@@ -92,7 +92,7 @@ fn a_drive_is_what_its_tables_say() {
             assert!(error <= most, "{file}: {what}: {error}");
         }
     }
-    // A drive whose reads take twice as long does not agree with the table.
+    // A drive whose flash reads last twice as long does not agree with the table.
     let mut other = drive;
     other.set_pair("flash.read_us=90").unwrap();
     let off = errors(folder.path(), "latency.csv", &other);
@@ -100,7 +100,7 @@ fn a_drive_is_what_its_tables_say() {
     assert!(off > 0.3, "{off}");
 }
 
-/// Asks to stop after this many commands.
+/// Stops the measurement after this many commands.
 struct Until(u64);
 
 impl Progress for Until {
@@ -121,7 +121,7 @@ fn what_was_measured_is_not_measured_again() {
     let (whole, parts) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     measured(&drive, &short, whole.path());
     let mut told = Vec::new();
-    // Each call continues with the same drive until it is interrupted.
+    // Each call continues the measurement of the same drive until it is interrupted.
     let mut target = Modelled::new("Hidden", &drive, Scale::default()).unwrap();
     for times in 1.. {
         assert!(times < 20, "it comes to no end");
@@ -139,7 +139,7 @@ fn what_was_measured_is_not_measured_again() {
             Err(error) => panic!("{error}"),
         }
     }
-    // Only interrupted steps are done again; every other step is done once.
+    // Only interrupted steps are done twice. Every other step is done once.
     let loads = told.iter().filter(|step| step.starts_with("depth"));
     let mut loads: Vec<_> = loads.collect();
     let all = loads.len();
@@ -153,7 +153,7 @@ fn what_was_measured_is_not_measured_again() {
         };
         assert_eq!(lines(whole.path()), lines(parts.path()));
     }
-    // With other options it is another measurement, which is refused.
+    // Other options make another measurement, which cannot use the same folder.
     let other = MeasurePlan {
         requests: 4_000,
         ..short
@@ -166,8 +166,8 @@ fn what_was_measured_is_not_measured_again() {
     );
 }
 
-/// The block written last is read from the buffer. Without a buffer it is read from flash, and then the time of
-/// the page cannot be told from the time of the command.
+/// A drive with a buffer reads the block written last from the buffer. A drive without a buffer reads it from flash,
+/// so that the time of a page read cannot be separated from the time of a command.
 #[test]
 fn the_page_is_told_from_the_command_by_reads_of_the_buffer() {
     for (buffer, is_told) in [("lru", true), ("nocache", false)] {
@@ -206,7 +206,7 @@ fn equal_drives_are_measured_to_the_byte_alike() {
     assert_eq!(tables[0], tables[1]);
 }
 
-/// The settings of a drive with four dies that does not suspend programs in their last part.
+/// The settings of a drive with four dies that does not suspend a program near its end.
 const STRIPED: [&str; 20] = [
     "flash.dies=4",
     "flash.channels=4",
@@ -235,11 +235,11 @@ const TRUE: [(&str, f64); 3] = [
     ("flash.read_times_us/1", 60.0),
     ("device.firmware_ns", 8_000.0),
 ];
-/// The length of the last part of a program, in which it is not suspended, in microseconds.
+/// A program is not suspended in this time before its end, in microseconds.
 const TAIL_US: f64 = 200.0;
 
-/// The values that `drive` itself gives under several loads, in writes per second, in the form of a file of
-/// measurements.
+/// The response times of `drive` under several loads, as a file of measurements. A load is a number of writes per
+/// second.
 fn own_latencies(drive: &Settings, plan: &CheckPlan) -> Measurements {
     let columns = [
         "drive",
@@ -295,7 +295,7 @@ fn own_latencies(drive: &Settings, plan: &CheckPlan) -> Measurements {
         settings: drive.clone(),
         ..plan.clone()
     };
-    // The saturated rate of the drive has to be found first.
+    // The saturated rate of the drive is not known at first, so it is measured with a guess.
     let guess = table(&|load, _| match load {
         5 => (1.0, 12_500.0),
         load => (1.0, f64::from(loads[load])),
@@ -369,21 +369,23 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
         let off = fitted(key) / hidden - 1.0;
         assert!(off.abs() < 0.08, "{key}: {:?}", found.parameters);
     }
-    // The measurements show only how long before its end a program is not suspended, which is the smallest number
-    // of whole pulses beyond the tail. Few of these reads meet the tail, so the value is found less accurately.
+    // The measurements show only for how long before its end a program is not suspended. This time is the smallest
+    // number of whole pulses that is longer than the tail. Few of these reads arrive in this time, so the fit finds
+    // it less accurately than other parameters.
     let pulse = fitted("flash.suspend_pulse_us");
     let alone = ((fitted("flash.suspend_tail_us") / pulse).floor() + 1.0) * pulse;
     let off = alone / TAIL_US - 1.0;
     assert!(off.abs() < 0.2, "{alone}: {:?}", found.parameters);
-    // The profile is judged by loads that it was not fitted on. They agree as far as the tail is known.
+    // The loads that were not used for fitting judge the profile. The errors are small, except where the tail
+    // matters.
     let judged = found.uses[0].iter().filter(|of| **of == Use::Judge);
     assert_eq!(judged.count(), 2 * 6);
     for of in found.summary() {
-        // The slowest reads are those that met the tail.
+        // The slowest reads are those that arrive in the tail of a program.
         let most = if of.what == "read p99" { 0.15 } else { 0.1 };
         assert!(of.median < most, "{of:?}");
     }
-    // The text of the profile can be loaded, and gives exactly the values of the fit.
+    // The text of the profile can be loaded. The loaded profile gives exactly the values of the fit.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("found.toml");
     std::fs::write(&path, &found.profile).unwrap();
@@ -405,8 +407,8 @@ fn a_fit_finds_what_is_hidden_and_says_what_it_cannot_know() {
     assert_eq!(modelled(&again), modelled(&found.checks[0]));
 }
 
-/// A die must not erase a block before the programs on other dies that replace its pages have ended. Meanwhile it
-/// has to serve reads.
+/// Garbage collection moves pages of a block to other dies. The die of the block has to wait for these programs
+/// before it erases the block. While it waits, it has to serve reads.
 #[test]
 fn no_read_waits_with_its_die_for_a_program_elsewhere() {
     let mut drive = settings(&STRIPED);
@@ -438,7 +440,7 @@ struct Hidden {
     spare_percent: f64,
 }
 
-/// A drive whose parameters are chosen at random by `seed`.
+/// A drive with random parameters. `seed` determines the parameters.
 fn hidden(seed: u64) -> Hidden {
     let mut random = Random::new(seed);
     let mut between = |least: u64, most: u64| least + random.below(most - least + 1);
@@ -457,8 +459,8 @@ fn hidden(seed: u64) -> Hidden {
         transfer as f64 / 2.0,
     );
     let pairs: Vec<_> = text.split_whitespace().collect();
-    // Blocks that hold no data: those that garbage collection keeps free, and half of each of the two open
-    // blocks.
+    // The number of blocks without data. These are the blocks that garbage collection keeps free, and half of each of
+    // the two open blocks.
     let (blocks, reserve) = (blocks as f64, reserve as f64 / 100.0);
     let kept = (0.01 * blocks).floor() + 2.0;
     let used = blocks - (reserve * blocks).floor();
@@ -472,8 +474,8 @@ fn hidden(seed: u64) -> Hidden {
     }
 }
 
-/// Measures as many random drives as `DESTAGE_DRIVES` says, or four, and compares the findings with the hidden
-/// parameters.
+/// Measures random drives, and compares the findings with the hidden parameters. The environment variable
+/// `DESTAGE_DRIVES` is the number of drives, by default four.
 #[test]
 fn hidden_parameters_come_back() {
     let wanted = std::env::var("DESTAGE_DRIVES").ok();
@@ -530,8 +532,8 @@ fn hidden_parameters_come_back() {
     for (name, [right, wrong, unknown]) in names.into_iter().zip(tally) {
         println!("{name}: right {right}, wrong {wrong}, not identified {unknown}");
         assert!(10 * right >= 9 * (right + wrong), "{name}");
-        // The size of a buffer shows only if writes are accepted faster than they are written to flash. The
-        // firmware of about half of these drives is fast enough for that.
+        // The size of a buffer can be measured only if the drive accepts writes faster than it writes them to flash.
+        // The firmware of about half of these drives is fast enough to do so.
         let most = if name == "buffer_bytes" { 3 } else { 1 };
         assert!(4 * unknown <= most * drives, "{name}");
     }

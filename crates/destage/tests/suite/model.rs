@@ -1,5 +1,5 @@
-//! Tests that the version of the model changes when results or defaults change, so that stored results of an
-//! older version are not used.
+//! Tests that the version of the model changes when results or defaults change. Stored results of an older version
+//! are then not used.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -45,7 +45,7 @@ fn the_version_grows_when_results_change() {
     );
 }
 
-/// A line for each parameter: its owner, its name and its default.
+/// A line for each parameter, with the owner, the name and the default.
 fn defaults() -> BTreeSet<String> {
     let of = |owner: &str, rows: &[Parameter]| -> Vec<String> {
         let lines = rows.iter();
@@ -64,9 +64,9 @@ fn defaults() -> BTreeSet<String> {
         .collect()
 }
 
-/// The key of a stored result does not contain parameters at their defaults, so a default must not change while
-/// `MODEL` stays the same. `DESTAGE_DEFAULTS=renew` adds new parameters to the file, and writes the whole file
-/// anew if `MODEL` has grown.
+/// The key of a stored result does not contain parameters that have their defaults. If a default changes, `MODEL`
+/// therefore has to grow. `DESTAGE_DEFAULTS=renew` adds new parameters to the file. If `MODEL` has grown, it writes
+/// the whole file again.
 #[test]
 fn the_version_grows_when_a_default_changes() {
     let path = golden("defaults.txt");

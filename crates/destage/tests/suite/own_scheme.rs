@@ -1,4 +1,4 @@
-//! Tests that a scheme from outside the project runs like a built-in one, and needs only the library.
+//! Tests that a user's scheme, written outside the project, runs like a built-in scheme and needs only the library.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -19,7 +19,7 @@ fn a_scheme_of_ones_own_is_chosen_by_its_name() {
     let combinations = Grid::new(base)
         .buffers(["newest", "lru", "newest:touch_order=page"])
         .combinations();
-    // The parameters of an outside scheme are checked like those of any other scheme.
+    // The parameters of a user's scheme are checked like those of a built-in scheme.
     let refusal = combinations.err().unwrap().to_string();
     assert!(refusal.contains("touch_order"), "{refusal}");
 
@@ -46,7 +46,7 @@ fn a_scheme_of_ones_own_is_chosen_by_its_name() {
     );
 }
 
-/// A scheme that breaks its contract at eviction, in one of these ways.
+/// The ways in which a scheme may break its contract at an eviction.
 #[derive(Clone, Copy)]
 enum Broken {
     NamesNothing,
@@ -142,7 +142,7 @@ fn a_metric_that_no_run_has_is_an_error() {
     let results = compare(&input, &combinations.unwrap(), &Effort::default()).unwrap();
     let run = &results.runs[0];
     assert!(run.metric("buffer.write_hits").unwrap().is_some());
-    // These metrics exist for another layer or another scheme, so their absence in this run is no error.
+    // Other layers and schemes have these metrics, so it is not an error that this run lacks them.
     assert_eq!(run.metric("ftl.merges.full").unwrap(), None);
     assert_eq!(run.metric("scheme.threshold").unwrap(), None);
     let error = run.metric("response.p99ms").unwrap_err().to_string();

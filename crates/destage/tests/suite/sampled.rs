@@ -1,5 +1,5 @@
-//! Tests of sampled curves: the values of runs lie inside the intervals, and metrics and schemes that cannot be
-//! sampled are refused.
+//! Tests of sampled curves. The values of full-size runs lie inside the confidence intervals. Metrics and schemes
+//! that cannot be sampled give an error.
 
 #![allow(
     clippy::print_stdout,
@@ -50,8 +50,8 @@ fn refusal(plan: &CurvePlan) -> String {
     }
 }
 
-/// The number of values of direct runs, over all `metrics`, that lie inside the intervals of the sampled curves,
-/// and the number of all values.
+/// Compares the sampled curves of `plan` with full-size runs. Returns the number of values of runs, over all
+/// `metrics`, that lie inside the confidence intervals, and the number of all values.
 fn covered(plan: &CurvePlan, input: &Input, metrics: &[&str]) -> (u32, u32) {
     let curves = sampled(input, plan);
     let grid = Grid::new(plan.settings.clone()).buffers(plan.buffers.clone().unwrap());
@@ -131,8 +131,8 @@ fn write_amplification_and_erases_lie_inside_the_intervals() {
     }
 }
 
-/// With skewed writes, misses hardly depend on which samples contain the hottest page. With writes that seldom
-/// hit, a sample with more pages than its share has correspondingly more misses.
+/// With skewed writes, the number of misses in a sample hardly depends on whether the sample contains the hottest
+/// page. With writes that seldom hit, the number of misses in a sample is proportional to its number of pages.
 #[test]
 fn few_samples_tell_hits_of_skewed_writes_and_of_writes_that_hardly_hit() {
     few_samples_tell(
@@ -149,9 +149,9 @@ fn few_samples_tell_hits_of_skewed_writes_and_of_writes_that_hardly_hit() {
     );
 }
 
-/// Compares ten sizes of page-level LRU, each `step` pages larger than the one before, with one to eight samples
-/// for each of twelve seeds. Estimates may be off by less than `error` of all `writes`, and nine of ten intervals
-/// have to contain the exact value.
+/// Compares estimates with exact values for page-level LRU at ten sizes, each `step` pages larger than the size
+/// before. One to eight samples are tried, each with twelve seeds. The error of every estimate has to be below the
+/// fraction `error` of all `writes`. Nine of ten confidence intervals have to contain the exact value.
 fn few_samples_tell(workload: &str, writes: f64, step: u64, error: f64) {
     let input = Input::workload(workload, &[]).unwrap();
     let sizes: Vec<String> = (1..=10)
@@ -203,8 +203,8 @@ fn few_samples_tell(workload: &str, writes: f64, step: u64, error: f64) {
     }
 }
 
-/// Distances in virtual time are those of the whole input: pages of one block that are written in succession are
-/// as close to each other in a sample as in the input, and blocks are as far apart.
+/// Samples use the virtual time of the whole input. The distance between two writes, in page writes, is therefore the
+/// same in a sample as in the input.
 #[test]
 fn schemes_on_samples_live_in_the_virtual_time_of_the_input() {
     let input = workload();
@@ -230,8 +230,8 @@ fn schemes_on_samples_live_in_the_virtual_time_of_the_input() {
     }
 }
 
-/// A buffer that holds all written pages evicts nothing. About half of the samples have a few more pages than
-/// their share, and must not evict because of that.
+/// A buffer that holds all written pages evicts nothing. About half of the samples have slightly more pages than the
+/// average sample. Their smaller buffers must not evict because of these additional pages.
 #[test]
 fn what_holds_everything_lies_inside_the_intervals() {
     let input = workload();
@@ -264,7 +264,7 @@ fn what_holds_everything_lies_inside_the_intervals() {
     assert!(zero >= 6, "{zero} of 12");
 }
 
-/// One sample of all blocks is the whole input, so it gives exact values and no intervals.
+/// A single sample that has all blocks is the whole input. It gives exact values and no confidence intervals.
 #[test]
 fn a_sample_of_everything_is_exact() {
     let buffers = ["lru", "fab", "bplru", "nocache"];
@@ -412,7 +412,7 @@ fn what_cannot_be_sampled_is_refused() {
     assert!(check_metric("waf.bytes").is_ok());
 }
 
-/// Records that give no request to the samples are still counted as requests of the host.
+/// A reader that skips records without sampled pages still counts these records as requests of the host.
 #[test]
 fn a_file_that_is_sifted_gives_what_its_requests_give() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -453,7 +453,7 @@ fn a_file_that_is_sifted_gives_what_its_requests_give() {
     });
     assert_eq!(one, other);
     assert_eq!(one[0]["host"]["host.requests"], 50_000);
-    // An error far behind the part that was sifted last is still found.
+    // A bad record at the end of the file is still found.
     file.write_all(&[0; 24]).unwrap();
     file.flush().unwrap();
     let error = match curve(&from_file, &plan, &Effort::default()) {

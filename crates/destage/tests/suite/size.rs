@@ -1,4 +1,4 @@
-//! Tests of devices whose size follows from their input, and of the results that they give.
+//! Tests of devices whose size is chosen from the input, and of their results.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -10,7 +10,7 @@ use destage::{
     Combination, Effort, Grid, Input, Progress, Record, Settings, Silent, Stage, compare, run,
 };
 
-/// Writes of one page each; the last written page is the last of `pages`.
+/// Writes of one page each. The highest written page is the last of `pages` pages.
 fn writes(pages: u64) -> Input {
     let request = |line: u32| Request {
         arrival: u64::from(line) * 10_000_000,
@@ -26,7 +26,7 @@ fn writes(pages: u64) -> Input {
     Input::requests("writes", requests)
 }
 
-/// The settings of a device with two dies of two planes and blocks of 8 pages, and of `pairs`.
+/// The settings of a device with two dies of two planes and with blocks of 8 pages, and then `pairs`.
 fn settings(pairs: &[&str]) -> Settings {
     let mut settings = Settings::new();
     let shape = [
@@ -79,8 +79,8 @@ fn a_trace_is_not_folded_by_a_device_that_holds_it() {
 
 #[test]
 fn combinations_on_one_input_have_one_size() {
-    // Layers set different amounts of flash aside, so alone they get different numbers of blocks. In a
-    // comparison, all runs on one input get the largest of these numbers.
+    // Layers set different amounts of flash aside. In a single run, each layer therefore gets a different number of
+    // blocks. In a comparison, all runs on one input get the largest of these numbers.
     let grid = Grid::new(settings(&[]))
         .buffers(["lru", "fifo", "belady"])
         .ftls(["page", "block", "fast"]);
@@ -133,7 +133,8 @@ fn a_prepared_device_has_the_size_of_its_input() {
     }
 }
 
-/// The number of requests read in each first pass. A report with a lower number than before begins a new pass.
+/// The number of requests read in each first pass. A report whose number does not exceed the last one begins a new
+/// pass.
 #[derive(Default)]
 struct Passes(Mutex<Vec<u64>>);
 
@@ -168,7 +169,7 @@ fn all_runs_of_an_input_share_one_first_pass() {
     )
     .unwrap();
     assert_eq!(*passes.0.lock().unwrap(), [3000, 3000]);
-    // If the device has a size, the input is not read in advance.
+    // If the size of the device is configured, the input is not read in advance.
     let passes = Passes::default();
     let combination = Combination::new(&settings(&["device.capacity_bytes=64MiB"])).unwrap();
     let mut observer = destage::sim::observer::Silent;
@@ -183,8 +184,8 @@ fn each_layer_offers_the_capacity_that_was_asked_for() {
     let combinations = grid.combinations().unwrap();
     let results = compare(&[writes(1000)], &combinations, &Effort::default()).unwrap();
     assert_eq!(results.failed().count(), 0);
-    // 64 MiB are 16384 pages, and a row of one block in each plane holds 32, so without a layer 512 blocks of
-    // each plane are enough. Layers need more, for the flash that they set aside.
+    // 64 MiB are 16384 pages. One block in each of the four planes holds 32 pages in total. Without a layer, 512
+    // blocks in each plane are therefore enough. Layers need more blocks, because they set flash aside.
     let found: Vec<_> = results.runs.iter().map(blocks).collect();
     assert_eq!(found[3], 512);
     assert!(
@@ -205,8 +206,8 @@ fn each_layer_offers_the_capacity_that_was_asked_for() {
 
 #[test]
 fn an_input_that_can_be_read_once_gets_a_device_that_starts_at_once() {
-    // The tests of the command line cover pipes. This one shows that no first pass is needed, and how many blocks
-    // the device then has.
+    // The tests of the command line cover pipes. This test shows that no first pass is needed, and how many blocks
+    // the device has without it.
     let combination = Combination::new(&settings(&[])).unwrap();
     let config = &combination.config;
     assert!(config.fits_input() && !config.needs_prepass());

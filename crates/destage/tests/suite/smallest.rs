@@ -1,4 +1,4 @@
-//! Tests that the search for the smallest buffer finds the answer that a grid of all schemes and sizes gives.
+//! Tests that the search for the smallest buffer finds the same answer as a grid of all schemes and sizes.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -35,7 +35,8 @@ fn answers_on(settings: Settings, goals: &[&str]) -> Answers {
     size(&workload(), &plan, &Effort::default()).unwrap()
 }
 
-/// For each scheme, the smallest size at which a run of the grid reaches all goals, in the order of answers.
+/// For each scheme, the smallest size at which a run of the grid reaches all goals. The order is that of
+/// `Answers::answers`.
 fn of_grid(answers: &Answers) -> Vec<(String, u64)> {
     of_grid_on(settings(), answers)
 }
@@ -90,8 +91,8 @@ fn the_two_best_are_those_of_the_grid() {
     }
 }
 
-/// The number of pages that garbage collection moves depends on the scheme, and a run of the buffer alone cannot
-/// forecast it.
+/// The number of pages that garbage collection moves depends on the scheme. A run of the buffer alone cannot forecast
+/// this number.
 #[test]
 fn the_two_best_are_those_of_the_grid_where_flash_collects_garbage() {
     for (ftl, blocks, limits) in [("page", 32, [1.4, 1.0, 0.6]), ("fast", 64, [2.5, 1.5, 0.5])] {
@@ -115,7 +116,8 @@ fn the_two_best_are_those_of_the_grid_where_flash_collects_garbage() {
     }
 }
 
-/// A scheme without a buffer counts as smaller than the smallest buffer, even where a buffer does better.
+/// The scheme `nocache`, which has no buffer, counts as smaller than the smallest buffer, even if a buffer gives
+/// better results.
 #[test]
 fn nothing_is_smaller_than_no_buffer() {
     for goal in ["waf.host<5", "response.write.mean_ms<1e6"] {
@@ -145,10 +147,10 @@ fn of_times_the_next_is_that_of_the_grid() {
             .collect();
         let of_grid = of_grid(&answers);
         assert_eq!(found.first(), of_grid.first(), "{limit}");
-        // Here it is known whether another scheme needs less.
+        // For these goals, the search finds out which scheme is second best.
         assert_eq!(answers.nearest, None, "{limit}");
         assert_eq!(found.get(1), of_grid.get(1), "{limit}");
-        // If it is not known, no scheme may be called the next one.
+        // If the second best scheme is not known, the sentences must not name one.
         answers.nearest = Some("fab".to_owned());
         let words = answers.conclusions().join("\n");
         assert!(!words.contains("Next comes"), "{words}");
@@ -163,11 +165,12 @@ fn a_goal_that_nothing_reaches_has_no_answer() {
     let answers = answers(&["waf.host<0"]);
     assert!(answers.answers.is_empty() && answers.hold_up.is_none());
     assert_eq!(answers.missed.len(), SCHEMES.len());
-    // Schemes that miss are reported at the largest size: a metric that is absent there is absent everywhere.
+    // A scheme that misses the goals is reported at the largest size. A metric that is absent at this size is absent
+    // at every size.
     let largest = answers.sizes.last().copied();
     let of_lru = answers.missed.iter().find(|record| record.buffer == "lru");
     assert_eq!(of_lru.unwrap().capacity(), largest);
-    // Only two of them are confirmed by full runs.
+    // Full runs confirm only two of the schemes.
     assert_eq!((answers.runs, answers.manifest.inputs.len()), (2, 1));
     let words = answers.conclusions().join("\n");
     assert!(words.contains("2 full runs"), "{words}");
@@ -246,8 +249,8 @@ fn the_json_says_what_was_found_and_what_it_takes() {
     assert_eq!(best["confirmed"], true);
     assert!(best["metrics"]["waf.host"].as_f64().unwrap() < 0.5);
     let bytes = best["bytes"].as_u64().unwrap();
-    // Two dies with separate channels program half of the pages each, at the same time. A page takes 200 us and
-    // its transfer.
+    // Two dies with separate channels program half of the pages each, in parallel. Each page needs 200 us for its
+    // program, and the time of its transfer.
     let page_ms = 0.2 + 4096.0 * 25.0 / 1e6;
     let dump_ms = (bytes / 4096).div_ceil(2) as f64 * page_ms;
     let said = json["hold_up"]["dump_ms"].as_f64().unwrap();
@@ -269,7 +272,7 @@ fn request(arrival: u64, sector: u64, operation: Operation) -> Request {
     }
 }
 
-/// Writes of one page each, with one millisecond between them.
+/// Writes of one page each, whose arrivals are one millisecond apart.
 fn writes(pages: impl IntoIterator<Item = u64>) -> Input {
     let all = pages.into_iter().enumerate();
     let write = |(at, page)| request(at as u64 * 10_000_000, 8 * page, Operation::Write);
@@ -291,9 +294,9 @@ fn plan(pairs: &[&str], buffers: &[&str], sizes: &[&str], goals: &[&str]) -> Siz
     }
 }
 
-/// Pages wait in the buffer for the rest of their program units, so a run of the buffer alone does not forecast
-/// the counts of a full run. The device is much larger than the written data, so there is no other reason to
-/// simulate the flash.
+/// Pages wait in the buffer for the rest of their program units, so a run of the buffer alone does not forecast the
+/// counts of a full run. The device is much larger than the written data, so no garbage collection requires a
+/// simulation of the flash.
 #[test]
 fn where_pages_wait_for_their_program_units_the_smallest_size_is_that_of_all_runs() {
     let units = [
@@ -352,8 +355,8 @@ fn a_scheme_whose_run_fails_is_said_to_have_failed() {
     assert!(error.contains("flash.suspend"), "{error}");
 }
 
-/// With blocks of two pages, `fab` evicts the fullest block. For these writes a buffer of two pages has a hit,
-/// one of three pages has none, and one of four pages holds all pages (docs/CURVES.md).
+/// With blocks of two pages, `fab` evicts the fullest block. With these writes, a buffer of two pages has a hit, a
+/// buffer of three pages has no hit, and a buffer of four pages holds all pages (docs/CURVES.md).
 #[test]
 fn a_smaller_size_that_reaches_the_goal_is_found_behind_larger_ones_that_miss() {
     let pairs = [
@@ -369,8 +372,8 @@ fn a_smaller_size_that_reaches_the_goal_is_found_behind_larger_ones_that_miss() 
     assert!(answers.untried.is_empty());
 }
 
-/// A metric that only full runs measure is not measured at every size, and the answer names the sizes that were
-/// not tried.
+/// Only full runs measure this metric, so the search does not measure it at every size. The answer names the sizes
+/// that were not tried.
 #[test]
 fn smaller_sizes_that_were_not_tried_are_named() {
     let pairs = ["flash.dies=2", "host.replay=closed", "host.queue_depth=4"];
@@ -412,8 +415,8 @@ fn smaller_sizes_that_were_not_tried_are_named() {
     assert!(words.contains(&said), "{words}");
 }
 
-/// Writes that fill the buffer, and a flush: the time of the flush in a run has to agree with the time that the
-/// answer states.
+/// A run fills the buffer with writes, and then flushes it. The time of this flush has to agree with the time that
+/// the answer states.
 #[test]
 fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
     let common = ["buffer.capacity_bytes=8MiB", "host.queue_depth=4096"];
@@ -470,8 +473,8 @@ fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
             .metric("response.max_ms")
             .unwrap()
             .unwrap();
-        // A flush passes pages to the units one by one, alternating between several dies, so the units fill later
-        // than the estimate assumes.
+        // A flush passes pages to the program units one by one, and alternates between dies. The program units
+        // therefore fill later than the estimate assumes.
         let most = if pairs.contains(&"flash.program_unit=8") {
             1.2 * said
         } else if pairs.contains(&"ftl.allocation_pool=plane") {
@@ -490,7 +493,8 @@ fn a_flush_of_a_full_buffer_takes_as_long_as_is_said() {
     }
 }
 
-/// A bound, which no device can implement, reaches the goals with a smaller buffer, and is not an answer.
+/// A bound is a scheme that no device can implement. It reaches the goals with a smaller buffer, but is not an
+/// answer.
 #[test]
 fn bounds_are_shown_and_never_chosen() {
     let plan = plan(

@@ -1,4 +1,4 @@
-//! Tests of the statistics of an input against values counted by hand, under the reading of a run.
+//! Tests that the statistics of an input, read as by a run, equal values that were counted by hand.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -23,8 +23,8 @@ fn request(arrival: u64, operation: Operation, sector: u64, sectors: u32) -> Req
     }
 }
 
-/// A write of half a page across a page boundary, a read, the same write again, and a write of one page
-/// elsewhere.
+/// A write of half a page across a page boundary, a read, the first write again, and a write of one page at another
+/// address.
 fn requests() -> Vec<Request> {
     vec![
         request(0, Operation::Write, 6, 4),

@@ -1,4 +1,4 @@
-//! One write over the whole used capacity: in order, or at random.
+//! Writing as many blocks as the used capacity has, in order or at random.
 
 use destage_base::Random;
 use destage_base::time::TICKS_PER_SECOND;
@@ -11,13 +11,13 @@ use crate::error::Error;
 
 /// Outstanding commands while a drive is filled.
 const DEPTH: u32 = 512;
-/// The number of parts of such a write that are measured separately.
+/// The write is divided into this many parts, which are measured separately.
 const PARTS: u64 = 20;
 
 /// One part of a write over the used capacity.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Part {
-    /// The amount written up to the end of the part, as a share of the used capacity.
+    /// The amount written from the beginning to the end of this part, as a fraction of the used capacity.
     pub drive_writes: f64,
     pub mib_per_s: f64,
     /// Bytes programmed divided by bytes written; `None` if the drive has no counter of programmed bytes.
@@ -31,8 +31,8 @@ pub(super) struct Written {
     pub parts: Vec<Part>,
 }
 
-/// Writes as many blocks as the used capacity has, in commands of one block: without a seed in order, with a seed
-/// at random places. A flush follows.
+/// Writes as many blocks as the used capacity has, in commands of one block. Without a seed the blocks are written in
+/// order; with a seed, at random addresses. A flush follows.
 pub(super) fn write(bench: &mut Bench<'_>, seed: Option<u64>) -> Result<Written, Error> {
     let blocks = bench.used / BLOCK;
     let mut random = Random::new(seed.unwrap_or(0));

@@ -1,4 +1,4 @@
-//! The results of a measurement so far, kept in a file, so that an interrupted measurement continues where it
+//! The results so far of a measurement, in a file. With this file, an interrupted measurement continues where it
 //! stopped.
 
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::json;
 /// The name of the file in the folder of the measurement.
 pub(super) const FILE: &str = "state.json";
 
-/// How the drive was written last.
+/// What the measurement has written to the drive so far.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Contents {
@@ -28,7 +28,8 @@ pub(super) enum Contents {
     AtRandom(u64),
 }
 
-/// The drive and the options of a measurement. A measurement continues only with equal ones.
+/// The drive and the options of a measurement. An interrupted measurement continues only with the same drive and
+/// options.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct Of {
     pub drive: String,
@@ -54,7 +55,8 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// Opens the results of the measurement `of` in `folder`; they are empty if there is no file yet.
+    /// Opens the results of the measurement `of` in `folder`. If the folder has no file of results yet, the results
+    /// are empty.
     pub fn open(folder: &Path, of: Of) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let wrong = |what: String| Error::Input(format!("{}: {what}", path.display()));
@@ -106,8 +108,8 @@ impl Kept {
         Ok(Some(found))
     }
 
-    /// Writes the file with the result `found` of a step, if there is one, and the `contents` of the drive after
-    /// the step.
+    /// Adds the result `found` of a step, if there is one, and the `contents` of the drive after the step. Then it
+    /// writes the file.
     pub fn keep(
         &mut self,
         found: Option<(&str, &impl Serialize)>,

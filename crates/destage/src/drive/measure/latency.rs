@@ -5,16 +5,17 @@ use serde::{Deserialize, Serialize};
 use super::load::{Arrivals, BLOCK_BYTES, Load, Steady};
 use crate::drive::check::{LATENCY_DEPTH, STREAM_PER_S, WRITE_SHARE};
 
-/// The loads, as shares of the saturated write rate. The last load is beyond saturation.
+/// The loads, as fractions of the saturated write rate. The last load is beyond saturation.
 const SHARES: [f64; 10] = [0.1, 0.25, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1.1];
-/// The share of writes while the saturated rate is searched, which is about that of the load beyond saturation.
+/// The fraction of writes while the saturated rate is measured. The load beyond saturation has about the same
+/// fraction of writes.
 const PROBED_WRITES: f64 = 0.9;
 
 /// One load with its results.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct OfLoad {
-    /// Writes offered per second. The 1 % of reads among the requests of the other streams also counts as writes
-    /// here.
+    /// Writes offered per second. The reads among the requests of the streams whose rate depends on the load, 1 % of
+    /// these requests, are included.
     pub offered: f64,
     pub steady: Steady,
 }
@@ -36,13 +37,13 @@ fn short(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-/// Reads per second, and equally many writes per second, of the stream whose rate does not depend on the load.
+/// The rate of the stream that is the same at every load: so many reads per second, and as many writes per second.
 /// `saturated` is the saturated write rate of the drive, per second.
 pub(super) fn stream_per_s(saturated: f64) -> f64 {
     STREAM_PER_S.min((saturated * SHARES[0]).floor().max(1.0))
 }
 
-/// For each of the loads up to saturation and beyond it: the writes offered per second, and the load.
+/// The writes offered per second, and the load, for each load up to saturation and the one beyond saturation.
 pub(super) fn loads(saturated: f64) -> Vec<(f64, Load)> {
     let stream = stream_per_s(saturated);
     let of_share = |share: f64| {

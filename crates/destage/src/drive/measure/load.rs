@@ -12,33 +12,34 @@ use crate::progress::{Progress, Stage};
 
 /// The number of commands between two reports of progress.
 const REPORT: u64 = 1024;
-/// The measured window ends after this multiple of its planned duration, however slow the drive has become.
+/// The measured window ends after this multiple of its planned duration, even if the drive has become so slow that
+/// commands are left.
 const PATIENCE: f64 = 3.0;
 
 /// How the commands of a load arrive.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrivals {
-    /// `per_s` requests arrive per second, with exponentially distributed gaps. A request that finds `depth`
-    /// commands outstanding waits; its response time counts from when it is submitted to the drive.
+    /// `per_s` requests arrive per second, with exponentially distributed gaps. A request waits while `depth`
+    /// commands are outstanding. Its response time counts from its submission to the drive.
     Open { per_s: f64, depth: u32 },
     /// `depth` commands are always outstanding.
     Closed { depth: u32 },
 }
 
-/// A load: the arrivals, kinds and places of its requests.
+/// A load: the arrivals, the kinds and the addresses of its requests.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Load {
     pub arrivals: Arrivals,
-    /// The share of writes among the commands.
+    /// The fraction of writes among the commands.
     pub writes: f64,
     /// Bytes of each command.
     pub bytes: u32,
-    /// Whether commands follow each other in address, beginning with the first byte of the drive.
+    /// Whether the commands have ascending addresses, beginning with the first byte of the drive.
     pub sequential: bool,
 }
 
-/// The length of the measured window; the warm-up before it is half as long. Both end at the first of these
-/// limits.
+/// The length of the measured window, in requests and in seconds; whichever limit is reached first ends the window.
+/// The warm-up before the window has half of each limit.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Length {
     pub requests: u64,
@@ -55,7 +56,8 @@ pub(super) struct Steady {
 }
 
 impl Steady {
-    /// The median, over the three repetitions, of `percentile` of reads or of writes, in microseconds.
+    /// The `percentile` of the response times of reads or of writes, in microseconds: the median of three
+    /// repetitions.
     pub fn us(&self, action: Action, percentile: &str) -> Option<f64> {
         self.spread(action, percentile).map(|spread| spread.median)
     }
@@ -77,14 +79,14 @@ struct Flight {
     part: Option<usize>,
 }
 
-/// The part of a load that is measured.
+/// The measured time of a load, after the warm-up.
 struct Window {
     begin: Ticks,
     requests: u64,
     sent: u64,
 }
 
-/// A drive with its used capacity and its outstanding commands.
+/// A drive, its used capacity and its outstanding commands.
 pub(super) struct Bench<'a> {
     pub target: &'a mut dyn Target,
     /// Bytes that are used, beginning with the first byte of the drive.
@@ -186,9 +188,9 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Keeps `depth` commands of `action` outstanding, each at the offset that `place` returns, until `place`
-    /// returns `None`. Then it waits until all commands have completed. `ended` is called for each command, in
-    /// the order of completion, with its submission time and its completion time.
+    /// Keeps `depth` commands of `action` outstanding, each at an offset that `place` returns. When `place` returns
+    /// `None`, the function waits until all commands have completed. It calls `ended` for each command, in the order
+    /// of completion, with the submission time and the completion time.
     pub fn queue(
         &mut self,
         action: Action,
@@ -213,8 +215,8 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Runs `load` until its window of `length` has ended. `seed` determines the offsets, the kinds and the
-    /// arrivals.
+    /// Runs `load` until the measured window of `length` has ended. `seed` determines the offsets, the kinds and the
+    /// arrival times of the commands.
     pub fn steady(&mut self, load: Load, length: Length, seed: u64) -> Result<Steady, Error> {
         let mut random = Random::new(seed);
         let places = (self.used / u64::from(load.bytes)).max(1);
@@ -234,8 +236,8 @@ impl<'a> Bench<'a> {
                         let in_time = sent as f64 / since.max(1.0) * ticks(length.seconds);
                         let (Arrivals::Open { depth, .. } | Arrivals::Closed { depth }) =
                             load.arrivals;
-                        // Commands that are outstanding when the window begins take part in it, so the window has
-                        // at least twice the queue depth of commands.
+                        // Commands that are outstanding when the window begins count in its rates. The window
+                        // therefore issues at least twice as many commands as the queue depth.
                         let least = (2 * u64::from(depth)).min(length.requests);
                         window = Some(Window {
                             begin: now,
@@ -294,7 +296,7 @@ impl<'a> Bench<'a> {
                 ended.take(flight, begin);
             }
         }
-        // Commands that complete after the end of the window do not count in the rates.
+        // Commands that complete after the end of the window do not count in its rates.
         let seconds = (end - begin) as f64 / TICKS_PER_SECOND as f64;
         let per_s = count.map(|count| match seconds > 0.0 {
             true => count as f64 / seconds,

@@ -1,8 +1,8 @@
-//! Measurement of a drive: the experiments whose results are files of measurements.
+//! Measurement of a drive by experiments, whose results are files of measurements.
 //!
-//! A [`Target`] is the drive that is measured: a real one, or a simulated one ([`Modelled`]). [`measure`] does
-//! the experiments of a [`MeasurePlan`] on the drive step by step, and writes tables to a folder. The folder also
-//! keeps the result of each step, so that an interrupted measurement continues where it stopped.
+//! A [`Target`] is the drive that is measured: a real drive, or a simulated drive ([`Modelled`]). [`measure`] does
+//! the experiments of a [`MeasurePlan`] on the drive step by step, and writes tables to a folder. The result of each
+//! step is also stored in the folder, so that an interrupted measurement continues where it stopped.
 
 mod fill;
 mod kept;
@@ -39,9 +39,9 @@ use crate::progress::Progress;
 pub enum What {
     /// Six saturated rates: `rates.csv`.
     Rates,
-    /// Response times of reads and writes over the load: `latency.csv`.
+    /// Response times of reads and writes as a function of the load: `latency.csv`.
     Latency,
-    /// Commands per second and response times over the queue depth: `queue-depth.csv`.
+    /// Commands per second and response times as a function of the queue depth: `queue-depth.csv`.
     Depth,
     /// Write amplification and the write rate while the drive is filled: `waf.csv`.
     Waf,
@@ -70,7 +70,7 @@ const ALONE: &str = "commands one by one";
 const BUFFER: &str = "write buffer";
 const UNIT: &str = "program unit";
 
-/// A saturated rate: its name, the share of writes, the bytes of a command, and whether commands are sequential.
+/// A saturated rate: its name, the fraction of writes, the bytes of a command, and whether commands are sequential.
 type Rate = (&'static str, f64, u64, bool);
 
 const RATES: [Rate; 6] = [
@@ -89,13 +89,14 @@ pub struct MeasurePlan {
     pub name: Option<String>,
     /// The experiments to do.
     pub what: Vec<What>,
-    /// The used bytes of the drive, beginning with the first one; `None` for all bytes.
+    /// How many bytes of the drive are used, from the first byte on; `None` uses all bytes.
     pub used_bytes: Option<u64>,
     /// How often the used capacity is overwritten at random before the experiments in steady state.
     pub passes: u64,
-    /// The largest number of measured commands of a load; at most half as many warm-up commands precede them.
+    /// The largest number of measured commands of a load. At most half as many warm-up commands precede the measured
+    /// ones.
     pub requests: u64,
-    /// The longest measurement of a load, in seconds; the warm-up before it is at most half as long.
+    /// The planned limit on the measured time of a load, in seconds. The warm-up before it has half of this limit.
     pub seconds: f64,
     /// The seed of the offsets, the kinds and the arrival times of commands.
     pub seed: u64,
@@ -168,8 +169,8 @@ impl MeasurePlan {
         loads
     }
 
-    /// The largest number of measured commands of `load`. All loads move about as many bytes as `requests`
-    /// commands of one block, but each has enough commands for a mean.
+    /// The largest number of measured commands of `load`. All loads transfer about as many bytes as `requests`
+    /// commands of one block. Loads of large commands have at least 2000 commands, or `requests` if that is less.
     fn requests_of(&self, load: &Load) -> u64 {
         let requests = (self.requests * BLOCK / u64::from(load.bytes)).max(LEAST);
         requests.min(self.requests)
@@ -219,7 +220,7 @@ pub struct Cost {
     pub fills: u64,
     /// The number of loads.
     pub loads: u32,
-    /// Bytes that the loads write in addition.
+    /// Bytes that the loads write, in addition to the fills.
     pub load_bytes: u64,
     /// Seconds that the loads run.
     pub load_seconds: f64,
@@ -289,13 +290,13 @@ struct Work<'a> {
     left_out: Vec<String>,
 }
 
-/// Does the experiments of `plan` on `target`, and writes tables to `folder`. The contents of the drive are lost.
-/// Results of the same measurement that are already in `folder` are used. `tell` is called with the name of each
-/// step before it begins.
+/// Does the experiments of `plan` on `target`, and writes tables to `folder`. The contents of the drive are lost. If
+/// `folder` already has results of the same measurement, the steps of these results are not repeated. `tell` is
+/// called with the name of each step before the step begins.
 ///
 /// # Errors
-/// If the plan does not fit the drive, the drive fails, `folder` holds another measurement or cannot be written,
-/// or `progress` asked to stop. The results of completed steps are kept.
+/// If the plan does not fit the drive, the drive fails, `folder` holds another measurement or cannot be written, or
+/// `progress` asked to stop. The results of completed steps remain in `folder`.
 pub fn measure(
     target: &mut dyn Target,
     plan: &MeasurePlan,
@@ -334,7 +335,7 @@ impl Work<'_> {
             files.push(file);
             kept::put(&folder.join(file), &text)
         };
-        // Experiments that need a sequentially written drive come first: random writes destroy that state.
+        // Experiments that need a sequentially written drive come first, because random writes destroy this state.
         let in_order = match plan.wants(What::Rates) {
             true => self.rates(true)?,
             false => Vec::new(),
@@ -434,8 +435,8 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// The result of the step `name` on a drive with `contents`. A kept result is returned; otherwise the drive
-    /// is preconditioned, and `run` measures.
+    /// The result of the step `name` on a drive with `contents`. If the result is already stored, it is returned.
+    /// Otherwise the drive is preconditioned, and `run` does the step.
     fn step<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,
@@ -453,8 +454,8 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// Preconditions the drive: fills it in order unless this was done, and then overwrites it at random as often
-    /// as `contents` says and has not been done yet.
+    /// Preconditions the drive until it has `contents`. If the drive does not have the contents on which the random
+    /// passes build, it is first filled in order. Then the missing random passes are written.
     fn bring(&mut self, contents: Contents) -> Result<(), Error> {
         let passes = match contents {
             Contents::AtRandom(passes) => passes,
@@ -469,7 +470,8 @@ impl Work<'_> {
                     self.kept.keep(None::<(&str, &Written)>, Contents::Begun)?;
                 }
                 let written = fill::write(&mut self.bench, None)?;
-                // Only the first fill is the fill of a drive that the measurement has not written before.
+                // Only the result of the first fill is stored: before a later fill, the measurement has already
+                // written to the drive.
                 let found = Some(("fill", &written)).filter(|_| before == Contents::AsItCame);
                 self.kept.keep(found, Contents::InOrder)?;
                 0
@@ -517,8 +519,8 @@ impl Work<'_> {
         })
     }
 
-    /// With `in_order`, the rates that are measured on a sequentially written drive; otherwise the rates that are
-    /// measured in steady state. Rates are in commands per second, or in bytes per second for large commands.
+    /// If `in_order` is true, the rates that are measured on a sequentially written drive. Otherwise the rates that
+    /// are measured in steady state. Rates are in commands per second, or in bytes per second for large commands.
     fn rates(&mut self, in_order: bool) -> Result<Vec<(&'static str, f64)>, Error> {
         let is_at_random = |of: &Rate| of.1 > 0.0 && !of.3;
         let contents = match in_order {

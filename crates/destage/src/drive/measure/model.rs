@@ -14,7 +14,7 @@ use super::target::{Action, Command, Done, Target};
 use crate::error::Error;
 
 const SECTOR: u64 = 512;
-/// The number of commands that the device accepts at a time; a measurement has fewer outstanding.
+/// The number of outstanding commands that the device accepts. A measurement has fewer outstanding commands.
 const SLOTS: &str = "4096";
 
 /// The scaled-down drive of a profile in virtual time. Equal commands have equal times on every machine.
@@ -30,7 +30,7 @@ pub struct Modelled {
     data: Vec<u8>,
 }
 
-/// A backing that keeps no data: reads return zeros.
+/// A backing that stores no data: reads return zeros.
 struct Forgotten;
 
 impl Backing for Forgotten {
@@ -177,8 +177,8 @@ impl Target for Modelled {
     }
 }
 
-/// The number of bytes that the flash has programmed, computed from the metrics of a run; `None` if they have no
-/// `host.bytes_written`.
+/// The number of bytes that the flash has programmed, computed from the metrics of a run; `None` if
+/// `host.bytes_written` is not among these metrics.
 #[must_use]
 pub fn programmed_of(metric: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     Some(metric("waf.bytes").unwrap_or(0.0) * metric("host.bytes_written")?)

@@ -1,7 +1,7 @@
 //! Experiments whose results are numbers that identify the drive.
 //!
-//! The methods are those of Queenie (single reads and writes, SYSTOR 2022) and SSDcheck (MICRO 2018), as far as
-//! they identify a property. If a number cannot be identified on a drive, the result says so.
+//! The methods are from Queenie (single reads and writes, SYSTOR 2022) and SSDcheck (MICRO 2018). If a number cannot
+//! be identified on a drive, the result gives the reason.
 
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_US};
 use destage_base::{Random, Ticks};
@@ -18,15 +18,16 @@ use crate::error::Error;
 const READS: usize = 3_000;
 /// The number of writes, and of reads of the blocks just written, with one command outstanding.
 const WRITES: u64 = 400;
-/// A drive that gets no command for this long is assumed to be idle.
+/// A drive is assumed to be idle if it has received no command for this long.
 const REST: Ticks = 20 * TICKS_PER_MS;
-/// The sizes of a write, in blocks, that separate the time of a command from the time of a block.
+/// Two sizes of a write, in blocks. The difference of their times separates the time of a block from the time of a
+/// command.
 const SIZES: [u64; 2] = [1, 8];
-/// Two times count as different if one is less than this share of the other.
+/// Two times count as different if one is less than this fraction of the other.
 const APART: f64 = 0.8;
-/// The times of two page types differ by at least this share.
+/// The times of two page types differ by at least this fraction.
 const TYPES_APART: f64 = 0.08;
-/// Each page type has at least this share of the reads.
+/// Each page type has at least this fraction of the reads.
 const TYPE_SHARE: f64 = 0.04;
 /// The largest number of sequential writes whose rate is measured.
 const IN_ORDER: u64 = 20_000;
@@ -34,17 +35,17 @@ const IN_ORDER: u64 = 20_000;
 pub(super) const IN_ORDER_RATE: &str = "writes_in_order_per_s";
 /// Outstanding writes while the write buffer is filled.
 const FILLING_DEPTH: u32 = 256;
-/// The number of first writes whose rate is that of a drive with room in its buffer.
+/// The rate of this many first writes counts as the rate of a drive with room in its buffer.
 const FIRST: usize = 16;
-/// The number of writes of the shortest filling.
+/// The number of writes in the first attempt to fill the buffer.
 const LEAST_FILLING: u64 = 1024;
 /// The number of times that the write buffer is filled.
 const FILLINGS: usize = 5;
-/// The size of the buffer shows only if writes are accepted faster than they are programmed, by at least this
-/// factor.
+/// The size of the buffer can be measured only if the drive accepts writes faster than it programs them, by at least
+/// this factor.
 const FASTER: f64 = 1.5;
-/// Values to try for the largest gap between two completions of the same group of writes. The value that gives
-/// the largest share of groups of equal size is used.
+/// Values to try for the largest gap between two completions in one group of writes. The value with which the largest
+/// fraction of groups has the same size is used.
 const TOGETHER: [Ticks; 4] = [
     200 * TICKS_PER_NS,
     TICKS_PER_US,
@@ -53,9 +54,9 @@ const TOGETHER: [Ticks; 4] = [
 ];
 /// The number of writes whose completions are grouped.
 pub(super) const UNIT_WRITES: u64 = 12_000;
-/// Writes count as completing in groups of a program unit if at least this share of the groups has the same size.
+/// Writes count as completing in groups of a program unit if at least this fraction of the groups has the same size.
 const UNIT_SHARE: f64 = 0.5;
-/// A cache of fast blocks counts as full when the rate of the first fill falls below this share of its median so
+/// A cache of fast blocks counts as full when the rate of the first fill falls below this fraction of its median so
 /// far.
 const CLIFF: f64 = 0.7;
 
@@ -123,7 +124,7 @@ fn middle(times: &mut [Ticks]) -> (f64, f64, f64) {
 }
 
 /// Splits `times`, which are in ascending order, at gaps of more than [`TYPES_APART`]. Returns the median in
-/// microseconds and the share of each group that has at least [`TYPE_SHARE`] of the times.
+/// microseconds, and the fraction of all times, of each group that has at least [`TYPE_SHARE`] of the times.
 fn types(times: &[Ticks]) -> Vec<(f64, f64)> {
     let mut groups = Vec::new();
     let mut begin = 0;
@@ -142,7 +143,8 @@ fn types(times: &[Ticks]) -> Vec<(f64, f64)> {
     groups
 }
 
-/// Measures single commands on an idle drive: the times of a command, of a flash page, and of the host's side.
+/// Measures single commands on an idle drive: the time of a command, the time of each block of it, and the time of a
+/// flash page.
 pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
     let blocks = bench.used / BLOCK;
@@ -263,9 +265,9 @@ fn in_order(bench: &mut Bench<'_>) -> Result<Identified, Error> {
     ))
 }
 
-/// Measures the effect of a flush, and the number of bytes that the drive accepts before writes wait for flash.
-/// `in_order` is the rate, in blocks per second, at which blocks are written to flash if garbage collection moves
-/// no pages.
+/// Measures the time of a flush, and the number of bytes that the drive accepts before writes have to wait for flash.
+/// `in_order` is the rate, in blocks per second, at which blocks are written to flash if garbage collection moves no
+/// pages.
 pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
     let mut found = Findings::default();
@@ -308,8 +310,8 @@ pub(super) fn buffer(bench: &mut Bench<'_>, seed: u64, in_order: f64) -> Result<
             filling(bench, &mut random, half)?;
             bench.rest(REST)?;
             let flush = us(bench.alone(Action::Flush, 0, 0)?);
-            // The contents stayed in the buffer during the pause if the flush takes at least half of the time
-            // that writing them to flash takes.
+            // If the flush lasts at least half as long as writing `half` blocks to flash, the blocks stayed in the
+            // buffer during the pause.
             let stays = flush > idle.0 + half as f64 / in_order * 1e6 / 2.0;
             let is_emptied = full.0 > idle.0 / APART + 1.0;
             found.and(size_of(&knees, is_emptied, stays));
@@ -341,9 +343,9 @@ fn filling(bench: &mut Bench<'_>, random: &mut Random, mut left: u64) -> Result<
     Ok(ends)
 }
 
-/// The number of blocks that the drive accepted at full speed, and the share of them that it wrote to flash
-/// meanwhile. `ends` are the completion times of writes after a pause. `None` if the drive accepts writes hardly
-/// faster than `in_order` blocks per second, or never becomes slower.
+/// The number of blocks that the drive accepted at full speed, and the fraction of these blocks that it wrote to
+/// flash meanwhile. `ends` are the completion times of writes after a pause. `None` if the drive accepts writes
+/// hardly faster than `in_order` blocks per second, or does not become slower in the first half of the writes.
 fn knee(ends: &[Ticks], in_order: f64) -> Option<(f64, f64)> {
     let fast = FIRST as f64 / us(ends[FIRST - 1].max(1)) * 1e6;
     if fast < FASTER * in_order {
@@ -355,8 +357,8 @@ fn knee(ends: &[Ticks], in_order: f64) -> Option<(f64, f64)> {
     Some((behind.next()? as f64, in_order / fast))
 }
 
-/// The size of the buffer from several fillings, in ascending order. `is_emptied` says whether a flush empties
-/// the buffer, `stays` whether its contents stay there until room is needed.
+/// The size of the buffer, from `knees`, the results of several fillings in ascending order. `is_emptied` is whether
+/// a flush empties the buffer. `stays` is whether blocks stay in the buffer until it needs room.
 fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
     let mut found = Findings::default();
     let (least, share) = knees[0];
@@ -394,8 +396,8 @@ fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
     found
 }
 
-/// Measures how many pages are programmed together, in steady state and with more outstanding writes than the
-/// drive serves at a time.
+/// Measures how many pages are programmed together. The drive is in steady state, and more writes are outstanding
+/// than it serves at a time.
 pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> {
     let mut random = Random::new(seed);
     let blocks = bench.used / BLOCK;
@@ -439,8 +441,8 @@ pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> 
     Ok(found)
 }
 
-/// Groups writes that complete within `time` of the previous one. Returns the most frequent size of a group, and
-/// its share of all groups; the share is 0 if that size is one.
+/// Puts writes into one group if each completes within `time` of the previous one. Returns the most frequent size of
+/// a group, and the fraction of groups that have this size. If the size is 1, the fraction is 0.
 fn most_frequent(ends: &[Ticks], time: Ticks) -> (u64, f64) {
     let together = ends.chunk_by(|one, next| next - one <= time);
     let mut sizes: Vec<usize> = together.map(<[Ticks]>::len).collect();
@@ -453,8 +455,8 @@ fn most_frequent(ends: &[Ticks], time: Ticks) -> (u64, f64) {
     }
 }
 
-/// How much the first fill of a drive accepted before it became slow for good. `used` is the used capacity in
-/// bytes.
+/// The number of bytes that the first fill of a drive wrote before the rate fell for the rest of the fill. `used` is
+/// the used capacity in bytes.
 pub(super) fn cliff(written: &Written, used: u64) -> Findings {
     let mut found = Findings::default();
     let parts = &written.parts;
@@ -491,11 +493,11 @@ pub(super) fn cliff(written: &Written, used: u64) -> Findings {
     found
 }
 
-/// The over-provisioning that follows from the write amplification of the last random overwrite.
+/// The over-provisioning, computed from the write amplification of the last random overwrite.
 pub(super) fn spare(last: Option<&Written>) -> Findings {
     let mut found = Findings::default();
-    // Only the second half of the overwrite counts: in the first half the drive was still filling its spare
-    // flash.
+    // Only the second half of the overwrite counts, because the drive may still be filling its spare flash in the
+    // first half.
     let parts = last.map_or(&[][..], |last| &last.parts[last.parts.len() / 2..]);
     let wafs: Option<Vec<f64>> = parts.iter().map(|part| part.waf).collect();
     let Some(mut wafs) = wafs.filter(|wafs| !wafs.is_empty()) else {
@@ -514,8 +516,8 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
         "bytes programmed over bytes written, in the second half of the last random overwrite; low and high: the fifth and the ninety-fifth percentile of its parts",
     ));
     let spare = |waf: f64| {
-        // Under greedy garbage collection of large blocks, `valid` is the share of valid pages in a victim, and
-        // the over-provisioning follows from it (Desnoyers, SYSTOR 2012).
+        // `valid` is the fraction of valid pages in a block that is collected. Under greedy garbage collection of
+        // large blocks it determines the over-provisioning (Desnoyers, SYSTOR 2012).
         let valid = 1.0 - 1.0 / waf.max(1.000_001);
         100.0 * (-libm::log(valid) / (1.0 - valid) - 1.0)
     };
@@ -528,7 +530,7 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
     found
 }
 
-/// The number of dies that follows from the read rate and the time of a page read.
+/// A number of dies, computed from the rate of saturated random reads and the time of a page read.
 pub(super) fn dies(reads_per_s: Option<f64>, found: &Findings) -> Findings {
     let mut more = Findings::default();
     if let (Some(rate), Some(page)) = (reads_per_s, found.get("page_read_us")) {

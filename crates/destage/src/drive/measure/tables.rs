@@ -18,7 +18,7 @@ fn per_s(rate: f64) -> String {
     ((rate * 10.0).round() / 10.0).to_string()
 }
 
-/// The table of latency over load.
+/// The table of response times by load.
 pub(super) fn latency(drive: &str, stream_per_s: f64, loads: &[OfLoad]) -> String {
     let columns = [
         "drive",
@@ -98,7 +98,7 @@ pub(super) fn rates(drive: &str, bytes: u64, found: &[(&str, f64)]) -> String {
     table(&columns, [row.collect()])
 }
 
-/// The table of write amplification over written bytes; `None` if the drive has no counter of programmed bytes.
+/// The table of write amplification by bytes written; `None` if the drive has no counter of programmed bytes.
 pub(super) fn fill(
     drive: &str,
     used_bytes: f64,

@@ -24,8 +24,8 @@ pub struct Command {
     pub offset: u64,
     /// The number of bytes, a multiple of 4096; ignored for a flush.
     pub bytes: u32,
-    /// Identifies the command in [`Done`]. Outstanding commands have different tags. A tag is used again after
-    /// its command has completed, so tags stay below the largest number of outstanding commands.
+    /// Identifies the command in [`Done`]. Outstanding commands have different tags. A tag is reused after its
+    /// command has completed, so every tag is below the largest number of outstanding commands.
     pub tag: u32,
 }
 
@@ -40,7 +40,7 @@ pub struct Done {
     pub ended: Ticks,
 }
 
-/// A drive that is measured: a simulated one in virtual time ([`Modelled`](super::Modelled)), or a real one.
+/// A drive that is measured: a simulated drive in virtual time ([`Modelled`](super::Modelled)), or a real drive.
 /// Times are in ticks of 0.1 ns since the target was opened.
 pub trait Target {
     /// The capacity in bytes.
@@ -55,7 +55,7 @@ pub trait Target {
     /// The name of the drive in tables.
     fn name(&self) -> String;
 
-    /// Whether times are real time, and not virtual time.
+    /// Whether the times are real time; otherwise they are virtual time.
     fn is_real(&self) -> bool {
         true
     }
@@ -69,15 +69,15 @@ pub trait Target {
     /// If the drive accepts no commands.
     fn submit(&mut self, command: Command) -> Result<(), Error>;
 
-    /// The next command that completes by `until`; `None` if no command does, and then the current time is
-    /// `until`. Without `until` it waits for a completion, and at least one command has to be outstanding.
+    /// Waits for the next command that completes by `until`. Returns `None` at `until` if no command completes by
+    /// then. Without `until`, at least one command has to be outstanding.
     ///
     /// # Errors
-    /// If the drive refuses a command, or is no longer there.
+    /// If the drive refuses a command, or no longer exists.
     fn next(&mut self, until: Option<Ticks>) -> Result<Option<Done>, Error>;
 
-    /// The number of bytes that the flash has programmed so far, from the drive's own counter; `None` if it has
-    /// none.
+    /// The number of bytes that the flash has programmed so far, from a counter of the drive; `None` if the drive has
+    /// no such counter.
     ///
     /// # Errors
     /// If the counter can no longer be read.

@@ -1,11 +1,12 @@
-//! Response times of a measured window, in three parts that count as repetitions.
+//! Response times of a measured window. The window has three parts, which count as repetitions.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_US;
 use destage_sim::latencies::Counted;
 use serde::{Deserialize, Serialize};
 
-/// The percentiles of a file of latencies: the text in the file, and the share as numerator and denominator.
+/// The percentiles of a file of latencies: the text in the file, and the percentile as numerator and denominator of a
+/// fraction.
 const PERCENTILES: [(&str, u64, u64); 11] = [
     ("10", 10, 100),
     ("25", 25, 100),
@@ -26,7 +27,7 @@ const ALWAYS: u64 = 99;
 /// The number of parts of a window.
 pub(super) const PARTS: usize = 3;
 
-/// Response times in bounded memory: percentiles are too large by at most a thousandth.
+/// Response times in bounded memory. A percentile is at most a thousandth larger than the exact one.
 #[derive(Clone, Debug)]
 pub(super) struct Times {
     times: Counted,
@@ -83,7 +84,8 @@ impl Times {
     }
 }
 
-/// The values of one percentile, or of `min`, `avg` or `max`, in the parts of a window, in microseconds.
+/// The median, the smallest and the largest value of one percentile, or of `min`, `avg` or `max`, over the parts of a
+/// window. Values are in microseconds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Spread {
     pub percentile: String,
@@ -92,8 +94,7 @@ pub(super) struct Spread {
     pub high: f64,
 }
 
-/// For each percentile that all `parts` have: the median, the smallest and the largest of its values. Empty if
-/// any part is empty.
+/// The spread of each percentile that all `parts` have. Empty if any part has no times.
 pub(super) fn spread(parts: &[Times; PARTS]) -> Vec<Spread> {
     if parts.iter().any(|part| part.count == 0) {
         return Vec::new();

@@ -10,10 +10,10 @@ use destage::Settings;
 use destage::base::Random;
 use destage::trace::{Operation, Request};
 
-/// The number of pages in which requests of [`mixture`] begin.
+/// Requests of [`mixture`] begin in one of this many pages.
 const PAGES: u64 = 700;
 
-/// The settings of a device with two dies of two planes, each with 64 blocks of 8 pages, and of `pairs`.
+/// The settings of a device with two dies of two planes, and then `pairs`. Each plane has 64 blocks of 8 pages.
 pub fn settings(pairs: &[&str]) -> Settings {
     let mut settings = Settings::new();
     let device = [
