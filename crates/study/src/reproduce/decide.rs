@@ -126,32 +126,32 @@ impl Verdict {
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Reproduced => {
-                "On the paper's own trace the published value was measured within the declared tolerance, or, where no value was published, what the paper says was found; or a worked example of the paper comes out as printed."
+                "The paper's own trace gives the published value within the declared tolerance or, if the paper publishes no value, shows what the paper says; or a worked example of the paper comes out as printed."
             }
             Self::SignReproduced => {
-                "On a stand-in or a real relative of the paper's trace the effect has the published direction and, where a size was published, at least the declared share of it; for every seed, unpublished setting and open rule that was tried."
+                "The effect has the published direction and, if the paper publishes its size, at least the declared share of that size, with every seed, unpublished setting and open rule that was tried. The input is a stand-in or a real relative of the paper's trace, or it is the paper's own trace and the claim is about the direction and size of an effect."
             }
             Self::SignOnly => {
-                "The effect has the published direction, and less than the declared share of the published size."
+                "The effect has the published direction, but less than the declared share of the published size."
             }
             Self::Holds => {
-                "A statement about whatever is written is true of all streams that were tried. No trace of the paper is behind it."
+                "A statement about all streams of requests is true of every stream that was tried. The statement needs no trace of the paper."
             }
-            Self::Consistent => "Published numbers agree with each other. Nothing was measured.",
+            Self::Consistent => "Numbers or rules that the paper publishes agree with each other. No trace of the paper is involved.",
             Self::Inconsistent => {
-                "Published numbers contradict each other, or the paper's rules, carried out, contradict what the paper says of them."
+                "Numbers that the paper publishes contradict each other, or the paper's rules, when they are carried out, contradict what the paper says about them."
             }
             Self::UnderDetermined => {
-                "What the paper does not say decides, of the direction or of how much of a published size is seen: an assumption that is named, a seed, a setting, a reading of its rules, or a parameter that was fitted. Where the original's own numbers come out under one reading of the rules, that reading is taken as the paper's: such a claim is reproduced, and its row names the reading."
+                "Whether the effect has the published direction, or the declared share of the published size, depends on something that the paper does not state: a named assumption, a seed, a setting, a reading of its rules, or a fitted parameter of a stand-in. If the paper's own numbers come out under one reading of its rules, that reading counts as the paper's: such a claim is reproduced, and its row names the reading."
             }
             Self::NotSeen => {
-                "On a stand-in it holds with no seed, unpublished setting or open rule that was tried. That says as much about the stand-in as about the paper, and contradicts neither. A condition that was looked for afterwards to find the cause does not count."
+                "On a stand-in the claim fails with every seed, unpublished setting and open rule that was tried. The cause may be the stand-in or the paper, so the verdict contradicts neither. Conditions that were tried afterwards to find the cause do not count."
             }
             Self::Contradicted => {
-                "It does not hold on the paper's own trace, on a real relative that is named, or a stream refutes a general statement."
+                "The claim fails on the paper's own trace or on a named real relative of it, or a stream of requests refutes a general statement."
             }
-            Self::TraceMissing => "It needs a trace that was not found.",
-            Self::NotCheckable => "Nothing here can check it.",
+            Self::TraceMissing => "The claim needs a trace that was not found.",
+            Self::NotCheckable => "This project cannot check the claim, or a run that the claim needs has failed.",
         }
     }
 

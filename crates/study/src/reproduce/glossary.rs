@@ -4,23 +4,23 @@
 pub(super) const GLOSSARY: [(&str, &str); 36] = [
     (
         "claim",
-        "One thing that a paper says, or one statement of the project (R, T). Its name is the letter of its paper and a number, with the trace, size or setting behind a point: P12.cello-d8-best.",
+        "A statement of a paper, or a statement of this project (R, T). Its name is the letter of its paper and a number; the trace, size or setting follows after a point, as in P12.cello-d8-best.",
     ),
     (
         "published, measured",
-        "What the paper prints, and what the runs gave, in the same quantity and unit. Measured is what the base run gave.",
+        "The value that the paper prints, and the value that the base run gave, in the same quantity and unit.",
     ),
     (
         "measured over published",
-        "How many times what was published is measured; below 0 where the signs differ.",
+        "The measured value divided by the published one; it is negative if their signs differ.",
     ),
     (
         "reduced scale",
-        "Of a long input only the first requests are run, the number of which the experiment declares, so that all papers take minutes; settings, sizes of buffers and checks are those of the full scale. An input without such a number is run whole.",
+        "Only the first requests of a long input are run, so that all papers take minutes; the experiment declares how many. Settings, buffer sizes and checks are those of the full scale. An input without such a number is run completely.",
     ),
     (
         "full scale",
-        "Every input is run as far as the paper used it.",
+        "Every input is run to the length that the paper used.",
     ),
     (
         "base run",
@@ -28,27 +28,27 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "3/4 behind a verdict",
-        "Of the base run, other seeds and unpublished settings, four in all, the claim holds with three.",
+        "The claim was judged in four cases (the base run, other seeds, unpublished settings) and holds in three of them.",
     ),
     (
         "seed",
-        "The number from which the random choices of a made-up stream follow. A claim is tried with several.",
+        "The number that determines the random choices of a generated stream. A claim is judged with several seeds.",
     ),
     (
         "unpublished setting",
-        "Something that decides and that the paper does not print, such as how many requests are outstanding. Each is varied alone, beside the base run; an experiment lists those that are tried.",
+        "A setting that can change the result and that the paper does not print, such as the number of outstanding requests. One setting at a time is changed from the base run; the experiment lists the values that are tried.",
     ),
     (
         "rule left open, reading",
-        "A rule of a scheme that the paper's text allows to be read in several ways. Each way is a reading; every combination of readings is tried on every claim of the paper.",
+        "A rule of a scheme that the paper's text allows to be interpreted in several ways. Each interpretation is a reading; every combination of readings is tried on every claim of the paper.",
     ),
     (
         "judged values",
-        "What the check of a claim is asked of. A table of each claim has those of the base run, of each other seed and of each unpublished setting, and whether the claim holds with these. A figure of the paper shows means over seeds, and often other quantities of the same runs.",
+        "The values that the check of a claim compares. Each claim has a table with the values of the base run, of each other seed and of each unpublished setting, and says whether the claim holds with them. A figure of the paper shows means over seeds, and often other quantities of the same runs.",
     ),
     (
         "turned by",
-        "What makes a claim come out otherwise than in the base run: fail if it holds there, or hold if it fails. Every seed, every unpublished setting and every combination of open rules that was tried is counted, and those that turn it are named. A rule turns it alone with every other rule at its default; together if it takes several.",
+        "The seeds, unpublished settings and open rules with which a claim that holds in the base run fails, or a claim that fails in the base run holds. All that were tried are counted, and those that turn the claim are named. A rule turns the claim alone if every other rule has its default, and together with others if several have to change.",
     ),
     (
         "original",
@@ -56,23 +56,23 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "relative",
-        "A real recording of the same system that is not the paper's trace, such as one unit of Financial1 (ASU 9) or its first 10000 requests. Its row says how it differs.",
+        "A real recording of the same system that is not the paper's trace, such as one unit of Financial1 (ASU 9) or the first 10000 requests of Financial1. The row of the input says how the recording differs from the trace.",
     ),
     (
         "stand-in",
-        "A made-up stream with the statistics that the paper prints of a trace that may not be passed on. It can confirm a direction; it contradicts nothing.",
+        "A generated stream with the statistics that the paper prints of its trace, for a trace that may not be passed on. A stand-in can confirm a direction; it contradicts nothing.",
     ),
     (
         "unrelated recording",
-        "A real recording of something else than the paper's trace, such as pc-mayun, a desktop PC recorded by DiskMon. It is judged as a stand-in is.",
+        "A real recording of another system than that of the paper's trace, such as pc-mayun, a desktop PC recorded by DiskMon. The rules of stand-ins apply to it.",
     ),
     (
         "made up",
-        "A stream that stands for no trace, such as uniform writes.",
+        "A generated stream that represents no trace, such as uniform writes.",
     ),
     (
         "financial1, financial2, cello-d3, cello-d8, tpcc",
-        "Names of inputs, after the trace of the paper that they are or stand for: two SPC traces of transaction processing, two disks of HP's Cello99, and TPC-C. financial1-asu9 and financial1-head are relatives: one unit of Financial1, and its first 10000 requests.",
+        "Names of inputs, each after the paper's trace that it is or represents: two SPC traces of transaction processing, two disks of HP's Cello99, and TPC-C. financial1-asu9 and financial1-head are relatives: one unit of Financial1, and the first 10000 requests of Financial1.",
     ),
     (
         "W1 to W9",
@@ -80,7 +80,7 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "standin-, dense-, near-, runs-, scattered-",
-        "Stand-ins of the trace that is named behind, each with the counts that the paper prints: the default one, and those with other distances between rewrites and other neighbourhoods.",
+        "Stand-ins of the trace whose name follows. All have the counts that the paper prints: standin- is the default, the others have other distances between rewrites and other neighbours of a page.",
     ),
     (
         "fitted",
@@ -88,27 +88,27 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "sign, sign only",
-        "A claim of more or less is held to its direction first, and then to its size: where the measured size is less than the declared share of the published one, the verdict says that only the sign was seen.",
+        "The check of a claim that something is more or less compares the direction first and then the size. If the measured size is less than the declared share of the published one, the verdict says that only the sign was seen.",
     ),
     (
         "under-determined",
-        "What the paper does not say decides: a seed, an unpublished setting, a reading of its rules, an assumption, or a fitted parameter. The reason names which.",
+        "The result depends on something that the paper does not state: a seed, an unpublished setting, a reading of its rules, an assumption, or a fitted parameter. The reason of the verdict names it.",
     ),
     (
         "asked",
-        "What the check demands of the measured values. Its limits were declared for all papers before the runs (What counts as what).",
+        "The condition that the check demands of the measured values. Its limits were declared for all papers before the runs (see What counts as what).",
     ),
     (
         "in proportion",
-        "The buffer is to the footprint of the stream as the paper's buffer is to the footprint of its trace, since a relative is smaller.",
+        "The buffer has the same ratio to the footprint of the stream as the paper's buffer has to the footprint of its trace, because a relative is smaller than the paper's trace.",
     ),
     (
         "response of destaged requests",
-        "What the EPO paper calls response: from the time at which a buffer hands pages on to the end of their last program. Requests that hit in the buffer are not among these; without a buffer every request is. In a closed loop, which some settings are, it is that of all requests.",
+        "The time that the EPO paper calls response: from the moment at which the buffer destages pages to the end of their last program. It does not count requests that hit in the buffer; without a buffer it counts every request. Settings with a closed loop use the response time of all requests instead.",
     ),
     (
         "MB, MiB",
-        "1 MiB is 1 048 576 bytes, and so is the MB, and 1024 bytes the KB, of a buffer, a cache or a page in a paper: a buffer of 8 MB there is one of 8 MiB here. The MB of MB/s is 1 000 000 bytes.",
+        "1 MiB is 1 048 576 bytes. For buffers, caches and pages a paper's MB means 1 MiB and its KB means 1024 bytes: a buffer of 8 MB in a paper is a buffer of 8 MiB here. In MB/s, a MB is 1 000 000 bytes.",
     ),
     (
         "points",
@@ -116,34 +116,34 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "digest",
-        "The SHA-256 of what a trace holds, by which a reader can tell whether another file is the same.",
+        "The SHA-256 of the content of a trace. It shows whether another file has the same content.",
     ),
     (
         "evict, destage, drain",
-        "A page is evicted to make room; it is destaged when it is written to flash; a drain writes what is left at the end.",
+        "A buffer evicts a page to make room, and destages a page by writing it to flash; a drain destages all pages that remain at the end of a run.",
     ),
     (
         "merge",
-        "What a layer with log blocks does to make a block whole: a switch merge renames a log block and copies nothing, a full merge copies every page.",
+        "The operation by which a layer with log blocks collects all pages of a block in one place: a switch merge turns a log block into the data block and copies nothing, a full merge copies every page.",
     ),
     (
         "nocache, lru, block-lru",
-        "No buffer; pages in the order of their last use; whole blocks in that order (which the BPAC paper calls BPLRU).",
+        "No buffer; a buffer that evicts the least recently used page; and one that evicts the least recently used block (the BPAC paper calls it BPLRU).",
     ),
     (
         "fab, bplru, clc, bpac, epo",
-        "FAB evicts the block with most pages; BPLRU is block-lru with padding and compensation; CLC divides blocks by size with the share alpha; BPAC learns thresholds of distances; EPO evicts a page for each element at a time.",
+        "FAB evicts the block with the most pages; BPLRU is block-lru with padding and compensation; CLC treats large and small blocks separately and gives the small ones the share alpha; BPAC learns thresholds of rewrite distances; EPO evicts one page for each flash element at a time.",
     ),
     (
         "wb, apu-lru, apu-lfu, apu-lru-d, apu-lfu-d",
-        "APU's caches: without idle work; with idle work one line at a time, in the order of use or by frequency; with idle work on all packages at a time (-d).",
+        "APU's caches: wb writes nothing back in idle time; apu-lru and apu-lfu write back one line at a time, by recency or by frequency of use; the variants with -d write back on all packages at once.",
     ),
     (
         "ecr, femu, mqsim, nvmevirt, simplessd",
-        "A scheme that looks at the queues of dies; and the buffers of four other simulators, as each has it.",
+        "ecr is a scheme that considers the queues of the dies; the others are the buffers of four other simulators.",
     ),
     (
         "page, block, hybrid, bast, fast, last, sast, superblock, dftl, hat",
-        "Translation layers: of pages, of whole blocks, and those between, with log blocks of each block (bast), shared by all (fast, last) or by groups; dftl and hat are of pages with the map in flash or in a memory of its own.",
+        "Translation layers. page maps pages and block maps whole blocks. The hybrid layers map blocks and have log blocks: for one block (bast), shared by all blocks (fast, last), or shared by a group of blocks (sast, superblock). dftl and hat map pages and keep the map in flash or in a separate memory.",
     ),
 ];
