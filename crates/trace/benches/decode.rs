@@ -1,9 +1,9 @@
-//! How fast a file becomes requests on one thread: `cargo bench -p destage-trace`.
+//! Measures how fast one thread decodes a file to requests: `cargo bench -p destage-trace`.
 //!
 //! For each format, a file of many lines or records is written, which stays in the page cache. The rate is that
-//! of a whole [`Reader`]: it reads the file, decodes it with every check and keeps the order; with and without
-//! the digest. The best of several rounds counts, because other work on the machine can only make a round
-//! slower.
+//! of a complete [`Reader`], which reads the file, decodes it with every check, and checks the order of the
+//! requests. The rate is measured with and without the digest. The fastest of several rounds counts, because
+//! other work on the machine can only make a round slower.
 #![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destage_base::Random;
@@ -15,7 +15,7 @@ use std::time::Instant;
 const LINES: u64 = 2_000_000;
 const ROUNDS: usize = 7;
 
-/// A file that `destage trace convert` would write of requests like those of the text formats.
+/// A file as `destage trace convert` would write it, with requests like those in the files of the text formats.
 fn written(form: &OutputForm) -> Vec<u8> {
     let (mut out, mut random) = (Vec::new(), Random::new(1));
     let mut writer = TraceWriter::new(form, Packing::Plain, &mut out).expect("memory is writable");
@@ -40,8 +40,8 @@ fn written(form: &OutputForm) -> Vec<u8> {
     out
 }
 
-/// The content of a benchmark file. The records of a binary format without a writer are all equal: the content
-/// of fields does not change the speed of decoding.
+/// The content of a benchmark file. The records of a binary format without a writer are all equal, because the
+/// values in the fields do not change the speed of decoding.
 fn content(format: &Format) -> Vec<u8> {
     if !format.is_text() {
         if let Some(form) = writers::find(format.name) {

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// The start of a concatenated volume is a multiple of this many sectors (4 KiB).
 const ALIGNMENT: u64 = 8;
 
-/// The shift that is subtracted from every address, and the start of each volume.
+/// The shift that is subtracted from every address, and the rule for the start of each volume.
 #[derive(Debug)]
 pub(crate) struct Addresses {
     pub shift: i64,
@@ -19,13 +19,13 @@ pub(crate) struct Addresses {
 pub(crate) enum Placement {
     /// Every volume starts at sector 0.
     Ignore,
-    /// Volume n starts at n times this many sectors.
+    /// Volume n starts at the sector n times this number.
     Separate(u64),
     /// The start and length that a first pass over the trace found for each volume.
     Concatenate(BTreeMap<u32, Extent>),
 }
 
-/// A volume's part of the address space, in sectors.
+/// The range of the address space that a volume occupies, in sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     start: u64,
@@ -33,7 +33,7 @@ pub(crate) struct Extent {
 }
 
 impl Addresses {
-    /// Whether no request is moved.
+    /// Whether every request keeps its sector.
     pub fn is_identity(&self) -> bool {
         self.shift == 0 && matches!(self.placement, Placement::Ignore)
     }
@@ -75,7 +75,8 @@ impl Addresses {
     }
 }
 
-/// Places the volumes one after the other in ascending number. `ends` has the end of each volume, in sectors.
+/// Places the volumes one after the other, in ascending order of their numbers. `ends` has the end of each
+/// volume, in sectors.
 ///
 /// Returns `None` if the volumes do not fit in the address space.
 pub(crate) fn concatenated(ends: &BTreeMap<u32, u64>) -> Option<BTreeMap<u32, Extent>> {

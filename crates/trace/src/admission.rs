@@ -1,5 +1,5 @@
-//! Admits decoded requests before they are handed out: checks their length, places their address, enforces
-//! their order.
+//! Checks decoded requests before the reader returns them: checks the length of each request, moves its address
+//! into the address space of the device, and enforces the order of arrival.
 
 use crate::address::Addresses;
 use crate::error::Fault;
@@ -8,21 +8,23 @@ use crate::order::SortWindow;
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
-/// The rules of admission, and the state that they keep from one request to the next.
+/// The rules of admission, and the state that these rules need from one request to the next.
 pub(crate) struct Admission {
     addresses: Addresses,
     in_place: bool,
     zero_length: ZeroLength,
     clamp: bool,
-    /// Sorts requests by arrival and holds those that wait; `None` unless requests are sorted.
+    /// Sorts requests by arrival, and holds the requests that wait for sorting. `None` unless requests are
+    /// sorted.
     window: Option<SortWindow>,
-    /// The latest arrival of an admitted request, in ticks. Unused where requests are sorted.
+    /// The latest arrival of an admitted request, in ticks. Not used if requests are sorted.
     latest: Ticks,
     /// Number of admitted requests.
     pub admitted: u64,
     /// Number of requests that were dropped because they have no sectors.
     pub dropped: u64,
-    /// Number of requests whose time was earlier than the latest one and was set to it.
+    /// Number of requests that arrived earlier than a request before them, and whose arrival was set to the
+    /// latest arrival so far.
     pub clamped: u64,
 }
 
@@ -44,7 +46,8 @@ impl Admission {
         }
     }
 
-    /// Whether each request that has sectors and does not go back in time is admitted unchanged and at once.
+    /// Whether a request is admitted unchanged and at once if it has sectors and does not arrive earlier than
+    /// the request before it.
     pub fn is_plain(&self) -> bool {
         self.in_place && self.window.is_none()
     }
@@ -54,15 +57,16 @@ impl Admission {
         self.latest
     }
 
-    /// Counts `count` requests as admitted that the caller has checked itself, the last one with the arrival
-    /// `latest`.
+    /// Counts `count` requests as admitted. The caller must have checked these requests. The last of these
+    /// requests arrives at `latest`.
     pub fn pass(&mut self, count: u64, latest: Ticks) {
         self.admitted += count;
         self.latest = latest;
     }
 
-    /// Applies the rules to `batch`, and keeps in it only the requests that may be handed out now. Calls `bad`
-    /// for each request that breaks a rule; `bad` returns whether to continue with the next request.
+    /// Applies the rules to the requests in `batch`, and leaves only those in `batch` that the reader may
+    /// return now. Calls `bad` for each request that breaks a rule. `bad` returns whether the next request is
+    /// checked too.
     pub fn admit(
         &mut self,
         batch: &mut Vec<Request>,
@@ -88,8 +92,9 @@ impl Admission {
         batch.truncate(kept);
     }
 
-    /// Admits requests up to the first one that needs a closer look, and returns their number. Nearly always
-    /// this is the whole batch, and no request has to be moved within it.
+    /// Admits the requests before the first one that has no sectors or arrives too early, and returns their
+    /// number. Nearly always the batch has no such request. Then the whole batch is admitted, and no request is
+    /// moved within it. Returns 0 if requests are moved to other addresses or sorted.
     fn clean(&mut self, batch: &[Request]) -> usize {
         if !self.in_place || self.window.is_some() {
             return 0;
@@ -109,21 +114,22 @@ impl Admission {
         clean
     }
 
-    /// Ends the trace, so that all requests that wait for sorting can be handed out.
+    /// Notes the end of the trace. All requests that wait for sorting can then be returned.
     pub fn finish(&mut self) {
         if let Some(window) = &mut self.window {
             window.finish();
         }
     }
 
-    /// Adds to `batch` up to `room` requests that waited for sorting and may now be handed out.
+    /// Adds to `batch` up to `room` requests that waited for sorting and may be returned now.
     pub fn waited(&mut self, batch: &mut Vec<Request>, room: usize) {
         if let Some(window) = &mut self.window {
             window.drain(batch, room);
         }
     }
 
-    /// Whether `request` may be handed out at once. If not, it was dropped, or it waits for sorting.
+    /// Applies the rules to `request`. Returns whether the reader may return the request at once. Otherwise the
+    /// request was dropped, or it waits for sorting.
     #[inline]
     fn check(&mut self, request: &mut Request) -> Result<bool, Fault> {
         if request.sectors == 0 && request.operation != Operation::Flush {

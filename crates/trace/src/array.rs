@@ -1,8 +1,8 @@
 //! The part of a trace that one member of a striped array of disks receives.
 //!
-//! The address space is cut into stripes. With N members, stripe s is stripe number s / N of member s mod N.
-//! The stripes of a request that belong to one member are adjacent on that member, so the member receives one
-//! request, or none. A flush reaches every member.
+//! The address space is cut into stripes. With N members, stripe s of the array is stripe s / N (rounded down)
+//! of member s mod N. The stripes of a request that belong to one member are adjacent on that member, so the
+//! member receives one request, or none. Every member receives every flush.
 
 use crate::request::{Operation, Request};
 
@@ -45,8 +45,8 @@ impl Array {
         });
     }
 
-    /// The part of `request` that the member receives, at its address on the member; `None` if there is no such
-    /// part.
+    /// The part of `request` that the member receives, at its address on the member; `None` if the member
+    /// receives no part.
     pub(crate) fn part(&self, request: &Request) -> Option<Request> {
         if request.operation == Operation::Flush {
             return Some(*request);
@@ -54,7 +54,7 @@ impl Array {
         let (start, end) = (self.below(request.sector), self.below(request.end()));
         (start < end).then(|| Request {
             sector: start,
-            // The part is no longer than the request, so it fits in 32 bits.
+            // The part is no longer than the request, so its length fits in 32 bits.
             sectors: (end - start) as u32,
             ..*request
         })

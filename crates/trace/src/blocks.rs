@@ -5,7 +5,8 @@ use crate::digest::hexadecimal;
 use sha2::{Digest, Sha256};
 use std::io;
 
-/// The size of the buffer: refilling it is rare enough to cost nothing, and it fits in a core's private cache.
+/// The size of the buffer in bytes. Refills of this size are so rare that they cost hardly any time, and the
+/// buffer fits in the private cache of a core.
 const BUFFER_BYTES: usize = 256 << 10;
 /// The length of the longest line that is accepted, in bytes.
 pub(crate) const LINE_BYTES_MAX: usize = 64 << 10;
@@ -21,23 +22,24 @@ pub(crate) enum BlockError {
     PartialRecord,
 }
 
-/// A window over a stream of bytes. For text it shows complete lines, each with its newline. For a binary
-/// stream it shows all bytes in the buffer; only the format knows how many records they hold.
+/// A window over a stream of bytes. For text the window shows complete lines, each with its newline. For a
+/// binary stream the window shows all bytes in the buffer, because only the decoder of the format knows where a
+/// record ends.
 pub(crate) struct Blocks {
     source: Source,
     buffer: Vec<u8>,
     /// The index in the buffer of the first visible byte.
     start: usize,
-    /// The index just past the last visible byte; for text this byte is a newline.
+    /// The index after the last visible byte. In text, the last visible byte is a newline.
     end: usize,
-    /// The index just past the last byte that was read.
+    /// The index after the last byte that was read.
     filled: usize,
     ended: bool,
-    /// Whether the last line lacked its newline, and one was added.
+    /// Whether a newline was added after the last line, because the stream does not end with a newline.
     completed: bool,
     /// Whether the window shows records instead of lines.
     records: bool,
-    /// An error of the stream, reported once the complete lines before it are consumed.
+    /// An error from reading the stream. The error is reported after all complete lines before it are consumed.
     failed: Option<io::Error>,
     digest: Option<Sha256>,
     /// Number of uncompressed bytes read so far.
@@ -46,7 +48,8 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     pub fn new(source: Source, digest: bool) -> Self {
-        // One byte more than is read, for the newline that the last line may lack.
+        // The buffer has one byte more than is ever read into it. This byte is for the newline that may have to
+        // be added after the last line.
         let buffer = vec![0; BUFFER_BYTES + 1];
         let digest = digest.then(Sha256::new);
         Self {
@@ -75,7 +78,7 @@ impl Blocks {
         debug_assert!(self.start <= self.end);
     }
 
-    /// All bytes that were read and not consumed, with an incomplete last line.
+    /// All bytes that were read and not consumed, including an incomplete last line.
     pub fn in_sight(&self) -> &[u8] {
         &self.buffer[self.start..self.filled]
     }
@@ -90,14 +93,14 @@ impl Blocks {
         self.end = self.filled;
     }
 
-    /// The position in the stream of the first visible byte. One too low for a last line to which a newline was
-    /// added.
+    /// The position of the first visible byte in the stream. The result is too low by 1 if a newline was added
+    /// after the last line.
     pub fn offset(&self) -> u64 {
         self.total - (self.filled - self.start) as u64
     }
 
-    /// Reads more bytes. Must be called only when all lines are consumed, or when no complete record is in the
-    /// buffer. Returns `false` at the end of the stream.
+    /// Reads more bytes. For text, must be called only when all lines are consumed; for records, only when the
+    /// buffer holds no complete record. Returns `false` at the end of the stream.
     pub fn refill(&mut self) -> Result<bool, BlockError> {
         assert!(
             self.records || self.start == self.end,
@@ -153,8 +156,8 @@ impl Blocks {
         }
     }
 
-    /// Skips the line at the front, which is too long, and shows the lines after it. Returns `false` if there
-    /// are none.
+    /// Skips the line at the front of the buffer, which is too long, and shows the lines after it. Returns
+    /// `false` if no line follows.
     pub fn pass_line(&mut self) -> Result<bool, BlockError> {
         loop {
             let newline = memchr::memchr(b'\n', self.in_sight());
@@ -169,8 +172,8 @@ impl Blocks {
         }
     }
 
-    /// The SHA-256 of the uncompressed bytes read so far, in hexadecimal; `None` unless [`Self::new`] was asked
-    /// for it.
+    /// The SHA-256 of the uncompressed bytes read so far, in hexadecimal; `None` unless [`Self::new`] was
+    /// called with `digest`.
     pub fn digest(&self) -> Option<String> {
         let digest = self.digest.clone()?.finalize();
         Some(hexadecimal(&digest))

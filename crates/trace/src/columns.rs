@@ -1,5 +1,5 @@
-//! The columns of a table. The user names them, as in `time,op,offset,bytes`, or the first line of the file
-//! does, perhaps in words of other programs.
+//! The columns of a table. The user names the columns, as in `time,op,offset,bytes`, or the first line of the
+//! file names them. The names in a file may be those that other programs use.
 
 mod heading;
 
@@ -120,13 +120,13 @@ impl Columns {
     }
 
     /// Says which column is missing or doubled in the first line `text` of a table. `None` if `text` names
-    /// fewer than two known columns, or if no required column is wrong.
+    /// fewer than two known columns, or if every required column occurs exactly once.
     pub(crate) fn missing(text: &str) -> Option<String> {
         heading::missing(&names(text).1)
     }
 
-    /// Reads the columns from their names. `other` returns the content of a column whose name is unknown, or an
-    /// error.
+    /// Reads the columns from their names. `other` is called for each unknown name, and returns the content of
+    /// that column, or an error.
     fn named(text: &str, other: impl Fn(&str) -> Result<Field, String>) -> Result<Self, String> {
         let (separator, names) = names(text);
         let (fields, time_unit) = heading::fields(&names, other)?;

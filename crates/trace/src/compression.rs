@@ -1,8 +1,9 @@
-//! Reads the plain bytes of a file that may be compressed.
+//! Reads the uncompressed bytes of a file that may be compressed.
 //!
-//! The first bytes of the file decide how it is compressed; its name does not. A file of several members, as
-//! parallel compressors and concatenation produce it, is read to its end. If a stream stops in the middle, the
-//! decoder returns an error, and no code here turns that error into an end of file.
+//! The compression is recognised by the first bytes of the file, not by its name. Parallel compressors and
+//! concatenation make files of several compressed members; all members are read. If the file ends within a
+//! member, the decoder returns an error. This module passes the error on, and never treats it as the end of the
+//! file.
 
 use flate2::bufread::GzDecoder;
 use liblzma::bufread::XzDecoder;
@@ -11,10 +12,10 @@ use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A source of bytes that a reader may take to another thread.
+/// A source of bytes that can be sent to another thread.
 pub(crate) type Source = Box<dyn Read + Send>;
 
-/// The file extension that names a compression, for error messages; `None` for plain text.
+/// The file extension that names a compression, for error messages; `None` for a file that is not compressed.
 pub(crate) type Compression = Option<&'static str>;
 
 /// Size of the buffer for compressed bytes.
@@ -34,7 +35,8 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// The plain bytes of `file`, and how it is compressed. `count` grows by the number of bytes read from `file`.
+/// The uncompressed bytes of `file`, and its compression. `count` grows by the number of bytes read from
+/// `file`.
 pub(crate) fn plain(
     file: impl Read + Send + 'static,
     count: Arc<AtomicU64>,
@@ -58,7 +60,7 @@ pub(crate) fn plain(
 }
 
 /// Reads the members of a gzip file one after the other. Zeros after the last member are padding that tapes and
-/// some file systems add; they are skipped, as `gzip` itself does.
+/// some file systems add. The padding is skipped; `gzip` skips it too.
 struct Members<R> {
     /// The member that is being read; `None` at the end of the file.
     member: Option<GzDecoder<R>>,
@@ -104,9 +106,10 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// The largest memory, in bytes, that an xz stream may ask for. It allows a dictionary of 128 MiB with the
-/// memory around it: twice the dictionary of `xz -9`, and the most that the zstd decoder accepts. Without a
-/// limit, a few bytes of a header could ask for 4 GiB.
+/// The most memory, in bytes, that the decoder of an xz stream may use. This limit is enough for a dictionary
+/// of 128 MiB and the decoder's other memory. 128 MiB is twice the dictionary of `xz -9`, and also the largest
+/// window that the zstd decoder accepts. Without a limit, a few bytes of a header could make the xz decoder
+/// allocate 4 GiB.
 const XZ_BYTES_MAX: u64 = 136 << 20;
 
 /// Reads the streams of an xz file one after the other.
@@ -134,8 +137,8 @@ impl<R: BufRead> Read for Xz<R> {
 }
 
 fn recognise(head: &[u8]) -> Compression {
-    // A line of text could begin with "BZh" and a digit, so bzip2 also needs the mark of its first block or of
-    // its end.
+    // A line of text could begin with "BZh" and a digit, so a file counts as bzip2 only if the mark of a block
+    // or of the end of the stream follows.
     const BZ_BLOCK: &[u8] = &[0x31, 0x41, 0x59, 0x26, 0x53, 0x59];
     const BZ_END: &[u8] = &[0x17, 0x72, 0x45, 0x38, 0x50, 0x90];
     match head {

@@ -1,10 +1,10 @@
 //! Turns panics of the `parquet` crate into errors.
 //!
-//! The `parquet` crate promises an error for a damaged file, but its version 59 panics on some damage. Examples
-//! that `make fuzz` found: a page that refers to a dictionary which no earlier page contains, a number wider
-//! than the bytes that remain, and a byte-stream-split column that ends early. The fuzzing corpus keeps two of
-//! them. Such a panic means the same as an error: the file is damaged. Only calls into that crate are
-//! contained, and its state is discarded after a panic.
+//! The `parquet` crate promises an error for a damaged file, but version 59 panics for some damaged files.
+//! `make fuzz` found these causes: a page that refers to a dictionary which no earlier page contains, a number
+//! wider than the bytes that remain, and a byte-stream-split column that ends early. The fuzzing corpus has
+//! files for two of these causes. Such a panic means, like an error, that the file is damaged. Only panics in
+//! calls of that crate are turned into errors. After a panic the state of that crate's decoder is discarded.
 
 use ::parquet::errors::{ParquetError, Result};
 use std::cell::Cell;
@@ -14,8 +14,8 @@ thread_local! {
     static CONTAINED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether a panic on this thread would now mean only that a trace is damaged. A panic hook that ends the
-/// program, or reports a bug, must ask this first.
+/// Whether this thread is now in a call in which a panic means only that a trace is damaged. A panic hook that
+/// ends the program, or reports a bug, must call this function first.
 #[must_use]
 pub fn holds() -> bool {
     CONTAINED.get()

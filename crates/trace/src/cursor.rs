@@ -1,32 +1,34 @@
 //! Reads the fields of a line, byte by byte.
 //!
-//! The speed of decoding depends on this module alone. A [`Cursor`] walks over a block of complete lines. Every
-//! block ends with a newline, and only [`Cursor::end`] and [`Cursor::rest_of_line`] step past a newline, so a
-//! field never needs to know where its line ends. Every field is checked; a failed check continues in cold code
-//! that may be slow.
+//! The speed of decoding text depends mainly on this module and on `digits`. A [`Cursor`] walks over a block of
+//! complete lines. Every block ends with a newline, and only [`Cursor::end`] and [`Cursor::rest_of_line`] step
+//! past a newline, so code that reads a field never needs the position of the end of the line. Every field is
+//! checked. If a check fails, cold functions continue, which may be slow.
 
 use crate::digits::{DIGITS_SAFE, POWERS_OF_TEN, digits, plain_digits};
 use crate::error::Fault;
 
-/// A column: its name in error messages, and the content that is expected there.
+/// A column: its name in error messages, and the content that is expected in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Column {
     pub name: &'static str,
     pub expected: &'static str,
 }
 
-/// The error of a line, before the file and the line number are added.
+/// The error of a line, without the name of the file and the line number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Problem {
     pub fault: Fault,
     /// The position in the block where the wrong field starts; `None` if the line as a whole is wrong.
     pub field: Option<usize>,
-    /// The content that is expected; `None` means the layout that the format has for a whole line.
+    /// The content that is expected. With `None`, the error message shows what the fault expects, or the
+    /// columns of the format.
     pub expected: Option<&'static str>,
-    /// For a binary record, the length of the field in bytes. In text, a field ends where the next one begins.
+    /// For a binary record, the length of the field in bytes. Not used for text, where a separator ends the
+    /// field.
     pub width: usize,
-    /// For a binary record, its length in bytes, if it is known in spite of the error: the record can then be
-    /// skipped.
+    /// For a binary record, the length of the record in bytes, if it is known in spite of the error. A record
+    /// of known length can be skipped.
     pub record: Option<usize>,
 }
 
@@ -163,7 +165,7 @@ impl<'a> Cursor<'a> {
         let (value, digits) = if digits <= DIGITS_SAFE {
             (value, digits)
         } else {
-            // Rounding half up needs one digit below the tick; the digits after it cannot change the result.
+            // Rounding half up needs only one digit below the tick; later digits cannot change the result.
             let start = self.at - digits;
             (
                 plain_digits(&self.bytes[start..start + DIGITS_SAFE]),
@@ -175,8 +177,8 @@ impl<'a> Cursor<'a> {
         Ok((whole, value / unit + u64::from(value % unit >= unit / 2)))
     }
 
-    /// Skips a decimal number, perhaps with an exponent, whose value is not used. It must still be a valid
-    /// number.
+    /// Skips a decimal number, perhaps with an exponent, whose value is not used. The text must still be a
+    /// valid number.
     #[inline(always)]
     pub fn ignored_decimal(&mut self, column: &'static Column) -> Result<(), Problem> {
         self.field = self.at;
@@ -204,7 +206,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Reads the bytes up to `separator` or the end of the line. The cursor stops in front of that byte.
+    /// Reads the bytes up to `separator` or the end of the line. The cursor stops in front of the separator or
+    /// the end of the line.
     #[inline(always)]
     pub fn word(&mut self, separator: u8) -> &'a [u8] {
         self.field = self.at;
@@ -239,7 +242,7 @@ impl<'a> Cursor<'a> {
     /// Skips blanks and tabs, if there are any.
     #[inline(always)]
     pub fn skip_blanks(&mut self) {
-        // A usual byte is above a blank and needs only the first comparison.
+        // Most bytes are larger than a blank, and need only the first comparison.
         while self.peek() <= b' ' && matches!(self.peek(), b' ' | b'\t') {
             self.at += 1;
         }
@@ -285,7 +288,7 @@ impl<'a> Cursor<'a> {
         bad_field(self.field, fault, column)
     }
 
-    /// The problem of a word that is missing, or is none of the possible words.
+    /// The problem of a field whose word is missing or unknown.
     #[cold]
     #[inline(never)]
     pub fn unknown_word(&self, column: &'static Column) -> Problem {
@@ -313,8 +316,8 @@ impl<'a> Cursor<'a> {
     }
 }
 
-// The functions below serve errors and unusual input. They take arguments by value, so that a cursor stays in
-// registers.
+// The functions below handle errors and unusual input. They get the fields of a cursor by value, so that the
+// compiler can keep the cursor in registers.
 
 #[cold]
 #[inline(never)]
@@ -328,8 +331,7 @@ fn bad_field(field: usize, fault: Fault, column: &'static Column) -> Problem {
     }
 }
 
-/// Reads the number at `field`, which has more digits than can be summed without a check for overflow, or has
-/// none.
+/// Reads the number at `field`. It has no digits, or so many that the sum has to be checked for overflow.
 #[cold]
 #[inline(never)]
 fn odd_number(
@@ -382,7 +384,7 @@ fn no_end(bytes: &[u8], (field, at): (usize, usize), column: &'static Column) ->
     }
 }
 
-/// The byte at `at`. Past the end of the block it is a newline, the byte that every block ends with.
+/// The byte at `at`. Past the end of the block the result is a newline, with which every block ends.
 #[inline(always)]
 fn byte(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or(b'\n')

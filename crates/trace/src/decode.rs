@@ -1,7 +1,7 @@
 //! Decodes a block of lines to a batch of requests.
 //!
-//! A format implements [`Layout`] for one line. [`decode`] is compiled once for each format, so there is one
-//! call through a pointer for each batch, and none for each line.
+//! A format implements [`Layout`] for one line. [`decode`] is compiled once for each format. So a call through
+//! a pointer is made once for a batch, and never for a line.
 
 use crate::cursor::{Column, Cursor, Problem, next_line};
 use crate::digits::POWERS_OF_TEN;
@@ -12,18 +12,19 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::collections::HashMap;
 
-/// If times count from an epoch, a time up to this much earlier than the first one of the trace is still exact
-/// (3.6 years).
+/// For times that count from an epoch: by how many ticks a later time of the trace may be earlier than the
+/// first one (3.6 years).
 const EPOCH_MARGIN: Ticks = 1 << 60;
 
-/// A trace whose first time is this large (ten years) has calendar times: they do not count from its beginning.
+/// If the first time of a trace is at least this large (ten years), its times are calendar times, which do not
+/// count from the beginning of the trace.
 pub(crate) const CALENDAR: Ticks = 3650 * 86_400 * TICKS_PER_SECOND;
 
 /// What an error message expects in place of a time that does not fit in 64 bits.
 pub(crate) const TIME_MAX: &str = "a time below 2^64 ticks of 0.1 ns, 58 years";
 
-/// Bytes that [`Layout::usual`] sees: the longest usual line, and the bytes after it that are read along with
-/// it.
+/// The number of bytes that [`Layout::usual`] gets: enough for the longest usual line, and for the bytes after
+/// it that are loaded together with its last bytes.
 pub(crate) const WINDOW: usize = 64;
 
 /// How a format writes one request as one line.
@@ -39,8 +40,8 @@ pub(crate) trait Layout {
     const HAS_USUAL: bool = false;
 
     /// If the line at the beginning of `bytes` has the usual form, returns its request and the start of the
-    /// next line. Returns `None` for other lines and for errors; [`Layout::line`] reads those, and reads usual
-    /// lines in the same way.
+    /// next line. Returns `None` for other lines and for errors; [`Layout::line`] then reads the line. For a
+    /// usual line, [`Layout::line`] returns the same request.
     #[inline(always)]
     fn usual(bytes: &[u8; WINDOW], state: &State) -> Option<(Request, usize)> {
         let _ = (bytes, state);
@@ -65,40 +66,43 @@ pub(crate) struct State {
     pub exponent: u32,
     /// Whether the user names the unit of time. The trace's own unit is then ignored.
     pub unit_is_given: bool,
-    /// The ticks of 1 in the last digit, by the number of digits after the point; 0 if this is less than a
-    /// tick.
+    /// For each number of digits after the decimal point: the number of ticks that a 1 in the last digit means;
+    /// 0 if it means less than a tick.
     pub ticks_per_digit: [u64; 8],
-    /// For times that count from an epoch: the offset that is subtracted, in whole units. Set by the first
-    /// time.
+    /// For times that count from an epoch: the offset that is subtracted from each time, in whole units. The
+    /// first time of the trace sets it.
     base: Option<u64>,
     /// Number of times in a table that have digits below the tick.
     pub rounded: u64,
     /// Whether the times of a table are calendar times. The first time decides.
     pub is_calendar: bool,
-    /// The first line of a run of blank lines, if the last line read was blank.
+    /// The number of the first of several consecutive blank lines, if the last line read was blank.
     blank: Option<u64>,
-    /// The blank line that the last [`Fault::BlankLine`] is about.
+    /// The number of the blank line that the last [`Fault::BlankLine`] reports.
     pub bad_blank: u64,
-    /// The number of each name, of a host or of a file. This map is only looked up, never iterated.
+    /// The number of each name of a host or of a file. The code only looks up keys of this map, and never
+    /// iterates over it.
     names: HashMap<Vec<u8>, u32>,
     /// The name that was looked up last, and its number.
     last_name: (Vec<u8>, u32),
-    /// The user's choices for what the format leaves open.
+    /// The user's choices for properties that the format does not define.
     pub choices: Choices,
-    /// A flush that is part of the write being read. It is handed out before that write.
+    /// A flush that belongs to the write in the current line. The flush is added to the batch before that
+    /// write.
     pub ahead: Option<Request>,
-    /// A number from the beginning of the file, such as a version. Each format gives it a meaning.
+    /// A number that a format keeps between lines, such as the version of the file. Each format defines the
+    /// meaning of this number.
     pub kind: u32,
     /// The time of the last record in ticks, for formats that store only differences of times.
     pub clock: Ticks,
-    /// The begin of each request that is not yet complete, in ticks, by the number that the trace gives the
-    /// request. This map is only looked up, never iterated.
+    /// The start time of each request that is not yet complete, in ticks, by the number that the trace gives
+    /// the request. The code only looks up keys of this map, and never iterates over it.
     pub under_way: HashMap<u64, Ticks>,
 }
 
-/// How far a call of a decoder came.
+/// The result of decoding a block.
 pub(crate) struct Outcome {
-    /// The bytes of whole lines that were decoded.
+    /// The number of bytes in the lines that were decoded.
     pub consumed: usize,
     /// The error in the line after the `consumed` bytes, or in the blank lines before it.
     pub problem: Option<Problem>,
@@ -129,8 +133,7 @@ impl State {
         }
     }
 
-    /// Ticks in a unit of 10^`exponent` ticks, and ticks of 1 in the last digit for each number of digits after
-    /// the point.
+    /// The values of `ticks_per_unit` and `ticks_per_digit` for a unit of 10^`exponent` ticks.
     fn ticks(exponent: u32) -> (u64, [u64; 8]) {
         let of_digits = std::array::from_fn(|digits| {
             let missing = (exponent as usize).checked_sub(digits);
@@ -145,7 +148,7 @@ impl State {
         (self.ticks_per_unit, self.ticks_per_digit) = Self::ticks(exponent);
     }
 
-    /// Sets the user's choices about units and events that the format leaves open.
+    /// Sets the user's choices for units and events that the format does not define.
     pub fn with(self, choices: &Choices) -> Self {
         Self {
             choices: choices.clone(),
@@ -163,10 +166,11 @@ impl State {
             .ok_or_else(|| too_late(cursor, column, TIME_MAX))
     }
 
-    /// Reads a time that counts from an epoch; returns ticks from a point well before the first line.
+    /// Reads a time that counts from an epoch. Returns the ticks since a point up to 3.6 years before the time
+    /// of the first line.
     ///
-    /// The point lies before the first line because a later line of an unsorted trace can be earlier than the
-    /// first one.
+    /// This point is before the first line, because a later line of an unsorted trace can have an earlier time
+    /// than the first line.
     #[inline(always)]
     pub fn epoch_time(
         &mut self,
@@ -190,8 +194,8 @@ impl State {
     }
 
     /// Converts a time of a table, in whole units and ticks, to ticks. The first time of a table decides
-    /// whether all its times are calendar times: they are if it `is_date`, or if it is ten years or more.
-    /// Returns `None` for a time that is too early or too large.
+    /// whether all times of the table are calendar times: they are if the first time `is_date`, or if it is ten
+    /// years or more. Returns `None` for a time that is too early or too large.
     #[inline(always)]
     pub fn table_time(&mut self, whole: u64, rest: u64, is_date: bool) -> Option<Ticks> {
         if self.base.is_none() {
@@ -242,9 +246,9 @@ impl State {
         Some(number)
     }
 
-    /// The volume number for a disk of a host. Disks of the first host keep their number; disks of the n-th
-    /// host after it start at n * 2^16. With several hosts, `None` if the number of the host or of the disk
-    /// needs more than 16 bits.
+    /// The volume number for a disk of a host. Disks of the first host keep their numbers. The numbers of disks
+    /// of the n-th host after the first begin at n * 2^16. With several hosts, `None` if the number of the host
+    /// or of the disk needs more than 16 bits.
     #[inline(always)]
     pub fn volume_of_host(&mut self, host: &[u8], disk: u32) -> Option<u32> {
         let host = self.number_of_name(host)?;
@@ -254,8 +258,8 @@ impl State {
         (host < 1 << 16 && disk < 1 << 16).then_some((host << 16) | disk)
     }
 
-    /// Converts a time in whole units that counts from an epoch in the same way as [`State::epoch_time`];
-    /// returns ticks. `None` if it is too early or too large.
+    /// Converts a time that counts from an epoch, in whole units, to ticks since the same point as
+    /// [`State::epoch_time`]. `None` if the time is too early or too large.
     #[inline(always)]
     pub fn whole_epoch_time(&mut self, whole: u64) -> Option<Ticks> {
         self.since_base(whole)?.checked_mul(self.ticks_per_unit)
@@ -271,7 +275,7 @@ impl State {
         whole.checked_sub(base)
     }
 
-    /// Creates a request at `sector`. `None` if it ends where byte addresses no longer fit in 64 bits.
+    /// Creates a request at `sector`. `None` if the byte address of its end does not fit in 64 bits.
     #[inline(always)]
     pub fn request(
         &self,
@@ -326,7 +330,7 @@ pub(crate) fn request(
 }
 
 /// Decodes lines of `block`, which ends with a newline, until the block ends, `batch` holds `room` requests, or
-/// a line is wrong. `state` then describes the line after the last decoded one.
+/// a line is wrong. After the call, `state` is the state for the line after the last decoded line.
 pub(crate) fn decode<L: Layout>(
     block: &[u8],
     state: &mut State,
@@ -421,14 +425,14 @@ fn usual_lines<L: Layout>(
     at
 }
 
-/// Skips blank lines, which are legal only at the end of the file. Returns where decoding continues, and the
-/// error.
+/// Skips blank lines, which are legal only at the end of the file. Returns the position where decoding
+/// continues, and the error if another line follows the blank lines.
 #[cold]
 fn blank_lines(block: &[u8], mut at: usize, state: &mut State) -> (usize, Option<Problem>) {
     while at < block.len() {
         let next = next_line(block, at);
         if !block[at..next].trim_ascii().is_empty() {
-            // The blank lines are wrong only because this line follows; this line itself can be right.
+            // The blank lines are an error only because this line follows them. This line itself can be valid.
             let Some(line) = state.blank.take() else {
                 break;
             };

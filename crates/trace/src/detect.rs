@@ -1,9 +1,9 @@
 //! Finds the format of a trace from its first lines.
 //!
-//! The decoder of every format tries each of the first lines, so a match is as strict as reading. Most formats
-//! differ in the number and kind of their fields. If the lines fit several formats (five columns of whole
-//! numbers are valid `disksim` and `ssdsim`), the file's extension decides; without a known extension the user
-//! must name the format.
+//! The decoder of every text format tries to read each of the first lines, so detection is as strict as
+//! reading. Most formats differ in the number and kind of their fields. The lines can fit several formats: five
+//! columns of whole numbers are valid in `disksim` and in `ssdsim`. Then the extension of the file's name
+//! decides. Without a known extension the user must name the format.
 
 use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
 use crate::compression::{Compression, strip_suffix};
@@ -22,15 +22,15 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// The largest number of lines that are tried.
 const SAMPLE_LINES: usize = 64;
 
-/// Whether a format fits. It may fail on up to half of the lines: its decoder later reports a bad line with the
-/// real cause.
+/// Whether a format fits: its decoder can read at least half of the lines that were tried. The other lines may
+/// be bad lines, which the decoder reports later with the exact cause.
 fn fits(matched: usize, sampled: usize) -> bool {
     matched > 0 && 2 * matched >= sampled
 }
 
 /// Finds the format from the beginning of the stream; `None` if the stream is empty. Refuses bytes that are
-/// neither text nor a known binary format. If bad lines are to be skipped, calls `long_line` for each of the
-/// first lines that is too long.
+/// neither text nor a known binary format. If bad lines are to be skipped, calls `long_line` with the error of
+/// each line at the beginning of the file that is too long.
 pub(crate) fn first_block(
     file: &str,
     compression: Compression,
@@ -89,17 +89,18 @@ pub(crate) fn first_block(
             Ok(Some(format))
         }
         (None, Some(format)) => Ok(Some(format)),
-        // If the user names columns, the file is a table. Its lines could fit many other formats too.
+        // If the user names columns, the file is read as a table, even if its lines fit other formats too.
         (None, None) if options.choices.columns.is_some() => Ok(Some(&formats::csv::FORMAT)),
         (None, None) => detect(file, blocks.lines(), &options.choices).map(Some),
     }
 }
 
-/// The first byte that UTF-8 text does not contain, and its position. A character that is cut off at the end is
-/// accepted.
+/// The first byte that UTF-8 text does not contain, and its position. A character that is cut off at the end of
+/// `bytes` is accepted.
 fn not_text(bytes: &[u8]) -> Option<(usize, u8)> {
     let odd = |byte: &u8| byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
-    // The fold tests many bytes at a time; a search tests one.
+    // The compiler vectorises this fold, so it tests many bytes at a time. A search would test one byte at a
+    // time.
     let has_control = bytes.iter().fold(false, |has, byte| has | odd(byte));
     let control = has_control.then(|| bytes.iter().position(odd)).flatten();
     let broken = std::str::from_utf8(bytes).err();
@@ -137,13 +138,14 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
     let mut first = None;
     let mut sampled = 0;
     let mut matched = [0; FORMATS.len()];
-    // In some formats the first lines define what later lines mean, so each format keeps its state.
+    // In some formats the first lines define what later lines mean, so each format keeps one state over all
+    // lines.
     let mut states: Vec<State> = FORMATS
         .iter()
         .map(|format| State::new(format.time_unit.exponent()).with(choices))
         .collect();
-    // The columns that the user names would fit many tables, so they are removed. A header line in the file
-    // still names columns.
+    // Columns that the user names would fit many tables, so they are not used here. A header line in the file
+    // can still name the columns.
     for state in &mut states {
         state.choices.columns = None;
     }
@@ -175,7 +177,8 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
             // A header is legal only on line 1, so the state needs the line's number.
             state.line = number;
             let problem = decode(line, state, &mut Vec::new(), 1).problem;
-            // This fault is detected after all others, so the line is valid in every other respect.
+            // `BeyondAddressSpace` is detected after all other faults, so the line is valid in every other
+            // respect.
             let whole = problem.is_none_or(|problem| problem.fault == Fault::BeyondAddressSpace);
             *count += usize::from(whole);
         }
@@ -223,7 +226,8 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
     decide(file, &candidates, line, || Excerpt::new(text))
 }
 
-/// The only candidate; or, of several candidates, the one to which the extension of the file's name belongs.
+/// The only candidate or, if there are several, the candidate to which the extension of the file's name
+/// belongs.
 fn decide(
     file: &str,
     candidates: &[&'static Format],

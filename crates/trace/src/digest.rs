@@ -12,8 +12,8 @@ use crate::error::TraceError;
 /// Bytes that are hashed at once.
 const PIECE: usize = 256 << 10;
 
-/// SHA-256 of the uncompressed bytes of the file at `path`, in hexadecimal. It equals [`crate::Reader::digest`]
-/// of a trace that was read to its end, but needs no format.
+/// SHA-256 of the uncompressed bytes of the file at `path`, in hexadecimal. The result equals
+/// [`crate::Reader::digest`] after the trace was read to its end, but the format of the file need not be known.
 ///
 /// # Errors
 /// If the file cannot be read or its compressed form is damaged.

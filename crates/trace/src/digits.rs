@@ -1,7 +1,8 @@
 //! Converts digits to numbers, eight bytes at a time.
 //!
 //! A loop over single bytes loses most of its time to mispredicted branches, because the lengths of fields
-//! vary. Here one load, one mask and one shift find the number without a branch.
+//! vary. The functions here need no branch for the length of a number: they load eight bytes, mark the bytes
+//! that are not digits, and shift the digits into position.
 
 /// All powers of ten that fit in 64 bits.
 pub(crate) const POWERS_OF_TEN: [u64; 20] = {
@@ -14,13 +15,13 @@ pub(crate) const POWERS_OF_TEN: [u64; 20] = {
     powers
 };
 
-/// The most digits for which every number fits in 64 bits.
+/// Every number with at most this many digits fits in 64 bits.
 pub(crate) const DIGITS_SAFE: usize = 19;
 
 /// The value of the digits from `at` on, and their count. The value is meaningless for more than 19 digits.
 #[inline(always)]
 pub(crate) fn digits(bytes: &[u8], at: usize) -> (u64, usize) {
-    // Nearly every field has fewer than eight digits, and at least eight bytes remain.
+    // Nearly every field has fewer than eight digits, and nearly always at least eight bytes remain.
     if let Some(word) = eight_bytes(bytes, at)
         && let odd = no_digits(word)
         && odd != 0
@@ -30,8 +31,8 @@ pub(crate) fn digits(bytes: &[u8], at: usize) -> (u64, usize) {
     many_digits(bytes, at)
 }
 
-/// The value of one to seven digits from `at` on, if the byte `end` follows them, and the position after that
-/// byte.
+/// The value of the one to seven digits from `at` on, and the position after the byte `end`, which must follow
+/// the digits. `None` if the text has another form, or if fewer than eight bytes remain.
 #[inline(always)]
 pub(crate) fn digits_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let word = eight_bytes(bytes, at)?;
@@ -43,7 +44,8 @@ pub(crate) fn digits_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, us
     (length > 0 && bytes.get(at + length) == Some(&end)).then_some((value, at + length + 1))
 }
 
-/// The value of one digit at `at`, if the byte `end` follows it, and the position after that byte.
+/// The value of the digit at `at`, and the position after the byte `end`, which must follow the digit. `None`
+/// if the text has another form.
 #[inline(always)]
 pub(crate) fn digit_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     match bytes.get(at..)?.first_chunk()? {
@@ -52,14 +54,15 @@ pub(crate) fn digit_before(end: u8, bytes: &[u8], at: usize) -> Option<(u64, usi
     }
 }
 
-/// The values of two digits from `at` on, if a blank stands before each of them and a newline after the second.
+/// The values of two digits, if the bytes from `at` on are a blank, a digit, a blank, a digit and a newline.
+/// `None` if the text has another form, or if fewer than eight bytes remain.
 #[inline(always)]
 pub(crate) fn two_single_digits(bytes: &[u8], at: usize) -> Option<(u64, u64)> {
-    // A blank before each digit and the newline at the end, as `eight_bytes` returns them, in bytes 0, 2 and 4.
+    // The two blanks and the newline, as `eight_bytes` returns them, in bytes 0, 2 and 4.
     const FIXED: u64 = 0xFF_00FF_00FF;
     const LINE: u64 = 0x3A_0010_0010;
-    // The top bits of the bytes of the two digits. A digit has none; any other byte has its top bit set, or
-    // sets it when 0x76 is added.
+    // The top bits of bytes 1 and 3, which hold the two digits. The top bit of a digit is clear, also after
+    // 0x76 is added. The top bit of any other byte is set, either before or after 0x76 is added.
     const OTHERS: u32 = 0x8000_8000;
     const SIX: u32 = 0x7600_7600;
     let word = eight_bytes(bytes, at)?;
@@ -68,8 +71,8 @@ pub(crate) fn two_single_digits(bytes: &[u8], at: usize) -> Option<(u64, u64)> {
     (word & FIXED == LINE && digits_only).then_some((word >> 8 & 0xFF, word >> 24 & 0xFF))
 }
 
-/// Eight bytes from `at` on, with the first one in the lowest byte, or `None` near the end. A digit's byte is 0
-/// to 9.
+/// The eight bytes from `at` on, each XOR 0x30, so that a digit becomes its value 0 to 9. The first byte is the
+/// lowest byte of the result. `None` if fewer than eight bytes remain.
 #[inline(always)]
 fn eight_bytes(bytes: &[u8], at: usize) -> Option<u64> {
     const ZEROS: u64 = 0x3030_3030_3030_3030;
@@ -77,21 +80,21 @@ fn eight_bytes(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*eight) ^ ZEROS)
 }
 
-/// The top bit of each byte of `word` that is not a digit. Carries can change only the bytes after the first
-/// such byte.
+/// Sets the top bit of each byte of `word` that is not a digit, and clears all other bits. Because of carries,
+/// the bytes after the first one that is not a digit can be wrong.
 #[inline(always)]
 fn no_digits(word: u64) -> u64 {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     (word.wrapping_add(0x7676_7676_7676_7676) | word) & HIGH
 }
 
-/// The value and the count of the digits of `word` in front of its first byte that is marked in `odd`, which is
-/// not 0.
+/// The value and the number of the digits of `word` before its first byte that is not a digit. `odd` is the
+/// result of `no_digits` for `word`, and must not be 0.
 #[inline(always)]
 fn leading_digits(word: u64, odd: u64) -> (u64, usize) {
     let bit = odd.trailing_zeros();
-    // Shifts the digits up, so that zeros precede them. Two shifts are needed: without digits, one shift would
-    // be by 64 bits.
+    // Shifts the digits up, so that zeros precede them. Two shifts are needed, because a single shift would be
+    // by 64 bits if there are no digits.
     let value = eight_digits(word << (63 - bit) << 8);
     (value, (bit / 8) as usize)
 }
@@ -132,7 +135,7 @@ fn eight_digits(word: u64) -> u64 {
     fours.wrapping_mul(10_000).wrapping_add(fours >> 32) & 0xFFFF_FFFF
 }
 
-/// The number that at most [`DIGITS_SAFE`] digits represent.
+/// The number that `digits` represent, of which there are at most [`DIGITS_SAFE`].
 pub(crate) fn plain_digits(digits: &[u8]) -> u64 {
     digits
         .iter()
@@ -158,7 +161,7 @@ mod tests {
             ] {
                 let text = [&digits[..length], &[end], behind].concat();
                 let whole = (plain_digits(&digits[..length]), length + 1);
-                // Eight bytes are loaded at once, so nothing is found within the last seven bytes of the block.
+                // `digits_before` loads eight bytes at once, so it finds nothing if fewer bytes remain.
                 let is_usual = (1..8).contains(&length) && text.len() >= 8;
                 assert_eq!(
                     digits_before(end, &text, 0),

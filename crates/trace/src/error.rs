@@ -1,4 +1,4 @@
-//! The errors of a trace. Each is one line that tells the user what to do.
+//! The errors of a trace. The text of each error is one line that tells the user what to do.
 
 use std::fmt;
 use std::io;
@@ -105,8 +105,8 @@ pub enum TraceError {
         line: u64,
         /// The text of that line.
         text: Excerpt,
-        /// The names of all formats; before them the option that reads the file, if it nearly has one of the
-        /// formats.
+        /// The names of all formats. If the file is similar to one of these formats, the options that read the
+        /// file precede the names.
         known: String,
     },
     /// The first line names some columns of a table, but not exactly those that a trace needs.
@@ -219,7 +219,7 @@ pub enum TraceError {
         /// The error of the decoder.
         cause: String,
     },
-    /// A table lacks a column, or has a column of that name with an unsuitable type.
+    /// A table has no column of this name, or the column has an unsuitable type.
     #[error("{file}: {column} is {found}; expected {expected}")]
     Column {
         /// The path as given.
@@ -231,7 +231,7 @@ pub enum TraceError {
         /// What was expected.
         expected: &'static str,
     },
-    /// A table comes from a source that can be read only from front to back.
+    /// A table is in a source that can be read only from front to back.
     #[error(
         "{file}: {format} has its directory at the end and cannot be read from {through}; expected a plain file"
     )]
@@ -271,7 +271,7 @@ pub enum TraceError {
         /// What was expected.
         expected: String,
     },
-    /// The clock of a trace differs from the clocks of the traces with which it is to be merged.
+    /// Traces that are to be merged have different clocks.
     #[error(
         "{file}: the clock of its format, {format}, is another than that of the other traces; expected traces of one format and one century"
     )]
@@ -321,13 +321,14 @@ pub enum Fault {
     BeyondAddressSpace,
     /// The request ends beyond its volume's part of the address space.
     CrossesStride,
-    /// The request does not fit what the first of two passes found, so the file has changed.
+    /// The request is outside of the range that the first of two passes found for its volume, so the file has
+    /// changed between the passes.
     NotInFirstPass,
 }
 
 impl Fault {
-    /// The text that says what was expected. `layout` names the format's columns; it is returned for faults in
-    /// a field.
+    /// The text that says what was expected. `layout` names the format's columns; it is returned for faults
+    /// that have no text of their own.
     pub(crate) fn expected(self, layout: &'static str) -> &'static str {
         match self {
             Self::BlankLine => "blank lines only after the last request",
@@ -370,7 +371,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Wrong text, made fit for one line of an error message: cut to a limit, with all but printable ASCII escaped.
+/// Wrong text, in a form that fits into one line of an error message: the text is cut to a limit, and all bytes
+/// other than printable ASCII are escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt(String);
 

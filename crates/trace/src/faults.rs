@@ -1,14 +1,14 @@
-//! What happens to bad lines, and what is reported about them.
+//! Handles bad lines: reading stops at the first one, or bad lines are skipped and counted.
 
 use crate::error::TraceError;
 use crate::options::BadLines;
 
-/// How bad lines are treated, the number of those skipped, and the text of the first one.
+/// The treatment of bad lines, the number of skipped lines, and the error message of the first skipped line.
 pub(crate) struct Faults {
     pub policy: BadLines,
     pub skipped: u64,
     pub first: Option<String>,
-    /// The error that stopped reading. It is returned after the requests of the lines before it.
+    /// The error that stopped reading. This error is returned after the requests of the lines before it.
     pub pending: Option<TraceError>,
 }
 
@@ -24,7 +24,7 @@ impl Faults {
     }
 
     /// Notes an error, and returns whether reading continues with the next line. `error` is called only if its
-    /// text will be shown, because making it needs a search through the block.
+    /// text will be shown, because making the text searches the block for the bad line.
     #[cold]
     pub fn note(&mut self, error: impl FnOnce() -> TraceError) -> bool {
         match self.policy {

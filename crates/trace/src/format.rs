@@ -14,9 +14,9 @@ pub struct Format {
     /// Extensions of file names, without the dot. If several formats fit a file, the extension in front of the
     /// compression's extension selects one of them.
     pub extensions: &'static [&'static str],
-    /// A short text about where such traces come from, and what is special about them.
+    /// A short text about the source of traces in this format, and about their peculiarities.
     pub about: &'static str,
-    /// The columns or fields, in the words of error messages.
+    /// The columns or fields, as error messages list them.
     pub columns: &'static str,
     /// What a file contains before its first request; in hexadecimal if the format is binary.
     pub header: Option<&'static str>,
@@ -26,16 +26,17 @@ pub struct Format {
     pub time_unit: TimeUnit,
     /// Whether the file has its requests in the order of their arrival.
     pub sorted: bool,
-    /// Whether times count from a day of the calendar. They are then made relative to the first or the earliest
-    /// request.
+    /// Whether times count from a day of the calendar. Such times are made relative to the first or the
+    /// earliest request.
     pub epoch: bool,
     /// Whether several lines or records belong to one request, and `trace.event` selects the one that counts.
-    /// Such a trace may contain no request at all.
+    /// Such a trace has no request if it does not contain the selected event.
     pub filters_events: bool,
     /// Whether a more specific format is preferred if both fit.
     pub general: bool,
-    /// The `trace.columns` with which a file of this format can be read as a table, if there are any. They also
-    /// read a file that differs from the format in separators or in upper and lower case.
+    /// The `trace.columns` with which a file of this format can be read as a table. `None` if the format is not
+    /// such a table. The columns also serve to read a file that differs from the format in separators or in
+    /// upper and lower case.
     pub as_table: Option<&'static str>,
     pub(crate) encoding: Encoding,
 }
@@ -177,7 +178,7 @@ pub static FORMATS: &[Format] = &[
     formats::parquet::FORMAT,
 ];
 
-/// The format whose name or one of whose extensions is `name`.
+/// The format that has `name` as its name or as one of its extensions.
 ///
 /// ```
 /// use destage_trace::format;
@@ -206,7 +207,8 @@ const LEFT_OUT: &[LeftOut] = &[
     },
 ];
 
-/// If this build does not include the format called `name`: why there is no such format.
+/// The reason why this build does not include the format called `name`. `None` if the build includes the
+/// format, or if no format has this name.
 ///
 /// ```
 /// # use destage_trace::format;

@@ -29,9 +29,9 @@ use crate::error::Fault;
 use crate::request::{Operation, SECTORS_MAX, sectors_touched};
 
 /// Converts a byte range to the sectors that it touches. The length `bytes` must be the last field that
-/// `cursor` has read, because errors show this field, under the name of `column`. For a range that ends beyond
-/// the last byte address, returns sectors that `request` refuses for this reason, after the rest of the line
-/// has been checked.
+/// `cursor` has read, because errors show this field, under the name of `column`. If the range ends beyond the
+/// last byte address, this function returns sectors that `request` later refuses for this reason. So the rest
+/// of the line is checked before this error is reported.
 #[inline(always)]
 fn byte_range(
     cursor: &Cursor<'_>,
@@ -42,7 +42,7 @@ fn byte_range(
     sectors_touched(offset, bytes).map_or_else(|| outside(cursor, offset, bytes, column), Ok)
 }
 
-/// Handles a byte range that has no sectors, because of its end or because of its length alone.
+/// Handles a byte range that does not fit in a request, because its end or its length alone is too large.
 #[cold]
 fn outside(
     cursor: &Cursor<'_>,
@@ -81,7 +81,7 @@ fn padded_comma(cursor: &mut Cursor<'_>, column: &'static Column) -> Result<(), 
     Ok(())
 }
 
-/// The operation of a SCSI command, if it is one that traces of disks contain.
+/// The operation of the SCSI command `opcode`. `None` if the command is no read, write, flush or unmap.
 #[inline(always)]
 fn scsi_operation(opcode: u64) -> Option<Operation> {
     match opcode {

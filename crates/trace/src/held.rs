@@ -1,5 +1,5 @@
-//! Requests that a caller holds in memory: made from columns, and moved to their addresses as the requests of a
-//! trace are.
+//! Makes requests from columns that a caller holds in memory, and moves requests to their addresses in the same
+//! way as a reader does for a trace.
 
 use crate::address::{Addresses, Placement, concatenated};
 use crate::decode::CALENDAR;
@@ -15,8 +15,8 @@ const TICKS_PER_NS: Ticks = 10;
 /// Requests as columns, which must all have the same length.
 #[derive(Clone, Copy, Debug)]
 pub struct Columns<'a> {
-    /// The arrival of each request in ns. If the first one is ten years or more, all are calendar times, and
-    /// they become relative to the earliest one, as in a table that is read from a file.
+    /// The arrival of each request in ns. If the first arrival is ten years or more, all arrivals are calendar
+    /// times. They are then made relative to the earliest arrival, as the times of a table in a file are.
     pub time_ns: &'a [i64],
     /// The operation: 0 read, 1 write, 2 flush, 3 trim.
     pub operation: &'a [u8],
@@ -29,8 +29,8 @@ pub struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// Returns the requests in order of arrival; requests with the same arrival keep their order. Errors call
-    /// the columns `name` and count rows from 1.
+    /// Returns the requests in order of arrival; requests with the same arrival keep their order. Error
+    /// messages call the columns `name` and count rows from 1.
     ///
     /// # Errors
     /// If the columns are empty or of different lengths, or for the first row that is not a valid request.
@@ -117,8 +117,8 @@ impl Columns<'_> {
 const LAYOUT: &str =
     "time_ns from 0 on, op 0 (read), 1 (write), 2 (flush) or 3 (trim), offset and bytes in bytes";
 
-/// Moves `requests` to the addresses that `trace.lba_shift` and `trace.volumes` in `options` give them, as a
-/// [`crate::Reader`] does. `None` if no request is moved. Errors call the requests `name`.
+/// Moves `requests` to the addresses that follow from `trace.lba_shift` and `trace.volumes` in `options`, as a
+/// [`crate::Reader`] does. `None` if no request is moved. Error messages call the requests `name`.
 ///
 /// # Errors
 /// For the first request that would be outside of the address space.

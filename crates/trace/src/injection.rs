@@ -1,28 +1,29 @@
-//! Inserts by rule what a trace lost: flushes, forced unit access, trims and streams.
+//! Inserts by rules what was lost when a trace was recorded: flushes, forced unit access, trims and streams.
 //!
 //! All rules count only the requests that the reader returns. `flush_every_writes` adds a flush with every n-th
-//! write. `flush_every` adds a flush at each multiple of a period after the first request, if a write came
-//! since the last flush, whether inserted or not: a file system with nothing to commit sends no flush.
-//! `fua_every_writes` sets FUA in every n-th write. `trim_every_writes` adds, with every n-th write, a trim of
-//! the range of the n-th write before it, as if a temporary file were removed when the next one is made.
-//! Streams can be set to the number of the volume.
+//! write. `flush_every` adds a flush at each multiple of a period after the first request, if a write arrived
+//! since the last flush of the trace and since the last inserted flush. Without such a write no flush is added,
+//! because a file system that has nothing to commit sends no flush. `fua_every_writes` sets FUA in every n-th
+//! write. `trim_every_writes` adds, with every n-th write, a trim of the range that the previous n-th write
+//! wrote. So each n-th write is like a temporary file that is removed when the next one is made. `streams` can
+//! derive the stream of a request from the number of its volume.
 
 use crate::options::{ReadOptions, Streams};
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
-/// Changes requests that pass in order of arrival, and adds requests to them.
+/// Applies the rules to requests, which must be given in order of arrival.
 pub(crate) struct Injection {
     flush_every: Ticks,
     flush_writes: Countdown,
     fua_writes: Countdown,
     trim_writes: Countdown,
     streams: Streams,
-    /// Whether a write came since the last flush.
+    /// Whether a write arrived since the last flush.
     written: bool,
     /// The next multiple of `flush_every`; `None` before the first request.
     due: Option<Ticks>,
-    /// The write whose range the next inserted trim names.
+    /// The write whose range the next inserted trim covers.
     temporary: Option<Request>,
     /// The number of inserted requests.
     pub added: u64,
@@ -41,7 +42,7 @@ impl Countdown {
         Self { every, left: every }
     }
 
-    /// Counts one write. Returns whether it is the last one of a countdown.
+    /// Counts one write. Returns whether the countdown has ended; if so, it begins again.
     fn strike(&mut self) -> bool {
         if self.every == 0 {
             return false;
@@ -56,7 +57,7 @@ impl Countdown {
 }
 
 impl Injection {
-    /// Creates the rules that `options` ask for; `None` if they ask for no rule.
+    /// Creates the rules that `options` select; `None` if `options` select no rule.
     pub fn new(options: &ReadOptions) -> Option<Self> {
         let ReadOptions {
             flush_every,
@@ -93,7 +94,7 @@ impl Injection {
         self.scratch = made;
     }
 
-    /// Adds `request` to `made`, changed by the rules, and the requests that are inserted with it.
+    /// Changes `request` by the rules and adds it to `made`, together with the requests that the rules insert.
     fn add(&mut self, mut request: Request, made: &mut Vec<Request>) {
         if self.streams == Streams::Volume && request.operation != Operation::Flush {
             // Stream 0 means that a request has no stream.
@@ -142,8 +143,8 @@ impl Injection {
         if self.written {
             self.flush(request, due, made);
         }
-        // No write came during a long pause, so only its first multiple could need a flush; the others are
-        // skipped.
+        // No write arrives during a pause between two requests, so only the first multiple of the period in the
+        // pause can need a flush. The other multiples are skipped.
         let periods = (request.arrival - due) / self.flush_every + 1;
         self.due = Some(due.saturating_add(periods.saturating_mul(self.flush_every)));
     }
@@ -158,8 +159,9 @@ impl Injection {
     }
 }
 
-/// `requests`, in order of arrival, with the requests that `options` insert, reduced to the part of one disk if
-/// `options` ask for an array. For the requests of a trace, a [`crate::Reader`] does both itself.
+/// Returns `requests`, which must be in order of arrival, together with the requests that the rules in
+/// `options` insert. If `options` describe an array, only the part of one disk is returned. A [`crate::Reader`]
+/// does both itself for the requests of a trace.
 #[must_use]
 pub fn injected(
     mut requests: Box<dyn Iterator<Item = Request> + Send>,

@@ -6,17 +6,17 @@
 //! | [`options`] | how a trace is read: the `trace.*` parameters |
 //! | [`reader`] | [`Reader`], one pass over a file in bounded memory |
 //! | [`trace`] | [`Trace`], a whole file in memory |
-//! | [`plausibility`] | whether the times of a trace can be right |
-//! | [`error`] | [`TraceError`], one line that tells the user what to do |
+//! | [`plausibility`] | checks whether the times of a trace are plausible |
+//! | [`error`] | [`TraceError`], whose text is one line that tells the user what to do |
 //! | [`statistics`] | statistics of a trace |
 //! | [`runs`] | values for pages, stored once for a run of neighbouring pages |
 //! | [`page_bits`] | a set of pages |
-//! | [`transform`] | traces cut, scaled, merged, anonymised |
+//! | [`transform`] | cuts, scales, merges and anonymises traces |
 //! | [`writers`] | writes requests to files |
 //! | `containment` | in builds with Parquet: turns panics of its decoder into errors |
 //!
-//! A reader returns batches of [`Request`]s in the order of their arrival. Every byte is checked: no input is
-//! silently skipped, cut or wrapped.
+//! A reader returns batches of [`Request`]s in the order in which they arrive. The reader checks every byte: it
+//! skips no input silently, and truncates or wraps no number silently.
 
 mod address;
 mod admission;

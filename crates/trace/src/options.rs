@@ -36,18 +36,18 @@ parameters! {
     struct Parameters in "trace." {
         /// Unit of the trace's times; auto is the unit of the format.
         time_unit: GivenUnit = "auto", "", "some SSDSim traces count us where the format says ns";
-        /// How volumes share addresses: all in one address space without changes, trace.volume_stride sectors
-        /// for each, or one after the other in ascending number.
+        /// How volumes share the address space: all volumes use the same addresses, each volume has
+        /// trace.volume_stride sectors, or volumes follow one another in ascending order of their numbers.
         volumes: Volumes = "ignore", "", "";
         /// Distance between the starts of two volumes with trace.volumes=separate.
         volume_stride: u64 = "4294967296" in Kind::Integer { min: 1, max: u64::MAX }, "sectors", "2 TiB, the most that 32-bit sector numbers reach";
-        /// Sectors subtracted from every address before anything else; may be negative.
+        /// Sectors subtracted from every address, before volumes are placed; may be negative.
         lba_shift: String = "0", "sectors", "63 undoes the offset of a classic first partition";
         /// What happens to a request of length 0: it is an error, or it is dropped and counted.
         zero_len: ZeroLength = "error", "", "";
-        /// What happens to a request whose time is earlier than the one before: it is an error, or requests are
-        /// sorted within a window of 65536, or its time is set to the latest time so far and it is counted;
-        /// auto sorts the formats known to be unsorted.
+        /// What happens to a request that arrives earlier than the request before it: it is an error, or
+        /// requests are sorted within a window of 65536 requests, or its arrival is set to the latest arrival
+        /// so far and the request is counted; auto sorts traces in formats known to be unsorted.
         order: Order = "auto", "", "";
         /// The event of a block-layer trace (blkparse, blktrace) that counts as the request: issue (D), when
         /// the device gets it, after merging; queue (Q), when the file system makes it; or complete (C), when
@@ -66,19 +66,19 @@ parameters! {
         columns: String = "", "", "";
         /// A flush is added after this number of writes of a trace or workload; 0 adds none.
         flush_every_writes: u64 = "0", "writes", "most traces lost their flushes";
-        /// A flush is added at every multiple of this time after the first request, if a write came since the
-        /// last flush; 0 adds none.
+        /// A flush is added at every multiple of this time after the first request, if a write arrived since
+        /// the last flush; 0 adds none.
         flush_every_ms: u64 = "0" in Kind::Integer { min: 0, max: 1_000_000_000 }, "ms", "file systems commit every 5 s or so";
         /// Every n-th write of a trace or workload becomes forced unit access; 0 changes none.
         fua_every_writes: u64 = "0", "writes", "most traces lost the flag; journals force their commit records";
-        /// With every n-th write, a trim is added of the pages that the previous n-th write wrote, as if they
-        /// were a temporary file; 0 adds none.
+        /// With every n-th write, a trim is added for the range that the previous n-th write wrote, as if this
+        /// range were a temporary file; 0 adds none.
         trim_every_writes: u64 = "0", "writes", "older traces have none";
         /// Number of disks in the striped array over which the trace is spread; with 1 there is no array, and
         /// the device gets the whole trace.
         array_members: u64 = "1" in Kind::Integer { min: 1, max: 65_536 }, "disks", "";
-        /// The disk of the array that is simulated, counted from 0: only its part of the trace is kept, at the
-        /// disk's own addresses. A flush reaches all.
+        /// The disk of the array that is simulated, counted from 0: it receives only its part of the trace, at
+        /// the addresses of this disk. Every disk receives every flush.
         array_member: u64 = "0" in Kind::Integer { min: 0, max: 65_535 }, "", "";
         /// Size of a stripe: the bytes on one disk of the array before the next disk follows; a multiple of
         /// 512.
@@ -106,7 +106,7 @@ choices! {
     }
 }
 
-/// The user's choices about what some formats leave open.
+/// The user's choices for properties that some formats do not define.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choices {
     /// The event that counts as the request; issue by default.
@@ -140,8 +140,9 @@ choices! {
         Ignore = "ignore",
         /// Volume v starts at sector v times [`ReadOptions::volume_stride`].
         Separate = "separate",
-        /// Volumes follow one another in ascending number. Each is as long as its largest end in the whole
-        /// trace, rounded up to 8 sectors. The trace is read twice.
+        /// Volumes follow one another in ascending order of their numbers. The length of a volume is the
+        /// largest end of its requests in the whole trace, rounded up to 8 sectors. To find these lengths, the
+        /// trace is read twice.
         Concatenate = "concatenate",
     }
 }
@@ -208,7 +209,7 @@ pub struct ReadOptions {
     pub volumes: Volumes,
     /// Sectors from the start of one volume to the start of the next, for [`Volumes::Separate`].
     pub volume_stride: u64,
-    /// Sectors that are subtracted from each address before anything else; may be negative.
+    /// Sectors that are subtracted from each address, before volumes are placed; may be negative.
     pub lba_shift: i64,
     /// What happens to requests without sectors.
     pub zero_length: ZeroLength,
@@ -218,25 +219,25 @@ pub struct ReadOptions {
     pub bad_lines: BadLines,
     /// The number of requests that are read after [`Self::skip`]; with `None` all of them.
     pub limit: Option<u64>,
-    /// The number of requests at the start, in order of arrival, that are left out. The times of the others do
-    /// not change.
+    /// The number of requests at the start, in order of arrival, that are left out. The times of the other
+    /// requests do not change.
     pub skip: u64,
     /// Whether reads are dropped from the requests that `skip` and `limit` select.
     pub writes_only: bool,
-    /// Choices about what some formats leave open.
+    /// Choices for properties that some formats do not define.
     pub choices: Choices,
     /// A flush is added after this number of writes; with 0 never.
     pub flush_every_writes: u64,
-    /// A flush is added at every multiple of this time in ticks, if a write came since the last flush; with 0
-    /// never.
+    /// A flush is added at every multiple of this time in ticks, if a write arrived since the last flush; with
+    /// 0 never.
     pub flush_every: Ticks,
     /// Every n-th write becomes forced unit access; with 0 none.
     pub fua_every_writes: u64,
-    /// With every n-th write, the range of the n-th write before it is trimmed; with 0 never.
+    /// With every n-th write, the range of the previous n-th write is trimmed; with 0 never.
     pub trim_every_writes: u64,
     /// The source of the stream of a request.
     pub streams: Streams,
-    /// The array over which the trace is spread, and the disk of it that gets the requests.
+    /// The array over which the trace is spread, and the disk of the array that gets the requests.
     pub array: Array,
     /// Whether the SHA-256 of the trace is computed.
     pub digest: bool,
@@ -292,8 +293,8 @@ fn array(own: &Parameters) -> Result<Array, TraceError> {
 }
 
 impl ReadOptions {
-    /// The options that `values` set by [`PARAMETERS`]. Options without a `trace.*` parameter keep their
-    /// defaults.
+    /// The options that `values` give to the parameters in [`PARAMETERS`]. Options without a `trace.*`
+    /// parameter keep their defaults.
     ///
     /// # Errors
     /// If `trace.lba_shift` is not a whole number, `trace.columns` does not name the columns of a table,
@@ -352,7 +353,7 @@ impl ReadOptions {
     /// The unit of the times in `file`, whose format is `format`.
     pub(crate) fn time_unit_of(&self, file: &str, format: &Format) -> Result<TimeUnit, TraceError> {
         match (self.time_unit, format.encoding) {
-            // An error, because a unit that is silently ignored would let the user believe that times had
+            // This is an error, because a user whose unit is silently ignored would believe that the times have
             // changed.
             (Some(unit), Encoding::Binary(_)) if format.time_unit == TimeUnit::Ticks => {
                 Err(TraceError::Option {

@@ -4,19 +4,19 @@ use crate::error::Fault;
 use crate::request::Request;
 use destage_base::Ticks;
 
-/// The most requests with a later arrival that may stand before a request in the trace.
+/// The largest number of requests with a later arrival that may precede a request in the trace.
 pub(crate) const WINDOW: usize = 1 << 16;
 
 /// Sorts a stream that is nearly sorted. Requests with the same arrival keep the order of the trace.
 ///
-/// Requests are collected up to twice the window, then sorted, and the earlier half is released. So a request
-/// gets its right position if at most [`WINDOW`] requests before it arrive later. A request earlier than those
-/// released is refused at once.
+/// Requests are collected until there are twice [`WINDOW`] of them. Then they are sorted, and the earlier half
+/// is released. So a request gets its right position if at most [`WINDOW`] requests before it arrive later. A
+/// request that arrives earlier than the last released one is refused at once.
 #[derive(Default)]
 pub(crate) struct SortWindow {
     /// Requests that are not yet sorted.
     held: Vec<Request>,
-    /// Sorted requests. Those before index `next` have been returned.
+    /// Sorted requests. The requests before index `next` have been returned.
     leaving: Vec<Request>,
     next: usize,
     /// The latest arrival among the released requests.
@@ -77,7 +77,8 @@ mod tests {
         }
     }
 
-    /// The result of `late` requests that arrive at 5, followed by one that arrives at 4.
+    /// The requests that the window returns for `late` requests that arrive at 5, followed by one request that
+    /// arrives at 4.
     fn displaced_by(late: usize) -> Result<Vec<Request>, Fault> {
         let mut window = SortWindow::default();
         for line in 0..late {

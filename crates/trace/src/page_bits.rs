@@ -6,7 +6,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// The number of pages in one word.
 pub(crate) const WORD: u64 = 64;
 
-/// A set of pages of several volumes. It has no order, so callers may only compute sums over it.
+/// A set of pages of several volumes. The order in which the set is iterated is not defined, so callers may
+/// only compute sums over it.
 #[derive(Debug, Default)]
 pub struct PageBits {
     words: HashMap<(u32, u64), u64, BuildHasherDefault<Mix>>,

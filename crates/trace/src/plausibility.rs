@@ -1,7 +1,7 @@
 //! Tells whether the times of a trace are plausible in their assumed unit.
 //!
-//! No check of a single line finds a wrong unit: the trace is merely a thousand times too fast. A rate that no
-//! device reaches reveals it.
+//! A wrong unit cannot be found in a single line: every line is valid, and the trace is merely, for example, a
+//! thousand times too fast. A wrong unit can be found by a rate of requests or bytes that no device reaches.
 
 use crate::format::TimeUnit;
 use crate::request::{Operation, Request, SECTOR_BYTES};
@@ -9,20 +9,23 @@ use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::fmt;
 
-/// A rate in bytes/s above that of any device: the fastest of 2025 stay below 15e9.
+/// A rate in bytes/s that no device reaches: the fastest devices of 2025 stay below 15e9.
 const BYTES_PER_SECOND_MAX: f64 = 20e9;
-/// A rate in requests/s above that of any device: the fastest of 2025 stay below 4e6.
+/// A rate in requests/s that no device reaches: the fastest devices of 2025 stay below 4e6.
 const REQUESTS_PER_SECOND_MAX: f64 = 5e6;
-/// A trace with fewer requests/s, one per hour, does not show a device at work.
+/// A rate in requests/s (one per hour) below which a trace is not plausible, because the device would be idle
+/// nearly all the time.
 const REQUESTS_PER_SECOND_MIN: f64 = 1.0 / 3600.0;
-/// Above this rate, digits below 0.1 ns do not come from rounding in a program, but from a coarser unit.
+/// Above this rate in requests/s, digits below 0.1 ns mean that the unit of the times is coarser than ns. At
+/// lower rates, such digits can come from the arithmetic of the program that wrote the trace.
 const REQUESTS_PER_SECOND_BUSY: f64 = 5e4;
 /// A trace with fewer requests may be a single burst, and is not judged.
 const REQUESTS_MIN: u64 = 16;
 
-/// Clocks whose times, read as ns, cannot be the beginning of a trace: the name of the clock, its unit, and the
-/// range of its first times in ticks, from one year to another. Unix times in ms or s are not here: read as ns,
-/// they could be the beginning of a trace. Unix times in ns are recognised as calendar times.
+/// Clocks that are recognised by the first time of a trace, if that time was read as ns. Each row has the name
+/// of the clock, its unit, and the range of its times between two years, in ticks. A trace that counts ns does
+/// not begin within such a range. Unix times in ms or s have no row, because a time of such a size in ns could
+/// be the beginning of a trace. Unix times in ns are recognised as calendar times.
 const CLOCKS: [(&str, TimeUnit, std::ops::Range<Ticks>); 2] = [
     // 2001 to 2200.
     (
@@ -82,7 +85,7 @@ pub enum Doubt {
     },
 }
 
-/// The rate of requests, and the rate that it would be in other units of time.
+/// The rate of the requests, and the other units of time in which this rate would be plausible.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rate {
     requests: u64,
@@ -94,7 +97,7 @@ pub struct Rate {
 }
 
 impl Pace {
-    /// Counts requests that arrive after those counted before.
+    /// Counts requests, which must arrive after the requests counted before.
     pub fn see(&mut self, batch: &[Request]) {
         let Some(first) = batch.first() else { return };
         let is_first = self.first.is_none();
@@ -152,7 +155,8 @@ impl Rate {
             unit,
             others: Vec::new(),
         };
-        // From fine to coarse. Units of 100 ns are left out, because only Windows uses them.
+        // The units are sorted from fine to coarse. Units of 100 ns are left out, because only Windows uses
+        // them.
         let units = [
             TimeUnit::Nanoseconds,
             TimeUnit::Microseconds,
@@ -190,7 +194,7 @@ impl Rate {
     }
 }
 
-/// A number with three significant digits, but never with fewer than all digits of its whole part.
+/// `number` with three significant digits, or with all digits of its whole part if there are more than three.
 fn figure(number: f64) -> String {
     let digits = if number > 0.0 {
         2 - number.log10().floor() as i32
@@ -205,7 +209,8 @@ impl fmt::Display for Rate {
         if self.others.is_empty() {
             return write!(out, "no unit of time gives a plausible rate for a device");
         }
-        // A format of this project has only one unit, so another command must change its times.
+        // Formats that count in ticks have no other unit, so `trace.time_unit` cannot be used; `destage trace
+        // scale` changes their times.
         let (how, scales) = match self.unit {
             TimeUnit::Ticks => ("destage trace scale --time ", true),
             _ => ("trace.time_unit=", false),
@@ -285,14 +290,14 @@ mod tests {
 
     #[test]
     fn a_pace_that_no_device_has_names_units_that_would_be_one() {
-        // One request per ns, where one per ms was meant.
+        // The requests are 1 ns apart, where 1 ms was meant.
         assert_eq!(
             told(&pace(1001, 10), TimeUnit::Nanoseconds),
             [
                 "1001 requests in 0.00000100 s are 1001000000 requests/s and 4100096 MB/s, which is no plausible rate for a device, so ns may not be the unit of its times; trace.time_unit=us would make it 1001000 requests/s and 4100 MB/s, ms 1001 requests/s, s 1.00 requests/s"
             ]
         );
-        // One request in two hours, where one in 7.2 s was meant.
+        // The requests are two hours apart, where 7.2 s was meant.
         let slow = told(&pace(17, 7200 * TICKS_PER_SECOND), TimeUnit::Milliseconds);
         assert!(
             slow[0].contains("; trace.time_unit=ns would make it 148 requests/s"),

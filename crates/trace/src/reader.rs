@@ -38,20 +38,21 @@ pub struct Reader {
     file: String,
     format: &'static Format,
     compression: Compression,
-    /// All bytes of the file in order. For a table they serve only to compute the digest.
+    /// All bytes of the file in order. For a table these bytes are used only to compute the digest.
     blocks: Blocks,
     /// The rows of a table; `None` for other formats.
     rows: Option<Box<dyn Rows>>,
     state: State,
     admission: Admission,
     faults: Faults,
-    /// The arrival of the first request, if times are relative to it and it was read.
+    /// The arrival of the first request on the clock of the trace. `None` before this request was read, and if
+    /// times are not made relative to it.
     epoch: Option<Ticks>,
     skip: u64,
     left: Option<u64>,
     writes_only: bool,
     injection: Option<Injection>,
-    /// The array and the disk of it that gets the requests; `None` without an array.
+    /// The array, and the disk of the array that gets the requests; `None` without an array.
     array: Option<Array>,
     handed_out: u64,
     volumes: Seen,
@@ -68,7 +69,7 @@ pub struct Reader {
 enum Stage {
     /// More lines may follow.
     Reading,
-    /// All lines are decoded; sorted requests may still wait.
+    /// All lines are decoded; requests that wait for sorting may still have to be returned.
     Emptying,
     /// The whole trace was returned.
     Ended,
@@ -188,9 +189,9 @@ impl Reader {
     /// arrival. Returns `false`, with an empty batch, at the end of the trace or at the limit.
     ///
     /// # Errors
-    /// If a line is bad (unless bad lines are skipped), the stream fails, or the trace ends without any
-    /// request. The requests of all lines before a bad line are returned first; after an error there are no
-    /// more requests.
+    /// If a line is bad (unless bad lines are skipped), if reading the stream fails, or if the trace ends
+    /// without any request. The requests of all lines before a bad line are returned before the error. After an
+    /// error no more requests are returned.
     pub fn fill(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
         batch.clear();
         while matches!(self.stage, Stage::Reading | Stage::Emptying) {
@@ -221,8 +222,8 @@ impl Reader {
         &self.file
     }
 
-    /// The arrival of the trace's first request, in ticks of 0.1 ns on the clock of its format. `None` if it
-    /// has not been read yet, or if times are not calendar times.
+    /// The arrival of the trace's first request, in ticks of 0.1 ns on the clock of its format. `None` if no
+    /// request has been read yet, or if times are not calendar times.
     #[must_use]
     pub fn clock(&self) -> Option<u128> {
         Some(self.state.epoch_start() + u128::from(self.epoch?))
@@ -234,7 +235,7 @@ impl Reader {
         self.volumes.several
     }
 
-    /// Doubts about the times returned so far: each is a sentence for the user, without the file's name.
+    /// Doubts about the times returned so far. Each doubt is a sentence for the user, without the file's name.
     #[must_use]
     pub fn doubts(&self) -> Vec<Doubt> {
         let mut pace = self.pace;
@@ -274,7 +275,8 @@ impl Reader {
         self.faults.first.as_deref()
     }
 
-    /// SHA-256 of the uncompressed file in hexadecimal; `None` before the end of the file was reached.
+    /// SHA-256 of the uncompressed file in hexadecimal; `None` before the end of the file was reached, or if
+    /// [`ReadOptions::digest`] is off.
     #[must_use]
     pub fn digest(&self) -> Option<String> {
         if self.stage == Stage::Ended {
@@ -284,7 +286,7 @@ impl Reader {
         }
     }
 
-    /// The number of bytes read from the file so far, in its compressed form if it is compressed.
+    /// The number of bytes read from the file so far. For a compressed file these are compressed bytes.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
@@ -296,7 +298,7 @@ impl Reader {
         self.bytes_total
     }
 
-    /// Does one step: adds requests to the empty `batch`, or prepares to do so.
+    /// Does one step of reading. The step may add requests to `batch`, which must be empty, or leave it empty.
     fn advance(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         self.admission.waited(batch, BATCH);
         if batch.is_empty() {
@@ -323,7 +325,7 @@ impl Reader {
     }
 
     fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
-        // Lines beyond a limit are not read, unless they are needed for sorting.
+        // Lines after the limit are not decoded, unless they are needed for sorting.
         let wanted = self
             .left
             .map_or(u64::MAX, |left| left.saturating_add(self.skip));
@@ -354,7 +356,7 @@ impl Reader {
                     self.faults.note(|| error);
                     self.state.line += 1;
                     match self.blocks.pass_line() {
-                        // The next line can be too long as well; the next refill then reports it.
+                        // The next line can be too long as well; the next refill then reports that line.
                         Ok(_) | Err(BlockError::LongLine) => {}
                         Err(error) => {
                             self.faults.pending = Some(self.no_more_bytes(error));
@@ -383,7 +385,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Decodes and admits the lines in the buffer. Returns how many of their bytes are done.
+    /// Decodes and admits the lines in the buffer. Returns the number of bytes of the lines that were handled.
     fn decode_lines(&mut self, batch: &mut Vec<Request>, room: usize) -> usize {
         let Self {
             file,
@@ -442,7 +444,8 @@ impl Reader {
         consumed
     }
 
-    /// Decodes and admits the records in the buffer. Returns how many of their bytes are done.
+    /// Decodes and admits the records in the buffer. Returns the number of bytes of the records that were
+    /// handled.
     fn decode_records(&mut self, batch: &mut Vec<Request>, room: usize) -> usize {
         let Self {
             file,

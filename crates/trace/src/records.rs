@@ -25,7 +25,8 @@ pub(crate) enum Step {
     Done {
         /// The length of the record in bytes.
         bytes: usize,
-        /// By how much the number of the next record grows: the number of requests, 0 for a header.
+        /// The number that is added to [`State::line`]: 0 for a header, the number of requests for a record
+        /// with several requests, and 1 for any other record.
         count: u64,
     },
     /// The bytes end within the record.
@@ -39,7 +40,8 @@ pub(crate) struct Binary {
     pub decode: fn(&[u8], &mut State, &mut Vec<Request>, usize) -> Outcome,
     /// Returns the position of the record with a given number.
     pub locate: fn(&[u8], &mut State, u64) -> usize,
-    /// Whether a file with this beginning has this format. Stricter than reading if the format has no mark.
+    /// Whether a file with this beginning has this format. If files of the format do not begin with a mark,
+    /// this test is stricter than the decoder.
     pub begins: fn(&[u8]) -> bool,
     /// Whether a file may end at this point, between two records.
     pub ended: fn(&State) -> bool,
@@ -89,7 +91,8 @@ fn decode<R: Records>(
     }
 }
 
-/// Only used for errors: reads the block again, from the state at its beginning.
+/// Finds the position of the record `number` in `block`. This function is used only for errors. It reads the
+/// block again, and `state` must be the state at the beginning of the block.
 fn locate<R: Records>(block: &[u8], state: &mut State, number: u64) -> usize {
     let (mut at, mut batch) = (0, Vec::new());
     while let Ok(Step::Done { bytes, count }) = R::record(&block[at..], state, &mut batch) {
@@ -103,7 +106,7 @@ fn locate<R: Records>(block: &[u8], state: &mut State, number: u64) -> usize {
     at
 }
 
-/// The problem of the `width` bytes at `field`, in a record of `record` bytes.
+/// The problem of a wrong field: the `width` bytes at position `field` of a record of `record` bytes.
 #[cold]
 pub(crate) fn bad_field(
     fault: Fault,

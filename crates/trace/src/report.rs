@@ -11,7 +11,7 @@ use crate::reader::Reader;
 /// What a reader has counted so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct ReadReport {
-    /// Lines or records read, whatever they contain.
+    /// Lines or records read, with or without a request.
     pub lines: u64,
     /// Requests returned.
     pub requests: u64,

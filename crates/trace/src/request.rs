@@ -22,7 +22,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All operations by the numbers that files contain.
+    /// All operations. The index of an operation is its number in files.
     pub(crate) const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Trim];
 
     /// The index of the operation in [`Operation::ALL`].
@@ -44,7 +44,7 @@ impl Operation {
 
 /// One host request.
 ///
-/// It has 32 bytes, so that two fit in a cache line and a decoded trace stays small.
+/// A request has 32 bytes, so that two requests fit in a cache line and a trace in memory stays small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     /// The arrival in ticks of 0.1 ns.
@@ -53,10 +53,10 @@ pub struct Request {
     pub sector: u64,
     /// The number of sectors; 0 only for [`Operation::Flush`].
     pub sectors: u32,
-    /// The number of the volume. Traces also call it device, disk or storage unit.
+    /// The number of the volume. Some traces call a volume device, disk or storage unit.
     pub volume: u32,
-    /// The line of the trace, counted from 1, for error messages. Larger numbers than 32 bits hold become the
-    /// largest one.
+    /// The line of the trace, counted from 1, for error messages. A line number that does not fit in 32 bits is
+    /// stored as the largest number that does.
     pub line: u32,
     /// The operation.
     pub operation: Operation,

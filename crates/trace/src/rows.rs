@@ -2,7 +2,7 @@
 //! front to back.
 //!
 //! This module does for rows what [`crate::decode`] does for lines and [`crate::records`] for records. The
-//! decoded requests are treated in the same way.
+//! reader treats the decoded requests of all formats in the same way.
 
 use crate::decode::State;
 use crate::error::{Excerpt, TraceError};
@@ -21,7 +21,8 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Opens the file at `path`. An error if it comes `through` a source that is read from front to back.
+    /// Opens the file at `path`. If the file is in a source that can be read only from front to back, `through`
+    /// names this source, and the result is an error.
     pub fn open(
         &self,
         path: &Path,
@@ -45,8 +46,8 @@ pub(crate) type Opened = Result<Box<dyn Rows>, TraceError>;
 
 /// An open table.
 pub(crate) trait Rows: Send {
-    /// Adds requests to `batch` until it holds `room` requests, or another result ends the call.
-    /// [`State::line`] is then the number of the row after the last one read.
+    /// Adds requests to `batch`, at most until `batch` holds `room` requests. A bad row ends the call earlier.
+    /// After the call, [`State::line`] is the number of the row after the last one read.
     ///
     /// # Errors
     /// If no further row can be read.
@@ -57,7 +58,7 @@ pub(crate) trait Rows: Send {
         room: usize,
     ) -> Result<Step, TraceError>;
 
-    /// The position in the file, in bytes, before which everything was read.
+    /// The position in the file, in bytes, before which all data were read.
     fn passed(&self) -> u64;
 }
 

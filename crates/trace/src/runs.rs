@@ -1,19 +1,19 @@
-//! Values of neighbouring pages that were touched together, stored once for all of them.
+//! Stores one value for a run of neighbouring pages that were touched together.
 //!
-//! A request names a run of pages, of whatever length. Because runs are stored, memory grows with the number of
-//! requests and not with their lengths.
+//! A request touches a run of pages of any length. Because a run is stored as one entry, memory grows with the
+//! number of requests and not with their lengths. The statistics use the same code for runs of blocks.
 
 use crate::page_bits::Mix;
 use std::collections::{BTreeSet, HashMap};
 use std::hash::BuildHasherDefault;
 
-/// A value of the first of several neighbours, from which the values of the others can be computed.
+/// The value of the first page of a run, from which the values of the other pages can be computed.
 pub trait Along: Copy + PartialEq {
-    /// Whether values increase from update to update. Then a run can continue the run before it only if the
-    /// previous update ended there.
+    /// Whether values increase from update to update. If so, a run can continue the run before it only if the
+    /// previous update ended where the run begins.
     const COUNTS_ON: bool = false;
 
-    /// The value of the neighbour at `distance` behind this one.
+    /// The value of the page that is `distance` pages after the page with this value.
     fn along(self, distance: u64) -> Self;
 }
 
@@ -21,17 +21,17 @@ impl Along for () {
     fn along(self, _: u64) {}
 }
 
-/// The length of a run, and the value of its first place.
+/// The length of a run in pages, and the value of its first page.
 #[derive(Clone, Copy, Debug)]
 struct Run<V> {
     length: u64,
     value: V,
 }
 
-/// Runs of places in several volumes; they do not overlap. All places are below 2^64 - 1.
+/// Runs of pages in several volumes. The runs do not overlap. All page numbers are below 2^64 - 1.
 ///
-/// Most updates concern exactly one existing run, which is found by its first place in a hash table. The
-/// ordered set of first places serves the other updates.
+/// Most updates concern exactly one existing run, which is found by its first page in a hash table. The other
+/// updates use the ordered set of first pages.
 ///
 /// ```
 /// use destage_trace::runs::Runs;
@@ -42,14 +42,14 @@ struct Run<V> {
 /// ```
 #[derive(Debug)]
 pub struct Runs<V> {
-    /// The runs by volume and first place.
+    /// The runs by volume and first page.
     runs: HashMap<(u32, u64), Run<V>, BuildHasherDefault<Mix>>,
     /// The keys of `runs` in ascending order.
     starts: BTreeSet<(u32, u64)>,
     /// The volume and the end of the latest update.
     latest: (u32, u64),
-    /// During an update: the first places and the lengths of the parts of its range that are in no run. They
-    /// become runs at its end.
+    /// During an update: the first page and the length of each part of the updated range that is in no run. At
+    /// the end of the update these parts become runs.
     gaps: Vec<(u64, u64)>,
 }
 
@@ -65,9 +65,9 @@ impl<V> Default for Runs<V> {
 }
 
 impl<V: Along> Runs<V> {
-    /// Gives new values to the places `first` to `last` of `volume`, run by run. `change` gets the distance of
-    /// a run from `first`, the run's length, and the value of its first place, or `None` if it has no value
-    /// yet. It returns the new value of that place.
+    /// Gives new values to the pages `first` to `last` of `volume`, run by run. For each run, `change` gets the
+    /// distance from `first` to the run, the length of the run, and the value of its first page, or `None` if
+    /// this page has no value yet. `change` returns the new value of the first page.
     pub fn update(
         &mut self,
         volume: u32,
@@ -77,7 +77,8 @@ impl<V: Along> Runs<V> {
     ) {
         let end = last + 1;
         let goes_on = std::mem::replace(&mut self.latest, (volume, end)) == (volume, first);
-        // Mostly the range is exactly one existing run, or overlaps none. Then no run has to be split.
+        // In most updates the range is exactly one existing run, or overlaps no run. In both cases no run has
+        // to be split.
         if let Some(run) = self.runs.get_mut(&(volume, first))
             && run.length == end - first
         {
@@ -123,7 +124,7 @@ impl<V: Along> Runs<V> {
         self.join(volume, first, last);
     }
 
-    /// All runs: the volume and the first place, the length and the value of each, in ascending order.
+    /// All runs in ascending order: the volume and the first page, the length, and the value of the first page.
     pub fn iter(&self) -> impl Iterator<Item = ((u32, u64), u64, V)> {
         let places = self.starts.iter();
         places.filter_map(|place| {
@@ -138,7 +139,7 @@ impl<V: Along> Runs<V> {
         self.runs.is_empty()
     }
 
-    /// The number of the places `first` to `last` of `volume` that are in a run.
+    /// The number of the pages `first` to `last` of `volume` that are in a run.
     #[must_use]
     pub fn covered(&self, volume: u32, first: u64, last: u64) -> u64 {
         let part = |(start, run): (u64, Run<V>)| {
@@ -151,7 +152,7 @@ impl<V: Along> Runs<V> {
         before.into_iter().chain(within).map(part).sum()
     }
 
-    /// The last run that begins before `place`.
+    /// The last run that begins before page `place`.
     fn before(&self, volume: u32, place: u64) -> Option<(u64, Run<V>)> {
         let mut places = self.starts.range((volume, 0)..(volume, place));
         let start = places.next_back()?;
@@ -163,7 +164,8 @@ impl<V: Along> Runs<V> {
         self.starts.insert((volume, place));
     }
 
-    /// Splits a run that contains both `place` and the place before it, so that a run begins at `place`.
+    /// If a run contains both page `place` and the page before it, splits the run, so that a run begins at
+    /// `place`.
     fn cut(&mut self, volume: u32, place: u64) {
         let Some((start, run)) = self.before(volume, place) else {
             return;
@@ -180,7 +182,8 @@ impl<V: Along> Runs<V> {
         }
     }
 
-    /// Joins runs from `first` to just after `last` that continue each other.
+    /// Joins neighbouring runs, from the run before `first` to the run after `last`, if the values of one run
+    /// continue in the next.
     fn join(&mut self, volume: u32, first: u64, last: u64) {
         let before = self.before(volume, first);
         let mut at = before.map_or(first, |(start, _)| start);
@@ -244,7 +247,7 @@ mod tests {
             (0..length).map(move |at| (first + at, value.0 + at))
         });
         assert!(places.eq(plain));
-        // If places are written in order, all of them become one run again.
+        // If the pages are written in order, all of them become one run again.
         for place in 0..3000 {
             runs.update(0, place, place, |_, _, _| Number(1_000_000 + place));
         }

@@ -1,6 +1,6 @@
 //! Statistics of a trace, from one pass.
 //!
-//! A request counts every page that it touches, even in part, unless the caller gives its pages. Pages of
+//! A request counts for every page that it touches, even in part, unless the caller gives the pages. Pages of
 //! different volumes are different pages even if their addresses are equal.
 
 mod grid;
@@ -69,7 +69,7 @@ pub struct Collector {
 /// Sectors in the largest unit of alignment that is reported, 16 KiB.
 const ALIGNED_SECTORS: usize = 32;
 
-/// What is known of a volume: the ends of its last request and of its last write, and its counts.
+/// The state of a volume: the end of its last read or write, the end of its last write, and its counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Volume {
     end: Option<u64>,
@@ -119,19 +119,19 @@ impl Collector {
         self.page_bytes
     }
 
-    /// The number of reads and writes by their first sector modulo 32, that is within 16 KiB.
+    /// The number of reads and writes by their first sector modulo 32, that is, by their offset within 16 KiB.
     #[must_use]
     pub fn starts(&self) -> &[u64] {
         &self.starts
     }
 
-    /// Adds a request, which touches every page of which it has a sector.
+    /// Adds a request, which counts for every page of which it has a sector.
     pub fn add(&mut self, request: &Request) {
         self.add_as(request, covered(request, self.page_bytes / SECTOR_BYTES));
     }
 
-    /// Adds a request that counts as `pages`. For a flush, a trim and a request without sectors, `pages` is
-    /// ignored.
+    /// Adds a request that counts for the pages `pages`. For a flush, a trim and a request without sectors,
+    /// `pages` is ignored.
     pub fn add_as(&mut self, request: &Request, pages: RangeInclusive<u64>) {
         let kind = request.operation as usize;
         self.counts[kind] += 1;
@@ -242,7 +242,7 @@ impl Collector {
 }
 
 impl Collector {
-    /// The totals of each volume, in ascending number.
+    /// The totals of each volume, in ascending order of the numbers of the volumes.
     pub fn by_volume(&self) -> impl Iterator<Item = VolumeStatistics> {
         self.volumes
             .iter()
@@ -260,10 +260,12 @@ impl Collector {
         share(aligned, self.starts.iter().sum())
     }
 
-    /// The most frequent value of first sector modulo 8 among reads and writes, and how many have it.
+    /// The most frequent value of first sector modulo 8 among reads and writes, and the number of reads and
+    /// writes with this value.
     fn common_offset(&self) -> Option<(u64, u64)> {
         let count = |offset: usize| self.starts.iter().skip(offset).step_by(8).sum::<u64>();
-        // Of equally frequent values, the smallest counts: 0 means that there is no offset.
+        // Of equally frequent values, the smallest is returned. So 0, which means that there is no offset, is
+        // preferred.
         let (offset, most) = (0..8)
             .map(|offset| (offset, count(offset)))
             .rev()
@@ -272,8 +274,8 @@ impl Collector {
     }
 }
 
-/// The pages of `page_sectors` sectors of which `request` has at least one sector; one page if the request has
-/// no sectors.
+/// The pages of `page_sectors` sectors of which `request` has at least one sector. If the request has no
+/// sectors, the page of its first sector.
 fn covered(request: &Request, page_sectors: u64) -> RangeInclusive<u64> {
     let last = request.end().saturating_sub(1).max(request.sector);
     request.sector / page_sectors..=last / page_sectors
@@ -306,8 +308,8 @@ mod tests {
         let mut collector = Collector::new(4096);
         for one in [
             request(Write, 0, 7, 2),   // pages 0 and 1
-            request(Read, 0, 9, 7),    // page 1, starts at the end of the write before
-            request(Write, 0, 9, 8),   // pages 1 and 2, starts at the end of that write, too
+            request(Read, 0, 9, 7),    // page 1, starts at the end of the first write
+            request(Write, 0, 9, 8),   // pages 1 and 2, starts at the end of the first write
             request(Write, 1, 0, 1),   // page 0 of another volume
             request(Trim, 0, 800, 80), // no page
             request(Flush, 0, 0, 0),

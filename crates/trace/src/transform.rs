@@ -1,4 +1,4 @@
-//! Makes traces from other traces: cuts, scales, merges, and removes traits that show the origin.
+//! Makes traces from other traces: cuts, scales and merges them, and removes what shows the origin of a trace.
 //!
 //! Each transform works request by request in the order of arrival, so a trace of any length can be
 //! transformed.

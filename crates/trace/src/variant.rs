@@ -1,7 +1,8 @@
-//! Recognises files that are nearly in a known format: with other separators, or with words in lower case.
+//! Recognises files that differ from a known format only in the separators, or in upper and lower case of
+//! words.
 //!
-//! Such a file is not read by guess. The error message tells the user with which options it can be read as a
-//! table.
+//! The reader does not guess how such a file is to be read. The error message tells the user with which options
+//! the file can be read as a table.
 
 use crate::cursor::next_line;
 use crate::decode::{State, decode};
@@ -12,8 +13,8 @@ use crate::options::{Choices, Columns};
 /// The largest number of lines that are tried.
 const SAMPLE_LINES: usize = 64;
 
-/// The options with which a file that begins with `lines` can be read, and the name of the format that it
-/// nearly has. `None` if it is like no format.
+/// The options with which a file that begins with `lines` can be read, and the name of the format to which the
+/// file is similar. `None` if the file is similar to no format.
 pub(crate) fn variant(lines: &[u8]) -> Option<(String, &'static str)> {
     let mut best = (0, None);
     for format in FORMATS {
@@ -24,7 +25,7 @@ pub(crate) fn variant(lines: &[u8]) -> Option<(String, &'static str)> {
         for separator in [",", ";", "|", " "] {
             let columns = columns.replace(',', separator);
             let (fitting, lines) = fitting(lines, format, &columns);
-            // The first line may be a header, or the last line may be cut off.
+            // One line may fail, because the first line may be a header, or the last line may be cut off.
             if fitting > best.0 && fitting + 1 >= lines {
                 best = (fitting, Some((columns, format)));
             }

@@ -18,7 +18,7 @@ use std::io::{self, BufWriter, Write};
 pub struct OutputForm {
     /// The name; the input format that reads the file has the same name.
     pub name: &'static str,
-    /// One sentence on what the format keeps.
+    /// One sentence on what the format stores.
     pub about: &'static str,
     kind: Kind,
 }
@@ -116,7 +116,7 @@ enum Lines<'a> {
 
 enum Packed<'a> {
     Plain(BufWriter<&'a mut (dyn Write + Send)>),
-    // Both collect their input in a buffer before they compress it.
+    // Both encoders get their input through a buffer, in large pieces.
     Zstd(Box<BufWriter<zstd::Encoder<'static, &'a mut (dyn Write + Send)>>>),
     Gzip(Box<BufWriter<GzEncoder<&'a mut (dyn Write + Send)>>>),
 }
@@ -169,7 +169,7 @@ impl<'a> TraceWriter<'a> {
         }
     }
 
-    /// Ends the trace; a file that is not ended cannot be read.
+    /// Ends the trace. Without this call the file may be incomplete and unreadable.
     ///
     /// # Errors
     /// If the output fails.

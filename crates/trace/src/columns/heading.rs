@@ -1,10 +1,10 @@
-//! What the names above the columns of a table mean: this project's names, names of other programs, and names
-//! with a unit, as in `Size (KiB)`.
+//! Finds the content of a column from its name in the first line of a table. The names of this project, names
+//! that other programs use, and names with a unit, as in `Size (KiB)`, are known.
 
 use super::{Field, NAMES, Unit};
 use crate::format::TimeUnit;
 
-/// What a column is about, apart from its unit.
+/// The quantity in a column, without its unit.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Subject {
     Time,
@@ -20,8 +20,8 @@ enum Subject {
     Sectors,
     /// The length of a request, in blocks of `trace.block_bytes`.
     Blocks,
-    /// The length of a request, in sectors if a column has the address in sectors, else in bytes, unless the
-    /// name has a unit.
+    /// The length of a request. If the name has no unit, the length is in sectors if the table has its
+    /// addresses in sectors, and in bytes otherwise.
     Length,
     Stream,
 }
@@ -200,8 +200,9 @@ const UNITS: [(Counted, &[&str]); 8] = [
     (Counted::Sectors, &["sector", "sectors", "lba", "512b"]),
 ];
 
-/// The content of the column called `name`, which is in lower case, and the unit of time that the name has, if
-/// any. `in_sectors` says whether some column has the address in sectors. `None` if the name is unknown.
+/// The content of the column called `name`, and the unit of time if `name` contains one. `name` is in lower
+/// case. `in_sectors` says whether a column of the table has the address in sectors. Returns `None` if the name
+/// is unknown.
 fn known(name: &str, in_sectors: bool) -> Option<(Field, Option<TimeUnit>)> {
     if let Some((_, field)) = NAMES.iter().find(|(own, _)| *own == name) {
         return Some((*field, None));
@@ -242,8 +243,8 @@ fn known(name: &str, in_sectors: bool) -> Option<(Field, Option<TimeUnit>)> {
     Some((field(subject, Some(counted), in_sectors)?, time))
 }
 
-/// The content of a column about `subject` with the unit `counted`; `None` if such a column cannot have this
-/// unit.
+/// The content of a column with the quantity `subject` in the unit `counted`; `None` if the quantity cannot
+/// have this unit.
 fn field(subject: Subject, counted: Option<Counted>, in_sectors: bool) -> Option<Field> {
     Some(match (subject, counted) {
         (Subject::Time, None | Some(Counted::In(_))) => Field::Time,
@@ -269,8 +270,8 @@ fn field(subject: Subject, counted: Option<Counted>, in_sectors: bool) -> Option
     })
 }
 
-/// The contents of the columns called `names`, and the unit of their times, if a name has one. `other` returns
-/// the content of a column whose name is unknown, or an error.
+/// The contents of the columns called `names`, and the unit of the times if a name contains it. `other` is
+/// called for each unknown name, and returns the content of that column, or an error.
 pub(super) fn fields(
     names: &[String],
     other: impl Fn(&str) -> Result<Field, String>,
@@ -291,8 +292,8 @@ pub(super) fn fields(
     Ok((fields, time_unit))
 }
 
-/// For a first line with `names`: the required column that is missing or doubled, if at least two names are
-/// known.
+/// Says which required column is missing or doubled in a first line with `names`. `None` if fewer than two
+/// names are known, or if every required column occurs exactly once.
 pub(super) fn missing(names: &[String]) -> Option<String> {
     let (fields, _) = fields(names, |_| Ok(Field::Ignored)).ok()?;
     let known: Vec<String> = fields

@@ -1,12 +1,14 @@
 //! `blkparse`: the events of the Linux block layer, as text in the default form of the tool `blkparse`.
 //!
-//! The YCSB/RocksDB trace of SNIA has this form too. Each event of one kind (`trace.event`) is a request. The
-//! default is D, because D is what the device receives, after merging and splitting. All other events are
-//! ignored, and so are messages, SCSI commands without sectors, and the summary at the end of the text. A
-//! request that is requeued and issued again counts each time it is issued.
+//! The YCSB/RocksDB trace of SNIA has this form too. Each event of the kind that `trace.event` selects is a
+//! request. The default is D (issue), because the events D are the requests that the device receives, after
+//! merging and splitting. All other events are ignored, and so are messages, SCSI commands without sectors, and
+//! the summary at the end of the text. A request that is requeued and issued again counts each time it is
+//! issued.
 //!
-//! The letters after the action give the operation. An F in front asks for a flush before the request; it
-//! becomes a separate flush with the same arrival. An F after the R or W means forced unit access.
+//! The letters after the action give the operation. An F in front of the operation means that a flush precedes
+//! the request. This flush becomes a separate request with the same arrival. An F after the R or W means forced
+//! unit access.
 
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
@@ -80,8 +82,8 @@ impl Layout for BlkParse {
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
         cursor.skip_blanks();
-        // No line of the summary begins with a digit. A line that does was appended to the file, and is an
-        // event.
+        // No line of the summary begins with a digit. A later line that begins with a digit was appended to the
+        // file, and is an event.
         let in_summary = state.kind == SUMMARY && !cursor.peek().is_ascii_digit();
         if in_summary || matches!(cursor.peek(), b'C' | b'T') {
             return summary(cursor, state);
@@ -121,7 +123,7 @@ impl Layout for BlkParse {
             return Err(cursor.unknown_word(&OPERATION));
         };
         let volume = major << 20 | minor;
-        // Without sectors, the event is a flush or no request.
+        // An event without sectors is a flush, or it is not a request.
         let without_sectors = |state: &State| {
             if asked.flush {
                 request(state, arrival, volume, (0, 0), Operation::Flush)
@@ -130,7 +132,8 @@ impl Layout for BlkParse {
             }
         };
         cursor.skip_blanks();
-        // A process, a command or nothing follows here in place of a sector. Any other text must be a sector.
+        // If the event has no sector, a process, a command or the end of the line follows here. Any other text
+        // must be a sector.
         if matches!(cursor.peek(), b'[' | b'(' | b'\n' | b'\r') {
             cursor.rest_of_line();
             return without_sectors(state);
@@ -138,8 +141,8 @@ impl Layout for BlkParse {
         let sector = cursor.number(&SECTOR)?;
         cursor.blanks(&SECTOR)?;
         if matches!(cursor.peek(), b'(' | b'[') {
-            // The number is not a first sector. It is the length of a command whose bytes follow in brackets,
-            // or the sector of a completed flush.
+            // The number is not the first sector of a request. The number is the length of a command whose
+            // bytes follow in brackets, or the sector of a completed flush.
             cursor.rest_of_line();
             return without_sectors(state);
         }
@@ -185,7 +188,7 @@ fn summary(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>
 struct Asked {
     /// Whether a flush precedes the operation.
     flush: bool,
-    /// The operation; `None` if the letters ask for nothing but a flush.
+    /// The operation; `None` if the letters mean only a flush.
     operation: Option<Operation>,
     fua: bool,
 }
@@ -209,8 +212,8 @@ impl Asked {
         for letter in rest {
             match letter {
                 b'F' => fua = true,
-                // Read-ahead, barrier, synchronous, metadata, secure erase, and U and V: they do not change the
-                // request.
+                // The letters for read-ahead, barrier, synchronous, metadata and secure erase, and the letters
+                // U and V, do not change the request.
                 b'A' | b'B' | b'S' | b'M' | b'E' | b'U' | b'V' => {}
                 _ => return None,
             }

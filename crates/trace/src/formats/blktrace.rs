@@ -1,9 +1,10 @@
 //! `blktrace`: the events of the Linux block layer, as the kernel writes them.
 //!
-//! A record has 48 bytes in the byte order of the traced machine, and then as many bytes of data as the record
-//! says (`linux/blktrace_api.h`, version 7). As in `blkparse`, `trace.event` selects the events that are
-//! requests, and flush bits have the same meaning. The files of several processors can be joined end to end.
-//! Their events are then not in the order of time, so they are sorted within a window.
+//! A record has 48 bytes in the byte order of the traced machine, and further bytes of data, whose number is in
+//! the record (`linux/blktrace_api.h`, version 7). As in `blkparse`, `trace.event` selects the events that are
+//! requests, and a flush bit adds a separate flush before the request. The files of several processors can be
+//! joined end to end. The events of such a file are not in order of time, so the requests are sorted within a
+//! window.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;

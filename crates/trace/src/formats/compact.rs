@@ -2,8 +2,9 @@
 //! and lossless.
 //!
 //! A file consists of the mark `destage` with a version byte, of blocks of up to 4096 requests, and of an end
-//! mark with the total number of requests. It is always a zstd frame with a checksum, so damage is detected,
-//! and `zstd -d` can unpack it. The lowest byte of each number comes first.
+//! mark with the total number of requests. The file is always compressed with zstd, as one or more frames with
+//! a checksum. So damage is detected, and `zstd -d` can unpack the file. The lowest byte of each number is
+//! stored first.
 //!
 //! ```text
 //! file   = "destage" version:u8 block* end
@@ -22,7 +23,7 @@
 //! * the volume;
 //! * the operation (0 read, 1 write, 2 flush, 3 trim), plus 4 for forced unit access, plus 8 times the stream.
 //!
-//! Each block can be decoded without the others.
+//! Each block can be decoded without the other blocks.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
@@ -97,11 +98,12 @@ struct Packed {
     scale: u64,
 }
 
-/// Requests that are unpacked at once, so that their values stay in the first-level cache.
+/// The number of requests that are unpacked at once. It is small, so that their values stay in the first-level
+/// cache.
 const RUN: usize = 256;
 
 impl Packed {
-    /// Unpacks the values from number `first` on, as many as `values` holds.
+    /// Fills `values` with the values of the column from index `first` on.
     #[inline(always)]
     fn unpack(&self, block: &[u8], first: usize, values: &mut [u64]) {
         let start = self.at + first * self.width;

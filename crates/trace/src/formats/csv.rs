@@ -1,8 +1,8 @@
 //! `csv`: any table whose columns are named by its first line or by `trace.columns`.
 //!
 //! This project writes such tables with all columns, and with times in ns with one decimal, which is exact to
-//! the tick. Other programs write many values in other forms: [`odd`] reads the fields that the fast decoder
-//! refuses.
+//! the tick. Other programs write values in many other forms. If the fast decoder refuses a field, [`odd`]
+//! decodes this field.
 
 mod odd;
 
@@ -97,7 +97,7 @@ pub(crate) struct Csv;
 const BEGUN: u32 = 1;
 /// Volumes are numbers.
 const NUMBERS: u32 = 2;
-/// Volumes are names. They are numbered in the order in which they first appear.
+/// Volumes are names, which are numbered in the order in which they first appear.
 const NAMED: u32 = 4;
 
 impl Layout for Csv {
@@ -108,7 +108,7 @@ impl Layout for Csv {
         if state.kind & BEGUN == 0 && header(cursor, state)? {
             return Ok(None);
         }
-        // The columns are taken out of the state, because reading a row changes the state.
+        // The columns are moved out of the state while a row is read, because reading a row changes the state.
         let Some(columns) = state.choices.columns.take() else {
             return Err(Problem::line(Fault::NoColumns));
         };
@@ -177,7 +177,8 @@ fn row(
     Ok(made)
 }
 
-/// A field of a row: its content, and what follows it.
+/// A field of a row: the content of its column, the separator of the columns, and whether the field is the last
+/// one of the row.
 struct Place {
     field: Field,
     separator: u8,
@@ -248,7 +249,8 @@ impl Row {
         let column = match place.field {
             Field::Time => {
                 let (whole, rest) = cursor.decimal(state.exponent, &TIME)?;
-                // The first time sets the origin of all times, so its field must be complete.
+                // The first time sets the origin of all times. So the end of the field is checked before the
+                // time is used.
                 place.leave(cursor, &TIME)?;
                 let time = state.table_time(whole, rest, false);
                 self.arrival = time.ok_or_else(|| wrong_time(cursor, state, whole))?;
@@ -486,8 +488,8 @@ fn header(cursor: &mut Cursor<'_>, state: &mut State) -> Result<bool, Problem> {
             return Ok(false);
         }
     } else {
-        // A line without letters names no columns. This check is fast, and detection calls it for every line
-        // that it tries.
+        // A line without letters names no columns. This cheap check is done first, because format detection
+        // calls this function for every line that it tries.
         let has_names = text.bytes().any(|byte| byte.is_ascii_alphabetic());
         let names = text.trim_start().trim_start_matches('#');
         match has_names.then(|| Columns::of_header(names)) {

@@ -50,7 +50,8 @@ impl Layout for DiskSim {
     const COMMENTS: bool = true;
     const HAS_USUAL: bool = true;
 
-    /// A usual line has nothing but digits in its fields, and exactly one blank between two fields.
+    /// In a usual line the time has a decimal point, the device and the flag have one digit each, and exactly
+    /// one blank is between two fields.
     #[inline(always)]
     fn usual(bytes: &[u8; WINDOW], state: &State) -> Option<(Request, usize)> {
         let (whole, point) = digits_before(b'.', bytes, 0)?;
@@ -117,7 +118,8 @@ pub(super) fn rest_of_request(
         return Err(cursor.bad_field(Fault::TooLarge(SECTORS.name), &SECTORS));
     };
     cursor.blanks(&SECTORS)?;
-    // DiskSim reads the flag as hexadecimal. Its lowest bit is the same if the digits are decimal.
+    // DiskSim reads the flag as a hexadecimal number. The lowest bit, the only one used here, is the same if
+    // the digits are read as a decimal number.
     let flag = cursor.short_number(&FLAG)?;
     cursor.end(&FLAG)?;
     request(state, arrival, device, (sector, sectors), operation(flag))

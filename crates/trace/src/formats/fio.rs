@@ -1,9 +1,10 @@
 //! `fio`: the log of requests that fio writes and replays, versions 2 and 3.
 //!
-//! In version 3, each line has a time. Version 2 has only waits: a request arrives after the sum of the waits
-//! before it, so all requests of a log without waits arrive at once. Each file is a volume; files are numbered
-//! in the order in which their names first appear. Lines about files (add, open, close) are checked, but are
-//! not requests. `sync`, `datasync` and `sync_file_range` are flushes; `trim` is a trim.
+//! In version 3, each line has a time. A log of version 2 has no times, only waits. Each request arrives at the
+//! sum of the waits before it. In a log without waits, all requests arrive at the same time. Each file is a
+//! volume; files are numbered in the order in which their names first appear. Lines about files (add, open,
+//! close) are checked, but are not requests. `sync`, `datasync` and `sync_file_range` are flushes; `trim` is a
+//! trim.
 
 use super::byte_range;
 use crate::cursor::{Column, Cursor, Problem};
@@ -118,7 +119,7 @@ fn version(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>
     Ok(None)
 }
 
-/// Reads a `wait`, which has a time in place of an offset. A length may follow and is ignored.
+/// Reads a `wait`, which has a time in place of an offset. A length may follow; it is ignored.
 fn wait(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
     cursor.blanks(&ACTION)?;
     let time = cursor.number(&WAIT)?;

@@ -1,9 +1,9 @@
 //! `oraclegeneral`: the common binary format of libCacheSim, which includes the next access of each object.
 //!
-//! A record has 24 bytes, lowest byte first: the time in s, the number of an object, bytes, and the number of
-//! the next request for this object. The format contains neither the operation of a request
-//! (`trace.missing_op`) nor the unit of object numbers (`trace.block_bytes`); whoever made the file knows them.
-//! The next access is used only to recognise the format.
+//! A record has 24 bytes: the time in s, the number of an object, the number of bytes, and the number of the
+//! next request for this object. The lowest byte of each number is stored first. The format contains neither
+//! the operation of a request nor the unit of object numbers. The user has to give both as `trace.missing_op`
+//! and `trace.block_bytes`. The next access is used only to recognise the format.
 
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
@@ -44,11 +44,13 @@ const OBJECT: Column = Column {
 
 const RECORD_BYTES: usize = 24;
 
-/// More requests than any trace has. Eight bytes of text, read as a number, are outside of the range below it.
+/// More requests than any trace has. Eight bytes of text, read as a number, are larger than this limit or
+/// negative.
 const REQUESTS_MAX: i64 = 1 << 48;
 
-/// Whether the file can be in this format. The format has no mark, so all records that are examined must have a
-/// time that does not go back, a size that is not 0, and a next access that lies ahead and within bounds.
+/// Whether the file can be in this format. The format has no mark, so three conditions are checked in the first
+/// records: the time does not go back, the size is not 0, and the next access is that of a later request below
+/// [`REQUESTS_MAX`].
 fn begins(bytes: &[u8]) -> bool {
     let mut latest = 0;
     let mut number = 0;
@@ -70,14 +72,14 @@ struct OracleGeneral;
 impl Records for OracleGeneral {
     #[inline(always)]
     fn record(bytes: &[u8], state: &mut State, batch: &mut Vec<Request>) -> Result<Step, Problem> {
-        // The array has the fixed length of a record, so no further access checks a bound.
+        // The array has the fixed length of a record, so the compiler omits all further checks of bounds.
         let Some(bytes) = bytes.first_chunk::<RECORD_BYTES>() else {
             return Ok(Step::Incomplete);
         };
         let bad =
             |fault, column, field, width| bad_field(fault, column, field, width, RECORD_BYTES);
         let Some(operation) = state.choices.missing_operation else {
-            // All other records would fail too, so reading stops here.
+            // All other records would fail for the same reason, so reading stops here.
             return Err(Problem::line(Fault::NoOperation));
         };
         let Some(arrival) = state.whole_epoch_time(u64::from(le32(bytes, 0))) else {
@@ -97,8 +99,8 @@ impl Records for OracleGeneral {
     }
 }
 
-/// Counts the requests that a sample drops without decoding them. In the trace of a page cache, most requests
-/// are single blocks outside of the sample.
+/// Counts the requests that `sieve` drops, without decoding them. In the trace of a page cache, most requests
+/// are for a single block that is in no sample.
 fn sift(
     block: &[u8],
     state: &mut State,

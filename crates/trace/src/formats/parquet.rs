@@ -2,11 +2,12 @@
 //!
 //! Columns are found by name: `arrival_ticks`, `volume`, `op`, `sector`, `sectors`, `fua`, `stream`. `volume`,
 //! `fua` and `stream` may be missing and are then 0. `op` may be missing if `trace.missing_op` gives the
-//! operation of all requests. All other columns are ignored. docs/TRACES.md lists the types that are read.
+//! operation of all requests. All other columns are ignored. docs/TRACES.md lists the types of columns that can
+//! be read.
 //!
-//! A Parquet file consists of row groups and a footer. Each column has its own pages in each row group, and the
-//! footer contains their positions. The reader therefore opens the file at its end, and then reads all columns
-//! side by side, a few thousand rows at once, in memory that is bounded by one page of each column.
+//! A Parquet file consists of row groups and a footer. Each row group has separate pages for each column, and
+//! the footer contains the positions of these pages. So the reader first reads the footer. Then it reads all
+//! columns together, a few thousand rows at a time, and holds only one page of each column in memory.
 
 mod bounded;
 mod column;
@@ -50,11 +51,11 @@ pub(crate) const FORMAT: Format = Format {
 
 /// The bytes with which every file begins and ends.
 pub(crate) const MARK: &[u8; 4] = b"PAR1";
-/// The key in the footer under which the name and the version of the schema stand, and its value.
+/// The key in the footer for the name and the version of the schema, and the value of this key.
 pub(crate) const SCHEMA_KEY: &str = "destage.schema";
 pub(crate) const SCHEMA: &str = "trace 1";
 
-/// Rows that are decoded at once.
+/// The number of rows that are decoded at once.
 const CHUNK: usize = 4096;
 
 const ARRIVAL: usize = 0;
@@ -265,7 +266,7 @@ impl Rows for ParquetRows {
 }
 
 impl ParquetRows {
-    /// The request of the decoded row `at`; `None` if it ends beyond the address space.
+    /// The request of the decoded row `at`; `None` if the request ends beyond the address space.
     #[inline(always)]
     fn row(&self, at: usize, state: &State) -> Option<Request> {
         let value = |column: usize| self.values[column][at];
@@ -357,7 +358,7 @@ impl ParquetRows {
         Ok(true)
     }
 
-    /// Ends a row group after its last row: makes sure that its columns have no more values, and checks its
+    /// Ends a row group after its last row: makes sure that its columns have no more values, and compares its
     /// checksum.
     fn end_group(&mut self) -> Result<(), String> {
         for (column, open) in &mut self.open {
@@ -371,7 +372,7 @@ impl ParquetRows {
         Ok(())
     }
 
-    /// The error of the row that was returned last, number `row`: it ends beyond the address space.
+    /// The error of row `row`, which was decoded last and whose request ends beyond the address space.
     #[cold]
     fn beyond_address_space(&self, row: u64) -> TraceError {
         let value = |column: usize| self.values[column][self.at - 1];
@@ -396,7 +397,7 @@ impl ParquetRows {
     }
 }
 
-/// The end of the last column of a row group in the file, in bytes, if its directory is right.
+/// The position of the end of a row group in the file, in bytes. The result is right if the footer is right.
 fn end_of(group: &RowGroupMetaData) -> u64 {
     let end = |column: &::parquet::file::metadata::ColumnChunkMetaData| {
         let start = column

@@ -1,10 +1,11 @@
 //! `srt`: the traces of HP Labs (hplajw, snake, cello 92 and 99), as DiskSim reads them.
 //!
 //! All numbers have 32 bits, highest byte first. A file may begin with a text that ends with a form feed. A
-//! record contains its length, its version and type, the time of the request (s and us), its start and its end,
-//! bytes, the first sector of the disk, device, driver, cylinder, flags (lowest bit: read) and origin. Version
-//! 4 adds the length of the queue. A suspect record adds the reason why HP's tools doubted it; such records are
-//! checked and skipped, as DiskSim does. The volume is bits 8 to 15 of the device.
+//! record contains its length, its version and type, the time of the request (s and us), the start and the end
+//! of its service, the number of bytes, the first sector, device, driver, cylinder, flags (lowest bit: read)
+//! and origin. A record of version 4 also contains the length of the queue. A suspect record also contains the
+//! reason why HP's tools doubted it. Suspect records are checked and skipped; DiskSim skips them too. The
+//! volume is bits 8 to 15 of the device.
 //!
 //! A sector of the disk need not have 512 bytes: `trace.block_bytes` is its size.
 
@@ -57,7 +58,8 @@ const SUSPECT: u32 = 4;
 const READ: u32 = 1;
 const MICROSECONDS_PER_SECOND: u64 = 1_000_000;
 
-/// The length in bytes of a record with `id`, its version and type; `None` if they are unknown.
+/// The length in bytes of a record with `id`, which contains version and type; `None` if the version or the
+/// type is unknown.
 fn length_of(id: u32) -> Option<u32> {
     let (version, kind) = (id >> 16, id & 0xFFFF);
     if !(1..=4).contains(&version) || !matches!(kind, 1 | SUSPECT) {

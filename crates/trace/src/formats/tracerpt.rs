@@ -1,16 +1,17 @@
 //! `tracerpt`: the table that tracerpt and tracedmp make of an event log of Windows, such as one that TraceView
 //! recorded.
 //!
-//! The first line names the columns: `Event Name, Type, TID, Clock-Time, ...` in old releases, twenty columns
-//! in new ones. This reader uses `Type`, `Clock-Time` and the columns from `User Data` on, wherever they are.
-//! Events of `DiskIo` called `Read`, `Write` and `FlushBuffers` are requests. The data of a read or a write are
-//! the properties of the class `DiskIo_TypeGroup1` in the order that Microsoft documents: disk, flags, bytes, a
-//! reserved field, byte offset, file object, and since Vista the IRP. A flush has those of `DiskIo_TypeGroup3`:
-//! disk, flags, response time, IRP.
+//! The first line names the columns: `Event Name, Type, TID, Clock-Time, ...` in old releases. In new releases
+//! the table has twenty columns. This reader uses `Type`, `Clock-Time` and the columns from `User Data` on,
+//! wherever they are. Events of `DiskIo` called `Read`, `Write` and `FlushBuffers` are requests. The data of a
+//! read or a write are the properties of the class `DiskIo_TypeGroup1` in the order that Microsoft documents:
+//! disk, flags, bytes, a reserved field, byte offset, file object, and since Vista the IRP. The data of a flush
+//! are the properties of `DiskIo_TypeGroup3`: disk, flags, response time, IRP.
 //!
-//! Windows logs such an event when the request completes. Its duration is in ticks of a counter whose frequency
-//! is not reliably part of the table. So a request arrives at the Init event of its IRP if the log has one
-//! (`EVENT_TRACE_FLAG_DISK_IO_INIT`), and otherwise when it completes. The flags have no bit that asks for
+//! Windows logs such an event when the request completes. The event contains the duration of the request in
+//! ticks of a counter, but the table does not reliably contain the frequency of this counter. So the duration
+//! is not used. If the log has an Init event of the same IRP (`EVENT_TRACE_FLAG_DISK_IO_INIT`), the request
+//! arrives at the time of the Init event, and otherwise when it completes. The flags have no bit that asks for
 //! durability, so no write is FUA.
 
 use super::{byte_range, padded_comma};
@@ -79,11 +80,12 @@ const IRP: Column = Column {
     expected: "an address such as 0x85A1B008",
 };
 
-/// The largest number of requests whose Init events are remembered at a time; the arrival of any further
-/// request is its completion. Without this limit, a log that lost events could fill the memory.
+/// The largest number of requests whose Init events are remembered at a time. The Init event of any further
+/// request is ignored, so that request arrives when it completes. Without this limit, a log that lost events
+/// could fill the memory.
 const UNDER_WAY_MAX: usize = 1 << 16;
 
-/// The indices of the columns that are used, as [`State::kind`] stores them. The kind is 0 until they are
+/// The indices of the columns that are used. [`State::kind`] stores these indices, and is 0 until they are
 /// known.
 #[derive(Clone, Copy)]
 struct Places {
@@ -165,14 +167,14 @@ impl Layout for Tracerpt {
             padded_comma(cursor, &RESERVED)?;
             let offset = cursor.number_of_any_base(&OFFSET)?;
             let range = byte_range(cursor, offset, bytes, &BYTES)?;
-            // The file object follows; it is not used.
+            // The file object follows, which is not used.
             if !ends(cursor, &OFFSET)? {
                 cursor.word(b',');
             }
             range
         };
         let mut arrival = time;
-        // Releases that log no Init events have another value in place of the IRP.
+        // Releases of Windows that log no Init events have another value in place of the IRP.
         if !state.under_way.is_empty() && !ends(cursor, &IGNORED)? {
             let began = state.under_way.remove(&cursor.number_of_any_base(&IRP)?);
             if state.choices.event != Event::Complete {

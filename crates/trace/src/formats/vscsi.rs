@@ -1,5 +1,5 @@
 //! `vscsi`: SCSI commands of virtual disks, in the binary format of the CloudPhysics traces, as libCacheSim
-//! reads it.
+//! reads this format.
 //!
 //! A record has 32 bytes in version 1 and 40 bytes in version 2; each record contains the version. The lowest
 //! byte of a number comes first. Times are in us since 1970, sizes in bytes, addresses in sectors of 512 bytes.
@@ -70,8 +70,8 @@ const VERSIONS: [Fields; 2] = [
     },
 ];
 
-/// The version that the first two records contain. One record is not enough, because the version's byte of one
-/// version is part of a count in the other.
+/// The version that the first two records contain. One record is not enough: the byte that contains the version
+/// in one version is part of a count in the other version.
 fn version_of(bytes: &[u8]) -> Option<u32> {
     let fits = |version: u16| {
         let fields = &VERSIONS[usize::from(version) - 1];
@@ -89,8 +89,8 @@ fn begins(bytes: &[u8]) -> bool {
     let Some(version) = version_of(bytes) else {
         return false;
     };
-    // The version is one small number, which many files have at this position. So the opcodes must be known as
-    // well.
+    // The version is a small number, which files of other formats can also have at this position. So the
+    // opcodes must be known as well.
     let fields = &VERSIONS[version as usize - 1];
     bytes.chunks_exact(fields.length).take(8).all(|record| {
         le16(record, fields.version) >> 8 == version as u16

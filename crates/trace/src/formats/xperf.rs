@@ -2,16 +2,18 @@
 //! Server traces of SNIA are such dumps.
 //!
 //! The lines from `BeginHeader` to `EndHeader` name the columns of every kind of event. The events follow; only
-//! `DiskRead`, `DiskWrite` and `DiskFlush` are requests. Newer versions have the processor in front of the
-//! address of the IRP. The reader recognises the address by its 0x, so it also reads lines that were cut out of
-//! a dump. If there is a header, it must name the columns that are read.
+//! `DiskRead`, `DiskWrite` and `DiskFlush` are requests. Newer versions of xperf print the processor before the
+//! address of the IRP. The reader recognises the address by its 0x, and not by the header. So it can also read
+//! lines that were cut out of a dump. If the dump has a header, the header must name the columns that the
+//! reader uses.
 //!
-//! Windows logs such an event when the request completes. A separate event class marks the start, and this
-//! event contains the time from initiation to completion (Microsoft's documentation of `DiskIo_TypeGroup1` and
-//! `DiskIo_TypeGroup2`). So `TimeStamp` is the end, and the request was issued `ElapsedTime` earlier. The Init
-//! rows contain no more than that, and no address. They are skipped, because a completion without an Init row
-//! could be matched with the Init row of another request. Times count from the start of the log, so a request
-//! that was issued before the start arrives at 0.
+//! Windows logs such an event when the request completes. The event contains the time from the start of the
+//! request to its completion (Microsoft's documentation of `DiskIo_TypeGroup1` and `DiskIo_TypeGroup2`). So
+//! `TimeStamp` is the time of the completion, and the request was issued `ElapsedTime` earlier. Windows can log
+//! the start as well, as an event of another class (Init). The Init rows contain no further information, and no
+//! address. Init rows are skipped, because a completion without an Init row could be matched with the Init row
+//! of another request. Times count from the start of the log, so a request that was issued before the start of
+//! the log arrives at 0.
 //!
 //! `IrpFlags` has no bit that asks for durability, so no write is FUA.
 
@@ -133,7 +135,7 @@ impl Layout for Xperf {
         cursor.hexadecimal(&IRP)?;
         padded_comma(cursor, &IRP)?;
         let range = if operation == Operation::Flush {
-            // The fields of offset and size can be present and empty.
+            // The fields for offset and size can be present but empty.
             while cursor.peek() == b',' {
                 padded_comma(cursor, &IRP)?;
             }
@@ -188,7 +190,7 @@ fn no_request(
     Ok(None)
 }
 
-/// Checks the names of an event's columns, which must be in the order in which they are read.
+/// Checks the names of the columns of an event. The columns must be in the order in which the reader uses them.
 #[cold]
 fn column_names(operation: Operation, cursor: &mut Cursor<'_>) -> Result<Option<Request>, Problem> {
     let names: [&[u8]; 9] = [

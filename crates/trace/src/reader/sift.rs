@@ -1,5 +1,5 @@
-//! Reads a trace of which only samples are wanted: most requests outside of the samples are counted without
-//! being decoded.
+//! Reads a trace of which only sampled pages are needed. Most requests to other pages are counted without being
+//! decoded.
 
 use destage_base::Ticks;
 use destage_base::sample::Samples;
@@ -10,7 +10,7 @@ use crate::error::TraceError;
 use crate::format::Encoding;
 use crate::request::{Operation, Request};
 
-/// The pages that are wanted.
+/// The sampled pages, which are needed.
 #[derive(Clone, Debug)]
 pub struct Sieve {
     /// The samples; they select pages by number.
@@ -20,8 +20,8 @@ pub struct Sieve {
 }
 
 impl Sieve {
-    /// Whether the `sectors` sectors from `sector` on, at least one, are within one page, and no sample has
-    /// this page.
+    /// Whether the `sectors` sectors from `sector` on are within one page that is in no sample. `sectors` must
+    /// not be 0.
     #[inline]
     #[must_use]
     pub fn drops(&self, sector: u64, sectors: u32) -> bool {
@@ -30,33 +30,34 @@ impl Sieve {
     }
 }
 
-/// Requests that were counted and not decoded. Each is within one page, and all have the same operation.
+/// Requests that were counted and not decoded. Each request is within one page, and all requests have the same
+/// operation.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Passed {
     /// The number of requests.
     pub requests: u64,
     /// The number of their sectors.
     pub sectors: u64,
-    /// Whether they are writes; otherwise they are reads.
+    /// Whether the requests are writes; otherwise they are reads.
     pub is_write: bool,
 }
 
 /// The result of sifting a block.
 pub(crate) struct Sifted {
-    /// The bytes of the records that are done.
+    /// The number of bytes of the records that were counted or decoded.
     pub(crate) consumed: usize,
-    /// The arrival of the last record that is done, in ticks.
+    /// The arrival of the last record that was counted or decoded, in ticks.
     pub(crate) latest: Ticks,
     pub(crate) passed: Passed,
 }
 
-/// Handles records of a block that are valid and not earlier than the given time. Stops before the first other
-/// record.
+/// A function that counts or decodes the records of a block that are valid and do not arrive earlier than the
+/// given time. The function stops before the first record that is invalid or too early.
 pub(crate) type Sift = fn(&[u8], &mut State, &Sieve, Ticks, &mut Vec<Request>) -> Sifted;
 
 impl Reader {
-    /// The sifting function of the format; `None` if each request must pass through other parts of the reader,
-    /// such as sorting or a limit.
+    /// The sifting function of the format. `None` if the format has no such function, or if other parts of the
+    /// reader, such as sorting or a limit, need each request.
     fn sifting(&self) -> Option<Sift> {
         let Encoding::Binary(binary) = self.format.encoding else {
             return None;
@@ -81,8 +82,8 @@ impl Reader {
         matches!(self.format.encoding, Encoding::Binary(binary) if binary.sift.is_some())
     }
 
-    /// Does the same as [`Reader::fill`], but leaves most of the requests that `sieve` drops out of `batch` and
-    /// only counts them. Returns `None`, with an empty batch, at the end.
+    /// Does the same as [`Reader::fill`], but most of the requests that `sieve` drops are only counted, and not
+    /// added to `batch`. Returns `None`, with an empty batch, at the end of the trace.
     ///
     /// # Errors
     /// The errors of [`Reader::fill`].

@@ -1,7 +1,7 @@
 //! Counts over time and address.
 
-/// Counts over two axes whose lengths are not known in advance. When a value does not fit, the cells along its
-/// axis double.
+/// Counts over two axes whose lengths are not known in advance. When a value does not fit on its axis, the
+/// cells become twice as long along this axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grid {
     /// The binary logarithm of the width and of the height of a cell.

@@ -1,7 +1,8 @@
 //! Counts how often each value occurs: exactly for small values, in narrow bins for large ones, in bounded
 //! memory.
 
-/// Values below 2^14 each have a bin. Above, each power of two is divided into 2^13 bins.
+/// Each value below 2^14 has its own bin. Above, the range from each power of two to the next is divided into
+/// 2^13 bins.
 const EXACT_BITS: u32 = 14;
 const EXACT: u64 = 1 << EXACT_BITS;
 const PER_POWER: u64 = EXACT / 2;
@@ -41,8 +42,8 @@ impl Histogram {
     }
 
     /// Cumulative counts at powers of two. Each row has a bound, which is a power of two less 1, and the number
-    /// of values that are at most this bound. The rows go from the first bound with values to the first one
-    /// with all values.
+    /// of values that are at most this bound. The first row is the first one that counts a value, and the last
+    /// row is the first one that counts all values.
     ///
     /// ```
     /// use destage_trace::statistics::Histogram;
@@ -68,8 +69,9 @@ impl Histogram {
     }
 
     /// Cumulative counts at powers of two. Each row has a power of two, and the number of values that are at
-    /// most this power. The rows go from the first power with values to the first one with all values. Sizes
-    /// are often powers of two; here each counts in its own row.
+    /// most this power. The first row is the first one that counts a value, and the last row is the first one
+    /// that counts all values. Sizes are often powers of two. Here such a size counts in the row with this
+    /// power.
     ///
     /// ```
     /// use destage_trace::statistics::Histogram;
@@ -105,8 +107,8 @@ impl Histogram {
         (self.total > 0).then(|| within as f64 / self.total as f64)
     }
 
-    /// The smallest value that `percent` of a hundred values do not exceed; for values from 16384 on, the
-    /// largest value of its bin. `None` if there are no values.
+    /// The smallest value that at least `percent` % of the values do not exceed. From 16384 on, the result is
+    /// the largest value of the bin that contains this value. `None` if there are no values.
     #[must_use]
     pub fn percentile(&self, percent: u64) -> Option<u64> {
         // The product of two 64-bit numbers may not fit in 64 bits.

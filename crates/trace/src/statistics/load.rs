@@ -1,6 +1,6 @@
 //! The load over time, in bounded memory.
 
-/// The requests that arrive in an interval, as reads and writes.
+/// The reads and writes that arrive in an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Interval {
     /// The numbers of reads and of writes.
@@ -9,8 +9,8 @@ pub struct Interval {
     pub sectors: [u64; 2],
 }
 
-/// Counts reads and writes by the interval in which they arrive. When there are too many intervals, pairs of
-/// them are joined.
+/// Counts reads and writes by the interval in which they arrive. When there are too many intervals, each two
+/// neighbouring intervals are joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
     /// The binary logarithm of the length of an interval in microseconds.

@@ -3,14 +3,15 @@
 use crate::page_bits::{PageBits, WORD};
 use crate::runs::Runs;
 
-/// A range of more words than this is kept as a run, which then needs less memory.
+/// If the first and the last page of a range are more than this many words of bits apart, the range is stored
+/// as a run, because a run then needs less memory than bits.
 const WORDS_MAX: u64 = 8;
 
 /// A set of pages.
 #[derive(Debug, Default)]
 pub(super) struct PageSet {
     short: PageBits,
-    /// Pages of long requests. Some of them may be in `short` as well.
+    /// Pages of long requests. Some of these pages may be in `short` as well.
     long: Runs<()>,
 }
 
@@ -31,7 +32,7 @@ impl PageSet {
         long + self.short.len() - shared
     }
 
-    /// The number of pages in the `bits` of a word that are also in a run.
+    /// The number of pages that are in `bits`, the bits of the word `word`, and also in a run.
     fn shared(&self, volume: u32, word: u64, bits: u64) -> u64 {
         if self.long.is_empty() {
             return 0;

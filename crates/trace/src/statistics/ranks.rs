@@ -1,4 +1,4 @@
-//! Spearman's rank correlation over pairs of values, where equal pairs are given once with their number.
+//! Spearman's rank correlation over pairs of values. Equal pairs are given once, with their number.
 
 use std::cmp::Ordering;
 
@@ -81,8 +81,9 @@ mod tests {
 
     #[test]
     fn equals_share_a_rank() {
-        // The ranks are 1.5 1.5 3 4 and 1 2.5 2.5 4. The products of deviations are 1.5 + 0 + 0 + 2.25, the
-        // squares sum to 4.5 each.
+        // The ranks of the first values are 1.5 1.5 3 4, and those of the second values 1 2.5 2.5 4. The
+        // products of the deviations are 1.5 + 0 + 0 + 2.25. For both values the squares of the deviations sum
+        // to 4.5.
         let pairs = [pair(1, 1, 1), pair(1, 4, 2), pair(2, 2, 1), pair(3, 5, 1)];
         assert_eq!(rank_correlation(&pairs), Some(3.75 / 4.5));
     }

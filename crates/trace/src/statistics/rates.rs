@@ -13,7 +13,7 @@ pub(super) struct Rates {
 }
 
 impl Rates {
-    /// Counts a request that arrives after those before it and moves `sectors` sectors.
+    /// Counts a request that moves `sectors` sectors. Requests must be given in order of arrival.
     pub fn add(&mut self, arrival: Ticks, sectors: u64) {
         let first = *self.first.get_or_insert(arrival);
         let second = arrival.saturating_sub(first) / TICKS_PER_SECOND;
@@ -26,7 +26,8 @@ impl Rates {
         self.current[1] += sectors;
     }
 
-    /// The most requests and the most sectors in a second. They may be from different seconds.
+    /// The largest number of requests and the largest number of sectors in a second. The two maxima may be from
+    /// different seconds.
     pub fn peaks(&self) -> [u64; 2] {
         [0, 1].map(|what| self.peaks[what].max(self.current[what]))
     }

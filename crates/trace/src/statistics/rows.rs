@@ -2,14 +2,14 @@
 
 use destage_base::parameter::prose;
 
-/// A statistic: its name, unit and meaning. It exists whether or not a trace gives it a value.
+/// A statistic: its name, unit and meaning. The row exists even if the statistic has no value for a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StatisticRow {
     /// The name, without the prefix `trace.`.
     pub name: &'static str,
     /// The unit; empty for counts and shares.
     pub unit: &'static str,
-    /// One sentence on its meaning.
+    /// One sentence on the meaning of the statistic.
     pub about: &'static str,
 }
 
@@ -46,7 +46,7 @@ pub enum Number {
 
 /// The types of the values of statistics.
 trait Figure {
-    /// The number; `None` if it has no meaning.
+    /// The value as a number; `None` if the value is not defined.
     fn number(self) -> Option<Number>;
 }
 
@@ -83,7 +83,7 @@ macro_rules! statistics {
         }
 
         impl $type {
-            /// All statistics of this struct, in the order in which they are read best.
+            /// All statistics of this struct, in the order in which they are printed.
             pub const ROWS: &[StatisticRow] = &[$(StatisticRow {
                 name: $name,
                 unit: $unit,
@@ -292,10 +292,11 @@ pub struct VolumeStatistics {
 
 impl Statistics {
     /// The value of `trace.lba_shift` with which most requests would begin on a multiple of 4 KiB, and the
-    /// share that would. `None` if most requests already do, or if no shift helps most of them.
+    /// share of requests that would. `None` if most requests already begin there, or if no shift would align
+    /// most of them.
     ///
-    /// A classic partition begins at sector 63, so 63 is preferred if it helps as much. If a shift would move a
-    /// request below sector 0, a negative shift is returned, which moves addresses up.
+    /// A classic partition begins at sector 63, so 63 is preferred if it aligns the same requests. If a shift
+    /// would move a request below sector 0, a negative shift is returned, which moves addresses up.
     #[must_use]
     pub fn better_shift(&self) -> Option<(i64, f64)> {
         let (offset, share) = (self.common_offset_sectors?, self.common_offset_share?);

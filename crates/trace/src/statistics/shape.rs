@@ -1,9 +1,10 @@
-//! The shape of a trace: distributions of sizes, gaps and distances, and where in time and space requests fall.
+//! The shape of a trace: distributions of sizes, gaps and distances, and the number of requests over time and
+//! address.
 //!
-//! Distances are those of BPAC (Wu et al., section 3). The distance between two writes of a page at the virtual
-//! times v1 and v2, counted in page writes, is v2 - v1 - 1. For a block it is the same, with every page write
-//! to the block. BPAC measures distances of buffered pages, so its figures depend on the buffer; the distances
-//! here depend only on the trace.
+//! Distances are those of BPAC (Wu et al., section 3). Virtual time counts page writes. The distance between
+//! two consecutive writes of a page, at the virtual times v1 and v2, is v2 - v1 - 1. The distance for a block
+//! is computed in the same way from two consecutive page writes to the block. BPAC measures distances of
+//! buffered pages, so its figures depend on the buffer. The distances here depend only on the trace.
 
 use super::covered;
 use super::grid::Grid;
@@ -18,8 +19,8 @@ use destage_base::Ticks;
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// The writes of one page, in virtual time, which counts page writes. It advances by 1 from page to page of a
-/// request.
+/// The first and the last write of a page, in virtual time, and the number of its writes. Virtual time advances
+/// by 1 from page to page of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Writes {
     first: u64,
@@ -28,7 +29,8 @@ struct Writes {
 }
 
 impl Writes {
-    /// The sum of the page's distances: the page writes between its first and its last write, without its own.
+    /// The sum of the page's distances: the number of writes of other pages between the first and the last
+    /// write of this page.
     fn between(self) -> u64 {
         self.last - self.first - (self.count - 1)
     }
@@ -68,14 +70,14 @@ impl Along for LastWrite {
 /// Counts over the pages that are written most often, down to some rank.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HotPages {
-    /// The number of these pages.
+    /// The number of pages over which this row counts.
     pub pages: u64,
     /// The number of different blocks that contain these pages.
     pub blocks: u64,
     /// The number of page writes to these pages.
     pub writes: u64,
-    /// The mean distance between two writes of a page (PIRD) in page writes, over all rewrites of those pages
-    /// that the row before does not include. `None` if none of these pages was written twice.
+    /// The mean distance between two writes of a page (PIRD) in page writes, over all rewrites of the pages
+    /// that are in this row and not in the row before. `None` if none of these pages was written twice.
     pub mean_distance: Option<f64>,
 }
 
@@ -94,7 +96,8 @@ pub struct Shape {
     pub block_distances: Histogram,
     /// Distances between two writes of a page, in different pages written in between (stack distances).
     pub stack_distances: Histogram,
-    /// Starts of reads, and of writes, over time in us and address in pages. All volumes share one grid.
+    /// The number of reads, and of writes, that start in each interval of time (in us) and address (in pages).
+    /// All volumes are counted in the same grid.
     pub places: [Grid; 2],
     /// The load over time.
     pub load: Load,
@@ -150,13 +153,13 @@ impl Shape {
         self.block_pages
     }
 
-    /// Adds a request, which touches every page of which it has a sector.
+    /// Adds a request, which counts for every page of which it has a sector.
     pub fn add(&mut self, request: &Request) {
         self.add_as(request, covered(request, self.page_sectors));
     }
 
-    /// Adds a request that counts as `pages`. For a flush, a trim and a request without sectors, `pages` is
-    /// ignored.
+    /// Adds a request that counts for the pages `pages`. For a flush, a trim and a request without sectors,
+    /// `pages` is ignored.
     pub fn add_as(&mut self, request: &Request, pages: RangeInclusive<u64>) {
         match self.last {
             Some(last) => {
@@ -185,8 +188,8 @@ impl Shape {
         }
     }
 
-    /// Counts the distances of the writes of pages `first` to `last` within their blocks. Must be called before
-    /// [`Self::write_pages`].
+    /// Counts the distance (BIRD) of each write of the pages `first` to `last` to the previous page write in
+    /// the same block. Must be called before [`Self::write_pages`].
     fn write_blocks(&mut self, volume: u32, first: u64, last: u64) {
         let pages = self.block_pages;
         let (first_block, last_block) = (first / pages, last / pages);
@@ -285,8 +288,8 @@ impl Shape {
         self.hottest(|rank| (rank + 1).next_power_of_two())
     }
 
-    /// Counts over the pages written most often. `next` gets the number of pages in the last row, and returns
-    /// the larger number for the next row. The last row has all pages.
+    /// Counts over the pages written most often, in rows with more and more pages. `next` gets the number of
+    /// pages in a row, and returns the larger number of pages for the next row. The last row has all pages.
     fn hottest(&self, next: impl Fn(u64) -> u64) -> Vec<HotPages> {
         let mut ranked: Vec<_> = self.pages.iter().collect();
         ranked.sort_unstable_by_key(|(page, _, writes)| (Reverse(writes.count), *page));
@@ -383,7 +386,7 @@ impl Shape {
     }
 }
 
-/// The numbers of hottest pages for which [`Locality`] counts the blocks that contain them.
+/// [`Locality`] counts the blocks that contain the hottest pages, for each of these numbers of pages.
 const HOTTEST: [u64; 4] = [10, 50, 100, 500];
 /// The last ranks of the bands of hot pages whose mean distances are computed.
 const BANDS: [u64; 3] = [100, 1000, 10_000];
@@ -417,8 +420,8 @@ mod tests {
 
     #[test]
     fn distances_count_the_page_writes_between() {
-        // The worked example of the paper: two references at 10 and 34 have the distance 23, and consecutive
-        // ones 0.
+        // The worked example of the paper: two references at 10 and 34 have the distance 23, and two
+        // consecutive references have the distance 0.
         let mut shape = Shape::new(4096, 4);
         for time in 1..=34 {
             let page = if time == 10 || time == 34 {
@@ -434,7 +437,7 @@ mod tests {
         shape.add(&write(1000 * 8, 16));
         let expected = [(1, 1), (3, 1), (7, 1), (15, 1), (31, 2)];
         assert_eq!(shape.page_distances.cumulative(), expected);
-        // Pages 1000 and 1001 are in one block.
+        // Pages 1000 and 1001 are in the same block.
         assert_eq!(shape.block_distances.cumulative()[0], (0, 1));
     }
 

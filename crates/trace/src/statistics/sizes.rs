@@ -1,4 +1,4 @@
-//! Lengths of requests, for exact percentiles in little memory.
+//! Counts the lengths of requests, to compute exact percentiles in little memory.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +33,8 @@ impl Sizes {
         }
     }
 
-    /// The smallest length in sectors that `percent` of a hundred requests do not exceed. `None` if there are
-    /// no requests.
+    /// The smallest length in sectors that at least `percent` % of the requests do not exceed. `None` if there
+    /// are no requests.
     pub fn percentile(&self, percent: u64) -> Option<u32> {
         // The product of two 64-bit numbers may not fit in 64 bits.
         let wanted = (u128::from(self.total) * u128::from(percent))

@@ -7,8 +7,8 @@
 
 use super::histogram::Histogram;
 
-/// The largest number of ranges in a part; a part with more ranges is split in two. Two neighbouring parts with
-/// at most a quarter of this number each are joined.
+/// The ranges are stored in parts of at most this many ranges. A part with more ranges is split in two. Two
+/// neighbouring parts with at most a quarter of this number each are joined.
 const TOGETHER: usize = 512;
 
 /// Consecutive numbers of page writes, from `first` on. Each is the last write of its page.
@@ -42,8 +42,8 @@ pub(super) struct Again {
 }
 
 impl Stack {
-    /// Writes `pages` pages in a row, the first of them as number `number`. `again` lists those that were
-    /// written before; their distances are counted.
+    /// Records the writes of `pages` pages, one after the other. The first of these writes has the number
+    /// `number`. `again` lists the pages that were written before; their distances are added to `distances`.
     pub fn write(
         &mut self,
         number: u64,
@@ -53,16 +53,17 @@ impl Stack {
     ) {
         again.sort_unstable_by_key(|part| part.offset);
         for part in again {
-            // From one page to the next, one more page of the request was written, and one fewer of those
-            // written before remains.
+            // All pages of a part have the same distance. From one page of the part to the next, the number of
+            // pages that this request has already written grows by one, and the number of pages of the part
+            // that were last written later falls by one.
             let later = self.take(part.last, part.length);
             distances.add_times(later + part.length - 1 + part.offset, part.length);
         }
         self.put(number, pages);
     }
 
-    /// Removes `length` numbers from `first` on, which are all in one range. Returns the count of larger
-    /// numbers.
+    /// Removes the `length` numbers from `first` on, which are all in one range. Returns how many larger
+    /// numbers there are.
     fn take(&mut self, first: u64, length: u64) -> u64 {
         let at = self.begins.partition_point(|begin| *begin <= first) - 1;
         let part = &mut self.parts[at];
@@ -109,8 +110,8 @@ impl Stack {
                 .get(at + 1)
                 .is_some_and(|next| next.len() <= TOGETHER / 4)
         {
-            // Without this, parts would stay as many as there ever were, and the sum over later writes goes
-            // through all parts.
+            // If such parts were not joined, many nearly empty parts could remain. The sum in `later` would
+            // then be slow, because it is computed over all later parts.
             let next = self.parts.remove(at + 1);
             self.begins.remove(at + 1);
             self.totals[at] += self.totals.remove(at + 1);

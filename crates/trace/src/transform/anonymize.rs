@@ -10,23 +10,24 @@ use crate::request::{Operation, Request, SECTORS_MAX};
 use destage_base::{Random, Ticks};
 use std::collections::BTreeMap;
 
-/// The first pass finds the regions that occur, and which of them must stay side by side.
+/// The first of two passes over a trace. This pass finds the regions that occur, and which regions must stay
+/// side by side.
 #[derive(Debug)]
 pub struct Regions {
     sectors: u64,
-    /// Chains of regions that requests span: the volume and the first region, and the last region. Chains do
-    /// not overlap.
+    /// Chains of regions that must stay side by side: the volume and the first region of each chain, and its
+    /// last region. Chains do not overlap.
     chains: BTreeMap<(u32, u64), u64>,
     /// The new number of each volume, in the order of first appearance.
     volumes: BTreeMap<u32, u32>,
     first: Option<Ticks>,
 }
 
-/// The second pass moves each request to its new address.
+/// The second of two passes over a trace. This pass moves each request to its new address.
 #[derive(Debug)]
 pub struct Anonymizer {
     sectors: u64,
-    /// The chains by volume and first region: the sector at which each now begins, and its last region.
+    /// The chains by volume and first region: the new first sector of each chain, and its last region.
     places: BTreeMap<(u32, u64), (u64, u64)>,
     volumes: BTreeMap<u32, u32>,
     first: Ticks,
@@ -61,7 +62,7 @@ impl Regions {
         self.join(request.volume, first, last);
     }
 
-    /// Joins the regions `first` to `last`, and all chains that overlap them, into one chain.
+    /// Joins the regions `first` to `last`, and all chains that overlap this range, into one chain.
     fn join(&mut self, volume: u32, mut first: u64, mut last: u64) {
         let touching = |chains: &BTreeMap<(u32, u64), u64>, first: u64, last: u64| {
             let before = chains.range((volume, 0)..=(volume, last)).next_back();
@@ -82,8 +83,8 @@ impl Regions {
         self.chains.insert((volume, first), last);
     }
 
-    /// Places the chains in a shuffled order; the same seed gives the same order. `None` if they do not fit in
-    /// the address space.
+    /// Places the chains in a shuffled order; the same seed gives the same order. `None` if the chains do not
+    /// fit in the address space.
     #[must_use]
     pub fn shuffled(self, seed: u64) -> Option<Anonymizer> {
         let mut chains: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
@@ -117,7 +118,7 @@ impl Regions {
 }
 
 impl Anonymizer {
-    /// `request` with its new time, volume and address; `None` if the first pass did not see it.
+    /// `request` with its new time, volume and address; `None` if the first pass did not see the request.
     #[must_use]
     pub fn apply(&self, request: &Request) -> Option<Request> {
         let mut moved = *request;

@@ -3,7 +3,7 @@
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
-/// What is kept. The default keeps everything.
+/// The conditions under which a request is kept. The default keeps all requests.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// Keeps arrivals at or after this time, in ticks.
@@ -12,8 +12,8 @@ pub struct Cut {
     pub until: Option<Ticks>,
     /// Keeps these volumes; all if empty.
     pub volumes: Vec<u32>,
-    /// Keeps the sectors from the first number on and before the second. A request that reaches further keeps
-    /// the part inside. A flush has no address and is always kept.
+    /// Keeps the sectors from the first number on and before the second. Of a request that reaches beyond this
+    /// range, the part inside is kept. This condition does not apply to a flush, which has no address.
     pub sectors: Option<(u64, u64)>,
 }
 
@@ -50,7 +50,7 @@ impl Cut {
         Some(kept)
     }
 
-    /// Whether nothing that arrives at or after `arrival` can be kept.
+    /// Whether no request that arrives at or after `arrival` is kept.
     #[must_use]
     pub fn is_over(&self, arrival: Ticks) -> bool {
         self.until.is_some_and(|until| arrival >= until)

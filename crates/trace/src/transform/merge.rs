@@ -1,4 +1,4 @@
-//! Merges several traces to one, in order of arrival.
+//! Merges several traces into one, in order of arrival.
 
 use crate::decode::TIME_MAX;
 use crate::error::{Excerpt, Fault, TraceError};
@@ -14,7 +14,7 @@ pub enum Volumes {
     /// Each volume of each trace gets a new number, in the order of first appearance.
     #[default]
     Apart,
-    /// Volumes with equal numbers are the same volume.
+    /// Volumes of several traces with equal numbers become one volume.
     Same,
 }
 
@@ -24,12 +24,12 @@ pub enum Clocks {
     /// Each trace begins at 0.
     #[default]
     Own,
-    /// The earliest trace begins at 0, and the others keep their distance to it: traces of one system stay
-    /// aligned.
+    /// The earliest trace begins at 0, and each other trace begins as much later as on the clock. So traces of
+    /// one system stay aligned.
     Same,
 }
 
-/// Reads several traces at once. Requests with the same arrival come in the order of their traces.
+/// Reads several traces at once. Requests with the same arrival are returned in the order of their traces.
 pub struct Merge {
     traces: Vec<Head>,
     volumes: Volumes,
@@ -47,7 +47,7 @@ struct Head {
 }
 
 impl Head {
-    /// The next request, which stays in place.
+    /// The next request, which is not removed.
     fn peek(&mut self) -> Result<Option<&Request>, TraceError> {
         if self.next == self.batch.len() {
             self.next = 0;
@@ -56,7 +56,7 @@ impl Head {
         Ok(self.batch.get(self.next))
     }
 
-    /// The error of a `request` whose arrival no longer fits in 64 bits after the delay.
+    /// The error of a `request` whose arrival plus the delay does not fit in 64 bits.
     #[cold]
     fn too_late(&self, request: &Request) -> TraceError {
         let seconds = |time| {
@@ -145,7 +145,7 @@ impl Merge {
         if self.volumes == Volumes::Apart {
             let next = self.numbers.len();
             let number = self.numbers.entry((index, request.volume));
-            // More volumes than 32 bits can number would not fit in memory either.
+            // The number always fits in 32 bits, because memory does not suffice for more volumes.
             request.volume = *number.or_insert(u32::try_from(next).unwrap_or(u32::MAX));
         }
         Ok(Some(request))

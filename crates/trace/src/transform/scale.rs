@@ -24,7 +24,7 @@ impl Ratio {
         denominator: 1,
     };
 
-    /// `value` times the ratio, rounded down; `None` if it does not fit in 64 bits.
+    /// `value` times the ratio, rounded down; `None` if the result does not fit in 64 bits.
     #[must_use]
     pub fn of(self, value: u64) -> Option<u64> {
         let product = u128::from(value) * u128::from(self.numerator);
@@ -79,7 +79,7 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// `request` with scaled time and address; `None` if one of them does not fit any more.
+    /// `request` with scaled time and address; `None` if the scaled time or address is too large.
     #[must_use]
     pub fn apply(&self, request: &Request) -> Option<Request> {
         let mut scaled = *request;

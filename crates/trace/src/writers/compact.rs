@@ -4,7 +4,7 @@ use crate::formats::compact::{BLOCK, COLUMNS, MARK, VERSION};
 use crate::request::{Operation, Request};
 use std::io::{self, Write};
 
-/// Writes requests of all kinds, without loss, block by block. The bytes must then be compressed with zstd.
+/// Writes requests of all kinds, without loss, block by block. The caller must compress the bytes with zstd.
 pub struct CompactWriter<W: Write> {
     out: W,
     waiting: Vec<Request>,
@@ -113,8 +113,8 @@ fn code(request: &Request) -> u64 {
     operation + 4 * u64::from(request.fua) + 8 * u64::from(request.stream)
 }
 
-/// Adds a column to `block`: the base and the scale of all values once, and the rest of each value in as few
-/// bytes as the largest needs.
+/// Adds a column to `block`: first the base and the scale, which hold for all values, then one number for each
+/// value. All numbers have as many bytes as the largest one needs.
 fn put_column(block: &mut Vec<u8>, values: &[u64]) {
     let base = values.iter().copied().min().unwrap_or(0);
     let scale = values

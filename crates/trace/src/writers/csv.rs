@@ -1,4 +1,4 @@
-//! Writes requests as a table that other programs can read and that loses nothing.
+//! Writes requests, without loss, as a table that other programs can read.
 
 use crate::request::Request;
 use std::io::{self, Write};

@@ -7,8 +7,8 @@ use std::io::{self, Write};
 /// Ticks in the sixth decimal of a millisecond, the last decimal that other writers of this format print.
 const TICKS_PER_SIXTH_DECIMAL: u64 = TICKS_PER_MS / 1_000_000;
 
-/// Writes one request as one line. The time has six decimals, or seven if it needs them, so that a reader gets
-/// the same tick.
+/// Writes one request as one line. The time has six decimals, or seven if the exact tick needs them, so that a
+/// reader gets the same tick.
 ///
 /// # Errors
 /// If `out` fails, or (as [`io::ErrorKind::Unsupported`]) if the request is not a plain read or write: the

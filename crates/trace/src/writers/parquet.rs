@@ -14,7 +14,7 @@ use parquet::schema::types::ColumnPath;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// All columns. They correspond to those of [`crate::writers::csv::HEADER`], in the same order.
+/// All columns, which are those of [`crate::writers::csv::HEADER`] in the same order.
 const MESSAGE: &str = "message trace {
     required int64 arrival_ticks (integer(64, false));
     required int32 volume (integer(32, false));
@@ -25,8 +25,9 @@ const MESSAGE: &str = "message trace {
     required int32 stream (integer(16, false));
 }";
 
-/// Rows in a row group: few enough to hold in memory, and enough that the overhead of a group does not matter
-/// and a thread has work.
+/// The number of rows in a row group. This number is small enough that the writer can hold a group in memory.
+/// It is large enough that the overhead of a group does not matter, and that a thread of a parallel reader has
+/// enough work with one group.
 const ROWS: usize = 1 << 17;
 /// Values that are passed to a column at once.
 const VALUES: usize = 4096;
@@ -55,8 +56,8 @@ impl<W: Write + Send> ParquetWriter<W> {
             .set_created_by(format!("{}{}", seal::CREATOR, env!("CARGO_PKG_VERSION")))
             .set_compression(Compression::ZSTD(level))
             .set_statistics_enabled(EnabledStatistics::Chunk)
-            // These numbers hardly ever repeat, or they grow. So their differences are smaller than indices
-            // into a dictionary.
+            // Arrivals grow, and sectors hardly ever repeat. So differences between neighbouring numbers need
+            // less space than a dictionary.
             .set_column_dictionary_enabled(column("arrival_ticks"), false)
             .set_column_encoding(column("arrival_ticks"), Encoding::DELTA_BINARY_PACKED)
             .set_column_dictionary_enabled(column("sector"), false)

@@ -1,10 +1,11 @@
-//! Writes the requests of many volumes: all of them to one file, and those of each volume to a separate file.
+//! Writes the requests of many volumes: all requests to one file, and the requests of each volume also to a
+//! separate file.
 //!
-//! Requests of all volumes are collected in a table. A full table goes to a second thread, while the first one
-//! fills another table. The second thread appends the table to the file of all requests, sorts it by volume,
-//! and appends the requests of each volume to the volume's file, as separate zstd frames. Only one file is open
-//! at a time, and memory is needed for the tables and a few numbers for each volume. All files have the compact
-//! format.
+//! Requests of all volumes are collected in a table. A full table is passed to a second thread, while the first
+//! thread fills another table. The second thread appends the table to the file of all requests, sorts it by
+//! volume, and appends the requests of each volume to the volume's file, as separate zstd frames. Only one file
+//! is open at a time. Memory is needed only for the tables and for a few numbers for each volume. All files
+//! have the compact format.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,10 +21,11 @@ use super::compact::CompactWriter;
 use crate::digest::hexadecimal;
 use crate::request::{Operation, Request};
 
-/// The largest number of requests in a table, which then occupies 64 MiB. With a thousand volumes, this is two
-/// thousand requests for each.
+/// The largest number of requests in a table, which then occupies 64 MiB. With a thousand volumes, a table has
+/// on average two thousand requests of each volume.
 const ROOM: usize = 1 << 21;
-/// The largest number of requests in a frame. The limit lets a reader work with little memory.
+/// The largest number of requests in a frame. With this limit a reader needs little memory to decompress a
+/// frame.
 const FRAME: usize = 1 << 16;
 
 /// The error of a file of a partition that cannot be written.
@@ -43,11 +45,11 @@ pub struct Part {
     pub file: String,
     /// The number of requests in the file.
     pub requests: u64,
-    /// The number of writes among them.
+    /// The number of writes in the file.
     pub writes: u64,
-    /// The sectors that these writes write, counted each time.
+    /// The number of sectors that the writes in the file write. A sector that is written twice counts twice.
     pub written_sectors: u64,
-    /// The sector after the last one that any request touches.
+    /// The sector after the last sector that any request touches.
     pub end_sector: u64,
     /// SHA-256 of the decompressed file, in hexadecimal; equal to [`crate::Reader::digest`].
     pub digest: String,
@@ -66,7 +68,7 @@ pub struct Parts {
 pub struct PartitionWriter {
     waiting: Vec<Request>,
     room: usize,
-    /// Sends full tables to the thread; `None` after the end.
+    /// Sends full tables to the second thread; `None` after the end.
     full: Option<SyncSender<Vec<Request>>>,
     empty: Receiver<Vec<Request>>,
     thread: Option<JoinHandle<Result<Parts, Unwritten>>>,
@@ -90,8 +92,7 @@ impl PartitionWriter {
             for mut requests in filled {
                 files.add(&mut requests)?;
                 requests.clear();
-                // One empty table that waits is enough. The sending thread may also have ended; then the table
-                // is dropped.
+                // The table is dropped if another empty table already waits, or if the first thread has ended.
                 let _ = emptied.try_send(requests);
             }
             files.finish()
@@ -105,7 +106,7 @@ impl PartitionWriter {
         })
     }
 
-    /// Adds `requests`, in the order of their arrival.
+    /// Adds `requests`, which must be in order of arrival.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -125,7 +126,7 @@ impl PartitionWriter {
     /// Ends all files.
     ///
     /// # Errors
-    /// If one cannot be written.
+    /// If a file cannot be written.
     pub fn finish(mut self) -> Result<Parts, Unwritten> {
         self.hand_over()?;
         self.end()
@@ -247,7 +248,8 @@ impl Files {
         })
     }
 
-    /// Adds `requests` to all files that they belong to. Changes the order of `requests`.
+    /// Appends each of `requests` to the file of all requests and to the file of its volume. Changes the order
+    /// of `requests`.
     fn add(&mut self, requests: &mut [Request]) -> Result<(), Unwritten> {
         let Self {
             folder,

@@ -1,5 +1,4 @@
-//! Everything that can be wrong in a trace is refused with the file, the line, the wrong text and what was
-//! expected.
+//! Tests that an error message for a wrong trace has the file, the line, the wrong text and what was expected.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -139,8 +138,8 @@ fn every_format_refuses_every_damaged_field() {
             );
         };
         for index in 0..fields.len() {
-            // A name may be any text, so no damage to it is an error. blkparse, xperf and tracerpt have blanks
-            // in front, and have tests that know their columns.
+            // A name may be any text, so a damaged name is no error. Lines of blkparse, xperf and tracerpt
+            // begin with blanks, so other tests check their columns.
             if matches!(
                 (format.name, index),
                 ("msr", 1) | ("fio", 1) | ("blkparse" | "xperf" | "tracerpt", _)
@@ -188,7 +187,7 @@ fn requests_above_a_bad_line_are_handed_out_first() {
     ));
     assert!(batch.is_empty());
     assert_eq!(reader.digest(), None);
-    // With a limit above the bad line, the line is never decoded.
+    // With a limit of two requests, the bad third line is never decoded.
     let trace = read_all(
         &path,
         &ReadOptions {

@@ -81,8 +81,8 @@ fn blktrace_is_read_in_both_byte_orders() {
     }
 }
 
-/// With its option `blk_cgroup` the kernel sets a bit in each event, and puts the number of the control group
-/// before other data. The requests must stay the same.
+/// With the option `blk_cgroup`, the kernel sets a bit in each event, and writes the number of the control
+/// group before other data. The requests must stay the same.
 #[test]
 fn blktrace_with_control_groups_has_the_same_requests() {
     const CGROUP_BIT: u32 = 1 << 8;
@@ -143,7 +143,7 @@ fn blktrace_damage_is_told_by_its_byte() {
 
 #[test]
 fn every_binary_format_tells_where_it_is_cut_off() {
-    // Formats that can also be written have end marks, and tests elsewhere.
+    // Formats that this project also writes are left out here: they have end marks, and other tests check them.
     let plain = |format: &&destage_trace::Format| {
         !format.is_text() && destage_trace::writers::find(format.name).is_none()
     };
@@ -314,7 +314,7 @@ fn oraclegeneral_needs_to_be_told_what_requests_do() {
             (1000 * MS, 0, Write, 40, 1, false)
         ]
     );
-    // A next access that lies behind shows that the file does not have this format.
+    // If the next access is an earlier request, the file does not have this format.
     let content = [record(100, 5, 4096, 2), record(101, 5, 512, 1)].concat();
     assert!(error("t", content, &ReadOptions::default()).starts_with("t: is not text"));
 }

@@ -1,4 +1,4 @@
-//! The formats that are written lose nothing, and damaged files are refused.
+//! Tests that the output formats lose nothing, and that damaged files are refused.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;

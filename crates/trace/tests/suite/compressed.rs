@@ -1,5 +1,5 @@
-//! Compressed files are read to their end, whatever their name and number of members, and are refused if cut
-//! off or damaged.
+//! Tests that compressed files are read to their end, whatever their name and number of members, and that files
+//! that are cut off or damaged are refused.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;

@@ -1,11 +1,11 @@
-//! Formats that are not guessed, and the errors that say so.
+//! Tests that the reader does not guess a format, and reports an error that says so.
 
 use crate::common;
 
 use common::error;
 use destage_trace::{Choices, Operation, ReadOptions};
 
-/// Options as if the user had followed the advice of an earlier error and set the operation.
+/// The options of a user who has followed the advice of an earlier error and has set the operation.
 fn told_what_requests_do() -> ReadOptions {
     ReadOptions {
         choices: Choices {

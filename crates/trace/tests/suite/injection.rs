@@ -1,4 +1,5 @@
-//! Rules insert what a trace lost: flushes, forced unit access, trims and streams.
+//! Tests the rules that insert what was lost when a trace was recorded: flushes, forced unit access, trims and
+//! streams.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -42,7 +43,7 @@ fn flushes_are_added_on_request() {
         ..options("disksim")
     };
     // There is a flush at 10 ms for the first writes, but none at 20 or 30 ms, because nothing was written
-    // since.
+    // since the last flush.
     assert_eq!(
         kinds(&by_time),
         [

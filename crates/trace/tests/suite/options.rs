@@ -1,4 +1,4 @@
-//! How each option of reading changes the requests.
+//! Tests how each option of reading changes the requests.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -421,7 +421,8 @@ fn a_disk_of_an_array_sees_its_stripes_and_every_added_flush() {
         flush_every_writes: 2,
         ..ReadOptions::default()
     };
-    // The first write lies on disk 0. The second has its middle stripe on this disk, and the third ends on it.
+    // The first write and the read are on disk 0. The middle stripe of the second write and the end of the
+    // third write are on disk 1.
     let text = "0 0 0 8 0\n1 0 4 16 0\n2 0 20 6 0\n3 0 16 8 1\n";
     let found: Vec<_> = read_as("t.disksim", text, &options)
         .unwrap()

@@ -1,4 +1,5 @@
-//! Parquet: written requests are read back, files of other programs are read, and damaged files are refused.
+//! Tests Parquet: requests are written and read back, files of other programs are read, and damaged files are
+//! refused.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -51,7 +52,7 @@ fn all(requests: &[Request]) -> Vec<(Plain, u16)> {
 
 #[test]
 fn what_is_written_comes_back_over_several_row_groups() {
-    // A row group has 2^17 rows, and 4096 rows are decoded at once, so the counts lie around these numbers.
+    // A row group has 2^17 rows, and 4096 rows are decoded at once, so the counts are near these numbers.
     for count in [1, 4096, 4097, (1 << 17) - 1, 1 << 17, 300_000] {
         let made = requests(count);
         let trace = read_as("t", written("parquet", &made), &ReadOptions::default()).unwrap();
@@ -91,8 +92,8 @@ fn through_parquet_a_trace_is_the_same_bytes() {
 
 #[test]
 fn a_file_of_pyarrow_is_read() {
-    // The file has another order of columns, one more column, one fewer, signed and small numbers, snappy,
-    // byte-stream-split encoding, and pages of version 2 with checksums.
+    // The file has the columns in another order, with one column added and one missing. It has signed and small
+    // numbers, snappy compression, byte-stream-split encoding, and pages of version 2 with checksums.
     let made: Vec<(Plain, u16)> = (0..40u64)
         .map(|index| {
             let operation = [Read, Write, Write, Trim, Flush][(index % 5) as usize];
@@ -109,7 +110,8 @@ fn a_file_of_pyarrow_is_read() {
     let content = include_bytes!("../data/pyarrow.parquet");
     let trace = read_as("t", content, &ReadOptions::default()).unwrap();
     assert_eq!(all(&trace.requests), made);
-    // Its pages have checksums, which the reader must compare: a flipped bit in a page is an error.
+    // The pages of the file have checksums, which the reader must compare. So a flipped bit in a page is an
+    // error.
     let mut damaged = content.to_vec();
     let mut told = |place: usize| {
         damaged[place] ^= 0x10;

@@ -1,5 +1,5 @@
-//! Parquet files of other programs: columns of every type that can be read, and the errors for those that
-//! cannot.
+//! Tests Parquet files of other programs: columns of every type that can be read, and the errors for columns of
+//! other types.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -420,7 +420,7 @@ fn what_requests_do_may_be_said_where_the_file_does_not() {
         };
         let trace = read_as("t", &content, &with("parquet", choices.clone())).unwrap();
         assert_eq!(trace.requests[0].operation, operation);
-        // The option applies only to a file without the column, and this file has one.
+        // The option applies only to a file without the column `op`, and this file has this column.
         let content = with_column(OP, words(&["t", "t", "t"]));
         let trace = read_as("t", &content, &with("parquet", choices)).unwrap();
         assert_eq!(trace.requests[0].operation, Trim);

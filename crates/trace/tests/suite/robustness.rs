@@ -1,4 +1,4 @@
-//! For any bytes, a reader returns requests or one error, and never panics.
+//! Tests that a reader returns requests or one error for any bytes, and never panics.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -30,7 +30,7 @@ fn options(random: &mut Random) -> ReadOptions {
     }
 }
 
-/// Reads all of `path` and checks every promise of the reader. Returns whether there was a request.
+/// Reads all of `path` and checks every promise of the reader. Returns whether the reader returned a request.
 fn survives(path: &Path, options: &ReadOptions, content: &[u8]) -> bool {
     let shown = || format!("{options:?} {}", content.escape_ascii());
     let told = |error: String| {
@@ -113,7 +113,7 @@ fn mutated_lines() {
         let path = folder.file(&format!("t.{}", format.extensions[0]), &content);
         read += usize::from(survives(&path, &options, &content));
     }
-    // Many mutations leave some line valid. If nothing were ever read, this test would show nothing.
+    // Many mutations leave some line valid. If no request were ever read, this test would check nothing.
     assert!(read > FORMATS.len() * 40, "{read}");
 }
 

@@ -1,4 +1,4 @@
-//! Tables in the forms in which people and programs write them.
+//! Tests tables in the forms in which people and programs write them.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -41,7 +41,7 @@ fn table(rows: &str) -> Vec<Plain> {
 
 #[test]
 fn times_of_the_calendar_count_from_the_first_request() {
-    // 1 January 2024, and 31 December 2200 with half a second, in each unit of time.
+    // The first second of 2024, and the last second of 2200, in each unit of time.
     for (unit, zeros) in [
         (TimeUnit::Seconds, ""),
         (TimeUnit::Milliseconds, "000"),
@@ -245,7 +245,7 @@ fn a_first_line_without_a_column_that_is_needed_says_which() {
             "t:1: the first line has 2 columns for offset (in bytes) or sector beside",
         ),
         (
-            // A size in kg is no known unit, so this column is not a size.
+            // The unit kg is not known, so this column does not count as a size.
             "time,op,offset,size (kg)\n1,w,0,8192\n",
             "t:1: the first line has no column bytes or sectors (also called size, length, io_size, size_kib, nr_sectors or nblocks) beside \"time\", \"op\", \"offset\":",
         ),

@@ -1,5 +1,5 @@
-//! The text formats of the block layer, of fio and of tables: every field of files made by hand is decoded
-//! correctly, and errors name the line that is damaged.
+//! Tests the text formats of the block layer, of fio and of tables: every field of files made by hand is
+//! decoded correctly, and errors name the line that is damaged.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -56,7 +56,7 @@ fn blkparse_requests_are_the_events_asked_for_with_their_flush_bits() {
     );
     assert_eq!(
         read(BLKPARSE, &with("blkparse", event(Event::Complete))),
-        // The number after a completed flush is an error code and not an address.
+        // The completed flush has a sector and, in brackets, an error code. The reader ignores both.
         [
             (3 * US, 8 << 20, Flush, 0, 0, false),
             (8 * US, 8 << 20, Write, 223_490, 8, true)
@@ -182,8 +182,8 @@ fn tables_are_read_by_the_names_of_their_columns() {
         .map(|request| request.stream)
         .collect();
     assert_eq!(streams, [65535, 0, 0]);
-    // Columns that the user names have priority over the first line, and the separator is that between the
-    // names.
+    // Columns that the user names have priority over the first line. The separator of the columns is the
+    // character between these names.
     let table =
         "when\twhat\twhere\thow much\tuser\n1\tRead\t1023\t2\tann\n2 \t w\t 0\t512 \tbob b\n";
     let spec = columns("time\top\toffset\tbytes\t-");

@@ -1,4 +1,4 @@
-//! Transforms of traces: what must stay the same stays the same, and the rest changes as specified.
+//! Tests that each transform of a trace changes only what it is meant to change.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -212,7 +212,7 @@ fn anonymous_traces_have_the_statistics_of_the_original() {
         let mut collector = Collector::new(4096);
         requests.iter().for_each(|request| collector.add(request));
         let mut summary = collector.finish();
-        // The addresses are the part that must change.
+        // The addresses must change, so they are not compared.
         summary.sector_min = None;
         summary.sector_end = None;
         summary

@@ -1,4 +1,4 @@
-//! The dumps of Windows event logs: rows of the known forms are decoded field by field, in every order of
+//! Tests the dumps of Windows event logs: all fields of the known rows are decoded, whatever the order of the
 //! events, and errors name the line that does not fit.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -8,7 +8,7 @@ use common::{MS, US, error, options, read_as, read_plain as read, with};
 use destage_trace::Operation::{Flush, Read, Write};
 use destage_trace::{Choices, Event, Order, ReadOptions, TimeUnit};
 
-/// A dump that begins like SNIA's traces of production servers, with events like theirs.
+/// A dump whose header and events are like those in SNIA's traces of production servers.
 const XPERF: &str = "\
 BeginHeader    
           DiskRead,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,   ByteOffset,     IOSize, ElapsedTime,  DiskNum, IrpFlags, DiskSvcTime, I/O Pri,  VolSnap,         FileObject, FileName
@@ -215,7 +215,7 @@ fn tracerpt_requests_are_issued_at_their_init_event() {
                 "0, 0x43, 0x200, 7, 0x2000, 0x84E3F028, 0x85A1B008, 5120",
             ),
             row(names, "FlushBuffers", 50, "1, 0x0, 777, 0x85A1B208, 100"),
-            // This write uses an IRP again, without an Init event.
+            // This write uses the IRP of an earlier request again, and has no Init event.
             row(
                 names,
                 "Write",

@@ -1,6 +1,7 @@
 //! Reads fields of a table in forms that this project does not write: in quotes, with an exponent, as a date.
 //!
-//! This code is called only after the fast decoder has refused a field, so other tables do not become slower.
+//! This code is called only after the fast decoder has refused a field. So it does not slow down the reading of
+//! tables that this project writes.
 
 use crate::digits::POWERS_OF_TEN;
 use crate::request::Operation;
@@ -34,8 +35,8 @@ pub(super) fn field(bytes: &[u8], at: usize, separator: u8) -> Option<(Cow<'_, [
     }
 }
 
-/// Parses a number exactly. Returns its digits as a whole number, and the power of ten by which to multiply
-/// them.
+/// Parses a number exactly. Returns its digits as a whole number, and the power of ten by which this whole
+/// number must be multiplied.
 fn decimal(text: &str) -> Option<(u128, i32)> {
     let (digits, exponent) = match text.split_once(['e', 'E']) {
         Some((digits, exponent)) => (digits, exponent.parse::<i16>().ok()?),
@@ -127,7 +128,7 @@ pub(super) fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses an operation in the words of several tools.
+/// Parses an operation in the forms that several tools write.
 pub(super) fn operation(text: &str) -> Option<Operation> {
     match text.to_ascii_lowercase().as_str() {
         "write" | "w" | "wr" => Some(Operation::Write),
@@ -138,8 +139,8 @@ pub(super) fn operation(text: &str) -> Option<Operation> {
     }
 }
 
-/// Parses a date of RFC 3339 such as `2024-02-29T12:00:00.5+01:00`. Returns ticks since 1970. Without a zone it
-/// is UTC.
+/// Parses a date of RFC 3339 such as `2024-02-29T12:00:00.5+01:00`. Returns ticks since 1970. A date without a
+/// time zone is in UTC.
 fn date(text: &str) -> Option<u128> {
     let number = |from: usize, to: usize| {
         let digits = text.get(from..to)?;
@@ -167,7 +168,7 @@ fn date(text: &str) -> Option<u128> {
         1..=12 => 31,
         _ => return None,
     };
-    // A leap second is taken as the first second of the next minute.
+    // A leap second counts as the first second of the next minute.
     if !(1..=days_in_month).contains(&day) || hour > 23 || minute > 59 || second > 60 {
         return None;
     }

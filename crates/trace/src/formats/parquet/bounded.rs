@@ -1,4 +1,4 @@
-//! A file that refuses to read a page beyond its end, whatever its footer says.
+//! A file that refuses to read a page beyond its end, even if the footer of the file has such a page.
 
 use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
@@ -31,8 +31,8 @@ impl ChunkReader for Bounded {
     type T = BufReader<File>;
 
     fn get_read(&self, start: u64) -> Result<Self::T> {
-        // All clones of the file share one position. Each reader seeks and then reads at once, so none disturbs
-        // another.
+        // All clones of the file share one position. Each reader reads directly after it has moved the
+        // position, so the readers do not disturb each other.
         let mut file = self.file.try_clone()?;
         file.seek(SeekFrom::Start(start))?;
         Ok(BufReader::with_capacity(512, file))

@@ -14,7 +14,7 @@ use parquet::file::reader::RowGroupReader;
 use parquet::schema::printer::print_schema;
 use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
-/// A column that the requests of a trace are made from.
+/// A column from which the requests of a trace are made.
 pub(super) struct Wanted {
     pub column: Column,
     pub kind: Kind,
@@ -52,8 +52,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Finds the `wanted` column; `None` if it is missing and not required. The error has what was found, and
-    /// what was expected.
+    /// Finds the column `wanted`; `None` if the column is missing and not required. The error contains the text
+    /// of what was found, and of what was expected.
     pub fn among(
         schema: &SchemaDescriptor,
         wanted: &Wanted,
@@ -73,8 +73,8 @@ impl Found {
         if fields.next().is_some() {
             return Err(("there is more than one".to_owned(), "one such column"));
         }
-        // A group is refused, because the paths of its leaves have more parts than `name`. A repeated column
-        // is refused, because a row can hold several of its values.
+        // A group is refused, because the paths of its leaf columns have more parts than `name`. A repeated
+        // column is refused, because a row can have several values in it.
         let leaf = |(_, leaf): &(usize, &std::sync::Arc<ColumnDescriptor>)| {
             leaf.path().parts() == [name] && leaf.max_rep_level() == 0
         };
@@ -138,7 +138,7 @@ fn names(schema: &SchemaDescriptor) -> String {
     Excerpt::new(names.join(", ").as_bytes()).to_string()
 }
 
-/// `None` if `leaf` cannot hold a column of `kind`; else whether its numbers are unsigned.
+/// Whether the numbers of `leaf` are unsigned. `None` if the type of `leaf` is not suitable for `kind`.
 fn fits(leaf: &ColumnDescriptor, kind: Kind) -> Option<bool> {
     let (physical, logical, old) = (
         leaf.physical_type(),
@@ -198,7 +198,7 @@ impl Open {
     ) -> Result<(), String> {
         let name = wanted.column.name;
         let (max, unsigned) = (self.max, self.unsigned);
-        // Nearly all values are between 0 and the limit; the code for others is cold.
+        // Nearly all values are between 0 and the limit. Other values are handled in a cold function.
         let mut number = |row, value: i64| {
             if value >= 0 && value as u64 <= max {
                 return value as u64;

@@ -1,24 +1,25 @@
 //! Checksums of the rows of a file that this project wrote.
 //!
-//! The pages of a Parquet file may have checksums, but the Parquet writer used here writes none, and a damaged
-//! page often still decodes, to other numbers. So the footer of a file that this program writes contains, under
-//! [`KEY`], one CRC-32 for each row group, in hexadecimal. It covers the rows in order: the seven numbers of
-//! each row in the order of the schema, eight bytes each, lowest byte first. Another program that rewrites such
-//! a file may keep its key-value pairs and change its rows, but it names itself as the creator. The checksums
-//! of such a file are ignored.
+//! The pages of a Parquet file may have checksums, but the Parquet writer used here writes none. A damaged page
+//! can often still be decoded, but to wrong numbers. So the footer of a file that this program writes contains,
+//! under [`KEY`], one CRC-32 for each row group, in hexadecimal. The CRC-32 is computed over all rows in order:
+//! over the seven numbers of each row in the order of the schema, as eight bytes each, lowest byte first.
+//! Another program may rewrite such a file, keep the key-value pairs and change the rows. That program names
+//! itself as the creator of the file, and the checksums of a file with another creator are ignored.
 
 use crc32fast::Hasher;
 use std::fmt::Write;
 
-/// The key in the footer under which the checksums stand.
+/// The key of the checksums in the footer.
 pub(crate) const KEY: &str = "destage.crc32";
-/// How the creator begins in a file that has these checksums.
+/// The beginning of the creator's name in a file that has these checksums.
 pub(crate) const CREATOR: &str = "destage version ";
 
 /// The numbers of one row, in the order of the schema.
 pub(crate) type Numbers = [u64; 7];
 
-/// The bytes of one row. Rows are collected to pieces of 64, because a checksum is fast only over long pieces.
+/// The number of bytes of one row, and of a piece of 64 rows. The checksum is updated piece by piece, because
+/// it is computed fast only over long pieces.
 const ROW_BYTES: usize = size_of::<Numbers>();
 const PIECE_BYTES: usize = 64 * ROW_BYTES;
 
@@ -54,7 +55,7 @@ impl Seal {
         }
     }
 
-    /// Returns the checksum as the footer has it, and starts a new one.
+    /// Returns the checksum in the form that the footer contains, and starts a new one.
     pub fn take(&mut self) -> String {
         self.sum.update(&self.piece[..self.filled]);
         self.filled = 0;
@@ -72,8 +73,8 @@ pub(crate) struct Seals {
 }
 
 impl Seals {
-    /// Reads the checksums from the value of the footer's key. `None` if `creator` is not this program, so that
-    /// they mean nothing.
+    /// Reads the checksums from `value`, the value of [`KEY`] in the footer. `None` if `creator` is another
+    /// program, because the checksums then mean nothing.
     pub fn of(creator: Option<&str>, value: Option<&str>) -> Option<Self> {
         creator?.starts_with(CREATOR).then(|| {
             let words = value.unwrap_or_default().split_ascii_whitespace();
@@ -101,7 +102,7 @@ impl Seals {
         }
     }
 
-    /// Makes sure that every checksum of the footer had a row group.
+    /// Makes sure that the file has a row group for every checksum of the footer.
     pub fn end(&self) -> Result<(), String> {
         match self.expected.as_slice() {
             [] => Ok(()),

@@ -1,4 +1,4 @@
-//! A partition contains, volume by volume, what was written to it.
+//! Tests that the files of a partition contain, for each volume, the requests that were written.
 
 use super::*;
 use crate::options::ReadOptions;
@@ -20,7 +20,7 @@ fn request(arrival: u64, volume: u32, sector: u64) -> Request {
     }
 }
 
-/// Requests of several volumes, one of them rare; some requests arrive at the same time.
+/// Requests of several volumes. One volume has only few requests. Some requests arrive at the same time.
 fn requests() -> Vec<Request> {
     let one = |index: u64| {
         let volume = if index.is_multiple_of(97) {

@@ -1,4 +1,4 @@
-//! Temporary files that a test reads; they are removed when it ends.
+//! Temporary files that a test reads. The files are removed when the test ends.
 #![allow(dead_code, reason = "each test program uses its own part")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
