@@ -12,26 +12,27 @@
 //! ```
 //!
 //! The pages are those that a flush would destage first, so a scheme needs no code for this. A scheme without clean
-//! pages gives these pages up, and so has room before it needs it. A scheme that keeps clean pages gains pages that
-//! it can drop without a program.
+//! pages evicts these pages, and so gains free slots before they are needed. In a scheme with clean pages, these
+//! pages become clean and can later be dropped without a program.
 //!
-//! A scheme that uses idle time itself keeps its own rule and is asked first each time; this module destages when the
-//! scheme names no pages. If such a scheme watches several groups of pages separately, only the scheme uses idle
-//! time: an idle group says nothing about the pages of the other groups.
+//! Some schemes use idle time themselves. Such a scheme keeps its own rule for idle time, and the buffer asks it
+//! first. If the scheme names no pages, this module destages. Other schemes watch several groups of pages separately.
+//! In that case only the scheme uses idle time, because an idle group says nothing about the pages of the other
+//! groups.
 
 use destage_base::time::TICKS_PER_US;
 
 use crate::config::{Again, Common, millionths};
 use crate::scheme::{IdleAgain, IdleRule};
 
-/// The watermarks, and when the buffer is offered idle time.
+/// The watermarks, and the rule that says when the buffer is offered idle time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Background {
     /// Destaging begins when more pages than this are dirty.
     pub high_pages: u32,
     /// Destaging ends when at most this many pages are dirty. Not above `high_pages`.
     pub low_pages: u32,
-    /// When idle time is offered, if the scheme has no rule of its own.
+    /// When the buffer is offered idle time, if the scheme has no rule for idle time.
     pub rule: IdleRule,
 }
 
@@ -42,7 +43,7 @@ impl Background {
         if !common.bg_destage {
             return None;
         }
-        // Rounding down does not move a watermark, because it is compared with whole numbers of pages.
+        // Rounding down has no effect, because a watermark is compared with whole numbers of pages.
         let pages = |share| (u64::from(capacity_pages) * millionths(share) / 1_000_000) as u32;
         Some(Self {
             high_pages: pages(common.bg_high),
@@ -59,10 +60,10 @@ impl Background {
     }
 }
 
-/// Whether one buffer is destaging towards its low watermark.
+/// The state of destaging in idle time: whether a buffer is destaging towards its low watermark.
 pub(crate) struct BackgroundFlush {
     watermarks: Background,
-    /// The number of dirty pages has exceeded the high watermark, and has not reached the low one since.
+    /// Whether the number of dirty pages has exceeded the high watermark and has not reached the low watermark since.
     under_way: bool,
 }
 
@@ -79,14 +80,14 @@ impl BackgroundFlush {
         self.watermarks.rule
     }
 
-    /// The buffer is offered idle time while `dirty` pages are dirty. Returns whether to destage.
+    /// The buffer is offered idle time while it has `dirty` dirty pages. Returns whether to destage.
     pub(crate) fn begins_or_goes_on(&mut self, dirty: u32) -> bool {
         self.under_way |= dirty > self.watermarks.high_pages;
         self.ends_at(dirty);
         self.under_way
     }
 
-    /// The number of dirty pages has fallen to `dirty`, for whatever reason.
+    /// The number of dirty pages has decreased to `dirty`, for any reason.
     pub(crate) fn ends_at(&mut self, dirty: u32) {
         self.under_way &= dirty > self.watermarks.low_pages;
     }

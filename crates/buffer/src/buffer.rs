@@ -1,12 +1,13 @@
-//! The engine that all schemes share: it looks pages up, makes room, counts, and writes the records.
+//! The engine that all schemes share. It looks up pages, makes room for new pages, counts events, and fills the
+//! records.
 //!
-//! Decisions do not depend on the speed of the flash. When the *resident* pages fill the capacity, the buffer asks
-//! the scheme for a victim. The victim stops being resident at once, and the new page enters at once; both occupy RAM
-//! until the victim is programmed. While there are [more pages in RAM](Buffer::over_capacity) than slots, the caller
-//! delays the answer to the request. So the same requests give the same records with either value of [`Release`] and
-//! with any program times.
+//! The decisions of a scheme do not depend on the speed of the flash. When the *resident* pages fill the capacity,
+//! the buffer asks the scheme for a victim. The victim is no longer resident from this moment on, and the new page
+//! becomes resident at once. Both pages occupy RAM until the victim is programmed. If there are then
+//! [more pages in RAM](Buffer::over_capacity) than slots, the caller delays the answer to the request. Therefore the
+//! same requests give the same records with both values of [`Release`] and with any program times.
 //!
-//! How a caller writes pages:
+//! A caller writes pages in this way:
 //!
 //! ```
 //! use destage_base::Lpn;
@@ -62,25 +63,26 @@ pub struct Buffer {
     pub(crate) scheme: Box<dyn Scheme>,
     pub(crate) resident: Resident,
     pub(crate) pending_victims: PendingVictims,
-    /// The properties of the scheme; if the buffer keeps no pages, the defaults with `keeps_pages` false.
+    /// The properties of the scheme. If the buffer keeps no pages, these are the default properties with
+    /// `keeps_pages` false.
     pub(crate) properties: Properties,
     /// The capacity plus [`BufferConfig::held_pages`].
     slots: u32,
     request: CurrentRequest,
-    /// Page writes that went to other buffers, when this buffer gets a sample of the requests of a larger one. They
-    /// count in its virtual time.
+    /// The number of page writes that went to other buffers. It is above 0 if this buffer receives a sample of the
+    /// requests of a larger buffer. These writes count in the virtual time of this buffer.
     writes_elsewhere: u64,
     pub(crate) record: Destage,
-    /// The scheme's latest answer; kept to reuse its memory.
+    /// The scheme's latest answer. It is stored so that its memory can be used again.
     pub(crate) victim: Victim,
-    /// Destaging in idle time. `None` if it is off, or if the capacity is 0 or unbounded, since then no share of it
-    /// is defined.
+    /// Destaging in idle time. `None` if it is off. It is also off if the capacity is 0 or unbounded, because a share
+    /// of such a capacity is not defined.
     pub(crate) background_flush: Option<BackgroundFlush>,
     pub(crate) counts: Counts,
 }
 
 impl Buffer {
-    /// An empty buffer. With a capacity of 0 it keeps no pages, whatever its scheme.
+    /// Creates an empty buffer. With a capacity of 0, the buffer keeps no pages, whatever its scheme.
     ///
     /// # Panics
     /// If the cluster size is 0.
@@ -128,8 +130,8 @@ impl Buffer {
         }
     }
 
-    /// Whether this buffer ever keeps a page. If not, every write bypasses the buffer and every read misses, and the
-    /// counts say nothing about a buffer.
+    /// Whether this buffer ever keeps a page. If not, every write bypasses the buffer and every read misses. The
+    /// counts then describe no buffer.
     #[must_use]
     pub fn keeps_pages(&self) -> bool {
         self.properties.keeps_pages
@@ -141,40 +143,41 @@ impl Buffer {
         self.properties.allocates_reads
     }
 
-    /// Slots in use: those of resident pages, and those of pages that left and are still being programmed.
+    /// The number of slots in use: those of resident pages, and those of evicted pages that are still being
+    /// programmed.
     #[inline]
     #[must_use]
     pub fn occupied(&self) -> u32 {
         self.resident.occupied()
     }
 
-    /// Dirty resident pages; pages that are being programmed do not count.
+    /// The number of dirty resident pages. Pages that are being programmed do not count.
     #[inline]
     #[must_use]
     pub fn dirty(&self) -> u32 {
         self.resident.dirty()
     }
 
-    /// How many pages in RAM, resident or still being programmed, exceed the number of slots.
+    /// The number by which the pages in RAM, resident or still being programmed, exceed the slots.
     #[inline]
     #[must_use]
     pub fn over_capacity(&self) -> u32 {
         self.resident.occupied().saturating_sub(self.slots)
     }
 
-    /// The following requests belong to placement handle `handle`.
+    /// Says that the following requests belong to placement handle `handle`.
     pub fn of_handle(&mut self, handle: u32) {
         self.scheme.of_handle(handle);
     }
 
-    /// Adds `pages` page writes that went to other buffers to the virtual time. A buffer that gets a sample of a
-    /// larger buffer's requests thus has the same virtual time as the larger one.
+    /// Adds `pages` page writes that went to other buffers to the virtual time. A buffer that receives a sample of
+    /// the requests of a larger buffer then has the same virtual time as the larger buffer.
     #[inline]
     pub fn pass_writes(&mut self, pages: u64) {
         self.writes_elsewhere += pages;
     }
 
-    /// Begins the next host request. Its `pages` pages follow, in ascending order.
+    /// Begins the next host request. The caller then passes the `pages` pages of the request, in ascending order.
     pub fn begin_request(&mut self, pages: u32) {
         self.request = CurrentRequest {
             number: self.request.number + 1,
@@ -184,15 +187,16 @@ impl Buffer {
         self.pending_victims.clear();
     }
 
-    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer. `destager` provides the buffer
-    /// and receives the records that make room. Returns whether the page was resident and was overwritten in place.
+    /// Writes one page of a request that does not [bypass](Self::bypasses) the buffer. `destager` provides the
+    /// buffer. It receives the records of the pages that are evicted to make room. Returns whether the page was
+    /// resident and was overwritten in its slot.
     ///
-    /// The overwritten version may still be in flight: it may be written back with `retain`, or the page was read
-    /// again while it was leaving. So a driver that moves page contents must copy them out of the slot when a record
-    /// is issued.
+    /// The overwritten version may still be in flight, for two reasons: the page is being written back with `retain`,
+    /// or the page was read again while it was leaving. A driver that moves page contents must therefore copy the
+    /// contents out of the slot when a record is issued.
     ///
     /// # Errors
-    /// The errors of [`Destager::destage`]. In this case the page has not entered.
+    /// The errors of [`Destager::destage`]. In this case the page is not in the buffer.
     ///
     /// # Panics
     /// If the buffer keeps no pages, or the scheme breaks its contract.
@@ -227,8 +231,9 @@ impl Buffer {
         self.scheme.touch(entry, &access);
     }
 
-    /// The page of `old` is written again and gets a new flash address, under which the scheme does not know it. So
-    /// the copy `old` is evicted. Returns `true` if [`record`](Self::record) holds that copy.
+    /// The page of `old` is written again and gets a new flash address. The scheme knows a page by its flash address,
+    /// so the new version is a new page for the scheme, and the copy `old` is evicted. Returns `true` if
+    /// [`record`](Self::record) contains that copy.
     #[cold]
     fn replace(&mut self, old: Entry, now: Ticks, view: &dyn View) -> bool {
         self.scheme.remove(old);
@@ -236,8 +241,9 @@ impl Buffer {
         self.carry_out(DestageCause::Evict, now, view)
     }
 
-    /// The second part of [`Buffer::write`], for a page that is not resident. `position` is where the map has the
-    /// page or would have it. It stays valid, since pages are only removed from the map until this page enters.
+    /// The second half of [`Buffer::write`], for a page that is not resident. `position` is the position in the map
+    /// at which the page is or would be inserted. The position remains valid, because until this page enters, pages
+    /// are only removed from the map.
     #[inline(never)]
     fn enter<D: Destager>(
         destager: &mut D,
@@ -281,11 +287,11 @@ impl Buffer {
         }
     }
 
-    /// Inserts `page`, for which [`Found::enters`] was true, as a clean page. The page enters now, not when its read
-    /// from flash ends.
+    /// Inserts `page`, for which [`Found::enters`] was true, as a clean page. The page enters the buffer immediately,
+    /// and not when its read from flash ends.
     ///
     /// # Errors
-    /// The errors of [`Destager::destage`]. In this case the page has not entered.
+    /// The errors of [`Destager::destage`]. In this case the page is not in the buffer.
     ///
     /// # Panics
     /// If the scheme breaks its contract.
@@ -298,7 +304,7 @@ impl Buffer {
         Self::make_room(destager, page, &access)?;
         let (buffer, _) = destager.buffer();
         let (position, leaving) = buffer.resident.locate(page);
-        // The page may still be leaving. Its slot holds the contents, so no read from flash is needed.
+        // The page may still be leaving. In this case its slot holds the contents, and no read from flash is needed.
         let slot = match leaving {
             Some((slot, _)) => {
                 buffer.resident.come_back(slot);
@@ -310,18 +316,18 @@ impl Buffer {
         Ok(())
     }
 
-    /// Emits the figures that only this scheme has; see [`Scheme::report`].
+    /// Emits the figures that only this scheme has. See [`Scheme::report`].
     pub fn report(&self, emit: &mut dyn FnMut(&'static str, f64)) {
         self.scheme.report(emit);
     }
 
-    /// Emits the figures that the scheme recorded repeatedly; see [`Scheme::series`].
+    /// Emits the figures that the scheme recorded repeatedly. See [`Scheme::series`].
     pub fn series(&self, emit: &mut dyn FnMut(Series)) {
         self.scheme.series(emit);
     }
 
-    /// The lists that the scheme shows. Resident pages that the scheme does not show follow in a last list, in the
-    /// order of their slots.
+    /// The lists that the scheme shows. If the scheme does not show all resident pages, the other pages follow in a
+    /// last list, in the order of their slots.
     #[must_use]
     pub fn show(&self) -> Shown {
         let mut shown = Shown::default();
@@ -341,7 +347,7 @@ impl Buffer {
         shown
     }
 
-    /// How the copy in `slot` relates to the flash.
+    /// The relation between the copy in `slot` and the flash.
     #[must_use]
     pub fn state(&self, slot: Slot) -> State {
         self.resident.state(slot)
@@ -353,9 +359,9 @@ impl Buffer {
         &self.record
     }
 
-    /// The program of one page of a record has completed. `retain` has the value that it has in the record.
+    /// The program of one page of a record has completed. `retain` is the value of the record.
     ///
-    /// With [`Release::Issue`] nothing waits for programs, and this does nothing.
+    /// With [`Release::Issue`] this call has no effect, because slots become free when programs are issued.
     ///
     /// # Panics
     /// If no program of that slot was in flight.
@@ -410,8 +416,8 @@ impl Buffer {
         is_long || !self.properties.keeps_pages
     }
 
-    /// One page of the current request bypasses the buffer. The caller programs it; the page never has a slot.
-    /// Returns whether a resident copy, which is now stale, was dropped.
+    /// One page of the current request bypasses the buffer. The caller programs the page, which never has a slot.
+    /// Returns whether a resident copy was dropped because it is now stale.
     pub fn bypass(&mut self, page: Lpn, now: Ticks) -> bool {
         self.counts.page_writes += 1;
         self.counts.destaged_pages[DestageCause::Bypass as usize] += 1;
@@ -423,7 +429,7 @@ impl Buffer {
     }
 
     /// Lets all `pages` pages of the current request bypass the buffer at once. This is possible only while no page
-    /// is in RAM, since no copy has to be dropped then. Returns `false`, and does nothing, if some page is in RAM.
+    /// is in RAM, because then no copy has to be dropped. If a page is in RAM, returns `false` and does nothing.
     #[inline]
     pub fn bypass_whole(&mut self, pages: u32) -> bool {
         if self.resident.occupied() > 0 {
@@ -436,9 +442,9 @@ impl Buffer {
         true
     }
 
-    /// Destages the next dirty pages, until none is left: returns `true` if [`record`](Self::record) holds a record,
-    /// `false` if no page is dirty. A flush also returns `false` if the buffer ignores flushes. `cause` is
-    /// [`DestageCause::Flush`] or [`DestageCause::Drain`].
+    /// Destages the next dirty pages. Returns `true` if [`record`](Self::record) contains them, and `false` if no
+    /// page is dirty. The caller repeats the call until it returns `false`. A flush also returns `false` if the
+    /// buffer ignores flushes. `cause` is [`DestageCause::Flush`] or [`DestageCause::Drain`].
     ///
     /// # Panics
     /// If the scheme breaks its contract.
@@ -456,8 +462,9 @@ impl Buffer {
         false
     }
 
-    /// `page` has to be durable now. Returns `true` if [`record`](Self::record) holds it, `false` if there is nothing
-    /// to issue: the page is not resident, is clean, is already being programmed, or the buffer ignores flushes.
+    /// Destages `page`, which has to be durable now. Returns `true` if [`record`](Self::record) contains it. Returns
+    /// `false` if there is nothing to issue: the page is not resident, is clean, is already being programmed, or the
+    /// buffer ignores flushes.
     ///
     /// # Panics
     /// If the scheme breaks its contract.
@@ -490,39 +497,40 @@ impl Buffer {
         }
     }
 
-    /// Resets the maxima, which restart from the pages that are buffered now, and the scheme's figures. The sums of
-    /// [`Buffer::counts`] go on, since the number of page writes is the virtual time.
+    /// Resets the scheme's figures and the maxima. The maxima then begin with the pages that are buffered now. The
+    /// sums of [`Buffer::counts`] are not reset, because the number of page writes is the virtual time.
     pub fn reset_figures(&mut self) {
         self.resident.reset_maxima();
         self.scheme.reset_figures();
     }
 
-    /// The run ends at `now`. Pages that are not durable yet count in `oldest_dirty_max` with the time until `now`.
+    /// Ends the run at `now`. For pages that are not durable yet, `oldest_dirty_max` counts the time until `now`.
     pub fn close_dirty_periods(&mut self, now: Ticks) {
         self.resident.close_dirty_periods(now);
     }
 
     /// The time, in ticks, at which the page that has been dirty longest became dirty. Pages that are being
-    /// programmed count as dirty. Looks at every slot.
+    /// programmed count as dirty. The search checks every slot.
     #[must_use]
     pub fn oldest_dirty_since(&self) -> Option<Ticks> {
         self.resident.oldest_dirty_since()
     }
 
-    /// How long pages were dirty, in ticks, for each dirty period that has ended since the last call. Empty unless
+    /// For each dirty period that has ended since the last call, its length in ticks. Empty unless
     /// [`BufferConfig::notes_dirty_ages`] is set.
     pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {
         self.resident.take_dirty_ages()
     }
 
-    /// The slot of the newest copy of `page` in RAM; the page may be leaving.
+    /// The slot of the newest copy of `page` in RAM. The page may be leaving.
     #[must_use]
     pub fn find(&self, page: Lpn) -> Option<Slot> {
         self.resident.newest(page).map(|(slot, _)| slot)
     }
 
-    /// Emits the pages among `pages` that are in RAM, also those that are leaving, in no defined order. It looks up
-    /// each of `pages`, or, if fewer pages are in RAM, looks at every slot that was ever used.
+    /// Emits the pages among `pages` that are in RAM, in no defined order. Leaving pages are included. If fewer pages
+    /// are in RAM than in `pages`, the search checks every slot that was ever used. Otherwise it looks up each of
+    /// `pages`.
     pub fn find_among(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
         if u64::from(self.resident.occupied()) < pages.end - pages.start {
             let held = self.resident.all_pages();
@@ -550,7 +558,7 @@ impl Buffer {
             .is_some_and(|(_, state)| state == State::Dirty)
     }
 
-    /// The configuration of this buffer. The capacity is `u32::MAX` pages if the scheme's buffer is unbounded.
+    /// The configuration of this buffer. If the scheme's buffer is unbounded, the capacity is `u32::MAX` pages.
     #[must_use]
     pub fn config(&self) -> &BufferConfig {
         &self.config
@@ -589,7 +597,7 @@ impl Buffer {
         );
     }
 
-    /// Drops the copy of `page`, if there is one. Returns the state of that copy if it was resident.
+    /// Drops the copy of `page`, if it exists. Returns the state of the copy if it was resident.
     fn drop_copy(&mut self, page: Lpn, now: Ticks) -> Option<State> {
         if self.resident.occupied() == 0 {
             return None;

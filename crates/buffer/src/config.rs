@@ -89,14 +89,14 @@ parameters! {
 /// The rows of all parameters in [`Common`].
 pub const COMMON: &[Parameter] = Common::ROWS;
 
-/// Two parameters that contradict each other.
+/// Two parameters whose values contradict each other.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Contradiction {
     /// [`Common::bg_low`] is above [`Common::bg_high`].
     LowAboveHigh {
         /// The share at which destaging in idle time ends.
         low: f64,
-        /// The share above which it begins.
+        /// The share above which destaging in idle time begins.
         high: f64,
     },
 }
@@ -115,46 +115,48 @@ impl Common {
     }
 }
 
-/// The parameters of a buffer, without those of its scheme.
+/// The parameters of a buffer, except those of its scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BufferConfig {
-    /// Slots, each for one page; 0 for a buffer that keeps no pages. There are never more resident pages than this.
+    /// The number of slots, each for one page. With 0, the buffer keeps no pages. The number of resident pages never
+    /// exceeds this number.
     pub capacity_pages: u32,
-    /// Additional slots, for pages that have left the buffer and wait until other pages complete their program units.
+    /// Additional slots for pages that have left the buffer but are not programmed yet, because other pages of their
+    /// program units are still missing.
     pub held_pages: u32,
-    /// Pages of a cluster; at least 1.
+    /// The number of pages of a cluster; at least 1.
     pub cluster_pages: u32,
     /// When the slot of an evicted page becomes free.
     pub release: Release,
-    /// Whether flush and FUA destage anything; a buffer that survives power loss may ignore them.
+    /// Whether flush and FUA destage pages. A buffer that survives power loss may ignore them.
     pub honor_flush: bool,
-    /// Write requests of at least this many pages bypass the buffer; 0 means that none do.
+    /// Write requests of at least this many pages bypass the buffer. With 0, no request bypasses it.
     pub bypass_pages: u32,
-    /// The source of the contents of padding pages that the flash holds.
+    /// The source of the contents of padding pages that are present on flash.
     pub pad_written: PadContent,
     /// How padding treats pages that were never written.
     pub pad_unwritten: PadUnwritten,
-    /// The minimum number of dirty pages with which a cluster is padded.
+    /// A cluster is padded only if it has at least this many dirty pages.
     pub pad_min_pages: u32,
-    /// Whether flush and drain pad as evictions do.
+    /// Whether flush and drain pad clusters as evictions do.
     pub flush_pads: bool,
     /// Destaging in idle time; `None` if it is off.
     pub background: Option<Background>,
     /// Whether the buffer notes how long each page was dirty, for [`crate::Buffer::take_dirty_ages`]. The caller then
-    /// has to take these times regularly, because they accumulate until it does.
+    /// has to call that method regularly, because the noted times accumulate between two calls.
     pub notes_dirty_ages: bool,
 }
 
 impl BufferConfig {
-    /// The defaults of [`Common`] for a buffer of `capacity_pages` pages and clusters of `cluster_pages` pages.
+    /// The defaults of [`Common`], for a buffer of `capacity_pages` pages with clusters of `cluster_pages` pages.
     #[must_use]
     pub fn new(capacity_pages: u32, cluster_pages: u32) -> Self {
         let common = Common::from_values(&Values::default());
         Self::from_parameters(capacity_pages, cluster_pages, &common)
     }
 
-    /// A buffer of `capacity_pages` pages over flash blocks of `block_pages` pages. All other values come from
-    /// `common`.
+    /// The configuration of a buffer of `capacity_pages` pages over flash blocks of `block_pages` pages. All other
+    /// values are those of `common`.
     #[must_use]
     pub fn from_parameters(capacity_pages: u32, block_pages: u32, common: &Common) -> Self {
         let cluster_pages = match common.cluster_pages {
@@ -181,7 +183,7 @@ impl BufferConfig {
     }
 }
 
-/// `share` in whole millionths, which can be compared and multiplied without rounding.
+/// `share` in whole millionths. They can be compared and multiplied without rounding.
 pub(crate) fn millionths(share: f64) -> u64 {
     (share * 1e6 + 0.5) as u64
 }

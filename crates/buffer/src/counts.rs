@@ -4,46 +4,49 @@ use destage_base::Ticks;
 
 use crate::destage::DestageCause;
 
-/// Number of padding pages, by the source of their contents.
+/// The number of padding pages, by the source of their contents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pads {
     /// Pages read from flash.
     pub read: u64,
-    /// Pages that were never written, and are programmed as filler.
+    /// Pages that were never written and are programmed as fillers.
     pub filled: u64,
 }
 
-/// Number of pages dropped without a program.
+/// The number of pages that were dropped without a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Dropped {
     /// Dirty pages that the host trimmed.
     pub trimmed: u64,
     /// Dirty pages that became stale because a write bypassed the buffer.
     pub superseded: u64,
-    /// Clean pages, which the flash holds as well.
+    /// Clean pages. The flash has the same contents.
     pub clean: u64,
 }
 
-/// Sums since the buffer was made, and some present values.
+/// Sums since the buffer was created, and some present values.
 ///
 /// Except while a page is entering,
-/// `page_writes = write_hits - rewrites_of_clean + destaged + dropped.trimmed + dropped.superseded + dirty`:
-/// each page write either overwrites a dirty copy, or is destaged, dropped, or still dirty in the buffer.
+///
+/// `page_writes = write_hits - rewrites_of_clean + destaged + dropped.trimmed + dropped.superseded + dirty`.
+///
+/// The reason is that each page write has one of three outcomes. It overwrites a dirty copy, or its page is later
+/// destaged or dropped, or its page is still dirty in the buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
-    /// Page writes, including those that bypass the buffer; also the virtual time.
+    /// The number of page writes, including those that bypass the buffer. It is also the virtual time.
     pub page_writes: u64,
     /// Page reads, hits and misses.
     pub page_reads: u64,
     /// Page writes that found their page resident.
     pub write_hits: u64,
-    /// Write hits on a page that was clean, or whose write-back was in flight.
+    /// Write hits on a page that was clean, or that was being written back.
     pub rewrites_of_clean: u64,
     /// Page reads served from RAM.
     pub read_hits: u64,
-    /// Dirty pages destaged, by cause in the order of [`DestageCause::ALL`]; padding excluded.
+    /// The number of dirty pages destaged, by cause in the order of [`DestageCause::ALL`]. Padding does not count.
     pub destaged_pages: [u64; DestageCause::ALL.len()],
-    /// Records emitted, by cause in the order of [`DestageCause::ALL`].
+    /// The number of records emitted, by cause in the order of [`DestageCause::ALL`].
     pub records: [u64; DestageCause::ALL.len()],
     /// Padding pages.
     pub pads: Pads,
@@ -51,16 +54,16 @@ pub struct Counts {
     pub dropped: Dropped,
     /// Present number of resident pages.
     pub resident: u32,
-    /// Present number of dirty resident pages; pages that are being programmed do not count.
+    /// The present number of dirty resident pages. Pages that are being programmed do not count.
     pub dirty: u32,
-    /// The largest number of resident pages that were dirty at one moment; never more than the capacity.
+    /// The largest number of resident pages that were dirty at the same time. It never exceeds the capacity.
     pub dirty_max: u32,
     /// The longest time, in ticks, from the write that made a page dirty until the page was programmed or dropped.
     pub oldest_dirty_max: Ticks,
 }
 
 impl Counts {
-    /// The counts since the state `earlier`. Present values and maxima are those of `self`.
+    /// The counts since the earlier state `earlier`. Present values and maxima are those of `self`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         let each = |now: &[u64; DestageCause::ALL.len()], then: &[u64; DestageCause::ALL.len()]| {
@@ -90,13 +93,13 @@ impl Counts {
         }
     }
 
-    /// Number of records emitted because room was needed; papers call this the eviction count.
+    /// The number of records emitted because room was needed. Papers call it the eviction count.
     #[must_use]
     pub fn evictions(&self) -> u64 {
         self.records[DestageCause::Evict as usize]
     }
 
-    /// Number of dirty pages destaged, for all causes together.
+    /// The number of dirty pages destaged, for all causes together.
     #[must_use]
     pub fn destaged(&self) -> u64 {
         self.destaged_pages.iter().sum()

@@ -1,27 +1,27 @@
-//! The destage record: one type for everything that a scheme can ask the flash to do.
+//! The destage record: one type for everything that a scheme can ask the flash to program.
 //!
-//! A single page, a padded cluster, a batch of one page per die, or a round of write-backs whose pages stay: each is
-//! a [`Destage`]. So the code that receives records does not depend on the scheme.
+//! A [`Destage`] is a single page, a padded cluster, a batch with one page per die, or a set of pages that are
+//! written back and stay in the buffer. The code that receives records therefore does not depend on the scheme.
 
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 
-/// A slot for one page in the buffer's RAM, counted from 0. A caller that moves page contents stores them at this
-/// index.
+/// A slot for one page in the buffer's RAM, counted from 0. A caller that moves page contents stores the contents at
+/// this index.
 ///
-/// A page keeps its slot until its program has ended. So, while requests wait for room, slot numbers exceed the
-/// capacity. A table by slot has to grow when a page with a higher number is inserted, as the lists of
-/// [`order`](crate::order) do. Free slots are used again before new ones are numbered.
+/// A page keeps its slot until its program has ended. While requests wait for room, slot numbers can therefore exceed
+/// the capacity. A table by slot has to grow when a page with a higher slot number is inserted. The lists of
+/// [`order`](crate::order) do so. Free slots are used again before new slot numbers are assigned.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot(pub u32);
 
-/// Why pages leave the buffer or are written back.
+/// The reason why pages leave the buffer or are written back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DestageCause {
     /// The buffer needed room.
     Evict,
-    /// The host asked for the durability of all its writes.
+    /// The host issued a flush: all its writes have to be durable.
     Flush,
     /// The run ended.
     Drain,
@@ -29,9 +29,9 @@ pub enum DestageCause {
     Idle,
     /// The write bypassed the buffer.
     Bypass,
-    /// The host asked for the durability of this write.
+    /// The host issued a write with FUA: this write has to be durable.
     Fua,
-    /// The scheme has pages programmed as soon as they are written.
+    /// The scheme programs pages as soon as they are written.
     Eager,
 }
 
@@ -62,10 +62,10 @@ impl DestageCause {
     }
 }
 
-/// How the pages of one record belong together.
+/// The relation between the pages of one record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Grouping {
-    /// One page, or the pages of one host request. They are issued together, and their order does not matter.
+    /// One page, or the pages of one host request. They are issued together, and their order has no effect.
     #[default]
     Pages,
     /// The pages of one logical block, which are programmed in ascending order together with their padding.
@@ -80,7 +80,7 @@ pub struct DirtyPage {
     /// The logical page number.
     pub page: Lpn,
     /// The slot that holds the contents when the record is issued. No other page uses the slot before the program
-    /// completes, unless slots become free at issue.
+    /// completes. The exception is a buffer whose slots become free when programs are issued.
     pub slot: Slot,
 }
 
@@ -111,11 +111,11 @@ pub struct Destage {
     pub cause: DestageCause,
     /// How the pages belong together.
     pub grouping: Grouping,
-    /// Whether the pages stay in the buffer and become clean (a write-back) instead of leaving it.
+    /// Whether the pages stay in the buffer and become clean (a write-back). Otherwise they leave the buffer.
     pub retain: bool,
-    /// The dirty pages, in the order in which they are issued. Never empty.
+    /// The dirty pages, in the order in which they are issued. The list is never empty.
     pub pages: Vec<DirtyPage>,
-    /// The padding pages in ascending order. They are programmed in page order among `pages`, after all reads of
-    /// padding.
+    /// The padding pages in ascending order. All reads for padding precede the programs. Then `pages` and padding
+    /// pages are programmed together, in page order.
     pub pads: Vec<Pad>,
 }

@@ -1,4 +1,4 @@
-//! Pages that a scheme programs right after a page write, although there is room.
+//! Pages that a scheme programs right after a page write, although the buffer has room.
 
 use destage_base::Ticks;
 
@@ -8,14 +8,15 @@ use crate::scheme::AccessKind;
 use crate::view::View;
 
 impl Buffer {
-    /// Whether [`eager_next`](Self::eager_next) is to be called after each page write.
+    /// Whether the caller has to call [`eager_next`](Self::eager_next) after each page write.
     #[must_use]
     pub fn is_eager(&self) -> bool {
         self.properties.is_eager
     }
 
-    /// To be called after a page write. Returns `true` if the scheme names pages to program at once;
-    /// [`record`](Self::record) then holds them. Returns `false` if there are no more such pages.
+    /// The caller calls this after a page write, until it returns `false`. Returns `true` if the scheme names pages
+    /// to program at once. [`record`](Self::record) then contains them. Returns `false` if there are no more such
+    /// pages.
     ///
     /// # Panics
     /// If the scheme breaks its contract.

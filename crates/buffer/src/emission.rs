@@ -1,4 +1,4 @@
-//! How a scheme's answer becomes a record: its pages leave or are written back, and padding is added.
+//! Turns a scheme's answer into a record. Pages are evicted or written back, and padding is added.
 
 use destage_base::Ticks;
 
@@ -11,7 +11,7 @@ use crate::scheme::Entry;
 use crate::view::View;
 
 impl Buffer {
-    /// Turns the scheme's answer into a record; `false` if none of its pages needs a program.
+    /// Turns the scheme's answer into a record. Returns `false` if none of the named pages needs a program.
     pub(crate) fn carry_out(&mut self, cause: DestageCause, now: Ticks, view: &dyn View) -> bool {
         self.record.pages.clear();
         self.record.pads.clear();
@@ -90,7 +90,7 @@ impl Buffer {
     }
 
     /// The programs of all pages of [the latest record](Self::record) have completed, in the order of the record. The
-    /// effect is that of [`Buffer::programmed`] for each page.
+    /// effect is the same as calling [`Buffer::programmed`] for each page.
     pub fn record_programmed(&mut self, now: Ticks) {
         if self.config.release != Release::Issue {
             self.complete_at_once(now);

@@ -1,11 +1,12 @@
-//! Groups of pages that a scheme forms by its own rule, such as sequential runs or the pages of one request.
+//! Groups of pages that a scheme forms by its own rule, for example sequential runs or the pages of one request.
 //!
-//! Groups are like [`clusters`](crate::clusters), but the scheme decides which pages belong together. A page is in at
-//! most one group. The pages of a group form a ring over slots, in the order in which they joined. Groups have
-//! numbers of the same type as clusters, so [`Rings`](crate::clusters::Rings) can keep them in order.
+//! Groups are like [`clusters`](crate::clusters), except that the scheme decides which pages belong to a group. A
+//! page is in at most one group. The pages of a group form a ring over slots, in the order in which they joined the
+//! group. The numbers of groups have the same type as those of clusters, so [`Rings`](crate::clusters::Rings) can
+//! order groups.
 //!
-//! Cost: O(1) per call, except O(k log k) to take a group of k pages that did not join in ascending order. Memory: 24
-//! bytes per slot and 8 per group.
+//! Cost: O(1) per call. Taking a group of k pages is O(k), or O(k log k) if the pages did not join in ascending
+//! order. Memory: 24 bytes per slot and 8 bytes per group.
 
 use alloc::vec::Vec;
 
@@ -30,7 +31,7 @@ struct Group {
     pages: u32,
 }
 
-/// All groups. A group without pages is removed, and its number is used again.
+/// All groups. A group without pages is removed, and a new group can get its number.
 #[derive(Default)]
 pub struct Groups {
     /// By slot: one ring per group, in the order in which the pages joined.
@@ -41,13 +42,13 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// A set without groups.
+    /// Creates a set without groups.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Number of pages in all groups.
+    /// The number of pages in all groups.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -59,7 +60,7 @@ impl Groups {
         self.len == 0
     }
 
-    /// How many pages `group` has.
+    /// The number of pages in `group`.
     #[inline]
     #[must_use]
     pub fn pages(&self, group: ClusterId) -> u32 {
@@ -73,7 +74,7 @@ impl Groups {
         Some(ClusterId(self.members.get(slot.0)?.group))
     }
 
-    /// Makes a new group that holds only `entry`, which is in no group.
+    /// Makes a new group that contains only `entry`, which must be in no group.
     pub fn start(&mut self, entry: Entry) -> ClusterId {
         let slot = entry.slot.0;
         let group = Group {
@@ -96,7 +97,7 @@ impl Groups {
         ClusterId(id)
     }
 
-    /// Appends `entry`, which is in no group, to `group`.
+    /// Appends `entry`, which must be in no group, to `group`.
     pub fn join(&mut self, group: ClusterId, entry: Entry) {
         let held = &mut self.groups[group.index()];
         held.pages += 1;
@@ -108,7 +109,7 @@ impl Groups {
         self.len += 1;
     }
 
-    /// Removes the page in `slot` from its group. Returns the group and the number of pages left in it.
+    /// Removes the page in `slot` from its group. Returns the group and the number of pages that remain in the group.
     ///
     /// # Panics
     /// If the page is in no group.

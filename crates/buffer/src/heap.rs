@@ -1,8 +1,8 @@
-//! Heaps over slots: an order by a key that a list cannot keep, such as a frequency.
+//! Heaps over slots. They order slots by a key, such as a frequency, for which a list is not sufficient.
 //!
-//! As in [`order`](crate::order), finding the node of a slot is an array access, and a slot is in at most one heap.
-//! Each node has four children. This halves the number of levels of a binary heap, and the children of a node are
-//! adjacent in the cache.
+//! As in [`order`](crate::order), an array access finds the node of a slot, and a slot is in at most one heap. Each
+//! node has four children. Such a heap has half as many levels as a binary heap, and the children of a node are
+//! adjacent in memory.
 
 use alloc::vec::Vec;
 
@@ -10,7 +10,7 @@ use destage_base::table;
 
 use crate::destage::Slot;
 
-/// Children of a node.
+/// The number of children of a node.
 const ARITY: usize = 4;
 /// The position of a slot that is in no heap.
 const ABSENT: u32 = u32::MAX;
@@ -21,11 +21,11 @@ struct Node<K> {
     slot: u32,
 }
 
-/// Several heaps over the same slots; the smallest key of each heap comes first. The order of equal keys is
-/// undefined, so a caller whose keys can be equal adds a tie-breaker to them.
+/// Several heaps over the same slots. The smallest key of each heap comes first. The order of equal keys is
+/// undefined. A caller whose keys can be equal adds a tie-breaker to the keys.
 pub struct SlotHeaps<K> {
     heaps: Vec<Vec<Node<K>>>,
-    /// The position of each slot in its heap; slots beyond the highest one used have no entry.
+    /// The position of each slot in its heap. Slots above the highest slot used have no entry.
     positions: Vec<u32>,
 }
 
@@ -39,7 +39,7 @@ impl<K: Copy + Ord> SlotHeaps<K> {
         }
     }
 
-    /// Puts `slot`, which is in no heap, into `heap`.
+    /// Puts `slot`, which must be in no heap, into `heap`.
     pub fn push(&mut self, heap: u32, slot: Slot, key: K) {
         let Slot(slot) = slot;
         let held = *table::at(&mut self.positions, slot as usize, ABSENT);
@@ -50,7 +50,7 @@ impl<K: Copy + Ord> SlotHeaps<K> {
         rise(nodes, &mut self.positions, position, Node { key, slot });
     }
 
-    /// Gives `slot`, which is in `heap`, a new key.
+    /// Gives `slot`, which must be in `heap`, a new key.
     pub fn change(&mut self, heap: u32, slot: Slot, key: K) {
         let position = self.position(slot);
         let nodes = &mut self.heaps[heap as usize];
@@ -62,10 +62,10 @@ impl<K: Copy + Ord> SlotHeaps<K> {
         );
     }
 
-    /// Takes `slot` out of `heap`.
+    /// Removes `slot` from `heap`.
     ///
     /// # Panics
-    /// If it is in no heap.
+    /// If the slot is in no heap.
     pub fn remove(&mut self, heap: u32, slot: Slot) {
         let position = self.position(slot);
         let nodes = &mut self.heaps[heap as usize];
@@ -82,13 +82,13 @@ impl<K: Copy + Ord> SlotHeaps<K> {
         }
     }
 
-    /// The key of `slot`, which is in `heap`.
+    /// The key of `slot`, which must be in `heap`.
     #[must_use]
     pub fn key(&self, heap: u32, slot: Slot) -> K {
         self.heaps[heap as usize][self.position(slot)].key
     }
 
-    /// The contents of `heap`, in order, with their keys.
+    /// All slots in `heap` with their keys, in ascending order of keys.
     #[must_use]
     pub fn sorted(&self, heap: u32) -> Vec<(K, Slot)> {
         let nodes = self.heaps[heap as usize].iter();
@@ -111,7 +111,7 @@ impl<K: Copy + Ord> SlotHeaps<K> {
     }
 }
 
-/// Puts `node` where its key belongs. The search begins at `position`; the node there is overwritten or moved.
+/// Puts `node` at the position that its key requires. The search begins at `position`. The node there is overwritten.
 fn settle<K: Copy + Ord>(
     nodes: &mut [Node<K>],
     positions: &mut [u32],
@@ -181,7 +181,7 @@ mod tests {
     fn agrees_with_a_search_for_the_smallest() {
         let mut random = Random::new(5);
         let mut heaps = SlotHeaps::new(2);
-        // By slot: the heap it is in, and its key.
+        // By slot: the heap of the slot, and its key.
         let mut model: Vec<Option<(u32, (u64, u64))>> = vec![None; 200];
         for step in 0..200_000 {
             let index = random.below(200) as usize;

@@ -1,4 +1,4 @@
-//! The buffer in idle time: when it is offered idle time, and which pages it writes back then.
+//! The buffer in idle time: when the buffer is offered idle time, and which pages it then writes back.
 
 use destage_base::{Lpn, Ticks};
 
@@ -8,8 +8,8 @@ use crate::scheme::{AccessKind, IdleRule, Need};
 use crate::view::View;
 
 impl Buffer {
-    /// The device is idle. Returns `true` if the scheme or [`background`](crate::background) uses the idle time;
-    /// [`record`](Self::record) then holds the pages to write back.
+    /// The device is idle. Returns `true` if the scheme or [`background`](crate::background) uses the idle time. In
+    /// this case [`record`](Self::record) contains the pages to write back.
     ///
     /// # Panics
     /// If the scheme breaks its contract.
@@ -32,9 +32,9 @@ impl Buffer {
         false
     }
 
-    /// The group `group` of [`IdleRule::groups`] is idle. If there is only one group, it is the whole device, and this
-    /// call is the same as [`idle`](Self::idle). Otherwise only the scheme is asked: returns `true` if it names pages,
-    /// and [`record`](Self::record) then holds them.
+    /// The group `group` of [`IdleRule::groups`] is idle. If there is only one group, it is the whole device, and
+    /// this call is the same as [`idle`](Self::idle). With several groups, only the scheme is asked. In this case,
+    /// the call returns `true` if the scheme names pages, and [`record`](Self::record) then contains them.
     ///
     /// # Panics
     /// If the scheme breaks its contract.
@@ -47,14 +47,14 @@ impl Buffer {
         self.carry_out(DestageCause::Idle, now, view)
     }
 
-    /// When to call [`idle`](Self::idle) or [`idle_in`](Self::idle_in); `None` if never.
+    /// The rule that says when to call [`idle`](Self::idle) or [`idle_in`](Self::idle_in); `None` if never.
     #[must_use]
     pub fn idle_rule(&self) -> Option<IdleRule> {
         let background = || Some(self.background_flush.as_ref()?.rule());
         self.properties.idle_rule.or_else(background)
     }
 
-    /// The group of `page`: a host request for `page` ends the idle period of this group.
+    /// The group of `page`. A host request for `page` ends the idle period of this group.
     #[must_use]
     pub fn idle_group_of(&self, page: Lpn) -> u32 {
         self.scheme.idle_group_of(page)

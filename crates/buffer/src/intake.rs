@@ -1,4 +1,5 @@
-//! How a page enters: a callback takes the records that make room for it, and a result says what a read found.
+//! The types for a page that enters the buffer: a callback that receives the records that make room, and the result
+//! of a read.
 
 use core::convert::Infallible;
 
@@ -8,15 +9,16 @@ use crate::buffer::Buffer;
 use crate::destage::Destage;
 use crate::view::View;
 
-/// Takes the records that a buffer emits while a page enters.
+/// Receives the records that a buffer emits while a page enters.
 pub trait Destager {
-    /// Why a record could not be emitted.
+    /// The reason why a record could not be issued.
     type Error;
 
-    /// The buffer, and the questions that its scheme may ask about the device.
+    /// The buffer, and the view through which its scheme queries the device.
     fn buffer(&mut self) -> (&mut Buffer, &dyn View);
 
-    /// Takes the record in [`Buffer::record`] and issues its programs. The scheme's next answer may depend on them.
+    /// Receives the record in [`Buffer::record`] and issues its programs. The scheme's next answer may depend on
+    /// these programs.
     ///
     /// # Errors
     /// If the record cannot be issued.
@@ -26,14 +28,14 @@ pub trait Destager {
 /// The outcome of a page read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Found {
-    /// Whether the page is served from RAM. This includes a page that has left and is still being programmed.
-    /// Otherwise it is read from flash.
+    /// Whether the page is served from RAM. This includes a page that has left the buffer and is still being
+    /// programmed. Any other page is read from flash.
     pub in_ram: bool,
-    /// Whether the page enters the buffer; the caller must then call [`Buffer::take_in_read`] at once.
+    /// Whether the page enters the buffer. If so, the caller must call [`Buffer::take_in_read`] at once.
     pub enters: bool,
 }
 
-/// A buffer that gives its records to a function, for callers without a device.
+/// A buffer that passes its records to a function, for callers without a device.
 pub struct Outlet<'a, F> {
     buffer: &'a mut Buffer,
     view: &'a dyn View,
@@ -41,14 +43,15 @@ pub struct Outlet<'a, F> {
 }
 
 impl<'a, F: FnMut(&Destage)> Outlet<'a, F> {
-    /// `take` gets the records of `buffer`; the scheme of `buffer` sees the device through `view`.
+    /// Creates an outlet. `take` receives the records of `buffer`. The scheme of `buffer` queries the device through
+    /// `view`.
     pub fn new(buffer: &'a mut Buffer, view: &'a dyn View, take: F) -> Self {
         Self { buffer, view, take }
     }
 
     /// Writes `page`, as [`Buffer::write`] does. Returns whether the page was resident.
     ///
-    /// # Panics
+    /// If [`Buffer::write`] panics.
     /// In the cases in which [`Buffer::write`] panics.
     pub fn write(&mut self, page: Lpn, now: Ticks) -> bool {
         let Ok(was_resident) = Buffer::write(self, page, now);

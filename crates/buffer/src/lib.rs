@@ -1,12 +1,12 @@
-//! The write buffer: its schemes, the pages that they keep in RAM, and the destage records that they emit.
+//! The write buffer: its schemes, the pages that are buffered in RAM, and the destage records that the buffer emits.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`scheme`] | the [`Scheme`] trait: the calls that a scheme gets, and the question that it answers |
-//! | [`view`] | the [`View`] trait: the questions that a scheme may ask about the device |
+//! | [`scheme`] | the [`Scheme`] trait: the events that a scheme receives, and the question that it answers |
+//! | [`view`] | the [`View`] trait: the queries of a scheme to the device |
 //! | [`destage`] | the [`Destage`] record, the only form in which pages leave this crate |
 //! | [`buffer`] | [`Buffer`], the engine that all schemes share |
-//! | [`intake`] | [`Destager`], through which a caller takes records while a page enters |
+//! | [`intake`] | [`Destager`], through which a caller receives records while a page enters |
 //! | [`background`] | destaging in idle time, for every scheme |
 //! | [`config`] | the parameters that every buffer has |
 //! | [`counts`] | the counts of a buffer |
@@ -14,17 +14,17 @@
 //! | [`schemes`] | the schemes, one folder per family |
 //! | [`shares`] | a buffer whose slots are divided among placement handles |
 //! | [`shown`] | the lists that a scheme shows in a recording |
-//! | [`resident`] | which page is in which slot, and how safe that copy of the page is |
+//! | [`resident`] | which page is in which slot, and whether that copy of the page is on flash |
 //! | [`page_map`], [`order`] | the two data structures that every page request uses |
-//! | [`heap`] | an order by key, for schemes that need more than lists |
-//! | [`clusters`] | the buffered pages by logical block, for block-level schemes |
+//! | [`heap`] | an order by key, for schemes for which lists are not sufficient |
+//! | [`clusters`] | the buffered pages grouped by logical block, for block-level schemes |
 //! | [`groups`] | groups of pages that a scheme forms by its own rule |
-//! | [`pending_victims`] | the victims whose programs a page waits for when it can use only one certain slot |
-//! | [`padding`] | which pages complete a cluster |
+//! | [`pending_victims`] | the victims whose programs a page waits for, if only one certain slot is suitable for the page |
+//! | [`padding`] | the choice of the pages that complete a cluster |
 //!
-//! The crate handles no page contents, reads no clock and opens no files. The caller keeps the contents in its own
-//! memory, indexed by [`Slot`](destage::Slot); it passes the time as an argument, and the device is behind a trait.
-//! indices, time is an argument, and the device is behind a trait.
+//! The crate handles no page contents, reads no clock and opens no files. The caller stores the contents in its own
+//! memory, indexed by [`Slot`](destage::Slot). It passes the time as an argument, and it implements [`View`] for the
+//! device.
 #![no_std]
 extern crate alloc;
 

@@ -1,7 +1,7 @@
-//! Lists over slots: the order that page-level schemes keep.
+//! Lists over slots, for the order that a page-level scheme maintains.
 //!
 //! The lists are those of [`destage_base::list`]. Each slot stores its page together with its links, because a caller
-//! that takes an entry off a list needs the page.
+//! that removes an entry from a list needs the page.
 
 use destage_base::Lpn;
 use destage_base::list::{Item, List, Lists};
@@ -9,7 +9,8 @@ use destage_base::list::{Item, List, Lists};
 use crate::destage::Slot;
 use crate::scheme::Entry;
 
-/// Several lists over the same slots (a queue per die, a list per set); a slot is in at most one of them.
+/// Several lists over the same slots, such as a queue per die or a list per set. A slot is in at most one of these
+/// lists.
 pub type SlotLists = Lists<Entry>;
 
 /// One list over slots.

@@ -1,4 +1,4 @@
-//! Page padding: completing a cluster, so that the log block that holds it can replace the data block.
+//! Page padding. It completes a cluster, so that the log block with the cluster can replace the data block.
 
 use alloc::vec::Vec;
 
@@ -8,11 +8,12 @@ use crate::config::PadUnwritten;
 use crate::destage::{DirtyPage, Pad, PadContent};
 use crate::view::View;
 
-/// Fills `pads` with the pages that complete the cluster of `pages`, in ascending order. A page that the flash holds
-/// gets the content `written`; `unwritten` says how pages that were never written are treated.
+/// Fills `pads` with the pages that complete the cluster of `pages`, in ascending order. A page that is on flash gets
+/// the content `written`. `unwritten` says how pages that were never written are treated.
 ///
-/// `pages` are pages of one cluster, in ascending order. All other pages of the cluster come from the flash, even if
-/// the buffer keeps a copy, because the record must not depend on the other contents of the buffer.
+/// `pages` are pages of one cluster, in ascending order. The contents of all other pages of the cluster come from the
+/// flash, even if the buffer has a copy of such a page. The reason is that a record must not depend on the other
+/// contents of the buffer.
 pub fn pad(
     pages: &[DirtyPage],
     cluster_pages: u32,
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
     use crate::destage::Slot;
 
-    /// A device on which only these pages were ever written.
+    /// A device on which only the listed pages were ever written.
     struct Written(&'static [u64]);
     impl View for Written {
         fn is_written(&self, page: Lpn) -> bool {

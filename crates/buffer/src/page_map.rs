@@ -1,53 +1,54 @@
-//! The map from pages to slots, the one lookup that every page request needs.
+//! The map from pages to slots. Every page request needs this lookup.
 //!
-//! No two pages have the same slot. So the page numbers are stored by slot, and the hash table holds only slot
-//! numbers, four bytes per entry. The size matters because the cost of a lookup is its cache misses: the tables of a
-//! buffer of 64 Ki pages just fit in a second-level cache.
+//! No two pages have the same slot. The page numbers are therefore stored by slot, and the hash table holds only slot
+//! numbers, four bytes per entry. The table has to be small, because the cost of a lookup is mainly that of its cache
+//! misses. The tables of a buffer of 64 Ki pages just fit in a second-level cache.
 //!
-//! The table uses open addressing over buckets of eight entries; a lookup probes one bucket after the other. The hash
-//! is one of *groups* of eight consecutive pages, and a group stays in one bucket. So consecutive pages need only
-//! half a cache line, while unrelated pages still spread evenly.
+//! The table uses open addressing over buckets of eight entries. A lookup probes one bucket after the other. The hash
+//! is computed from the number of a *group* of eight consecutive pages, so a group is in one bucket. The slots of
+//! eight consecutive pages then need only half a cache line, while unrelated pages are still spread evenly.
 //!
 //! Each bucket also has a word of eight tags, one byte per entry. A lookup compares all eight tags in a few
-//! instructions without a branch (the method of Swiss tables, in plain 64-bit arithmetic). A page that is absent, the
-//! common case when pages are evicted, is usually recognised from the tags alone. At most half of the entries are
-//! taken, so a bucket rarely overflows.
+//! instructions without a branch. This is the method of Swiss tables, in 64-bit arithmetic. When pages are evicted,
+//! most lookups are for absent pages. An absent page is usually recognised from the tags alone. At most half of the
+//! entries are occupied, so a bucket rarely overflows.
 //!
 //! Each bucket counts the entries that were placed in a later bucket because this one was full. A removal decrements
-//! the counts on the same path. So the length of a probe depends only on the present contents, and no entry ever has
-//! to move. The counts are one byte per bucket and stay in the first-level cache.
+//! the counts of the same buckets. The length of a probe therefore depends only on the present contents, and no entry
+//! ever has to move. The counts need one byte per bucket and stay in the first-level cache.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use destage_base::{Lpn, Ticks, table};
 
-/// A group has eight pages, a bucket eight entries, and a word eight tags.
+/// The logarithm of the number of pages in a group. A bucket has as many entries, and a word as many tags, as a group
+/// has pages: eight.
 const GROUP_BITS: u32 = 3;
 const BUCKET: usize = 1 << GROUP_BITS;
 const OFFSET_MASK: u64 = BUCKET as u64 - 1;
 /// The smallest number of buckets with which the hash shift stays below 64.
 const MIN_BUCKETS: usize = 2;
-/// 2^64 divided by the golden ratio, an odd number: it puts consecutive groups far apart (Knuth, volume 3, 6.4).
+/// 2^64 divided by the golden ratio, an odd number. It spreads consecutive groups (Knuth, volume 3, 6.4).
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A one in every byte of a word.
 const ONES: u64 = 0x0101_0101_0101_0101;
-/// The highest bit of every byte. It is set in the tag of an entry that is taken.
+/// The highest bit of every byte. It is set in the tag of an occupied entry.
 const TAKEN: u64 = 0x8080_8080_8080_8080;
-/// A count that reaches this value never changes again. It then says only that entries may have passed the bucket.
+/// A count that has reached this value does not change again. It then says only that entries may be in later buckets.
 const UNCOUNTED: u8 = u8::MAX;
-/// Means "no slot"; slot numbers are smaller.
+/// Means "no slot". All slot numbers are smaller.
 const NO_SLOT: u64 = u64::MAX;
 /// Means "no vacant entry found yet".
 const NOWHERE: usize = usize::MAX;
 
-/// The index of a page's entry in the table, or of the vacant entry where the page would be inserted. It is valid
-/// until another page is set; a removal of any page keeps it valid.
+/// The index of a page's entry in the table, or of the vacant entry where the page would be inserted. A position is
+/// valid until another page is set. It remains valid when a page is removed.
 #[derive(Clone, Copy, Debug)]
 pub struct Position(usize);
 
-/// A slot's page, and a time stamp that belongs to the map's owner. Code that needs one of them soon needs the other,
+/// The page of a slot, and a time stamp of the map's owner. Code that needs one of the two soon needs the other one,
 /// so both share a cache line.
 #[derive(Clone, Copy)]
 struct Row<Stamp> {
@@ -58,24 +59,24 @@ struct Row<Stamp> {
 /// A one-to-one map from pages to slots.
 ///
 /// The map also serves other sparse numbers, such as those of logical blocks that have numbered clusters. An owner
-/// that needs no time stamps uses `()`.
+/// that needs no time stamps uses `()` as the stamp.
 #[derive(Clone)]
 pub struct PageMap<Stamp = Ticks> {
     tags: Vec<u64>,
-    /// By bucket: the number of entries that found this bucket full, because they belong to it or to an earlier one,
-    /// and were placed in a later bucket.
+    /// By bucket: the number of entries that belong to this bucket or to an earlier one, found this bucket full, and
+    /// were placed in a later bucket.
     passed: Vec<u8>,
-    /// The slot of each entry, eight for each word of tags. Only the slots of taken entries have a meaning.
+    /// The slot of each entry, eight for each word of tags. Only the slots of occupied entries have a meaning.
     slots: Vec<u32>,
     /// By slot: the page for which the slot was last set, even if that page has been removed since.
     rows: Vec<Row<Stamp>>,
-    /// How far to shift a hash to the right to get a bucket number.
+    /// The number of bits by which a hash is shifted right to get a bucket number.
     shift: u32,
     len: usize,
 }
 
 impl<Stamp: Copy> PageMap<Stamp> {
-    /// A map that holds `pages` pages without growing.
+    /// Creates a map that can hold `pages` pages without growing.
     #[must_use]
     pub fn with_capacity(pages: usize) -> Self {
         let buckets = (pages * 2)
@@ -99,7 +100,7 @@ impl<Stamp: Copy> PageMap<Stamp> {
         }
     }
 
-    /// How many pages the map holds.
+    /// The number of pages in the map.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -118,22 +119,22 @@ impl<Stamp: Copy> PageMap<Stamp> {
         self.locate(page).1
     }
 
-    /// The page for which `slot` was last set, whether or not the map still holds the page.
+    /// The page for which `slot` was last set, whether or not that page is still in the map.
     #[inline]
     #[must_use]
     pub fn page_of(&self, slot: u32) -> Option<Lpn> {
         self.rows.get(slot as usize).map(|row| row.page)
     }
 
-    /// The position of `page`, or the one where it would be inserted, and its slot if it has one.
+    /// The position of `page`, or the position where it would be inserted. Also the slot of the page, if it has one.
     #[inline(always)]
     #[must_use]
     pub fn locate(&self, page: Lpn) -> (Position, Option<u32>) {
         self.probe(page, |slot| self.rows[slot as usize].page == page)
     }
 
-    /// Sets the slot of `page` to `slot`, at the position that [`locate`](Self::locate) returned for it. No other
-    /// page may have that slot.
+    /// Sets the slot of `page` to `slot`. `position` is the position that [`locate`](Self::locate) returned for
+    /// `page`. No other page may have that slot.
     #[inline(always)]
     pub fn set_at(&mut self, position: Position, page: Lpn, slot: u32, stamp: Stamp) {
         let Position(mut index) = position;
@@ -183,12 +184,12 @@ impl<Stamp: Copy> PageMap<Stamp> {
         slot
     }
 
-    /// Removes `page` if its slot is `slot`. No other page may have been set for `slot` since. Returns whether `page`
-    /// was removed.
+    /// Removes `page` if its slot is `slot`. Since then, `slot` must not have been set for another page. Returns
+    /// whether `page` was removed.
     #[inline]
     pub fn remove_if(&mut self, page: Lpn, slot: u32) -> bool {
         debug_assert!(self.page_of(slot) == Some(page));
-        // Slot numbers are unique, so an entry with this number is that of `page`, and the page number need not be
+        // Slot numbers are unique, so the entry with this slot number is that of `page`. The page number need not be
         // read.
         let (position, found) = self.probe(page, |held| held == slot);
         if found.is_some() {
@@ -197,12 +198,12 @@ impl<Stamp: Copy> PageMap<Stamp> {
         found.is_some()
     }
 
-    /// Searches the buckets in which `page` can be for a slot that `is_it` accepts. Returns its position, or the
-    /// position where `page` would be inserted.
+    /// Searches the buckets in which `page` can be for a slot that `is_it` accepts. Returns the position of that
+    /// slot, or the position where `page` would be inserted.
     ///
-    /// The function is always inlined, because returning the result through memory would cost as much as the search.
-    /// Nearly every page is found here, in its home bucket. The search in later buckets is a separate function, since
-    /// it would take registers from the caller.
+    /// This function is always inlined, because returning the result through memory would cost as much as the search.
+    /// Nearly every page is found here, in its home bucket. The search in later buckets is a separate function,
+    /// because inlining it would occupy registers of the caller.
     #[inline(always)]
     fn probe(&self, page: Lpn, is_it: impl Fn(u32) -> bool) -> (Position, Option<u32>) {
         let hash = hash(page);
@@ -221,7 +222,7 @@ impl<Stamp: Copy> PageMap<Stamp> {
     }
 
     /// The part of [`PageMap::probe`] that searches the buckets after `home`. `place` is the first vacant entry of
-    /// `home`, if there is one. Returns an index, and the slot or [`NO_SLOT`]: two numbers, which fit in registers.
+    /// `home`, or [`NOWHERE`]. Returns an index, and the slot or [`NO_SLOT`]. Both are numbers that fit in registers.
     #[inline(never)]
     fn probe_on(
         &self,
@@ -244,7 +245,7 @@ impl<Stamp: Copy> PageMap<Stamp> {
                 place = vacancy(bucket, tags);
             }
         }
-        // The loop ends, because at most half of the entries are taken.
+        // The loop ends, because at most half of the entries are occupied.
         while place == NOWHERE {
             bucket = self.after(bucket);
             place = vacancy(bucket, self.tags[bucket]);
@@ -252,8 +253,8 @@ impl<Stamp: Copy> PageMap<Stamp> {
         (place, NO_SLOT)
     }
 
-    /// The index and the slot of the entry of `bucket` that `is_it` accepts, among those whose byte in `differences`
-    /// is zero.
+    /// Among the entries of `bucket` whose byte in `differences` is zero, the one that `is_it` accepts. Returns the
+    /// index and the slot of the entry.
     #[inline(always)]
     fn find_among(
         &self,
@@ -323,27 +324,28 @@ impl<Stamp: Copy> PageMap<Stamp> {
     }
 }
 
-/// The hash of a page's group. Its highest bits are mixed best.
+/// The hash of a page's group. Its highest bits depend on all bits of the group's number.
 #[inline]
 fn hash(page: Lpn) -> u64 {
     (page.0 >> GROUP_BITS).wrapping_mul(MULTIPLIER)
 }
 
-/// The tag of a page: the bit that says "taken", four bits of the hash that are in no bucket number of a table that
-/// fits in memory, and the page's number within its group, which distinguishes the pages of a group.
+/// The tag of a page. It consists of a bit that says "occupied", four bits of the hash, and the page's number within
+/// its group. The four bits are in no bucket number of a table that fits in memory. The page's number distinguishes
+/// the pages of a group.
 #[inline]
 fn tag(page: Lpn, hash: u64) -> u8 {
     (0x80 | (hash >> 20 & 0xF) << GROUP_BITS | page.0 & OFFSET_MASK) as u8
 }
 
-/// Sets the highest bit of each byte of the result whose byte in `word` is zero. A byte of value 1 above a zero byte
-/// may be marked as well, but never that of a vacant entry. The caller checks each marked entry anyway.
+/// For each byte of `word` that is zero, sets the highest bit of that byte in the result. A byte of value 1 above a
+/// zero byte may be marked too, but never the byte of a vacant entry. The caller checks each marked entry anyway.
 #[inline]
 fn bytes_that_are_zero(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & TAKEN
 }
 
-/// The index of the first entry of `bucket` that is not taken, or [`NOWHERE`].
+/// The index of the first vacant entry of `bucket`, or [`NOWHERE`].
 #[inline]
 fn vacancy(bucket: usize, tags: u64) -> usize {
     match !tags & TAKEN {
@@ -370,7 +372,8 @@ mod tests {
         map.set_at(map.locate(page).0, page, slot, 0);
     }
 
-    /// A random page out of few groups, some of them far apart, so that pages collide in a table that starts small.
+    /// A random page of one of a few groups. Some groups are far apart, so pages collide in a table that starts
+    /// small.
     fn page(random: &mut Random, spread: u64) -> Lpn {
         let group = random.below(spread);
         Lpn(group * 8 * (1 + random.below(2) * (1 << 40)) + random.below(8))

@@ -1,9 +1,9 @@
-//! The slots of victims that are still being programmed, for schemes in which a page can use only one certain slot.
+//! The slots of victims that are still being programmed, for schemes in which only one certain slot is suitable for a
+//! page.
 //!
-//! In most buffers a page can use any slot, so a request waits only until the buffer as a whole is within its
-//! capacity. In a set-associative cache a page belongs to one line. A scheme that insists on this line
-//! ([`Properties::waits_for_its_place`]) waits for the programs of the pages that were in the line, even if lines of
-//! other sets are empty.
+//! In most buffers a page can use any slot. A request then waits only until the number of pages in RAM is within the
+//! capacity. In a set-associative cache a page belongs to one line. A scheme with [`Properties::waits_for_its_place`]
+//! waits for the programs of the pages that were in this line, even if lines of other sets are empty.
 
 use alloc::vec::Vec;
 
@@ -13,7 +13,7 @@ use crate::destage::Slot;
 use crate::resident::{Resident, State};
 use crate::scheme::Properties;
 
-/// The slots of pages that were evicted to make room during the current request and are still being programmed.
+/// The slots of pages that were evicted during the current request to make room and are still being programmed.
 pub(crate) struct PendingVictims {
     /// Whether pages wait for these slots.
     watched: bool,
@@ -45,7 +45,7 @@ impl PendingVictims {
 
 impl Buffer {
     /// Whether a page that enters waits for the programs of the victims that
-    /// [`next_pending_victim`](Self::next_pending_victim) returns, and not until
+    /// [`next_pending_victim`](Self::next_pending_victim) returns. Otherwise it waits until
     /// [`over_capacity`](Self::over_capacity) is 0.
     #[inline]
     #[must_use]
@@ -53,8 +53,8 @@ impl Buffer {
         self.pending_victims.watched
     }
 
-    /// Removes and returns one of the slots that the page which entered last has to wait for. The page waits until
-    /// [`is_leaving`](Self::is_leaving) is false for that slot. Returns `None` if no slot is left.
+    /// Removes and returns one of the slots that the last page to enter has to wait for. The page waits until
+    /// [`is_leaving`](Self::is_leaving) is false for that slot. Returns `None` if no slot remains.
     pub fn next_pending_victim(&mut self) -> Option<Slot> {
         self.pending_victims.slots.pop()
     }

@@ -1,8 +1,8 @@
-//! The table of all schemes: their names, parameters and sources are written only here and in the rows of the
-//! schemes.
+//! The table of all schemes. The names, parameters and sources of schemes are written only here and in the rows of
+//! the schemes.
 //!
-//! A new scheme needs a file in a family folder of `schemes/` that ends in its row, a line in [`SCHEMES`], and a
-//! scenario text in `tests/scenarios/`. The conformance tests find the scheme by its row.
+//! A new scheme needs three additions: a file in a family folder of `schemes/` with the row of the scheme, a line in
+//! [`SCHEMES`], and a scenario text in `tests/scenarios/`. The conformance tests find the scheme by its row.
 
 use alloc::boxed::Box;
 
@@ -25,61 +25,61 @@ use crate::schemes::tier::griffin;
 /// The arguments from which a scheme is built.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemeConfig<'a> {
-    /// Pages that the buffer holds; 0 for a buffer that keeps none. Slots are numbered from 0. Slot numbers exceed
-    /// the capacity while requests wait for victims that are not programmed yet. So data kept by slot has to grow, as
-    /// the lists of [`crate::order`] do.
+    /// The number of pages that the buffer holds; 0 for a buffer that keeps none. Slots are numbered from 0. Slot
+    /// numbers exceed the capacity while requests wait for victims that are not programmed yet. A table by slot
+    /// therefore has to grow. The lists of [`crate::order`] do so.
     pub capacity_pages: u32,
-    /// Pages of a cluster.
+    /// The number of pages of a cluster.
     pub cluster_pages: u32,
-    /// Number of dies (independently working packages) of the device, over which pages are striped.
+    /// The number of dies of the device. Dies work independently of one another, and pages are striped over them.
     pub dies: u32,
-    /// The pages of all coming page writes, in order, for schemes that have to know them
+    /// All future page writes in order, each as its page. Only schemes that need to know future writes use this list
     /// ([`SchemeRow::needs_future`]).
     pub future: Option<&'a [Lpn]>,
     /// The seed of every random choice that the scheme makes.
     pub seed: u64,
-    /// A value for each parameter of the row. It may also hold values of other parameters.
+    /// A value for each parameter of the row. Values of other parameters may also be present.
     pub values: &'a Values,
 }
 
-/// What the decisions of a scheme may depend on, apart from the order of requests.
+/// The information that the decisions of a scheme may depend on, in addition to the order of requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sees {
     /// Which pages belong to the same cluster: [`SchemeConfig::cluster_pages`].
     Clusters,
     /// The time of events: [`Access::now`](crate::scheme::Access::now), idle time, or the end of a program.
     Time,
-    /// The queues of the dies, or what the dies are doing.
+    /// The lengths of the queues of the dies, or the operations that the dies are executing.
     Queues,
 }
 
-/// Builds a scheme. The function may capture values if its row is made at run time.
+/// The function that builds a scheme. It may capture values if its row is created at run time.
 pub type Build = dyn Fn(&SchemeConfig) -> Box<dyn Scheme> + Sync;
 
 /// One scheme of the table.
 pub struct SchemeRow {
     /// The value of `buffer.kind`.
     pub name: &'static str,
-    /// The unit that the scheme orders; also the name of the folder that holds it.
+    /// The unit that the scheme orders. It is also the name of the folder with the scheme's file.
     pub family: &'static str,
     /// One sentence on the scheme's rule.
     pub about: &'static str,
     /// The publication of the scheme.
     pub source: &'static str,
-    /// Whether the rules were combined from descriptions in other publications.
+    /// Whether the rules of the scheme were combined from descriptions in other publications.
     pub reconstructed: bool,
-    /// The scheme's own parameters; their names omit the prefix `buffer.`.
+    /// The scheme's own parameters. Their names omit the prefix `buffer.`.
     pub parameters: &'static [Parameter],
-    /// Whether the scheme needs [`SchemeConfig::future`]. Without it, `build` panics, so a caller that does not know
-    /// the future has to refuse the scheme.
+    /// Whether the scheme needs [`SchemeConfig::future`]. If it is missing, `build` panics. A caller that does not
+    /// know all future writes therefore has to refuse the scheme.
     pub needs_future: bool,
-    /// What the scheme's decisions depend on, apart from the order of requests.
+    /// The information that the scheme's decisions depend on, in addition to the order of requests.
     pub sees: &'static [Sees],
     /// Builds the scheme.
     pub build: &'static Build,
 }
 
-/// The family of the schemes that are bounds.
+/// The family of schemes that are bounds.
 const BOUND: &str = "bound";
 
 impl core::fmt::Debug for SchemeRow {
@@ -92,16 +92,17 @@ impl core::fmt::Debug for SchemeRow {
 }
 
 impl SchemeRow {
-    /// Whether this row is a bound, and not a scheme that a device could implement.
+    /// Whether this row is a bound. A bound is not a scheme that a device could implement.
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.family == BOUND
     }
 
-    /// Builds the scheme with the default values of its parameters, for a buffer made from `config` over one die.
+    /// Builds the scheme with the default values of its parameters, for a buffer with the configuration `config` over
+    /// one die.
     ///
     /// # Panics
-    /// If the scheme needs to know the future.
+    /// If the scheme needs to know future writes.
     #[must_use]
     pub fn build_default(&self, config: &BufferConfig) -> Box<dyn Scheme> {
         let values = Values::defaults(self.parameters);
@@ -116,8 +117,8 @@ impl SchemeRow {
     }
 }
 
-/// All schemes, simplest first. This is a static and not a constant, because every crate that uses a constant would
-/// compile all schemes again.
+/// All schemes, from the simplest to the most complex. The table is a static and not a constant. Each crate that uses
+/// a constant would compile all schemes again.
 pub static SCHEMES: &[SchemeRow] = &[
     nocache::ROW,
     fifo::ROW,
@@ -176,7 +177,7 @@ mod tests {
                 row.name
             );
             let all = COMMON.iter().chain(row.parameters);
-            // If two parameters had the same name, they would share a value, and the counts would differ.
+            // Two parameters with the same name would share a value, so the two counts would differ.
             assert_eq!(
                 Values::defaults(all.clone()).iter().count(),
                 all.count(),

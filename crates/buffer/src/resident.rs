@@ -1,4 +1,4 @@
-//! The contents of RAM: which page is in which slot, and how far each copy is from being safe on flash.
+//! The contents of RAM: the page in each slot, and whether the copy of the page is on flash.
 //!
 //! ```text
 //!            enter            evict (must be programmed)        programmed
@@ -9,11 +9,12 @@
 //! ```
 //!
 //! A page is *resident* while it is dirty, being written back or clean. A leaving page no longer counts as buffered,
-//! but its contents are still in RAM. So the map points at them until the program completes or a newer copy enters:
-//! the map names the newest copy in RAM of each page.
+//! but its contents are still in RAM. The map still points to the leaving page until the program completes or a newer
+//! copy enters. The map thus always names the newest copy of a page in RAM.
 //!
-//! One slot may have several programs in flight (written back, rewritten, written back again). Programs of one page
-//! must take effect in the order of their records; the caller that issues the programs ensures that.
+//! One slot may have several programs in flight, if its page is written back, rewritten, and written back again.
+//! Programs of one page must take effect in the order of their records. The caller that issues the programs ensures
+//! this order.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -24,70 +25,71 @@ use crate::destage::Slot;
 use crate::page_map::{PageMap, Position};
 use crate::scheme::Entry;
 
-/// How the copy in a slot relates to the flash.
+/// The relation between the copy in a slot and the flash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum State {
     /// The slot holds no page.
     Free,
-    /// The page is resident, and this copy is newer than anything programmed or being programmed.
+    /// The page is resident. This copy is newer than any copy that is programmed or being programmed.
     Dirty,
-    /// The page is resident, and a program of exactly this copy is in flight.
+    /// The page is resident. A program of exactly this copy is in flight.
     WritingBack,
     /// The page is resident. The flash has the same contents, or will have them when the programs in flight have
     /// completed.
     Clean,
-    /// The page is not resident. The slot is in use only until its programs complete.
+    /// The page is not resident. The slot remains in use only until its programs complete.
     Leaving,
 }
 
-/// What an evicted page needs.
+/// The outcome of an eviction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Evicted {
     /// The page has to be programmed.
     Dirty,
-    /// The flash has the contents of the page, or a program of them is in flight.
+    /// The page needs no program. Its contents are on flash, or a program of these contents is in flight.
     Clean,
 }
 
-/// The stamp of a free slot if no slot was free when it was freed. Otherwise the stamp names the free slot before it.
+/// The stamp of a freed slot if there was no other free slot at that time. Otherwise the stamp is the number of the
+/// slot that was freed before this slot.
 const NO_SLOT: Ticks = Ticks::MAX;
 
-/// The two bytes that every access to a slot reads. They are kept apart so that those of all slots fit in the cache.
+/// The two bytes that every access to a slot reads. They are in a separate array, so that the bytes of all slots fit
+/// in the cache of the processor.
 #[derive(Clone, Copy)]
 struct Status {
     state: State,
-    /// Programs of this slot that have not completed.
+    /// The number of programs of this slot that have not completed.
     in_flight: u8,
 }
 
 /// The slots, the map from pages to slots, and counts of both.
 pub struct Resident {
-    /// The stamp of a used slot says when its copy became dirty, until that copy is programmed. The stamps of free
-    /// slots link these slots.
+    /// The map from pages to slots. The stamp of a used slot is the time at which its copy became dirty, until this
+    /// copy is programmed. The stamps of free slots link these slots.
     map: PageMap,
     /// The status of each slot that was ever used.
     status: Vec<Status>,
-    /// By slot: when the previous copy became dirty. Meaningful only while the previous copy is being programmed and
-    /// the page has been written again. Stays empty unless pages are written back.
+    /// By slot: when the previous copy became dirty. The value has a meaning only while the previous copy is being
+    /// programmed and the page has been written again. The vector stays empty if no page is ever written back.
     older_since: Vec<Ticks>,
-    /// By slot: the programs in flight beyond those that the byte in [`Status`] can count.
+    /// By slot: the number of programs in flight that exceed the range of the byte in [`Status`].
     more_in_flight: BTreeMap<Slot, u64>,
-    /// The slot freed last. It is used again first, while it is still in the cache. The stamp of each free slot names
-    /// the slot freed before it.
+    /// The slot that was freed last. It is used again first, because its data are still in the cache of the
+    /// processor. The stamp of each free slot is the number of the slot that was freed before it.
     free: Option<u32>,
-    /// Slots in use, those of leaving pages included.
+    /// The number of slots in use, including those of leaving pages.
     occupied: u32,
     len: u32,
     dirty: u32,
     dirty_max: u32,
     oldest_dirty_max: Ticks,
-    /// How long pages were dirty, for the dirty periods that ended since the last query; `None` if these times are
-    /// not noted.
+    /// The lengths of the dirty periods that ended since the last query; `None` if these lengths are not recorded.
     dirty_ages: Option<Vec<Ticks>>,
 }
 
 impl Resident {
-    /// An empty table, with memory reserved for `pages` pages.
+    /// Creates an empty table, with memory reserved for `pages` pages.
     #[must_use]
     pub fn prepared_for(pages: u32) -> Self {
         let prepared = table::prepared(pages);
@@ -106,24 +108,25 @@ impl Resident {
         }
     }
 
-    /// From now on, notes how long pages are dirty, for [`Resident::take_dirty_ages`].
+    /// From now on, records how long pages are dirty, for [`Resident::take_dirty_ages`].
     pub fn note_dirty_ages(&mut self) {
         self.dirty_ages = Some(Vec::new());
     }
 
-    /// The lengths of the dirty periods that have ended since the last call, in ticks; empty if they are not noted.
+    /// The lengths in ticks of the dirty periods that have ended since the last call. Empty if they are not recorded.
     pub fn take_dirty_ages(&mut self) -> impl Iterator<Item = Ticks> + '_ {
         let ages = self.dirty_ages.iter_mut();
         ages.flat_map(|ages| ages.drain(..))
     }
 
-    /// Slots in use: those of resident pages, and those of pages that left and are still being programmed.
+    /// The number of slots in use: those of resident pages, and those of evicted pages that are still being
+    /// programmed.
     #[must_use]
     pub fn occupied(&self) -> u32 {
         self.occupied
     }
 
-    /// Number of resident pages.
+    /// The number of resident pages.
     #[must_use]
     pub fn len(&self) -> u32 {
         self.len
@@ -135,25 +138,27 @@ impl Resident {
         self.len == 0
     }
 
-    /// Number of resident pages that are dirty.
+    /// The number of resident pages that are dirty.
     #[must_use]
     pub fn dirty(&self) -> u32 {
         self.dirty
     }
 
-    /// The largest number of resident pages that were dirty at one moment.
+    /// The largest number of resident pages that were dirty at the same time.
     #[must_use]
     pub fn dirty_max(&self) -> u32 {
         self.dirty_max
     }
 
-    /// The longest dirty period that has ended, in ticks: from the write until the page was programmed or dropped.
+    /// The longest dirty period that has ended, in ticks. It lasts from the write until the page was programmed or
+    /// dropped.
     #[must_use]
     pub fn oldest_dirty_max(&self) -> Ticks {
         self.oldest_dirty_max
     }
 
-    /// The position of `page` in the map, or the one where it would be inserted, and its newest copy in RAM.
+    /// The position of `page` in the map, or the position where it would be inserted. Also the newest copy of the
+    /// page in RAM.
     #[inline(always)]
     #[must_use]
     pub fn locate(&self, page: Lpn) -> (Position, Option<(Slot, State)>) {
@@ -176,7 +181,7 @@ impl Resident {
         self.map.page_of(slot.0)
     }
 
-    /// How the copy in `slot` relates to the flash.
+    /// The relation between the copy in `slot` and the flash.
     #[inline]
     #[must_use]
     pub fn state(&self, slot: Slot) -> State {
@@ -198,7 +203,7 @@ impl Resident {
             })
     }
 
-    /// The pages that have a copy in RAM, also those that are leaving, in the order of the slots of their newest
+    /// The pages that have a copy in RAM, including leaving pages. They are in the order of the slots of their newest
     /// copies.
     pub fn all_pages(&self) -> impl Iterator<Item = Lpn> + '_ {
         let slots = (0..self.status.len() as u32).map(Slot);
@@ -211,7 +216,8 @@ impl Resident {
         })
     }
 
-    /// `page`, which is not resident, enters a slot. `position` is where the map has the page or would have it.
+    /// Gives a slot to `page`, which is not resident. `position` is the position in the map at which the page is or
+    /// would be inserted.
     #[inline(always)]
     pub fn enter(&mut self, position: Position, page: Lpn, dirty: bool, now: Ticks) -> Slot {
         let state = if dirty { State::Dirty } else { State::Clean };
@@ -237,7 +243,7 @@ impl Resident {
         Slot(slot)
     }
 
-    /// The resident copy in `slot` is overwritten. Returns whether it was dirty before.
+    /// Overwrites the resident copy in `slot`. Returns whether the copy was dirty before.
     #[inline]
     pub fn rewrite(&mut self, slot: Slot, now: Ticks) -> bool {
         let status = self.status[slot.0 as usize];
@@ -283,13 +289,14 @@ impl Resident {
         evicted
     }
 
-    /// Begins a program of the resident, dirty page in `slot`. The page stays resident.
+    /// Begins a program of the resident, dirty page in `slot`. The page remains resident.
     pub fn write_back(&mut self, slot: Slot) {
         self.start_program(slot);
         self.status[slot.0 as usize].state = State::WritingBack;
     }
 
-    /// A leaving page becomes resident again in its slot, as a clean page: its newest version is being programmed.
+    /// Makes a leaving page resident again in its slot. The page becomes clean, because its newest version is being
+    /// programmed.
     pub fn come_back(&mut self, slot: Slot) {
         let status = &mut self.status[slot.0 as usize];
         debug_assert!(status.state == State::Leaving);
@@ -297,7 +304,7 @@ impl Resident {
         self.len += 1;
     }
 
-    /// A program of `page` in `slot` has completed. Returns `true` if the page became clean by that.
+    /// Completes a program of `page` in `slot`. Returns `true` if this program made the page clean.
     ///
     /// # Panics
     /// If no program of that slot was in flight.
@@ -318,8 +325,8 @@ impl Resident {
         debug_assert!(state != State::Free, "a free slot has no program in flight");
         // This case comes first because nearly all programs are those of leaving pages.
         if state == State::Leaving {
-            // A newer copy may have entered meanwhile. In this case the map names the newer copy and must not be
-            // changed.
+            // A newer copy may have entered since the eviction. In this case the map names the newer copy and must
+            // not be changed.
             self.map.remove_if(page, slot.0);
             self.release(slot);
         } else if state == State::WritingBack {
@@ -328,15 +335,15 @@ impl Resident {
         state == State::WritingBack
     }
 
-    /// Counts a program of `slot` that begins when the byte in [`Status`] has reached its maximum.
+    /// Counts a program that begins while the byte in [`Status`] of `slot` has its maximum value.
     #[cold]
     #[inline(never)]
     fn begin_one_of_many(&mut self, slot: Slot) {
         *self.more_in_flight.entry(slot).or_default() += 1;
     }
 
-    /// Counts the end of a program of `slot` if there are more programs than the byte in [`Status`] can count.
-    /// Returns whether there were.
+    /// Counts the end of a program of `slot` if the slot has more programs than the byte in [`Status`] can count.
+    /// Returns whether this was the case.
     #[cold]
     #[inline(never)]
     fn end_one_of_many(&mut self, slot: Slot) -> bool {
@@ -352,8 +359,8 @@ impl Resident {
         true
     }
 
-    /// Drops the copy of `page`, which was trimmed or replaced by a write that bypasses the buffer. Returns the slot
-    /// and its former state, if there was a copy.
+    /// Drops the copy of `page`. The host has trimmed the page, or a write that bypasses the buffer replaces the
+    /// copy. Returns the slot of the copy and its former state, if a copy existed.
     pub fn forget(&mut self, page: Lpn, now: Ticks) -> Option<(Slot, State)> {
         let (slot, state) = self.newest(page)?;
         self.map.remove(page);
@@ -368,8 +375,8 @@ impl Resident {
             self.dirty -= 1;
             self.end_dirty_period(now, self.map.stamp(index as u32));
             if in_flight {
-                // The copy in flight alone keeps the slot from now on, so the stamp must be the time at which that
-                // copy became dirty.
+                // From now on the slot is in use only for the copy in flight. The stamp must therefore be the time at
+                // which that copy became dirty.
                 self.map.set_stamp(index as u32, self.older_since[index]);
             }
         }
@@ -381,8 +388,8 @@ impl Resident {
         Some((slot, state))
     }
 
-    /// Resets the maxima of the number of dirty pages and of dirty periods. A page that is dirty now will count with
-    /// the whole of its dirty period.
+    /// Resets the maximum number of dirty pages and the maximum dirty period. For a page that is dirty now, the whole
+    /// dirty period counts later.
     pub fn reset_maxima(&mut self) {
         self.dirty_max = self.dirty;
         self.oldest_dirty_max = 0;
@@ -400,11 +407,11 @@ impl Resident {
         }
     }
 
-    /// When the oldest copy in flight of this slot became dirty.
+    /// The time at which the oldest copy in flight of this slot became dirty.
     #[inline]
     fn programming_since(&self, index: usize) -> Ticks {
         let Status { state, in_flight } = self.status[index];
-        // The copy in flight is not the newest if the page was written again, or written back twice.
+        // If the page was written again, or was written back twice, the oldest copy in flight is not the newest copy.
         let is_older = state == State::Dirty || in_flight > 1;
         if is_older {
             self.older_since[index]
@@ -414,7 +421,7 @@ impl Resident {
     }
 
     /// The time, in ticks, at which the page that has been dirty longest became dirty. Pages that are being
-    /// programmed count as dirty. Looks at every slot.
+    /// programmed count as dirty. The search checks every slot.
     #[must_use]
     pub fn oldest_dirty_since(&self) -> Option<Ticks> {
         let slots = self.status.iter().enumerate();
@@ -519,8 +526,8 @@ mod tests {
         resident.write_back(slot);
         assert!(resident.programmed(Lpn(7), slot, 65));
         assert_eq!(resident.newest(Lpn(7)), Some((slot, State::Clean)));
-        // The second dirty period lasts from 20 to 65. If its start were not kept apart from the first one, it would
-        // be longer.
+        // The second dirty period lasts from 20 to 65. Its start must be stored separately from the start of the
+        // first period. Otherwise the second period would be longer.
         assert_eq!(resident.oldest_dirty_max(), 45);
     }
 
@@ -557,7 +564,7 @@ mod tests {
             let slots = [0, 1].map(|page| enter(&mut resident, 2 * round + page, 0));
             slots.iter().for_each(|slot| _ = resident.evict(*slot));
         }
-        // No program has ended yet, so all six pages still have slots, but none counts as dirty.
+        // No program has ended yet, so all six pages still have slots, but no page counts as dirty.
         assert_eq!((resident.occupied(), resident.dirty()), (6, 0));
         assert_eq!(resident.dirty_max(), 2);
     }

@@ -1,6 +1,6 @@
-//! A buffer divided among placement handles: each handle has its own scheme over an equal share of the slots.
+//! A buffer that is divided among placement handles. Each handle has its own scheme and an equal share of the slots.
 //!
-//! A page belongs to the handle that wrote or read it first. A handle makes room among its own pages and evicts no
+//! A page belongs to the handle that wrote or read it first. A handle makes room among its own pages. It evicts no
 //! page of another handle.
 
 use alloc::boxed::Box;
@@ -13,10 +13,10 @@ use crate::scheme::{Access, Entry, Need, Properties, Scheme, Victim};
 use crate::shown::Shown;
 use crate::view::View;
 
-/// One scheme per placement handle; see the [module](self).
+/// One scheme per placement handle. See the [module](self).
 pub struct Shares {
     parts: Vec<Box<dyn Scheme>>,
-    /// Slots of each part.
+    /// The number of slots of each part.
     share: usize,
     /// By slot: the part to which the slot's page belongs.
     of_slot: Vec<u8>,
@@ -25,7 +25,8 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Makes a scheme of `parts`, one for each handle (1 to 256 parts). Each part has `share` slots, at least one.
+    /// Creates a scheme from `parts`, one for each handle (1 to 256 parts). Each part has `share` slots, but at least
+    /// one.
     #[must_use]
     pub fn new(parts: Vec<Box<dyn Scheme>>, share: u32) -> Self {
         Self {
@@ -71,7 +72,7 @@ impl Scheme for Shares {
     fn evict(&mut self, need: Need, access: &Access, view: &dyn View, victim: &mut Victim) {
         let own = &self.parts[self.current];
         let part = match need {
-            // A part that holds only clean pages may name no page, so the next part is asked.
+            // A part that has only clean pages may name no page. In this case the next part is asked.
             Need::Flush => {
                 for part in self.parts.iter_mut().filter(|part| !part.is_empty()) {
                     part.evict(need, access, view, victim);
@@ -138,8 +139,8 @@ mod tests {
     use crate::view::NoDevice;
     use crate::{Buffer, Destage, Outlet, find};
 
-    /// The pages that leave, in order, when `pages` are written and then all flushed. Each is a page and its handle;
-    /// two handles share four slots.
+    /// The pages that are destaged, in order, when `pages` are written and then all pages are flushed. Each element
+    /// of `pages` is a page and its handle. Two handles share four slots.
     fn leaving(pages: &[(u64, u32)]) -> Vec<u64> {
         let mut config = BufferConfig::new(4, 1);
         config.release = crate::Release::Issue;
@@ -163,7 +164,7 @@ mod tests {
 
     #[test]
     fn a_handle_makes_room_in_its_own_share_only() {
-        // Page 1 belongs to handle 0 and stays, however many pages handle 1 writes.
+        // Page 1 belongs to handle 0. It stays in the buffer, however many pages handle 1 writes.
         assert_eq!(
             leaving(&[(1, 0), (2, 1), (3, 1), (4, 1), (5, 1)]),
             [2, 3, 1, 4, 5]

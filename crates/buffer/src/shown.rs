@@ -6,8 +6,8 @@
 //!     group "block 0"    [  0 ][  1 ]
 //! ```
 //!
-//! Every resident page is shown once. The structure is built only when a recording asks for it, and so costs nothing
-//! otherwise.
+//! Every resident page is shown once. The structure is built only when a recording needs it. Without a recording, it
+//! costs nothing.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,7 +16,7 @@ use destage_base::Lpn;
 
 use crate::scheme::Entry;
 
-/// All pages that a scheme keeps, list by list.
+/// All pages of a scheme, list by list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
     /// The lists, in the order in which they are drawn.
@@ -38,30 +38,30 @@ pub struct ShownList {
     pub groups: Vec<ShownGroup>,
 }
 
-/// How many page positions a group has.
+/// The number of page positions of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Frame {
     /// As many positions as the group has pages.
     Row,
-    /// One position for each page of a logical block; the position of a missing page is empty.
+    /// One position for each page of a logical block. The position of a missing page is empty.
     Block {
         /// The first page of the block.
         first: Lpn,
-        /// Number of pages of the block.
+        /// The number of pages of the block.
         pages: u32,
     },
-    /// This many positions; those after the pages are vacant.
+    /// The given number of positions. The positions after the pages are vacant.
     Places(u32),
 }
 
-/// Pages that belong together.
+/// Pages that are shown together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShownGroup {
-    /// A few words, such as a count; may be empty.
+    /// A few words, such as a count. May be empty.
     pub label: String,
-    /// How many positions the group has.
+    /// The number of positions of the group.
     pub frame: Frame,
-    /// The pages in their order; the pages of a block ascend.
+    /// The pages in their order. The pages of a block are in ascending order.
     pub pages: Vec<ShownPage>,
 }
 
@@ -70,7 +70,7 @@ pub struct ShownGroup {
 pub struct ShownPage {
     /// The page and its slot.
     pub entry: Entry,
-    /// A few letters, such as a frequency; usually empty.
+    /// A few letters, such as a frequency. Usually empty.
     pub mark: String,
 }
 
@@ -118,7 +118,7 @@ impl ShownList {
         &mut self.groups[end]
     }
 
-    /// Adds a group without a label, which has a position for each of `pages`.
+    /// Adds a group without a label. The group has a position for each of `pages`.
     pub fn row(&mut self, pages: impl IntoIterator<Item = Entry>) {
         let row = self.group("", Frame::Row);
         pages.into_iter().for_each(|entry| row.page(entry, ""));

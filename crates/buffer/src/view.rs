@@ -1,13 +1,14 @@
-//! The questions that a scheme may ask about the device below it.
+//! The queries of a scheme to the device below it.
 
 use destage_base::Lpn;
 
-/// What a scheme can see of the device. The simulator implements this trait.
+/// The properties of the device that a scheme can query. The simulator implements this trait.
 ///
-/// Every method has a default, the answer of a device about which nothing is known, so a buffer can run without a
-/// device. A scheme asks only what the rule of its paper needs; most schemes ask nothing.
+/// Every method has a default, so that a buffer can run without a device. The default is the answer of a device about
+/// which nothing is known. A scheme queries only the properties that its paper's rule needs; most schemes query
+/// nothing.
 pub trait View {
-    /// How many dies (independently working packages) the device has; at least 1.
+    /// The number of dies of the device, at least 1. Dies work independently of one another.
     fn dies(&self) -> u32 {
         1
     }
@@ -16,13 +17,13 @@ pub trait View {
         let _ = page;
         0
     }
-    /// Whether the flash holds valid data of `page`, which padding can read.
+    /// Whether the flash has valid data of `page`, which padding can read.
     fn is_written(&self, page: Lpn) -> bool {
         let _ = page;
         true
     }
-    /// Whether a page keeps its address when it is written again. Flash programs a page at a new address each time;
-    /// only a device without physical addresses updates in place.
+    /// Whether a page keeps its address when it is written again. Flash programs a page at a new address each time.
+    /// Only a device without physical addresses updates a page in place.
     fn updates_in_place(&self) -> bool {
         true
     }
@@ -31,7 +32,7 @@ pub trait View {
         let _ = die;
         false
     }
-    /// Number of page operations that are waiting or in service at `die`.
+    /// The number of page operations that are waiting or in service at `die`.
     fn queue_length(&self, die: u32) -> u32 {
         let _ = die;
         0

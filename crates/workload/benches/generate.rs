@@ -1,8 +1,9 @@
-//! How fast workloads make requests, on one thread: `cargo bench -p destage-workload --bench generate [workload
-//! ...]`.
+//! Measures how many requests per second each workload generates on one thread. Start it with
+//! `cargo bench -p destage-workload --bench generate [workload ...]`.
 //!
-//! Shows the rate of every workload with its default values, and the target, by the processor time of the
-//! thread. The best of several rounds counts, because other work on the machine can only make a round slower.
+//! Prints the rate of every workload with its default values, and the target rate. The rate is computed from the
+//! processor time of the thread. The fastest of several rounds counts, because other work on the machine can only
+//! make a round slower.
 #![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
 use destage_base::parameter::{Value, Values};
@@ -11,7 +12,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 const ROUNDS: usize = 7;
 
-/// The target in million requests per second.
+/// The target rate of a workload, in million requests per second.
 fn target(workload: &Workload) -> f64 {
     if workload.name.starts_with("standin-") {
         1.0

@@ -1,7 +1,8 @@
-//! `bursts`: requests come close together, and then none come for a while.
+//! `bursts`: bursts of requests with pauses between the bursts.
 //!
-//! The draws for each request are, in this order: whether a burst begins with it, the pause before the burst,
-//! the gap, the operation, the size, the rank. A draw with only one possible outcome is not made.
+//! For each request, the random draws are in this order: whether a burst begins with this request, the pause before
+//! the burst, the gap after the previous request, the operation, the size, the rank of the first page. A draw with
+//! only one possible outcome uses no random number.
 
 use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
@@ -94,7 +95,8 @@ impl Iterator for Bursts {
         let operation = write_or_read(self.writes.draw(random));
         let pages = self.sizes.draw(random);
         let page = self.places.place(self.ranks.draw(random) - 1);
-        // A request that would reach beyond the footprint is moved down, so that it ends with the footprint.
+        // If a request would extend beyond the footprint, it begins at a lower page, so that its last page is the
+        // last page of the footprint.
         Some(
             self.arrivals
                 .request(page.min(self.footprint_pages - pages), pages, operation),

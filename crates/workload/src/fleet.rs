@@ -1,10 +1,11 @@
-//! `fleet`: many volumes at once, each with its own rate, skew, footprint and share of writes.
+//! `fleet`: many volumes at once. Each volume has its own request rate, skew, footprint and share of writes.
 //!
-//! The arrivals of all volumes are one stream with exponential gaps, and each volume gets its share of them:
-//! independent volumes with exponential gaps give the same stream. The properties of a volume are drawn once
-//! from the seed. Footprints are the largest one halved several times, and skews have eight values, so that a
-//! thousand volumes need few tables. The draws for each request are, in this order: the gap, the volume, the
-//! operation, the size, the rank. A draw with only one possible outcome is not made.
+//! The arrivals of all volumes form one stream with exponentially distributed gaps, and each request of the stream is
+//! assigned to a volume at random. Independent volumes with exponentially distributed gaps give the same stream. The
+//! properties of a volume are drawn once from the seed. The footprint of a volume is the largest footprint, halved up
+//! to six times, and its skew is one of eight values. Therefore even a thousand volumes need few tables. For each
+//! request, the random draws are in this order: the gap, the volume, the operation, the size, the rank of the first
+//! page. A draw with only one possible outcome uses no random number.
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES, PAGE_BYTES,
@@ -17,9 +18,9 @@ use destage_base::parameter::{Kind, Values};
 use destage_base::{Random, parameters};
 use destage_trace::Request;
 
-/// The number of different footprints: the largest one, its half, its quarter and so on.
+/// The number of different footprints. They are the largest footprint, its half, its quarter and so on.
 const FOOTPRINTS: u64 = 7;
-/// The number of different skews, at equal distances.
+/// The number of different skews, which are equally spaced.
 const SKEWS: u64 = 8;
 
 parameters! {
@@ -58,9 +59,9 @@ struct Fleet {
     numbers: Places,
     sizes: Sizes,
     volumes: Vec<Volume>,
-    /// The ranks for each footprint, and for each skew within it.
+    /// A Zipf table for each pair of footprint and skew, sorted by footprint.
     ranks: Vec<ZipfRanks>,
-    /// The pages and the places of each footprint.
+    /// For each footprint, its size in pages, and the mapping from ranks to pages.
     footprints: Vec<(u64, Places)>,
 }
 
@@ -145,7 +146,8 @@ impl Iterator for Fleet {
         let pages = self.sizes.draw(random);
         let rank = self.ranks[footprint * SKEWS as usize + skew].draw(random);
         let (footprint_pages, places) = &mut self.footprints[footprint];
-        // A request that would reach beyond the footprint is moved down, so that it ends with the footprint.
+        // If a request would extend beyond the footprint, it begins at a lower page, so that its last page is the
+        // last page of the footprint.
         let page = places.place(rank - 1).min(*footprint_pages - pages);
         Some(Request {
             // There are at most 2^20 volumes, so the number fits in 32 bits.

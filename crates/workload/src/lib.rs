@@ -1,17 +1,18 @@
-//! Synthetic workloads that replace a trace: seeded generators, file systems, stand-ins.
+//! Synthetic workloads, which can be simulated in place of a trace: random generators, models of file systems, and
+//! stand-ins for the workloads of papers.
 //!
 //! | module | holds |
 //! | --- | --- |
 //! | `uniform` `zipf` `sequential` `mixed` `bursts` `looping` `fleet` | one generator each |
-//! | `files` | small file systems: which pages are written when files are made, written and removed |
+//! | `files` | small file systems, which determine the pages that are written when files are made, written and removed |
 //! | `jobs` | job files of fio |
-//! | `standins` | workloads made as a paper describes its own |
-//! | `zipf_ranks` `zipf_pieces` | ranks drawn by the Zipf law, and scattered over an address space |
+//! | `standins` | workloads that follow the description of a paper's workload |
+//! | `zipf_ranks` `zipf_pieces` | Zipf-distributed ranks, and the mapping from ranks to pages of an address space |
 //! | `shared` | parameters and steps that several workloads have in common |
 //!
-//! A workload depends on nothing but its parameters and a seed. Arithmetic is integer or plain IEEE operations,
-//! and logarithms come from the `libm` crate instead of the platform, so the requests are the same on every
-//! machine.
+//! The requests of a workload depend only on its parameters and a seed. They are the same on every machine, because
+//! the arithmetic uses only integers and plain IEEE operations. Logarithms come from the `libm` crate and not from
+//! the platform.
 //!
 //! ```
 //! use destage_base::parameter::Values;
@@ -39,9 +40,9 @@ mod zipf_ranks;
 use destage_base::parameter::{Parameter, Values, field};
 use destage_trace::Request;
 
-/// The error that a workload's parameters contradict each other.
+/// The error that the parameters of a workload contradict each other.
 ///
-/// The text is one line: the workload, the parameter, its value, and what was expected.
+/// The text is one line with the workload, the parameter, its value, and a description of valid values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "workload {workload}: {parameter}={value} does not fit the other parameters; expected {expected}"
@@ -53,7 +54,7 @@ pub struct WorkloadError {
     pub parameter: &'static str,
     /// The value of the parameter.
     pub value: String,
-    /// What was expected.
+    /// A description of valid values.
     pub expected: String,
 }
 
@@ -69,7 +70,7 @@ pub struct Workload {
     pub about: &'static str,
     /// The parameters of the workload.
     pub parameters: &'static [Parameter],
-    /// Makes the requests, from values of the parameters and a seed.
+    /// Generates the requests for values of the parameters and a seed.
     ///
     /// # Errors
     /// If the values contradict each other.
@@ -105,7 +106,7 @@ pub static WORKLOADS: &[Workload] = &[
     standins::on_board_cache::WORKLOAD,
 ];
 
-/// The number of requests that `values` of any workload set.
+/// The number of requests that the parameters `values` of any workload specify.
 #[must_use]
 pub fn requests_of(values: &Values) -> u64 {
     field(values, &shared::REQUESTS)

@@ -1,7 +1,7 @@
-//! `looping`: a range is written from end to end again and again, and other requests come in between.
+//! `looping`: a range is accessed from start to end again and again, and requests to other pages are in between.
 //!
-//! The draws for each request are, in this order: the gap, whether the request continues the loop, the
-//! operation, the page of a request that does not. A draw with only one possible outcome is not made.
+//! For each request, the random draws are in this order: the gap, whether the request belongs to the loop, the
+//! operation, and for other requests the page. A draw with only one possible outcome uses no random number.
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, WRITE_PERCENT,
@@ -122,7 +122,7 @@ mod tests {
             assert_eq!(*step, [(0, 4), (4, 4), (8, 2)][index % 3]);
         }
         assert!(outside.iter().all(|(_, pages)| *pages == 1));
-        // 200 are expected; the bounds are five standard deviations away.
+        // 200 requests outside the loop are expected. Each bound is five standard deviations away from 200.
         assert!((137..=263).contains(&outside.len()), "{}", outside.len());
         values.set("loop_pages", Value::Integer(12));
         assert!(make(&values, 1).is_err());

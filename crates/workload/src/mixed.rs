@@ -1,9 +1,10 @@
 //! `mixed`: a small model of the disk requests of a personal computer.
 //!
-//! Small writes hit popular pages in one part of the footprint again and again, streams run through the rest,
-//! and reads hit the popular pages. The draws for each request are, in this order: the gap, whether it reads;
-//! for a write whether it belongs to a stream, and to which; for all others the size and the rank. A draw with
-//! only one possible outcome is not made.
+//! Small writes and reads access popular pages in one region of the footprint. Sequential streams write the rest of
+//! the footprint. For each request, the random draws are in this order: the gap, and whether the request reads. For a
+//! write they continue with whether it belongs to a stream, and to which stream. For all requests outside the streams
+//! they continue with the size and the rank of the first page. A draw with only one possible outcome uses no random
+//! number.
 
 use super::sequential::{STREAM_PAGES, Streams};
 use super::shared::{
@@ -105,7 +106,8 @@ impl Iterator for Mixed {
         }
         let pages = self.sizes.draw(random);
         let page = self.places.place(self.ranks.draw(random) - 1);
-        // A request that would reach beyond its part is moved down, so that it ends with the part.
+        // If a request would extend beyond the region of popular pages, it begins at a lower page, so that its last
+        // page is the last page of the region.
         Some(self.arrivals.request(
             page.min(self.random_pages - pages),
             pages,

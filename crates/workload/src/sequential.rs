@@ -1,7 +1,8 @@
-//! `sequential`: a few streams take turns; each writes or reads its own part of the footprint from end to end.
+//! `sequential`: a few streams issue requests in turn. Each stream accesses its own region of the footprint from
+//! start to end.
 //!
-//! The draws for each request are, in this order: the gap, the operation. A draw with only one possible outcome
-//! is not made.
+//! For each request, the random draws are in this order: the gap, the operation. A draw with only one possible
+//! outcome uses no random number.
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, REQUESTS, STREAMS,
@@ -46,14 +47,14 @@ pub(super) const WORKLOAD: Workload = Workload {
     make,
 };
 
-/// Streams over the pages from `start` on.
+/// Streams over the pages from `start` on. Each stream has its own region.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
     start: u64,
-    /// The number of pages in the part of each stream.
+    /// The number of pages in the region of each stream.
     part_pages: u64,
     stream_pages: u64,
-    /// The position of each stream in its part.
+    /// The position of each stream in its region.
     offsets: Vec<u64>,
 }
 
@@ -85,8 +86,8 @@ impl Streams {
         self.offsets.len() as u64
     }
 
-    /// The first page and the number of pages of the next request of a stream. The last request before a stream
-    /// starts over is shorter if the part is not a multiple of the request.
+    /// The first page and the number of pages of the next request of a stream. The last request of a region is
+    /// shorter if the size of the region is not a multiple of `stream_pages`.
     pub fn advance(&mut self, stream: u64) -> (u64, u64) {
         let offset = &mut self.offsets[stream as usize];
         let page = self.start + stream * self.part_pages + *offset;

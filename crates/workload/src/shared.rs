@@ -1,4 +1,4 @@
-//! Parameters and steps that several workloads have in common.
+//! Parameters and functions that several workloads use.
 
 use crate::WorkloadError;
 use destage_base::parameter::{Kind, Parameter};
@@ -153,7 +153,7 @@ pub(super) fn page_sectors(workload: &'static str, page_bytes: u64) -> Result<u6
     ))
 }
 
-/// Sizes of requests in pages, equally likely from `min` to `max`.
+/// Sizes of requests in pages. All sizes from `min` to `max` are equally likely.
 #[derive(Clone, Debug)]
 pub(super) struct Sizes {
     min: u64,
@@ -185,7 +185,7 @@ impl Sizes {
         Ok(Self { min, max })
     }
 
-    /// Draws a size. Makes no draw if there is only one size.
+    /// Draws a size. If only one size is possible, no random number is used.
     pub fn draw(&self, random: &mut Random) -> u64 {
         if self.min == self.max {
             self.min
@@ -195,13 +195,13 @@ impl Sizes {
     }
 }
 
-/// A whole number below `bound`: the floor of a draw from 0 to 1 times `bound`. Published generators use this
-/// method, so it must stay.
+/// A random whole number below `bound`. A random number from 0 to 1 is multiplied by `bound` and rounded down.
+/// Published generators use this method, so it must not be changed.
 pub(super) fn pick(random: &mut Random, bound: u64) -> u64 {
     ((random.unit() * bound as f64) as u64).min(bound - 1)
 }
 
-/// An event that happens in `percent` of the cases. Makes no draw if it happens always or never.
+/// An event that happens in `percent` of the cases. If it happens always or never, no random number is used.
 #[derive(Clone, Debug)]
 pub(super) struct Chance(f64);
 
@@ -224,9 +224,9 @@ pub(super) fn write_or_read(write: bool) -> Operation {
     }
 }
 
-/// Checks that all requests arrive within 2^63 ticks. On average a request takes `other_ms` plus `share` times
-/// `value` of `parameter`, both in ms. Sums of random gaps are hardly ever twice their mean, so 64 bits can
-/// hold every arrival.
+/// Checks that all requests arrive within 2^63 ticks. The mean gap before a request is `other_ms` plus `share` times
+/// `value`, in ms. `value` is the value of `parameter`. The sum of many random gaps is very unlikely to exceed twice
+/// its mean, so 64 bits can represent every arrival.
 pub(super) fn check_span(
     workload: &'static str,
     (parameter, value): (&'static str, f64),
@@ -242,7 +242,7 @@ pub(super) fn check_span(
     Err(contradiction(workload, parameter, value, expected))
 }
 
-/// Counts requests, and keeps the time of their arrivals.
+/// Counts the requests, and computes their arrival times.
 #[derive(Clone, Debug)]
 pub(super) struct Arrivals {
     mean_ms: f64,
@@ -253,7 +253,7 @@ pub(super) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Creates arrivals of requests whose sizes are in pages of `page_bytes` bytes.
+    /// Creates arrivals for requests whose sizes are in pages of `page_bytes` bytes.
     pub fn new(
         workload: &'static str,
         requests: u64,
@@ -264,7 +264,7 @@ impl Arrivals {
         Self::by_sectors(workload, requests, mean_ms, page_sectors)
     }
 
-    /// Creates arrivals of requests whose sizes are in units of `page_sectors` sectors.
+    /// Creates arrivals for requests whose sizes are in units of `page_sectors` sectors.
     pub fn by_sectors(
         workload: &'static str,
         requests: u64,
@@ -282,14 +282,14 @@ impl Arrivals {
         })
     }
 
-    /// Counts the next request, and lets the time until its arrival pass. `None` after the last request.
+    /// Counts the next request, and advances the time by a random gap. Returns `None` after the last request.
     pub fn next(&mut self, random: &mut Random) -> Option<()> {
         self.count()?;
         self.pause(random, self.mean_ms);
         Some(())
     }
 
-    /// Counts the next request. `None` after the last request.
+    /// Counts the next request. Returns `None` after the last request.
     pub fn count(&mut self) -> Option<()> {
         if self.made == self.wanted {
             return None;
@@ -298,19 +298,19 @@ impl Arrivals {
         Some(())
     }
 
-    /// Lets `ms` milliseconds pass.
+    /// Advances the time by `ms` milliseconds.
     pub fn wait(&mut self, ms: f64) {
         self.time_ms += ms;
     }
 
-    /// Lets an exponentially distributed time pass, on average `mean_ms` milliseconds.
+    /// Advances the time by an exponentially distributed gap with a mean of `mean_ms` milliseconds.
     pub fn pause(&mut self, random: &mut Random, mean_ms: f64) {
         if mean_ms > 0.0 {
             self.time_ms += -mean_ms * libm::log(1.0 - random.unit());
         }
     }
 
-    /// The request that arrives now.
+    /// A request that arrives at the current time.
     pub fn request(&self, page: u64, pages: u64, operation: Operation) -> Request {
         Request {
             arrival: whole_nanoseconds(self.time_ms),
@@ -326,9 +326,11 @@ impl Arrivals {
     }
 }
 
-/// Converts milliseconds to ticks. Rounds to nanoseconds exactly as printing with six decimals does.
+/// Converts milliseconds to ticks. The result is rounded to whole nanoseconds exactly as if the milliseconds were
+/// printed with six decimals.
 ///
-/// A product of floating-point numbers would not be exact enough: it moves some values over the half.
+/// A product of floating-point numbers would not be exact enough, because its own rounding moves some values across
+/// the middle between two nanoseconds.
 pub(super) fn whole_nanoseconds(ms: f64) -> Ticks {
     const NS_PER_MS: u128 = 1_000_000;
     const MANTISSA_BITS: u32 = 52;
@@ -337,7 +339,7 @@ pub(super) fn whole_nanoseconds(ms: f64) -> Ticks {
     let mantissa = (bits & ((1 << MANTISSA_BITS) - 1)) | (1 << MANTISSA_BITS);
     let product = u128::from(mantissa) * NS_PER_MS;
     let ns = match exponent {
-        // A shift of the 73 bits by more than 100 leaves less than half a nanosecond.
+        // The product has at most 73 bits. A shift by more than 100 bits makes it less than half a nanosecond.
         ..-100 => 0,
         -100..0 => {
             let shift = exponent.unsigned_abs();
@@ -372,7 +374,7 @@ mod tests {
         }
         assert_eq!(whole_nanoseconds(0.0), 0);
         assert_eq!(whole_nanoseconds(1.0), 10_000_000);
-        // 7812.5 and 23437.5 lie exactly between two nanoseconds, and round to the even one.
+        // 7812.5 ns and 23437.5 ns are exactly between two whole nanoseconds. Each is rounded to the even neighbour.
         assert_eq!(whole_nanoseconds(1.0 / 128.0), 7_812 * 10);
         assert_eq!(whole_nanoseconds(3.0 / 128.0), 23_438 * 10);
         assert_eq!(whole_nanoseconds(1e300), u64::MAX);

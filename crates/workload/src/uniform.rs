@@ -1,8 +1,8 @@
-//! `uniform`: all pages are equally likely.
+//! `uniform`: all pages are accessed with the same probability.
 //!
-//! The draws for each request are, in this order: the gap, the operation, the size, the first page. A draw with
-//! only one possible outcome is not made. With the default values and a given seed, the requests are those of
-//! published traces, to the byte, so the order of draws must not change.
+//! For each request, the random draws are in this order: the gap, the operation, the size, the first page. A draw
+//! with only one possible outcome uses no random number. With certain parameters and seeds, the requests equal two
+//! published traces byte for byte. Therefore the order of draws must not change.
 
 use super::shared::{
     Arrivals, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES, PAGE_BYTES,
@@ -41,7 +41,7 @@ struct Uniform {
     footprint_pages: u64,
 }
 
-/// The requests with these parameters. Errors call the workload `name`.
+/// The requests for the parameters `own`. In error messages, the workload has the name `name`.
 pub(super) fn make_as(
     name: &'static str,
     own: &Parameters,

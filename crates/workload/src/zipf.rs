@@ -1,7 +1,7 @@
-//! `zipf`: a few pages are written often, most pages rarely.
+//! `zipf`: a few pages are accessed often, and most pages rarely.
 //!
-//! The draws for each request are, in this order: the gap, the operation, the size, the rank. A draw with only
-//! one possible outcome is not made.
+//! For each request, the random draws are in this order: the gap, the operation, the size, the rank of the first
+//! page. A draw with only one possible outcome uses no random number.
 
 use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
@@ -74,7 +74,8 @@ impl Iterator for Zipf {
         let operation = write_or_read(self.writes.draw(&mut self.random));
         let pages = self.sizes.draw(&mut self.random);
         let page = self.places.place(self.ranks.draw(&mut self.random) - 1);
-        // A request that would reach beyond the footprint is moved down, so that it ends with the footprint.
+        // If a request would extend beyond the footprint, it begins at a lower page, so that its last page is the
+        // last page of the footprint.
         Some(
             self.arrivals
                 .request(page.min(self.footprint_pages - pages), pages, operation),

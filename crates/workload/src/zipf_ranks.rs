@@ -1,26 +1,26 @@
-//! Draws ranks by the Zipf law, and scatters them over an address space.
+//! Draws ranks by a Zipf law, and maps ranks to addresses in scattered order.
 
 use super::zipf_pieces::Pieces;
 use destage_base::Random;
 
-/// Draws ranks from 1 to n with a probability in proportion to rank^-skew.
+/// Draws ranks from 1 to n with a probability proportional to rank^-skew.
 ///
-/// The method is rejection-inversion (Hoermann and Derflinger, ACM TOMACS 6(3), 1996). It is exact for every n
-/// and skew, needs no table of ranks, and little more than one draw for each rank. Most draws need no
-/// logarithm: see [`Pieces`].
+/// The method is rejection-inversion (Hoermann and Derflinger, ACM TOMACS 6(3), 1996). It is exact for every n and
+/// every skew, and needs no table of ranks. On average it needs little more than one random number for each rank.
+/// Most draws need no logarithm: see [`Pieces`].
 #[derive(Clone, Debug)]
 pub(super) struct ZipfRanks {
     pieces: Pieces,
     law: Law,
 }
 
-/// The law, and the constants for drawing by it.
+/// The Zipf law, and constants of the method.
 #[derive(Clone, Debug)]
 struct Law {
     ranks: f64,
     skew: f64,
-    /// H(1.5) - h(1) and H(n + 0.5). A draw is scaled to an area between these two values, and the inverse of H
-    /// at this area is its point.
+    /// H(1.5) - h(1). `high` is H(n + 0.5). A draw is scaled to an area between these two values. The point of the
+    /// draw is the inverse of H at this area.
     low: f64,
     high: f64,
     /// A point that is at most this far below its rank is accepted without the rejection test.
@@ -61,7 +61,8 @@ impl Law {
         this
     }
 
-    /// The rank for `draw`, which has 53 bits; if that is rejected, the rank for one of the next draws.
+    /// The rank for `draw`, which has 53 bits. If the draw is rejected, further numbers are drawn until one is
+    /// accepted.
     #[cold]
     #[inline(never)]
     fn draw(&self, mut draw: u64, random: &mut Random) -> u64 {
@@ -82,8 +83,8 @@ impl Law {
         libm::exp(-self.skew * libm::log(x))
     }
 
-    /// H(x): the integral of h from 1 to x, (x^(1-skew) - 1) / (1 - skew), written so that it is exact for a
-    /// skew near 1.
+    /// H(x), the integral of h from 1 to x: (x^(1-skew) - 1) / (1 - skew). The formula is written so that it is
+    /// accurate for a skew near 1.
     fn integral(&self, x: f64) -> f64 {
         let log = libm::log(x);
         exp_minus_1_over((1.0 - self.skew) * log) * log
@@ -91,7 +92,7 @@ impl Law {
 
     /// The x for which H(x) is `area`.
     fn integral_inverse(&self, area: f64) -> f64 {
-        // Rounding can make the product slightly smaller than its limit of -1.
+        // Because of rounding, the product can be slightly below its mathematical limit of -1.
         let product = (area * (1.0 - self.skew)).max(-1.0);
         libm::exp(log_1_plus_over(product) * area)
     }
@@ -115,16 +116,16 @@ fn log_1_plus_over(x: f64) -> f64 {
     }
 }
 
-/// A [`Scatter`] that remembers the results for low numbers, which a Zipf law draws again and again.
+/// A [`Scatter`] that stores the results for low numbers, because a Zipf law draws these numbers again and again.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     scatter: Scatter,
-    /// For each page the page that it is moved to, plus 1; 0 if it is not yet computed.
+    /// For each page, the page to which it is mapped, plus 1. 0 if this page is not yet computed.
     known: Vec<u32>,
 }
 
 impl Places {
-    /// The most pages whose result is remembered (1 MiB).
+    /// The largest number of pages whose results are stored (1 MiB).
     const KNOWN_MAX: u64 = 1 << 18;
 
     pub fn new(pages: u64, cluster_pages: u64) -> Self {
@@ -139,37 +140,37 @@ impl Places {
         }
     }
 
-    /// The page that `page` is moved to.
+    /// The page to which `page` is mapped.
     #[inline]
     pub fn place(&mut self, page: u64) -> u64 {
         let Some(known) = self.known.get_mut(page as usize) else {
             return self.scatter.place(page);
         };
         if *known == 0 {
-            // Results are below 2^32 - 1 if any are remembered.
+            // If results are stored at all, they are below 2^32 - 1.
             *known = self.scatter.place(page) as u32 + 1;
         }
         u64::from(*known - 1)
     }
 }
 
-/// A fixed one-to-one map of 0 .. `pages`. It moves runs of `cluster_pages` pages to positions that look
-/// random.
+/// A fixed one-to-one mapping of 0 .. `pages`. It moves runs of `cluster_pages` pages to pseudo-random positions.
 ///
-/// Without it, popular pages would be neighbours, and every block-level scheme would look better than it is.
+/// Without this mapping, popular pages would be adjacent. Every block-level scheme would then give better results
+/// than with scattered pages.
 #[derive(Clone, Debug)]
 pub(super) struct Scatter {
     cluster_pages: u64,
-    /// The number of whole runs. The pages after the last whole run are not moved.
+    /// The number of whole runs. Pages after the last whole run are mapped to themselves.
     clusters: u64,
-    /// The number of bits in one half of the number of a run.
+    /// The number of bits in one half of a run's number.
     half_bits: u32,
-    /// Selects one of many maps.
+    /// Selects one of many mappings.
     key: u64,
 }
 
 impl Scatter {
-    /// The map of single pages that `key` selects.
+    /// The mapping of single pages that `key` selects.
     pub fn keyed(pages: u64, key: u64) -> Self {
         Self {
             key,
@@ -193,8 +194,8 @@ impl Scatter {
         if cluster >= self.clusters || self.clusters < 2 {
             return page;
         }
-        // The permutation covers a power of four. Repeating it until the result is in range gives a permutation
-        // of the range.
+        // The permutation covers a power of four numbers. It is repeated until the result is below `clusters`. This
+        // gives a permutation of the numbers below `clusters`.
         let mut moved = self.permute(cluster);
         while moved >= self.clusters {
             moved = self.permute(moved);
@@ -202,7 +203,7 @@ impl Scatter {
         moved * self.cluster_pages + offset
     }
 
-    /// A Feistel network of four rounds, which is one-to-one for any round function.
+    /// A Feistel network of four rounds. Such a network is one-to-one for any round function.
     fn permute(&self, value: u64) -> u64 {
         let mask = (1u64 << self.half_bits) - 1;
         let (mut left, mut right) = (value >> self.half_bits, value & mask);
@@ -249,8 +250,8 @@ mod tests {
                 let mut sure = 0;
                 let check = |draw: u64| {
                     if let Some(rank) = ranks.pieces.rank(draw) {
-                        // A rejected draw would take a second draw, and then the next number of `after` would
-                        // differ.
+                        // If `draw` were rejected, the function would draw a second number. The next number of
+                        // `after` would then differ.
                         let mut after = Random::new(1);
                         assert_eq!(
                             ranks.law.draw(draw, &mut after),
@@ -265,7 +266,8 @@ mod tests {
                 for _ in 0..DRAWS {
                     sure += check(random.next_u64() >> 11);
                 }
-                // Checks both ends of the range, and both sides of the limits between ranks.
+                // Checks the draws at both ends of the range, and the draws on both sides of the limits between
+                // ranks.
                 for step in 0..1000 {
                     check(step);
                     check((1 << 53) - 1 - step);

@@ -1,8 +1,9 @@
-//! Clusters in buckets: finds the cluster with the smallest key in the highest bucket that has clusters.
+//! Clusters in buckets. Finds the cluster with the smallest key in the highest bucket that is not empty.
 //!
-//! This structure replaces [`BySize`](super::BySize) when the clusters of one size are not in the order of insertion,
-//! because a cluster whose size changes keeps its age and belongs somewhere in the middle. Each bucket is a *pairing
-//! heap*: a tree, made of links only, in which no cluster has a smaller key than its parent.
+//! [`BySize`](super::BySize) requires that the clusters of one size are in the order of insertion. This structure is
+//! for schemes in which a cluster keeps its age when its size changes. Such a cluster belongs somewhere in the middle
+//! of the order. Each bucket is a *pairing heap*: a tree, made of links only, in which no cluster has a smaller key
+//! than its parent.
 //!
 //! ```text
 //!   bucket 4:  3             first child, and on to its siblings
@@ -10,8 +11,9 @@
 //!                     +- 6
 //! ```
 //!
-//! Inserting a cluster needs one comparison with the root. Removing a cluster without children only unlinks it. If a
-//! cluster with children is removed, the children are first melded in pairs, and then the pairs into one tree.
+//! Inserting a cluster needs one comparison with the root. Removing a cluster without children only unlinks the
+//! cluster. When a cluster with children is removed, the children are first melded in pairs. The pairs are then
+//! melded into one tree.
 //!
 //! Cost: O(1) to insert and to find, O(log n) amortised to remove. Memory: 16 bytes and a key per cluster.
 
@@ -22,7 +24,7 @@ use destage_base::table;
 
 use super::ClusterId;
 
-/// Means "no cluster" in a link, and is the bucket of a cluster that is in no bucket.
+/// Means "no cluster" in a link. It is also the bucket of a cluster that is in no bucket.
 const NONE: u32 = u32::MAX;
 
 #[derive(Clone, Copy)]
@@ -33,17 +35,18 @@ struct Node<Key> {
     child: u32,
     /// The next sibling.
     next: u32,
-    /// The previous sibling; for a first child, its parent.
+    /// The previous sibling. For a first child, the parent.
     prev: u32,
 }
 
-/// Clusters ordered by bucket, then by key; a cluster is in at most one bucket.
+/// Clusters ordered by bucket, then by key. A cluster is in at most one bucket.
 pub struct Buckets<Key = u64> {
     /// By cluster.
     nodes: Vec<Node<Key>>,
-    /// By bucket: the root of its tree.
+    /// By bucket: the root of the bucket's tree.
     roots: Vec<u32>,
-    /// One bit per bucket: whether it may have clusters. A bit that is set wrongly is cleared when this is noticed.
+    /// One bit per bucket: whether the bucket may have clusters. If a bit is set for an empty bucket, it is cleared
+    /// when a search finds the bucket empty.
     filled: Vec<u64>,
     len: usize,
 }
@@ -60,13 +63,13 @@ impl<Key: Copy + Ord> Buckets<Key> {
         }
     }
 
-    /// How many clusters there are.
+    /// The number of clusters in all buckets.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no cluster.
+    /// Whether all buckets are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -80,7 +83,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         (node.bucket != NONE).then_some(node.bucket)
     }
 
-    /// Puts `cluster` into `bucket` under `key`; removes it from its former bucket if it was in one.
+    /// Puts `cluster` into `bucket` under `key`. If the cluster was in a bucket, it is removed from there first.
     #[inline]
     pub fn put(&mut self, cluster: ClusterId, bucket: u32, key: Key) {
         self.remove(cluster);
@@ -141,7 +144,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         (root != NONE).then_some(ClusterId(root))
     }
 
-    /// The cluster with the smallest key in the highest bucket that has clusters, and that bucket.
+    /// The cluster with the smallest key in the highest bucket that is not empty, and the number of that bucket.
     #[inline]
     pub fn highest(&mut self) -> Option<(ClusterId, u32)> {
         for word in (0..self.filled.len()).rev() {
@@ -157,7 +160,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         None
     }
 
-    /// Makes one tree of two trees. Neither root may have siblings.
+    /// Melds two trees into one tree. Neither root may have siblings.
     #[inline]
     fn meld(&mut self, one: u32, other: u32) -> u32 {
         if one == NONE {
@@ -181,8 +184,8 @@ impl<Key: Copy + Ord> Buckets<Key> {
         parent
     }
 
-    /// Makes one tree of the siblings from `first` on: first melds them in pairs, then all pairs from the last to the
-    /// first.
+    /// Melds `first` and its siblings into one tree. It first melds the siblings in pairs, and then all pairs from
+    /// the last to the first.
     fn meld_all(&mut self, first: u32) -> u32 {
         let mut pairs = NONE;
         let mut rest = first;
@@ -203,7 +206,7 @@ impl<Key: Copy + Ord> Buckets<Key> {
         all
     }
 
-    /// Separates `node` from the siblings after it. Returns the first of these siblings.
+    /// Separates `node` from the siblings after it. Returns the first of those siblings.
     #[inline]
     fn cut(&mut self, node: u32) -> u32 {
         core::mem::replace(&mut self.nodes[node as usize].next, NONE)
@@ -229,7 +232,7 @@ mod tests {
                 match random.below(5) {
                     0..3 => {
                         let bucket = random.below(u64::from(buckets)) as u32;
-                        // The keys are unique, and do not always ascend.
+                        // The keys are unique, and they do not always ascend.
                         let key = (random.below(2) * random.below(step + 1)) << 32 | step;
                         heaps.put(cluster, bucket, key);
                         model.retain(|held| held.2 != cluster);

@@ -1,4 +1,5 @@
-//! Clusters by their number of pages: finds the largest, and among clusters of equal size the one inserted first.
+//! Clusters ordered by their number of pages. Finds the largest cluster. Among clusters of equal size, finds the one
+//! that was inserted first.
 //!
 //! ```text
 //!   apart:  ring  G         latest first; not compared
@@ -8,16 +9,16 @@
 //!   size 4: ring  B A   <-- the largest is A        shrunk: (size 2, older than C) -> F
 //! ```
 //!
-//! There is a ring for each size, filled at one end, so it is always in the order of insertion. Every call is O(1) as
-//! long as a cluster whose size changes is inserted again. A cluster that shrinks without a write (because of a trim)
-//! keeps its age, and so belongs somewhere in the middle of a ring. Such clusters are rare. They are kept in an
-//! ordered map until they are inserted again.
+//! There is a ring for each size. Clusters are inserted at one end, so a ring is always in the order of insertion.
+//! Every call is O(1) as long as a cluster is inserted again when its size changes. A trim makes a cluster smaller
+//! without a write. Such a cluster keeps its age, and so belongs somewhere in the middle of a ring. This case is
+//! rare. These clusters are in an ordered map until they are inserted again.
 //!
-//! No cluster has 0 pages. So the ring of size 0 holds the clusters that are *apart*, which a scheme excludes from
-//! the comparison. Both orders thus need only one pair of links per cluster.
+//! No cluster has 0 pages. The ring of size 0 is therefore used for the clusters that are *apart*: a scheme excludes
+//! them from the comparison by size. One pair of links per cluster suffices for both orders.
 //!
-//! Cost: O(1) per call, plus one bit per size to find the largest (64 sizes per word); O(log n) for clusters that
-//! shrank. Memory: 12 bytes per cluster.
+//! Cost: O(1) per call. The search for the largest cluster also reads one bit per size, 64 sizes per word. Calls for
+//! clusters that a trim made smaller are O(log n). Memory: 12 bytes per cluster.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -28,22 +29,22 @@ use destage_base::table;
 
 use super::{ClusterId, Rings};
 
-/// Rank of a cluster, made of its size and its age: the cluster with the largest rank leaves first.
+/// The rank of a cluster, made of its size and its age. The cluster with the largest rank is evicted first.
 type Rank = (u32, Reverse<u32>);
 
-/// The number of the ring of clusters that are apart, and the age that they have.
+/// The number of the ring for clusters that are apart. It is also the age of these clusters.
 const APART: u32 = 0;
 
 /// Clusters ordered by size.
 pub struct BySize {
-    /// One ring per size, whose number is the size. The cluster inserted first is at the back.
+    /// One ring per size; the number of the ring is the size. The cluster that was inserted first is at the back.
     rings: Rings,
-    /// How many clusters are in the ring [`APART`].
+    /// The number of clusters in the ring [`APART`].
     apart: usize,
-    /// One bit per size: whether its ring may have clusters. A bit that is set wrongly is cleared when this is
-    /// noticed. The bit of [`APART`] is never set.
+    /// One bit per size: whether the ring of this size may have clusters. If a bit is set for an empty ring, it is
+    /// cleared when a search finds the ring empty. The bit of [`APART`] is never set.
     filled: Vec<u64>,
-    /// By cluster: the number of the call of `put` that inserted it, counted from 1.
+    /// By cluster: the number of the call of `put` that inserted the cluster. Calls are counted from 1.
     ages: Vec<u32>,
     shrunk: BTreeMap<Rank, ClusterId>,
     /// The ranks of the clusters in `shrunk`.
@@ -72,7 +73,7 @@ impl BySize {
         self.rings.len() + self.shrunk.len()
     }
 
-    /// Whether there is no cluster, not even one that is apart.
+    /// Whether the structure has no cluster, including clusters that are apart.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -85,8 +86,8 @@ impl BySize {
         self.rings.contains(cluster) || self.ranks.contains_key(&cluster)
     }
 
-    /// Inserts `cluster` as the latest of `size` pages, which must not be 0. If it was in the structure, it is
-    /// removed first.
+    /// Inserts `cluster` with `size` pages as the latest of this size. `size` must not be 0. If the cluster was in
+    /// the structure, it is removed first.
     #[inline]
     pub fn put(&mut self, cluster: ClusterId, size: u32) {
         debug_assert!(size != APART, "{cluster:?} has no pages");
@@ -100,11 +101,11 @@ impl BySize {
         self.filled[size as usize / 64] |= 1 << (size % 64);
     }
 
-    /// Puts `cluster` apart, as the latest. If it was in the structure, it is removed first, unless it is the latest
-    /// apart already.
+    /// Puts `cluster` apart, as the latest one there. If it was in the structure, it is removed first. Nothing
+    /// changes if it is already the latest one apart.
     #[inline]
     pub fn put_apart(&mut self, cluster: ClusterId) {
-        // This test saves work, since most writes go to the cluster written last.
+        // This test saves work, because most writes go to the cluster that was written last.
         if self.rings.front(APART) != Some(cluster) {
             self.remove(cluster);
             self.set_age(cluster, APART);
@@ -113,22 +114,22 @@ impl BySize {
         }
     }
 
-    /// How many clusters are apart.
+    /// The number of clusters that are apart.
     #[inline]
     #[must_use]
     pub fn apart(&self) -> usize {
         self.apart
     }
 
-    /// Among the clusters that are apart, the one put there first.
+    /// Among the clusters that are apart, the one that was put apart first.
     #[inline]
     #[must_use]
     pub fn oldest_apart(&self) -> Option<ClusterId> {
         self.rings.back(APART)
     }
 
-    /// Changes the size of `cluster` to `size` without changing its age; with a `size` of 0, removes it. A cluster
-    /// that is apart stays apart. Has no effect if the cluster is not in the structure.
+    /// Changes the size of `cluster` to `size` without changing its age. With a `size` of 0, removes the cluster. A
+    /// cluster that is apart remains apart. If the cluster is not in the structure, the call has no effect.
     pub fn resize(&mut self, cluster: ClusterId, size: u32) {
         let is_apart = self.rings.contains(cluster) && self.ages[cluster.index()] == APART;
         if is_apart && size > 0 {
@@ -154,8 +155,8 @@ impl BySize {
         rank.is_some_and(|rank| self.shrunk.remove(&rank).is_some())
     }
 
-    /// The largest cluster, and among clusters of equal size the one inserted first. Clusters that are apart do not
-    /// count.
+    /// The largest cluster. Among clusters of equal size, the one that was inserted first. Clusters that are apart
+    /// are not considered.
     #[inline]
     pub fn largest(&mut self) -> Option<ClusterId> {
         let in_rings = self.largest_in_rings();
@@ -174,8 +175,8 @@ impl BySize {
     }
 
     /// Shows `visit` all clusters, in the order in which they would be the largest, until `visit` returns `false`.
-    /// The clusters that are apart come last, from the oldest to the latest. Returns whether `visit` always returned
-    /// `true`.
+    /// The clusters that are apart come last, from the oldest to the latest. Returns `false` if `visit` returned
+    /// `false`.
     pub fn visit(&self, visit: &mut dyn FnMut(ClusterId) -> bool) -> bool {
         self.visit_compared(visit) && self.rings.iter_back(APART).all(visit)
     }
@@ -216,7 +217,8 @@ impl BySize {
         *table::at(&mut self.ages, cluster.index(), APART) = age;
     }
 
-    /// Renumbers the ages from 1 on without changing the order of the clusters. Happens once in 2^32 calls of `put`.
+    /// Renumbers the ages from 1 on, without changing the order of the clusters. This happens once in 2^32 calls of
+    /// `put`.
     #[cold]
     fn renumber(&mut self) {
         let mut clusters = Vec::new();
@@ -263,9 +265,9 @@ mod tests {
         for (seed, sizes) in [(1, 3), (2, 64), (3, 200)] {
             let mut random = Random::new(seed);
             let mut by_size = BySize::new(sizes);
-            // In the order of insertion, the first one first.
+            // In the order of insertion, the oldest first.
             let mut model: Vec<(ClusterId, u32)> = Vec::new();
-            // In the order in which they were put apart, the first one first.
+            // In the order in which the clusters were put apart, the oldest first.
             let mut apart: Vec<ClusterId> = Vec::new();
             for step in 0..100_000 {
                 if step % 1000 == 0 {

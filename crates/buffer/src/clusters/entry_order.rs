@@ -1,4 +1,4 @@
-//! Questions about the order in which the pages of a cluster entered.
+//! Queries about the order in which the pages of a cluster entered the buffer.
 
 use destage_base::Lpn;
 
@@ -19,8 +19,9 @@ impl<Data: Copy + Default> Clusters<Data> {
         }
     }
 
-    /// Whether the cluster of the page in `slot` also has the page `offset`. The search follows the order of entry
-    /// from `slot` on: O(1) if page `offset` entered next, else O(k) for k pages.
+    /// Whether the cluster of the page in `slot` also has the page with the offset `offset`. The search follows the
+    /// order of entry, beginning after `slot`. It is O(1) if the wanted page entered next, and otherwise O(k) for k
+    /// pages.
     #[must_use]
     pub fn has_beside(&self, slot: Slot, offset: u32) -> bool {
         let mut others = self.pages.ring(slot.0).skip(1);

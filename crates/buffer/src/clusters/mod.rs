@@ -1,8 +1,8 @@
-//! The buffered pages by logical block, for every block-level scheme.
+//! The buffered pages grouped by logical block, for all block-level schemes.
 //!
-//! A *cluster* is the buffered pages of one logical block; a logical block is `cluster_pages` consecutive logical
-//! pages. Clusters are numbered, and the number of a removed cluster is used again. So a scheme can keep its data of
-//! each cluster in an array.
+//! A *cluster* is the buffered pages of one logical block. A logical block is `cluster_pages` consecutive logical
+//! pages. Clusters are numbered, and the number of a removed cluster is used again. Therefore a scheme can store the
+//! data of its clusters in an array.
 //!
 //! ```text
 //!   block 3 --index--> cluster 1          pages by slot (cluster, before, after, offset)
@@ -13,17 +13,19 @@
 //!                      +-----------+
 //! ```
 //!
-//! The pages of a cluster form a ring over slots, in the order in which they entered. So the memory depends on the
-//! number of pages and not on the size of a block: a block with one buffered page costs as much as one page. Each
-//! slot names its cluster, so only a page that enters needs a lookup by block. The pages of a victim have to be in
-//! ascending order. Most clusters were written in that order; the others are sorted when they leave.
+//! The pages of a cluster form a ring over slots, in the order in which they entered the buffer. The memory therefore
+//! depends on the number of pages and not on the size of a block. A block with one buffered page needs the memory of
+//! one page. Each slot names its cluster, so only a page that enters needs a lookup by block. The pages of a victim
+//! have to be in ascending order. The pages of most clusters were written in that order. The other clusters are
+//! sorted when they are evicted.
 //!
-//! Cost: O(1) per call, except [`append_pages`](Clusters::append_pages): O(k) for k pages written in ascending order,
-//! O(k log k) for others. Memory, per page of the capacity, if every page is in a cluster of its own: 16 bytes by
-//! slot, 8 bytes and the scheme's data by cluster, 18 to 28 bytes in the index.
+//! Cost: O(1) per call, except for [`append_pages`](Clusters::append_pages) and [`take`](Clusters::take). These are
+//! O(k) for k pages that were written in ascending order, and O(k log k) for others. Memory per page of the capacity,
+//! if every page is in a cluster of its own: 16 bytes by slot, 8 bytes and the scheme's data by cluster, and 18 to 28
+//! bytes in the index.
 //!
-//! [`rings`] keeps clusters in lists, [`by_size`] finds the largest cluster, and [`buckets`] finds it if clusters of
-//! equal size are ordered by a key.
+//! [`rings`] stores clusters in lists. [`by_size`] finds the largest cluster. [`buckets`] finds the largest cluster
+//! if clusters of equal size are ordered by a key.
 
 pub mod buckets;
 pub mod by_size;
@@ -49,7 +51,7 @@ pub use rings::Rings;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Lbn(pub u64);
 
-/// The number of a cluster. It is used again when the cluster has been removed.
+/// The number of a cluster. When the cluster has been removed, a new cluster can get the same number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ClusterId(pub u32);
 
@@ -69,18 +71,18 @@ pub struct Place {
     pub cluster: ClusterId,
     /// The number of the page within its block.
     pub offset: u32,
-    /// How many pages the cluster has now.
+    /// The present number of pages in the cluster.
     pub pages: u32,
 }
 
-/// Memory is reserved for one cluster per this many pages, and grows if there are more. A small index stays in the
-/// cache, and in few buffers all clusters have only one page.
+/// Memory is reserved for one cluster per this many pages, and grows if there are more clusters. A small index stays
+/// in the cache of the processor. Few buffers have only clusters of one page.
 const PAGES_PER_CLUSTER: usize = 16;
 
 #[derive(Clone, Copy)]
 struct Cluster<Data> {
     /// The slot of the page that entered first. In a removed cluster, the number of the cluster that was removed
-    /// before it.
+    /// before this one.
     first: u32,
     pages: u32,
     data: Data,
@@ -96,24 +98,25 @@ struct Page {
 /// Marks the end of the chain of removed clusters.
 const NO_CLUSTER: u32 = u32::MAX;
 
-/// All clusters, each with `Data` that belongs to the scheme.
+/// All clusters. Each cluster has `Data` that belongs to the scheme.
 pub struct Clusters<Data = ()> {
-    /// From block numbers to clusters; the keys of this page map are block numbers.
+    /// The map from block numbers to clusters. The keys of this page map are block numbers.
     index: PageMap<()>,
     clusters: Vec<Cluster<Data>>,
-    /// The cluster removed last. Its number is used again first, while it is still in the cache. `first` of each
-    /// removed cluster is the number of the cluster removed before it.
+    /// The cluster that was removed last. Its number is used again first, because its entry is still in the cache of
+    /// the processor. `first` of each removed cluster is the number of the cluster that was removed before it.
     free: u32,
     /// By slot: one ring per cluster, in the order in which the pages entered.
     pages: Links<Page>,
     len: usize,
     cluster_pages: u32,
-    /// How far to shift a page number to the right to get its block number, if `cluster_pages` is a power of two.
+    /// The number of bits by which a page number is shifted right to get its block number. `None` if `cluster_pages`
+    /// is not a power of two.
     shift: Option<u32>,
 }
 
 impl<Data: Copy + Default> Clusters<Data> {
-    /// A set without clusters, with memory reserved for a buffer of `capacity_pages` pages.
+    /// Creates an empty set of clusters, with memory reserved for a buffer of `capacity_pages` pages.
     ///
     /// # Panics
     /// If `cluster_pages` is 0.
@@ -134,7 +137,7 @@ impl<Data: Copy + Default> Clusters<Data> {
         }
     }
 
-    /// Number of pages in all clusters.
+    /// The number of pages in all clusters.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len
@@ -146,13 +149,13 @@ impl<Data: Copy + Default> Clusters<Data> {
         self.len == 0
     }
 
-    /// Number of clusters.
+    /// The number of clusters.
     #[must_use]
     pub fn count(&self) -> usize {
         self.index.len()
     }
 
-    /// Number of pages of a logical block.
+    /// The number of pages of a logical block.
     #[must_use]
     pub fn cluster_pages(&self) -> u32 {
         self.cluster_pages
@@ -185,7 +188,7 @@ impl<Data: Copy + Default> Clusters<Data> {
         Lbn(block.unwrap_or_default().0)
     }
 
-    /// How many pages `cluster` has.
+    /// The number of pages in `cluster`.
     #[inline]
     #[must_use]
     pub fn pages(&self, cluster: ClusterId) -> u32 {
@@ -230,15 +233,15 @@ impl<Data: Copy + Default> Clusters<Data> {
         }
     }
 
-    /// Whether the page in `slot` is in a cluster; a scheme may keep other pages elsewhere.
+    /// Whether the page in `slot` is in a cluster. A scheme may also have pages that are in no cluster.
     #[inline]
     #[must_use]
     pub fn contains(&self, slot: Slot) -> bool {
         self.pages.is_linked(slot.0)
     }
 
-    /// Puts `entry`, which is in no cluster, into the cluster of its block. Returns its position there. If the
-    /// cluster has only this page, it is new, and its data is the default.
+    /// Puts `entry`, which is in no cluster, into the cluster of its block. Returns the position of the page. If the
+    /// cluster has only this page, the cluster is new, and its data is the default.
     #[inline]
     pub fn insert(&mut self, entry: Entry) -> Place {
         debug_assert!(
@@ -292,8 +295,8 @@ impl<Data: Copy + Default> Clusters<Data> {
         }
     }
 
-    /// Removes the page in `slot` from its cluster, and the cluster if no page is left. Returns the position that the
-    /// page had, with the number of pages left.
+    /// Removes the page in `slot` from its cluster. Removes the cluster too if no page remains. Returns the position
+    /// that the page had, with the number of pages that remain.
     ///
     /// # Panics
     /// If the page in that slot is in no cluster.
@@ -349,8 +352,8 @@ impl<Data: Copy + Default> Clusters<Data> {
         Lpn(self.block(cluster).0 * u64::from(self.cluster_pages))
     }
 
-    /// Shows `visit` the pages of `cluster`, in ascending order, until `visit` returns `false`. Returns whether
-    /// `visit` always returned `true`.
+    /// Shows `visit` the pages of `cluster`, in ascending order, until `visit` returns `false`. Returns `false` if
+    /// `visit` returned `false`.
     pub fn visit_pages(&self, cluster: ClusterId, visit: &mut dyn FnMut(Entry) -> bool) -> bool {
         let mut entries = Vec::new();
         self.append_pages(cluster, &mut entries);
@@ -385,7 +388,7 @@ impl<Data: Copy + Default> Clusters<Data> {
     }
 }
 
-/// Pages of one block that are appended to `entries`, and sorted at the end if they did not come in ascending order.
+/// Appends the pages of one block to `entries`. Sorts them at the end if they were not appended in ascending order.
 struct Ascending<'a> {
     entries: &'a mut Vec<Entry>,
     start: usize,
@@ -416,7 +419,7 @@ impl<'a> Ascending<'a> {
         });
     }
 
-    /// Sorts the appended pages if necessary. Returns how many there are.
+    /// Sorts the appended pages if necessary. Returns the number of appended pages.
     #[inline]
     fn finish(self) -> usize {
         let pages = &mut self.entries[self.start..];

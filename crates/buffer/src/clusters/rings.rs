@@ -1,13 +1,13 @@
-//! Lists over clusters: the order that block-level schemes keep.
+//! Lists over clusters, for the order that a block-level scheme maintains.
 //!
-//! The lists are those of [`destage_base::list`]. They take 8 bytes per cluster, since the data of a cluster is
-//! stored elsewhere.
+//! The lists are those of [`destage_base::list`]. They need 8 bytes per cluster. The data of a cluster is stored
+//! elsewhere.
 
 use destage_base::list::{Item, Lists};
 
 use super::ClusterId;
 
-/// Several lists over the same clusters; a cluster is in at most one of them.
+/// Several lists over the same clusters. A cluster is in at most one of these lists.
 pub type Rings = Lists<ClusterId>;
 
 impl Item for ClusterId {

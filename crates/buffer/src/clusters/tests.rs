@@ -6,7 +6,7 @@ use destage_base::Random;
 
 use super::*;
 
-/// The model is an ordered map from pages to slots. After each step, clusters and model have to agree.
+/// The model is an ordered map from pages to slots. After each step, clusters and model must agree.
 #[test]
 fn agrees_with_an_ordered_map() {
     for (seed, cluster_pages, pages) in [
@@ -106,7 +106,7 @@ fn agrees_with_an_ordered_map() {
         let mut blocks: Vec<_> = model.keys().map(|page| block_of(*page)).collect();
         blocks.dedup();
         assert_eq!(clusters.count(), blocks.len());
-        // Numbers are used again, so there are never more than the 300 slots.
+        // Numbers are used again, so there are never more clusters than the 300 slots.
         assert!(clusters.clusters.len() <= 300);
     }
 }

@@ -1,6 +1,6 @@
 //! The schemes: one file each, in one folder per family. Each file contains the scheme's registry row.
 //!
-//! | family | what the schemes of this family order |
+//! | family | what its schemes order |
 //! | --- | --- |
 //! | [`block`] | clusters: the buffered pages of one logical block |
 //! | [`bound`] | single pages; the schemes are bounds that no other scheme can exceed |

@@ -1,9 +1,9 @@
-//! The requests that a file system has made and the workload has not yet returned.
+//! The queue of the requests that a file system has issued and the workload has not yet returned.
 
 use destage_trace::Operation;
 use std::collections::VecDeque;
 
-/// A request that waits in the queue.
+/// A request in the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
     pub page: u64,
@@ -11,8 +11,9 @@ pub struct Access {
     pub operation: Operation,
 }
 
-/// A queue of requests. Up to a largest size, a request that begins where the previous one ended and has
-/// the same operation is merged with it, as in a block layer that merges requests.
+/// A queue that merges requests, like the block layer of an operating system. A request is merged with the previous
+/// request if it begins where the previous request ends and has the same operation. A merged request is limited to a
+/// maximum size.
 #[derive(Clone, Debug)]
 pub struct Disk {
     queue: VecDeque<Access>,
@@ -42,7 +43,8 @@ impl Disk {
         self.ask(page, pages, Operation::Write);
     }
 
-    /// Writes pages as a separate request that is not merged: the writer has waited for something before.
+    /// Writes pages as a separate request. It is not merged with the previous request, because the writer has waited
+    /// between the two requests.
     pub fn write_apart(&mut self, page: u64, pages: u64) {
         self.push(page, pages, Operation::Write);
     }
@@ -51,7 +53,7 @@ impl Disk {
         self.ask(page, pages, Operation::Read);
     }
 
-    /// Writes pages in the given order; consecutive pages are merged.
+    /// Writes pages in the given order. Pages with consecutive addresses are merged.
     pub fn write_all(&mut self, pages: impl IntoIterator<Item = u64>) {
         for page in pages {
             self.write(page, 1);

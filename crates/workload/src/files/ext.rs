@@ -1,23 +1,22 @@
-//! A journalled file system like ext3: block groups, each with bitmaps and an inode table, and a journal.
+//! A journalled file system like ext3. It has block groups, each with bitmaps and an inode table, and a journal.
 //!
 //! ```text
 //! group 0: | super block | group descriptors | block bitmap | inode bitmap | inode table | journal | data ...
 //! others:  | copies of both, in some         | block bitmap | inode bitmap | inode table | data ...
 //! ```
 //!
-//! Metadata is written twice. At a commit, its pages are copied to the journal, one after the other; later, at
-//! a checkpoint, each page is written to its own address. Data is written once, in ascending order, and before
-//! the commit that makes it part of a file (`data=ordered`, the default of ext3). Data that is changed several
-//! times between two commits is written once, and data that is removed before the next commit is not written at
-//! all.
+//! Metadata is written twice. At a commit, the changed pages of metadata are copied to the journal. At a later
+//! checkpoint, each of these pages is written to its address outside the journal. Data is written once, in ascending
+//! order of addresses, before the commit that makes it part of a file (`data=ordered`, the default of ext3). A data
+//! page that is changed several times between two commits is written once. A data page that is freed before the next
+//! commit is not written.
 //!
-//! Sizes are those that `mke2fs` of e2fsprogs 1.39 chooses. A group has as many pages as a page has bits; there
-//! is an inode of 128 bytes for every 8 KiB; the size of the journal depends on the size of the volume.
-//! Directories are plain lists. Files are placed in the group of their directory (`fs/ext3/ialloc.c`). The
-//! search for the first page of a file begins at one of sixteen positions in the group, which the number of the
-//! process selects (`ext3_find_near` in `fs/ext3/inode.c`). So files of one process lie side by side, and files
-//! that several processes make at the same time lie apart.
-//! processes make at the same time lie apart.
+//! The sizes are those that `mke2fs` of e2fsprogs 1.39 chooses. A group has as many pages as a page has bits. A group
+//! has one inode of 128 bytes for every 8 KiB. The size of the journal depends on the size of the volume. Directories
+//! are lists without an index. Files are allocated in the group of their directory (`fs/ext3/ialloc.c`). The search
+//! for the first page of a file begins at one of sixteen positions in the group. The number of the process selects
+//! the position (`ext3_find_near` in `fs/ext3/inode.c`). Therefore the files of one process are adjacent, and files
+//! that different processes make in turn are far apart.
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
@@ -26,13 +25,14 @@ use std::collections::BTreeSet;
 const INODE_BYTES: u64 = 128;
 const BYTES_PER_INODE: u64 = 8192;
 const DESCRIPTOR_BYTES: u64 = 32;
-/// Length of a directory entry with a name of some 18 characters.
+/// Bytes of a directory entry with a name of about 18 characters.
 const ENTRY_BYTES: u64 = 28;
 /// The number of pages that an inode points to directly.
 const DIRECT_PAGES: u64 = 12;
-/// The number of positions in a group at which processes begin to search for free pages.
+/// The number of positions in a group at which the search for free pages of a new file can begin.
 pub const COLOURS: u64 = 16;
-/// Length of a pointer in an indirect page, and of the tag that a descriptor of the journal has for each page.
+/// Bytes of a pointer in an indirect page. `TAG_BYTES` is the size of the tag that a descriptor page of the journal
+/// has for each copied page.
 const POINTER_BYTES: u64 = 4;
 const TAG_BYTES: u64 = 8;
 
@@ -41,11 +41,11 @@ struct Group {
     block_bitmap: u64,
     inode_bitmap: u64,
     inode_table: u64,
-    /// The first page after the tables, and the page after the last one of the group.
+    /// The first page after the tables. `end` is the page after the last page of the group.
     data: u64,
     end: u64,
     inodes: Space,
-    /// No page of the group before this one is free.
+    /// All pages of the group before this page are allocated.
     goal: u64,
     free: u64,
 }
@@ -57,7 +57,7 @@ struct Directory {
     entries: Entries,
 }
 
-/// The journal, and the position of its next page.
+/// The journal, and the position at which it is written next.
 #[derive(Clone, Debug)]
 struct Journal {
     first: u64,
@@ -68,7 +68,7 @@ struct Journal {
     used: u64,
 }
 
-/// A volume of the ext kind.
+/// A volume with a file system like ext3.
 #[derive(Clone, Debug)]
 pub struct Ext {
     page_bytes: u64,
@@ -79,24 +79,26 @@ pub struct Ext {
     groups: Vec<Group>,
     directories: Vec<Directory>,
     journal: Journal,
-    /// Pages of data that were written to files since the last commit.
+    /// Data pages that were written to files since the last commit.
     pending: Vec<u64>,
     /// Pages of metadata that were changed since the last commit.
     dirty: BTreeSet<u64>,
-    /// Pages of metadata that are committed to the journal, and not yet written to their own addresses.
+    /// Pages of metadata that are committed to the journal, but not yet written to their addresses outside the
+    /// journal.
     committed: BTreeSet<u64>,
     commit_pages: u64,
     since_commit: u64,
     checkpoint_commits: u64,
     commits: u64,
-    /// The number of processes that make files in turn, and the number of files made so far.
+    /// The number of processes, which make files in turn. `made` is the number of files made so far.
     processes: u64,
     made: u64,
 }
 
 impl Ext {
-    /// Creates a volume of `pages` pages. It commits after every `commit_pages` pages of data, and writes
-    /// metadata to its own addresses after every `checkpoint_commits` commits. `None` if `pages` is too small.
+    /// Creates a volume of `pages` pages. A commit follows every `commit_pages` pages of data, and a checkpoint
+    /// follows every `checkpoint_commits` commits. A commit or a checkpoint happens earlier if the journal has too
+    /// little space. Returns `None` if `pages` is too small.
     pub fn new(
         pages: u64,
         page_bytes: u64,
@@ -141,7 +143,7 @@ impl Ext {
         self
     }
 
-    /// Lays out an empty volume. Returns `false` if the first group has no room for the journal and data.
+    /// Lays out an empty volume. Returns `false` if the first group has no space for the journal and for data.
     fn lay_out(&mut self) -> bool {
         self.space = Space::new(self.pages);
         self.groups.clear();
@@ -174,8 +176,8 @@ impl Ext {
                 data += self.journal.pages;
             }
             if data >= end {
-                // A last group without room for data is left out. Without room in the first group there is no
-                // volume.
+                // If the last group has no space for data, it is not used. If the only group has no space for data,
+                // the volume cannot be created.
                 self.space.take(first, end - first);
                 return number > 0;
             }
@@ -195,7 +197,7 @@ impl Ext {
         true
     }
 
-    /// The page at which the search for free pages begins for a new file of `process` in `group`.
+    /// The page at which the search for free pages begins, for a new file of `process` in `group`.
     fn goal_for_process(&self, group: usize, process: u64) -> u64 {
         let colour = process % COLOURS * (self.group_pages / COLOURS);
         self.groups[group]
@@ -208,7 +210,7 @@ impl Ext {
         (page / self.group_pages) as usize
     }
 
-    /// The page with the descriptor of `group`.
+    /// The page that contains the descriptor of `group`.
     fn descriptor_page(&self, group: usize) -> u64 {
         1 + group as u64 * DESCRIPTOR_BYTES / self.page_bytes
     }
@@ -218,7 +220,7 @@ impl Ext {
         group.inode_table + inode % self.inodes_per_group * INODE_BYTES / self.page_bytes
     }
 
-    /// Takes up to `pages` consecutive pages; the search begins at `goal`.
+    /// Allocates up to `pages` consecutive pages. The search for free pages begins at `goal`.
     fn take(&mut self, goal: u64, pages: u64) -> Extent {
         let extent = self
             .space
@@ -235,7 +237,7 @@ impl Ext {
 
     fn release(&mut self, extent: Extent) {
         for page in extent.first..extent.first + extent.pages {
-            // Metadata in pages that are free again need not be written any more.
+            // Metadata in a freed page is no longer needed, so it is not written.
             self.dirty.remove(&page);
             self.committed.remove(&page);
         }
@@ -246,8 +248,8 @@ impl Ext {
         });
     }
 
-    /// Calls `change` for the part of `extent` in each group. The bitmap and the descriptor of each group
-    /// become dirty.
+    /// Divides `extent` at the boundaries of groups, and calls `change` for the pages in each group. The block bitmap
+    /// and the descriptor of each of these groups become dirty.
     fn change(&mut self, extent: Extent, change: impl Fn(&mut Group, Extent)) {
         let (mut first, end) = (extent.first, extent.first + extent.pages);
         while first < end {
@@ -261,7 +263,7 @@ impl Ext {
         }
     }
 
-    /// Takes the first free inode of `group`, or of the next group that has one.
+    /// Allocates the first free inode of `group`. If `group` has none, the next group with a free inode is used.
     fn take_inode(&mut self, group: usize) -> u64 {
         let index = (group..self.groups.len())
             .chain(0..group)
@@ -282,8 +284,8 @@ impl Ext {
         self.groups.iter().map(|group| group.inodes.free()).sum()
     }
 
-    /// The group for a new directory: the group of the last directory, while that has at least half of the
-    /// average of free pages; otherwise the group with the most free pages.
+    /// The group for a new directory. It is the group of the last directory if that group has at least half of the
+    /// average number of free pages of a group. Otherwise it is the group with the most free pages.
     fn group_for_directory(&self) -> usize {
         let last = self.directories.last().map_or(0, |last| last.group);
         let average = self.space.free() / self.groups.len() as u64;
@@ -296,7 +298,7 @@ impl Ext {
             .unwrap_or(last)
     }
 
-    /// Commits: writes data to its addresses, then copies changed metadata to the journal.
+    /// Commits: writes data pages to their addresses, then copies changed metadata to the journal.
     fn commit(&mut self, disk: &mut Disk) {
         self.since_commit = 0;
         disk.write_all(self.space.settle(&mut self.pending));
@@ -309,7 +311,7 @@ impl Ext {
         if self.journal.used + pages >= self.journal.pages {
             self.checkpoint(disk);
         }
-        // The last page marks the commit as complete, so it is written after all others.
+        // The last page marks the commit as complete. It is therefore written after all other pages of the commit.
         for part in [pages - 1, 1] {
             self.write_journal(part, disk);
         }
@@ -320,7 +322,7 @@ impl Ext {
         }
     }
 
-    /// Writes `pages` pages to the journal, which continues at its start when it is full.
+    /// Writes `pages` pages to the journal. At the end of the journal, writing continues at the start of the journal.
     fn write_journal(&mut self, pages: u64, disk: &mut Disk) {
         let journal = &mut self.journal;
         journal.used += pages;
@@ -336,21 +338,20 @@ impl Ext {
         }
     }
 
-    /// Writes committed metadata to its own addresses, and updates the super block of the journal.
+    /// Writes committed metadata to its addresses outside the journal, and updates the super block of the journal.
     fn checkpoint(&mut self, disk: &mut Disk) {
         disk.write_all(std::mem::take(&mut self.committed));
         disk.write(self.journal.first, 1);
         self.journal.used = 0;
     }
 
-    /// The most pages that a transaction may change: a quarter of the journal.
+    /// The number of changed metadata pages at which a commit begins: a quarter of the pages of the journal.
     fn transaction_pages(&self) -> usize {
         (self.journal.pages / 4) as usize
     }
 }
 
-/// The number of pages in the journal of a volume of `pages` pages, as `ext2fs_default_journal_size` chooses
-/// it.
+/// The number of journal pages that `ext2fs_default_journal_size` chooses for a volume of `pages` pages.
 fn journal_pages(pages: u64) -> u64 {
     match pages {
         ..32_768 => 1024,
@@ -361,7 +362,8 @@ fn journal_pages(pages: u64) -> u64 {
     }
 }
 
-/// Whether a group has a copy of the super block: groups 0, 1 and the powers of 3, 5 and 7 have one.
+/// Whether a group has a copy of the super block. Groups 0 and 1 have one, and all groups whose number is a power of
+/// 3, 5 or 7.
 fn has_super_block(group: u64) -> bool {
     group <= 1
         || [3, 5, 7].into_iter().any(|base: u64| {
@@ -380,7 +382,7 @@ impl FileSystem for Ext {
 
     fn fits(&self, bytes: u64) -> bool {
         let pages = bytes.div_ceil(self.page_bytes);
-        // Counts the indirect pages, and up to four more pages for directories and their entries.
+        // The file also needs indirect pages, and up to four pages for directories and directory entries.
         let indirect = pages.div_ceil(self.page_bytes / POINTER_BYTES) + 1;
         pages + indirect + 4 <= self.space.free() && self.free_inodes() >= 2
     }
@@ -426,7 +428,7 @@ impl FileSystem for Ext {
             let goal = file
                 .end()
                 .unwrap_or_else(|| self.goal_for_process(group, file.process));
-            // Allocates up to the next page for which a new indirect page is needed.
+            // Each step allocates pages up to the next page of the file for which a new indirect page is needed.
             let until = if held < DIRECT_PAGES {
                 DIRECT_PAGES
             } else {

@@ -1,24 +1,26 @@
-//! A FAT file system: two copies of an allocation table in front, then directories and data in clusters,
-//! allocated next-fit.
+//! A FAT file system. The volume begins with two copies of the allocation table. Directories and data follow in
+//! clusters, which are allocated next-fit.
 //!
 //! ```text
 //! | boot | table, copy 1 | table, copy 2 | root directory | clusters ...
 //! ```
 //!
-//! The table entry of a cluster names the next cluster of the file. So growing a file changes a page of the
-//! table, in both copies, and the page of its directory entry: three pages far from the data that are written
-//! again and again. Data is written at once, as to a medium that may be removed at any time.
+//! The table entry of a cluster contains the number of the next cluster of the file. Growing a file therefore changes
+//! three pages: a page of the table in both copies, and the page with the directory entry of the file. These pages
+//! are far from the data, and they are written again and again. Data is written immediately, as on a removable
+//! medium.
 //!
-//! Volumes below 2 GiB are FAT16. Their cluster is the smallest power of two, from one page on, that gives at
-//! most 65524 clusters. Larger volumes are FAT32 with clusters of 4, 8, 16 or 32 KiB, by size (Microsoft, "FAT:
-//! General Overview of On-Disk Format", 1.03). FAT32 has a root directory of fixed size here, too.
+//! Volumes below 2 GiB are FAT16. A cluster of FAT16 has one page or a power of two of pages. The smallest such size
+//! that gives at most 65524 clusters is used. Larger volumes are FAT32 with clusters of 4, 8, 16 or 32 KiB, depending
+//! on the size of the volume (Microsoft, "FAT: General Overview of On-Disk Format", 1.03). In this model, the root
+//! directory of FAT32 has a fixed size, too.
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
 use std::collections::BTreeSet;
 
-/// Bytes that a file with a long name needs in its directory: two entries of 32 bytes for the name, and one for
-/// the file.
+/// Bytes of the directory entries of a file with a long name: two entries of 32 bytes for the name, and one for the
+/// file.
 const ENTRY_BYTES: u64 = 3 * 32;
 /// The root directory has 512 entries of 32 bytes.
 const ROOT_BYTES: u64 = 16 << 10;
@@ -36,18 +38,19 @@ pub struct Fat {
     data_first: u64,
     clusters: Space,
     cluster_count: u64,
-    /// The cluster after the last allocation.
+    /// The cluster after the last allocation. The next search for free clusters begins here.
     next: u64,
     directories: Vec<Entries>,
-    /// Changed pages of the first copy of the table, and of directories.
+    /// Changed pages of directories and of the first copy of the table. The second copy changes in the corresponding
+    /// pages.
     dirty: BTreeSet<u64>,
     commit_pages: u64,
     since_commit: u64,
 }
 
 impl Fat {
-    /// Creates a volume of `pages` pages, which writes its metadata after every `commit_pages` pages of data.
-    /// `None` if `pages` is too small.
+    /// Creates a volume of `pages` pages. It writes changed metadata after every `commit_pages` pages of data.
+    /// Returns `None` if `pages` is too small.
     pub fn new(pages: u64, page_bytes: u64, commit_pages: u64) -> Option<Self> {
         let bytes = pages * page_bytes;
         let (mut cluster_bytes, entry_bytes) = match bytes {
@@ -107,8 +110,8 @@ impl Fat {
         (self.page_bytes / ENTRY_BYTES).max(1)
     }
 
-    /// Takes up to `clusters` consecutive clusters; the search begins after the last allocation. The table
-    /// changes.
+    /// Allocates up to `clusters` consecutive clusters, and marks the changed pages of the table as dirty. The search
+    /// for free clusters begins after the last allocation.
     fn take(&mut self, clusters: u64) -> Extent {
         let run = self
             .clusters
@@ -136,8 +139,8 @@ impl FileSystem for Fat {
     }
 
     fn fits(&self, bytes: u64) -> bool {
-        // Four more clusters: the first one of a new directory, one for each of the two new entries, and one
-        // for the end of the file.
+        // Four more clusters may be needed: the first cluster of a new directory, one cluster for each of the two new
+        // directory entries, and one for the end of the file.
         let clusters = bytes.div_ceil(self.page_bytes * self.cluster_pages) + 4;
         clusters <= self.clusters.free()
     }
@@ -166,8 +169,8 @@ impl FileSystem for Fat {
     }
 
     fn grow(&mut self, file: &mut File, pages: u64) {
-        // Next-fit over the whole volume: the search begins after the last allocation, whatever file that was
-        // for.
+        // The allocation is next-fit over the whole volume. The search begins after the last allocation, even if that
+        // allocation was for another file.
         let mut missing = (pages - file.pages()).div_ceil(self.cluster_pages);
         while missing > 0 {
             let extent = self.take(missing);

@@ -1,15 +1,17 @@
-//! Small file systems: which pages of a disk are written when files are made, written and removed.
+//! Models of small file systems. A model determines which pages of a disk are written when an application makes,
+//! writes or removes files.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `space` | which units of a disk are taken, and the search for free ones |
-//! | `disk` | the requests that a file system has made and the workload has not yet returned |
-//! | `fat` | two copies of an allocation table in front, next-fit allocation behind them |
-//! | `ext` | block groups with bitmaps and inode tables, and a journal |
-//! | `ntfs` | a file table, a log, a bitmap |
+//! | `space` | the bitmap of the allocated units of a disk, and the search for free units |
+//! | `disk` | the queue of requests that a file system has issued and the workload has not yet returned |
+//! | `fat` | FAT: two copies of an allocation table, then clusters with next-fit allocation |
+//! | `ext` | a file system like ext3: block groups with bitmaps and inode tables, and a journal |
+//! | `ntfs` | a file system like NTFS: a file table, a log, a bitmap |
 //!
-//! These models contain addresses and the times at which metadata is written, but no names, no bytes and no
-//! recovery after a crash. `standins` models the applications that use the files.
+//! The models contain the addresses of pages and the times at which metadata is written. They contain no file names
+//! and no bytes, and they do not recover from a crash. The module `standins` models the applications that use the
+//! files.
 
 pub(super) mod disk;
 pub(super) mod ext;
@@ -22,20 +24,20 @@ pub(super) use space::Extent;
 
 use std::collections::BTreeSet;
 
-/// A file, and the addresses of its pages in the order of its bytes.
+/// A file with the addresses of its pages, in the order of the file's bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct File {
-    /// The number of its directory.
+    /// The number of the directory that contains the file.
     pub directory: usize,
-    /// The number of its inode or its record in the file table.
+    /// The number of the file's inode (ext) or of the file's record in the file table (NTFS).
     pub slot: u64,
-    /// The index of its entry in the directory.
+    /// The index of the file's entry in the directory.
     pub entry: u64,
-    /// The process that made the file, for file systems that use it.
+    /// The process that made the file. Only the ext model uses it.
     pub process: u64,
     pub bytes: u64,
     pub extents: Vec<Extent>,
-    /// Pages that hold the addresses of the file's pages, if the file system has such pages.
+    /// Pages that contain the addresses of the file's data pages. Only the ext model has such pages.
     pub indirect: Vec<u64>,
 }
 
@@ -45,7 +47,7 @@ impl File {
         self.extents.iter().map(|extent| extent.pages).sum()
     }
 
-    /// The page after the last page of the file; `None` if it has no pages.
+    /// The page after the last page of the file; `None` if the file has no pages.
     pub fn end(&self) -> Option<u64> {
         self.extents
             .last()
@@ -60,7 +62,7 @@ impl File {
         }
     }
 
-    /// The addresses of `pages` pages of the file, from page `first` of the file on.
+    /// The addresses of `pages` pages of the file, beginning with page `first` of the file.
     fn pieces(&self, first: u64, pages: u64) -> impl Iterator<Item = Extent> + '_ {
         let (end, mut start) = (first + pages, 0);
         self.extents.iter().filter_map(move |extent| {
@@ -75,14 +77,16 @@ impl File {
     }
 }
 
-/// The operations that applications use.
+/// The operations of a file system that applications use.
 ///
-/// Before a call that writes or makes a file, the caller must have called [`FileSystem::fits`].
+/// Before a call that makes or extends a file, the caller must check with [`FileSystem::fits`] that the volume has
+/// enough space.
 pub(super) trait FileSystem: Send {
     /// The size of a page in bytes.
     fn page_bytes(&self) -> u64;
 
-    /// Whether one more directory and one more file of `bytes` bytes fit, with all metadata that they need.
+    /// Whether the volume has space for one more directory and one more file of `bytes` bytes, including their
+    /// metadata.
     fn fits(&self, bytes: u64) -> bool;
 
     /// Makes a directory, and returns its number.
@@ -91,25 +95,27 @@ pub(super) trait FileSystem: Send {
     /// Makes an empty file in `directory`.
     fn create(&mut self, directory: usize) -> File;
 
-    /// Allocates pages at the end of `file`, so that it has at least `pages` pages.
+    /// Allocates pages at the end of `file` until the file has at least `pages` pages.
     fn grow(&mut self, file: &mut File, pages: u64);
 
-    /// Records that the size or the times of `file` have changed.
+    /// Records that the size or the timestamps of `file` have changed.
     fn touch(&mut self, file: &File);
 
-    /// Writes the data of pages of a file: at once, or with the next write-back, depending on the file system.
+    /// Writes data pages of a file. Depending on the file system, they are written immediately or at a later
+    /// write-back.
     fn put(&mut self, piece: Extent, disk: &mut Disk);
 
-    /// Records that `pages` pages of data were written, so that a write-back of metadata may be due.
+    /// Records that `pages` pages of data were written. If enough pages were written since the last write-back, a
+    /// write-back of metadata follows.
     fn written(&mut self, pages: u64, disk: &mut Disk);
 
     /// Removes a file and frees its pages.
     fn remove(&mut self, file: File, disk: &mut Disk);
 
-    /// Writes data and metadata that wait, as at a regular write-back.
+    /// Writes the data and metadata that wait, as a regular write-back does.
     fn sync(&mut self, disk: &mut Disk);
 
-    /// Makes the volume empty, and writes the pages that formatting writes.
+    /// Empties the volume, and writes the pages that formatting writes.
     fn format(&mut self, disk: &mut Disk);
 
     /// Writes `bytes` more bytes at the end of `file`.
@@ -123,7 +129,7 @@ pub(super) trait FileSystem: Send {
         self.overwrite(file, offset, bytes, disk);
     }
 
-    /// Writes `bytes` existing bytes of `file` again, from `offset` on.
+    /// Overwrites `bytes` existing bytes of `file`, beginning at `offset`.
     fn overwrite(&mut self, file: &File, offset: u64, bytes: u64, disk: &mut Disk) {
         self.touch(file);
         let page_bytes = self.page_bytes();
@@ -135,7 +141,7 @@ pub(super) trait FileSystem: Send {
         self.written(pages, disk);
     }
 
-    /// Reads `bytes` bytes of `file` from `offset` on.
+    /// Reads `bytes` bytes of `file`, beginning at `offset`.
     fn read(&mut self, file: &File, offset: u64, bytes: u64, disk: &mut Disk) {
         let page_bytes = self.page_bytes();
         let first = offset / page_bytes;
@@ -146,7 +152,8 @@ pub(super) trait FileSystem: Send {
     }
 }
 
-/// The entries of a directory: its pages, and which entries are free and can be used again.
+/// The entries of a directory: the pages of the directory, the number of entries, and the freed entries that can be
+/// used again.
 #[derive(Clone, Debug, Default)]
 struct Entries {
     pages: Vec<u64>,
@@ -155,7 +162,7 @@ struct Entries {
 }
 
 impl Entries {
-    /// The index of a new entry: the lowest one that is free.
+    /// Allocates an entry and returns its index. This is the lowest freed entry, or else a new entry at the end.
     fn add(&mut self) -> u64 {
         self.holes.pop_first().unwrap_or_else(|| {
             self.used += 1;
@@ -168,7 +175,7 @@ impl Entries {
         self.holes.insert(entry);
     }
 
-    /// Whether the directory does not yet have the page for `entry`. A page has `per_page` entries.
+    /// Whether the directory still needs a page for `entry`. A page has `per_page` entries.
     fn lacks(&self, entry: u64, per_page: u64) -> bool {
         entry / per_page >= self.pages.len() as u64
     }

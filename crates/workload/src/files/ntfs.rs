@@ -1,20 +1,22 @@
-//! A file system like NTFS: a table of files, a log of changes, a bitmap of used clusters.
+//! A file system like NTFS, with a file table, a log of changes, and a bitmap of used clusters.
 //!
 //! ```text
 //! | boot | bitmap | data ... | file table, growing into its zone | data ... | log | data ... |
 //! ```
 //!
-//! Data and metadata wait for a given number of write-backs; data that is removed before that is never written.
-//! Each write-back writes the changes of metadata since the last one to the log, whose last page is written
-//! again each time until it is full. Pages that have waited long enough are written: data before the log;
-//! metadata, that is pages of the table, of the bitmap and of directories, after the log. A file of at most 700
-//! bytes is stored in its record of the table.
+//! Data and metadata are written back after they have waited for a given number of write-backs. Data that is removed
+//! while it waits is never written. A write-back has three steps. First it writes the data pages that have waited
+//! long enough. Second it appends the changes of metadata since the last write-back to the log. If the last page of
+//! the log is not full, the next write-back writes that page again. Third it writes the metadata pages that have
+//! waited long enough: pages of the file table, of the bitmap and of directories. A file of at most 700 bytes is
+//! stored in its record of the file table.
 //!
-//! The zone of the table begins at a third of the volume and has an eighth of it, which is kept free for the
-//! table. The log is in the middle of the volume and has a hundredth of it, from 2 to 64 MiB. A record has 1
-//! KiB, and a page of a directory has some 40 names. These numbers follow what is publicly known of NTFS 3.1.
-//! Its rules for allocation are not public; instead, a file gets the first free run after the last allocation
-//! that can hold all of it.
+//! The zone of the file table begins at a third of the volume. It has an eighth of the volume, which is reserved for
+//! the table. The log begins in the middle of the volume. Its size is a hundredth of the volume, but at least 2 MiB
+//! and at most 64 MiB. A record of the file table has 1 KiB. A page of a directory has about 40 names if it has 4
+//! KiB. These numbers follow the published facts about NTFS 3.1. The allocation rules of NTFS are not published. In
+//! this model, the new pages of a file are allocated in the first free run that can hold all of them. The search
+//! begins at the end of the file, or for an empty file after the last allocation.
 
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
@@ -22,26 +24,27 @@ use std::collections::VecDeque;
 
 const RECORD_BYTES: u64 = 1024;
 const RESIDENT_BYTES: u64 = 700;
-/// Length of a directory entry with a name of some 15 characters.
+/// Bytes of a directory entry with a name of about 15 characters.
 const ENTRY_BYTES: u64 = 104;
-/// Length of a log record about one changed page, with its old and its new content.
+/// Bytes of a log record for one changed page. The record contains the old and the new content of the change.
 const LOG_BYTES_PER_CHANGE: u64 = 256;
 const BOOT_BYTES: u64 = 8 << 10;
-/// The log begins with two pages that hold its current position.
+/// The log begins with two restart pages, which contain its current position.
 const RESTART_PAGES: u64 = 2;
 const MIB: u64 = 1 << 20;
 
 /// Pages that wait to be written back.
 #[derive(Clone, Debug, Default)]
 struct Waiting {
-    /// Whether each page of the volume waits.
+    /// For each page of the volume, whether the page waits.
     waits: Vec<bool>,
-    /// The pages that wait, grouped by the number of write-backs before they began to wait, in ascending order.
+    /// The waiting pages in groups, the oldest group first. The number of a group tells how many write-backs had
+    /// happened when its pages began to wait.
     since: VecDeque<(u64, Vec<u64>)>,
 }
 
 impl Waiting {
-    /// Adds a page that begins to wait after `now` write-backs. A page that already waits is not changed.
+    /// Adds a page that begins to wait after `now` write-backs. A page that already waits remains in its group.
     fn add(&mut self, page: u64, now: u64) {
         let index = usize::try_from(page).expect("a volume's pages fit in memory as bits");
         if index >= self.waits.len() {
@@ -56,7 +59,7 @@ impl Waiting {
         }
     }
 
-    /// Removes the pages that began to wait after at most `latest` write-backs, and returns them in ascending
+    /// Removes the pages that began to wait after at most `latest` write-backs. Returns these pages in ascending
     /// order.
     fn due(&mut self, latest: u64) -> Vec<u64> {
         let mut due = Vec::new();
@@ -78,7 +81,7 @@ impl Waiting {
     }
 }
 
-/// A volume like NTFS.
+/// A volume with a file system like NTFS.
 #[derive(Clone, Debug)]
 pub struct Ntfs {
     page_bytes: u64,
@@ -87,20 +90,20 @@ pub struct Ntfs {
     table_first: u64,
     log_first: u64,
     log_pages: u64,
-    /// The position of the next log record, in bytes after the restart pages.
+    /// The position at which the next log record is written, in bytes after the restart pages.
     log_byte: u64,
     space: Space,
     records: Space,
     record_count: u64,
     next: u64,
     directories: Vec<(u64, Entries)>,
-    /// Pages of data, and pages of metadata, that wait to be written back.
+    /// Data pages that wait to be written back. `dirty` contains the metadata pages that wait.
     data: Waiting,
     dirty: Waiting,
-    /// The number of write-backs that a page waits for, and the number of past write-backs.
+    /// The number of write-backs that a page waits for. `write_backs` is the number of write-backs so far.
     wait_commits: u64,
     write_backs: u64,
-    /// The number of changes since the last write-back, for the log.
+    /// The number of metadata changes since the last write-back. The next write-back appends them to the log.
     changes: u64,
     commit_pages: u64,
     since_commit: u64,
@@ -109,9 +112,9 @@ pub struct Ntfs {
 }
 
 impl Ntfs {
-    /// Creates a volume of `pages` pages. It writes metadata after every `commit_pages` pages of data, and the
-    /// restart pages of the log with every `checkpoint_commits`-th write-back of metadata. `None` if `pages` is
-    /// too small.
+    /// Creates a volume of `pages` pages. A write-back follows every `commit_pages` pages of data. Every
+    /// `checkpoint_commits`-th write-back of metadata also writes the restart pages of the log. Returns `None` if
+    /// `pages` is too small.
     pub fn new(
         pages: u64,
         page_bytes: u64,
@@ -159,7 +162,7 @@ impl Ntfs {
         (this.record_count > 0).then_some(this)
     }
 
-    /// Sets the number of write-backs that pages wait for; the default is 1.
+    /// Sets the number of write-backs that a page waits for; the default is 1.
     pub fn waiting(mut self, commits: u64) -> Self {
         self.wait_commits = commits;
         self
@@ -296,7 +299,7 @@ impl FileSystem for Ntfs {
     fn sync(&mut self, disk: &mut Disk) {
         self.since_commit = 0;
         self.write_backs += 1;
-        // `None` while no page can have waited long enough.
+        // `latest` is `None` if there were too few write-backs for any page to have waited long enough.
         let latest = self.write_backs.checked_sub(self.wait_commits);
         if let Some(latest) = latest {
             let due = self.data.due(latest).into_iter();

@@ -1,4 +1,4 @@
-//! The used units of a disk, as a bitmap.
+//! The bitmap of the allocated units of a disk, and the search for free units.
 
 /// Consecutive pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,17 +7,17 @@ pub struct Extent {
     pub pages: u64,
 }
 
-/// Units in a stretch. Free runs of this length or more are not distinguished.
+/// The number of units in a stretch of the bitmap. The length of a longer free run is recorded as this number.
 const STRETCH: u64 = 4096;
 
-/// Units of a disk, free or taken: pages, clusters or inodes.
+/// The units of a disk, each of which is free or allocated. A unit is a page, a cluster, an inode or a record.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// A set bit means a taken unit. Bits after the last unit are set.
+    /// A set bit means an allocated unit. The bits after the last unit are also set.
     words: Vec<u64>,
-    /// For each stretch, an upper bound for the length of the free runs that begin in it; a run may reach into
-    /// later stretches, and counts as at most [`STRETCH`]. A search on a full disk skips stretches whose bound
-    /// is too small.
+    /// For each stretch, an upper bound for the length of the free runs that begin in the stretch. Such a run may
+    /// extend into later stretches. The bound is at most [`STRETCH`]. On a full disk, a search skips the stretches
+    /// whose bound is smaller than the wanted length.
     longest: Vec<u16>,
     /// No unit before this one is free.
     low: u64,
@@ -46,12 +46,12 @@ impl Space {
         self.free
     }
 
-    /// Whether a unit is taken.
+    /// Whether a unit is allocated.
     pub fn is_taken(&self, unit: u64) -> bool {
         self.words[(unit / 64) as usize] >> (unit % 64) & 1 == 1
     }
 
-    /// Takes `units` units from `first` on, which must be free.
+    /// Allocates the `units` units from `first` on. All of them must be free.
     pub fn take(&mut self, first: u64, units: u64) {
         for unit in first..first + units {
             let (word, bit) = (&mut self.words[(unit / 64) as usize], 1 << (unit % 64));
@@ -64,7 +64,7 @@ impl Space {
         }
     }
 
-    /// Frees `units` units from `first` on, which must be taken.
+    /// Frees the `units` units from `first` on. All of them must be allocated.
     pub fn release(&mut self, first: u64, units: u64) {
         for unit in first..first + units {
             let (word, bit) = (&mut self.words[(unit / 64) as usize], 1 << (unit % 64));
@@ -73,7 +73,7 @@ impl Space {
         }
         self.free += units;
         self.low = self.low.min(first);
-        // A run that begins in the stretch before may also have become longer.
+        // A free run that begins in the previous stretch may also have become longer.
         if let Some(last) = units.checked_sub(1) {
             let stretches = (first / STRETCH).saturating_sub(1)..=(first + last) / STRETCH;
             for stretch in stretches {
@@ -82,15 +82,16 @@ impl Space {
         }
     }
 
-    /// Empties `pages`, and returns those that are taken, in ascending order and each once.
+    /// Empties the list `pages`. Returns the pages of the list that are still allocated, each page once, in ascending
+    /// order.
     pub fn settle<'a>(&'a self, pages: &'a mut Vec<u64>) -> impl Iterator<Item = u64> + 'a {
         pages.sort_unstable();
         pages.dedup();
         pages.drain(..).filter(|page| self.is_taken(*page))
     }
 
-    /// Takes at most `most` units of the first free run from `goal` on. The search continues from the start of
-    /// the disk at its end. `None` if no unit is free.
+    /// Allocates at most `most` units of the first free run from `goal` on. A search that reaches the end of the disk
+    /// continues at the start of the disk. Returns `None` if no unit is free.
     pub fn take_run(&mut self, goal: u64, most: u64) -> Option<Extent> {
         if self.free == 0 {
             return None;
@@ -105,8 +106,9 @@ impl Space {
         Some(Extent { first, pages })
     }
 
-    /// Takes the first `units` units of the first free run from `goal` on that has at least `units` units. At
-    /// the end of the disk, the search continues from its start. `None` if there is no such run.
+    /// Finds the first free run from `goal` on that has at least `units` units, and allocates its first `units`
+    /// units. A search that reaches the end of the disk continues at the start of the disk. Returns `None` if no run
+    /// is long enough.
     pub fn take_whole(&mut self, goal: u64, units: u64) -> Option<Extent> {
         let goal = if goal < self.units { goal } else { 0 };
         let first = self
@@ -119,7 +121,7 @@ impl Space {
         })
     }
 
-    /// The first unit of the first run of `units` free units that begins at `from` or later.
+    /// The first unit, at `from` or later, at which a run of `units` free units begins.
     fn find_whole(&mut self, from: u64, units: u64) -> Option<u64> {
         let mut from = from.max(self.low);
         while from < self.units {
@@ -146,15 +148,15 @@ impl Space {
         None
     }
 
-    /// The first unit in `from..end` at which a run of `units` free units begins, for 1 to 64 units. Otherwise
-    /// an upper bound for the length of the runs that begin there.
+    /// The first unit in `from..end` at which a run of `units` free units begins, for 1 to 64 units. If no such run
+    /// begins in `from..end`, the error is an upper bound for the length of the runs that begin there.
     fn find_short(&self, from: u64, end: u64, units: u64) -> Result<u64, u64> {
         let mut wanted = u64::MAX << (from % 64);
         for index in from / 64..end / 64 {
             let word = !self.word(index);
             if word & wanted != 0 {
                 let mut begins = u128::from(word) | u128::from(!self.word(index + 1)) << 64;
-                // A bit stays set where at least `long` free units begin.
+                // A bit remains set if at least `long` free units begin at its unit.
                 let mut long = 1;
                 while long < units {
                     let more = long.min(units - long);
@@ -171,7 +173,7 @@ impl Space {
         Err(units.saturating_sub(1))
     }
 
-    /// Does the same as [`Self::find_short`] for more than 64 units: a run of that length spans at least two
+    /// Does the same as [`Self::find_short`] for more than 64 units. A run of more than 64 units spans at least two
     /// words.
     fn find_long(&self, from: u64, end: u64, units: u64) -> Result<u64, u64> {
         let (mut index, mut longest, mut run) = (from / 64, 63, 0);
@@ -181,7 +183,7 @@ impl Space {
             let word = self.word(index) | before;
             before = 0;
             if word == u64::MAX {
-                // On a full disk, most words have no free unit.
+                // On a full disk, most words have no free unit. They are skipped.
                 (index, run) = (index + 1, 0);
                 continue;
             }
@@ -198,7 +200,7 @@ impl Space {
         Err(longest)
     }
 
-    /// The number of consecutive free units from `first` on, which must be free; at most `most`.
+    /// The number of consecutive free units from `first` on, but at most `most`. The unit `first` must be free.
     fn run(&self, first: u64, most: u64) -> u64 {
         let mut index = first / 64;
         let in_word = 64 - first % 64;
@@ -213,7 +215,7 @@ impl Space {
         run.min(most)
     }
 
-    /// The word with 64 units. Units after the last one count as taken.
+    /// The word of the bitmap with 64 units. Units after the last one count as allocated.
     fn word(&self, index: u64) -> u64 {
         self.words.get(index as usize).copied().unwrap_or(u64::MAX)
     }
@@ -266,7 +268,8 @@ mod tests {
         let (mut space, mut plain) = (Space::new(UNITS as u64), vec![false; UNITS]);
         let (mut found, mut missed) = (0, 0);
         for round in 0..3000u64 {
-            // Lengths of whole stretches, a little more, and less. The disk is nearly full most of the time.
+            // The lengths are shorter than a stretch, as long as a stretch, and longer. The disk is nearly full most
+            // of the time.
             let length = [1, 3, 64, 700, 4095, 4096, 4097, 9000][random.below(8) as usize];
             let goal = [0, random.below(UNITS as u64), UNITS as u64][random.below(3) as usize];
             let start = if goal < UNITS as u64 {

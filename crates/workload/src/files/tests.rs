@@ -1,4 +1,4 @@
-//! Properties that every file system must have, whatever is done with files.
+//! Properties that every file system must have after any sequence of file operations.
 
 use super::ext::Ext;
 use super::fat::Fat;
@@ -21,7 +21,8 @@ fn all(pages: u64, page_bytes: u64) -> Vec<(&'static str, Box<dyn FileSystem>)> 
     all
 }
 
-/// Makes, grows, rewrites and removes files until the volume is full, and continues on the full volume.
+/// Makes, grows, overwrites and removes files until the volume is full. Then continues with operations on the full
+/// volume.
 #[test]
 fn no_page_belongs_to_two_files_and_none_lies_outside() {
     for (pages, page_bytes) in [
@@ -107,7 +108,8 @@ fn data_is_written_where_the_file_is_and_metadata_beside() {
             let access = disk.pop().unwrap();
             (access.page - first, access.pages)
         };
-        // FAT writes data at once. The others write it with their metadata, which is due three pages later.
+        // FAT writes data immediately. The other file systems write data together with metadata. Their write-back is
+        // due after three more pages.
         if name == "fat" {
             assert_eq!(data(&mut disk), (0, 9));
         }
@@ -124,10 +126,10 @@ fn data_is_written_where_the_file_is_and_metadata_beside() {
         let expected = match name {
             // A page of the table in both copies, and a page of the directory.
             "fat" => 3,
-            // In the journal: a descriptor, both bitmaps, the group's descriptor, the inodes, the directory,
-            // and the commit page.
+            // Pages in the journal: a descriptor, both bitmaps, the descriptor of the group, the inodes, the
+            // directory, and the commit page.
             "ext" => 7,
-            // A page of the log, one of the bitmap, one with both records, and one of the directory.
+            // A page of the log, a page of the bitmap, a page with both records, and a page of the directory.
             _ => 4,
         };
         assert_eq!(metadata, expected, "{name}");
@@ -151,9 +153,11 @@ fn a_journal_goes_round_and_metadata_reaches_its_place_at_checkpoints() {
         }
     }
     assert_eq!(written[&file.extents[0].first], steps);
-    // Every fifth commit writes the page of the inode, and with it the first page of the journal.
+    // Every fifth commit is followed by a checkpoint, which writes the page of the inode and the first page of the
+    // journal.
     assert_eq!(written[&system.inode_page_of(&file)], steps / 5);
-    // Each commit writes three pages, in a circle over the 4095 pages after the first of the journal.
+    // Each commit writes three pages to the journal. The commits use the 4095 pages after the first page of the
+    // journal in turn, again and again.
     let journal: u64 = written
         .iter()
         .filter(|(page, _)| system.in_journal(**page))
@@ -182,8 +186,8 @@ fn a_gibibyte_of_fat_has_clusters_of_16_kib() {
 
 #[test]
 fn what_one_process_makes_on_ext_lies_side_by_side_and_what_several_make_apart() {
-    // A group has 32768 pages, so a sixteenth has 2048. Tables and the journal fill the first two sixteenths
-    // and a part of the third. A search that begins in them finds free pages behind them.
+    // A group has 32768 pages, so a sixteenth of a group has 2048 pages. The tables and the journal fill the first
+    // two sixteenths and part of the third. A search that begins in these pages finds free pages after them.
     let sixteenth = 2048;
     for processes in [1, 5] {
         let mut system = Ext::new(40_000, 4096, 1000, 3).unwrap().used_by(processes);
@@ -220,8 +224,8 @@ fn a_page_on_ntfs_waits_for_so_many_write_backs_from_its_first_change_on() {
         let mut disk = Disk::new(1, 1);
         let directory = system.make_directory();
         let mut file = system.create(directory);
-        // Each append and overwrite is a write-back. The first page is changed by each of them, the second page
-        // by one.
+        // Each append and each overwrite causes a write-back. Each of them changes the first page, and one of them
+        // changes the second page.
         system.append(&mut file, 4096, &mut disk);
         let first = file.extents[0].first;
         let mut written = Vec::new();
@@ -246,7 +250,7 @@ fn a_page_on_ntfs_waits_for_so_many_write_backs_from_its_first_change_on() {
         drain(&mut disk);
         let expected: [&[u64]; 6] = match commits {
             1 => [&[0], &[0], &[0], &[1], &[], &[]],
-            // Data that is removed before it has waited long enough is not written.
+            // Data that is removed before it has waited for enough write-backs is not written.
             _ => [&[], &[], &[0], &[], &[], &[]],
         };
         assert_eq!(written, expected, "{commits}");

@@ -1,16 +1,16 @@
-//! Chooses an address for each extent of a profile: a random one within its region, as far as its neighbours
-//! permit.
+//! Chooses an address for each extent of a profile. The address is random within the region of the extent, unless
+//! other extents leave too little space there.
 
 use destage_base::Random;
 
 use super::blocks::blocks_of;
 use super::profile::{Profile, REGIONS};
 
-/// The address of each extent on the device, in blocks.
+/// The address of each extent on the device, counted in blocks.
 pub(super) fn lay_out(profile: &Profile, random: &mut Random) -> Vec<u64> {
     let blocks = blocks_of(profile.footprint_sectors);
     let region_blocks = blocks.div_ceil(REGIONS as u64);
-    // The order of extents by address: by region, and at random within a region.
+    // Sorts the extents by address. Extents are in the order of their regions, and in random order within a region.
     let mut order: Vec<(u64, usize)> = profile
         .extents
         .iter()
@@ -26,8 +26,8 @@ pub(super) fn lay_out(profile: &Profile, random: &mut Random) -> Vec<u64> {
     let mut addresses = vec![0; profile.extents.len()];
     let mut free = 0;
     for (wanted, index) in order {
-        // Leaves enough room for all later extents. An extent whose region is beyond the last one ends at the
-        // end of the address space.
+        // Each address is low enough that all later extents fit behind the extent. An extent with the region
+        // [`REGIONS`] is placed at the end of the address space.
         let first = wanted.max(free).min(blocks.saturating_sub(rest));
         let length = u64::from(profile.extents[index].blocks);
         addresses[index] = first;

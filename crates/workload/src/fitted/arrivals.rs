@@ -1,14 +1,15 @@
-//! Draws arrivals: gaps from the classes of the trace, at the pace of the trace.
+//! Draws the gaps between arrivals. The length of each gap depends on its class in the trace. The duration of each
+//! stretch of requests is the same as in the trace.
 
 use destage_base::Random;
 
 use super::deck::Deck;
 use super::profile::Profile;
 
-/// Draws the gaps of stretches of requests.
+/// Draws the gaps before the requests of a stretch.
 #[derive(Debug)]
 pub(super) struct Arrivals {
-    /// The gaps of each class.
+    /// For each class, the gaps to draw from.
     gaps: Vec<Deck>,
 }
 
@@ -20,8 +21,8 @@ impl Arrivals {
         }
     }
 
-    /// The gaps in ticks before each request of a stretch of the profile. Their sum is the time that the
-    /// stretch took in the trace.
+    /// The gaps before the requests of a stretch of the profile, in ticks. The sum of the gaps is the duration of the
+    /// stretch in the trace.
     pub(super) fn gaps(
         &mut self,
         profile: &Profile,
@@ -39,8 +40,8 @@ impl Arrivals {
     }
 }
 
-/// Changes gaps so that their sum is `target`. The largest gaps absorb the difference; small gaps, which make
-/// bursts, do not change.
+/// Changes gaps so that their sum is `target`. Only the largest gaps are changed. The small gaps, which make bursts,
+/// remain as they are.
 fn fit_to(drawn: &mut [u64], target: u64) {
     let sum = drawn.iter().fold(0u64, |sum, gap| sum.saturating_add(*gap));
     if sum <= target {
@@ -53,7 +54,7 @@ fn fit_to(drawn: &mut [u64], target: u64) {
     gaps.sort_unstable();
     let (mut left, mut level) = (target, 0);
     for (index, gap) in gaps.iter().enumerate() {
-        // Stops at the first gap that is above the level at which all remaining gaps would fit.
+        // Stops at the first gap that is longer than an equal part of the remaining time.
         let count = (gaps.len() - index) as u64;
         level = left / count;
         if *gap > level {

@@ -1,4 +1,5 @@
-//! Numbers the blocks of a trace in the order in which they are first touched, and joins them to extents.
+//! Numbers the blocks of a trace in the order in which they are first touched, and groups adjacent blocks into
+//! extents.
 
 use std::collections::HashMap;
 
@@ -6,30 +7,30 @@ use destage_trace::Request;
 
 use super::profile::REGIONS;
 
-/// Sectors in a page; profiles count in pages of this size.
+/// Sectors in a page. Profiles use pages of 4 KiB, whatever the page size of the device.
 pub(super) const PAGE_SECTORS: u64 = 8;
-/// Sectors in a block of 64 such pages.
+/// Sectors in a block. A block has 64 such pages.
 pub(super) const BLOCK_SECTORS: u64 = 64 * PAGE_SECTORS;
 
-/// A run of consecutive blocks that were all touched.
+/// A run of consecutive blocks, all of which the trace touched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extent {
     pub(super) blocks: u32,
-    /// The region of the address space in which the extent begins; [`REGIONS`] for an extent at the end of the
-    /// address space.
+    /// The region of the address space in which the extent begins. It is [`REGIONS`] for an extent that ends at the
+    /// end of the address space.
     pub(super) region: u32,
 }
 
-/// The position of a block.
+/// The position of a block within its extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The extent of the block; extents are numbered in the order in which they are first touched.
+    /// The extent that contains the block. Extents are numbered in the order in which they are first touched.
     pub(super) extent: u32,
-    /// The number of blocks of the extent before this block.
+    /// The number of blocks between the start of the extent and this block.
     pub(super) offset: u32,
 }
 
-/// The number of blocks in an address space of this many sectors; the last block may be incomplete.
+/// The number of blocks in an address space of `footprint_sectors` sectors. The last block may be incomplete.
 pub(super) const fn blocks_of(footprint_sectors: u64) -> u64 {
     footprint_sectors.div_ceil(BLOCK_SECTORS)
 }
@@ -38,13 +39,13 @@ pub(super) const fn blocks_of(footprint_sectors: u64) -> u64 {
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     numbers: HashMap<u64, u32>,
-    /// The address of each numbered block, in blocks.
+    /// The address of each numbered block, counted in blocks.
     addresses: Vec<u64>,
 }
 
 impl Blocks {
-    /// Touches the blocks of `request`. Returns the number of its first block, and its offset in sectors from
-    /// the start of that block.
+    /// Numbers the blocks of `request` that have no number yet. Returns the number of the request's first block, and
+    /// the offset of the request from the start of that block in sectors.
     pub(super) fn touch(&mut self, request: &Request) -> (u32, u32) {
         let first = request.sector / BLOCK_SECTORS;
         for address in first..request.end().div_ceil(BLOCK_SECTORS).max(first + 1) {
@@ -57,13 +58,13 @@ impl Blocks {
         (self.numbers[&first], within as u32)
     }
 
-    /// The extents of all blocks, and the place of each block, in an address space of this many sectors.
+    /// The extents of all blocks, and the position of each block, in an address space of `footprint_sectors` sectors.
     pub(super) fn finish(self, footprint_sectors: u64) -> (Vec<Extent>, Vec<Place>) {
         let blocks = blocks_of(footprint_sectors);
         let region_blocks = blocks.div_ceil(REGIONS as u64);
         let mut sorted = self.addresses.clone();
         sorted.sort_unstable();
-        // The first address of the extent of each block, and the length of each extent by its first address.
+        // For each block, the first address of its extent. For each first address, the length of the extent.
         let mut first_of = HashMap::new();
         let mut lengths: HashMap<u64, u32> = HashMap::new();
         let mut first = 0;

@@ -1,18 +1,19 @@
-//! The classes of gaps that a profile distinguishes.
+//! The classes into which a profile divides the gaps between arrivals.
 
 use super::profile::GAP_CLASSES;
 
-/// The number of gaps that represent a class.
+/// The largest number of gaps that represent a class.
 const GAPS: usize = 16;
-/// The share of all gaps above 0 that are at most as long as those of classes 1 to 8; class 9 has the rest.
+/// For each of classes 1 to 8, the share of all gaps above 0 that are in this class or a lower one. Class 9 has the
+/// remaining gaps.
 const SHARES: [f64; GAP_CLASSES - 2] = [0.2, 0.4, 0.6, 0.8, 0.9, 0.95, 0.98, 0.995];
 
-/// Classes of gaps, by the longest gap in each.
+/// The longest gap of each class.
 pub(super) struct GapClasses([u64; GAP_CLASSES]);
 
 impl GapClasses {
-    /// Makes classes for the gaps in `sorted`, which must be above 0 and in ascending order. Class 0 has gaps
-    /// of 0. Classes 1 to 9 divide the other gaps by [`SHARES`].
+    /// Makes classes for the gaps in `sorted`, which must be above 0 and in ascending order. Class 0 has gaps of 0.
+    /// Classes 1 to 9 divide the gaps of `sorted` according to [`SHARES`].
     pub(super) fn of(sorted: &[u64]) -> Self {
         let mut bounds = [u64::MAX; GAP_CLASSES];
         bounds[0] = 0;
@@ -29,7 +30,8 @@ impl GapClasses {
         class.unwrap_or(GAP_CLASSES - 1) as u8
     }
 
-    /// The gaps that represent each class of the gaps in `sorted`: the means of groups of equal size.
+    /// The gaps that represent each class. The gaps of a class in `sorted` are divided into groups of equal size, and
+    /// each group is represented by its mean.
     pub(super) fn gaps(&self, sorted: &[u64]) -> [Vec<u64>; GAP_CLASSES] {
         std::array::from_fn(|class| {
             let of: Vec<u64> = sorted
@@ -45,7 +47,7 @@ impl GapClasses {
     }
 }
 
-/// The mean of `gaps`, of which there must be at least one.
+/// The mean of `gaps`, which must contain at least one gap.
 fn mean(gaps: &[u64]) -> u64 {
     let sum: u128 = gaps.iter().map(|gap| u128::from(*gap)).sum();
     (sum / gaps.len() as u128) as u64

@@ -1,9 +1,8 @@
-//! Draws cards without replacement, so that the draws have the same counts as the fitted trace, whatever the
-//! seed.
+//! Draws cards without replacement. Therefore each card is drawn as often as in the fitted trace, whatever the seed.
 
 use destage_base::Random;
 
-/// Draws cards without replacement, and starts again with all cards when none is left.
+/// Draws cards without replacement. When no card is left, all cards are put back.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deck {
     cards: Vec<u64>,

@@ -1,4 +1,4 @@
-//! Makes a profile of requests.
+//! Makes a profile from the requests of a trace.
 
 use destage_trace::{Operation, Request};
 
@@ -7,13 +7,13 @@ use super::classes::GapClasses;
 use super::profile::Profile;
 use super::sweep::Sweeps;
 
-/// The number of stretches that a long trace is divided into, approximately; and the least number of requests
-/// in a stretch.
+/// The approximate number of stretches into which a long trace is divided. `LEAST_STRETCH` is the least number of
+/// requests in a stretch.
 const STRETCHES: u64 = 8192;
 const LEAST_STRETCH: u64 = 16;
 
-/// Collects the requests of a trace, in the order of their arrival, and makes a profile of them. All requests
-/// stay in memory.
+/// Collects the requests of a trace in the order of their arrival, and makes a profile from them. All requests remain
+/// in memory.
 #[derive(Debug, Default)]
 pub struct Fitter {
     requests: Vec<Request>,
@@ -71,7 +71,7 @@ fn profile(requests: &[Request]) -> Profile {
     }
 }
 
-/// The time in ticks from the previous arrival to each request; 0 for the first request.
+/// For each request, the time in ticks since the previous arrival; 0 for the first request.
 fn gaps(requests: &[Request]) -> Vec<u64> {
     let mut last = requests.first().map_or(0, |request| request.arrival);
     let since = |request: &Request| {

@@ -1,4 +1,4 @@
-//! Makes requests from a profile.
+//! Generates requests from a profile.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,23 +11,23 @@ use super::schedule::{Schedule, Step};
 use destage_base::{Random, Ticks};
 use destage_trace::{Operation, Request};
 
-/// The requests of a profile. They never end.
+/// An endless sequence of requests that are generated from a profile.
 #[derive(Debug)]
 pub struct Fitted {
     profile: Arc<Profile>,
     random: Random,
     made: u64,
     now: Ticks,
-    /// The address of each extent on the device, in blocks.
+    /// The address of each extent on the device, counted in blocks.
     addresses: Vec<u64>,
     arrivals: Arrivals,
     schedule: Schedule,
-    /// The remaining requests of the current stretch, each with the gap before it.
+    /// The remaining requests of the current stretch. Each request has the gap before it.
     ahead: VecDeque<(Step, u64)>,
 }
 
 impl Fitted {
-    /// The requests of `profile` that `seed` gives.
+    /// The requests that `profile` and `seed` determine.
     #[must_use]
     pub fn new(profile: Arc<Profile>, seed: u64) -> Self {
         Self {
@@ -42,7 +42,8 @@ impl Fitted {
         }
     }
 
-    /// Draws the next stretch. Before the first stretch it also draws an address for each extent.
+    /// Draws the next stretch of requests. Before the first stretch of the profile, it also draws an address for each
+    /// extent.
     fn look_ahead(&mut self) {
         let profile = &self.profile;
         let from = self.made % profile.requests;
@@ -95,7 +96,8 @@ impl Iterator for Fitted {
     }
 }
 
-/// `sector`; or, if the request would end beyond the footprint, the last start of a page at which it fits.
+/// Returns `sector` if the request ends within the footprint. Otherwise returns the last page boundary from which the
+/// request fits.
 fn within(footprint: u64, sector: u64, sectors: u32) -> u64 {
     let last = footprint.saturating_sub(u64::from(sectors));
     if sector > last {

@@ -1,18 +1,18 @@
-//! Stand-ins for traces: a profile that is fitted to a trace, and requests drawn from the profile.
+//! Stand-ins for traces. A profile is fitted to a trace, and requests are then drawn from the profile.
 //!
-//! A profile keeps the sweeps of a trace, which are sequences of reads or of writes that continue each other.
-//! It knows the block of the working set and the sector in it where each sweep begins, the sizes of its
-//! requests, and the positions of its first and last request among all requests. Blocks are numbered in the
-//! order in which they are first touched. The generator gives them new addresses, at which neighbours stay
-//! neighbours, and requests of a sweep come at a steady pace. For each gap between arrivals, the profile keeps
-//! its class. Pages have 4 KiB and blocks 64 pages, whatever the device.
+//! A profile contains the sweeps of a trace. A sweep is a sequence of reads, or of writes, in which each request
+//! begins where the previous one ended. For each sweep the profile has the block and the sector where the sweep
+//! begins, the sizes of its requests, and the positions of its first and last request among all requests. Blocks are
+//! numbered in the order in which they are first touched. The generator gives the blocks new addresses, at which
+//! adjacent blocks remain adjacent. The requests of a sweep follow one another at a steady pace. For each gap between
+//! arrivals, the profile has the class of the gap. A page has 4 KiB and a block has 64 pages, whatever the device.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `profile` `text` | the profile of a trace, and its form as TOML |
-//! | `fit` `sweep` `blocks` `classes` | make a profile of requests |
-//! | `generate` `schedule` `arrivals` `addresses` | make requests of a profile: which comes next, when, and at which address |
-//! | `deck` | draws without replacement |
+//! | `profile` `text` | the profile of a trace, and its TOML form |
+//! | `fit` `sweep` `blocks` `classes` | make a profile from requests |
+//! | `generate` `schedule` `arrivals` `addresses` | generate requests from a profile: their order, arrival times and addresses |
+//! | `deck` | random draws without replacement |
 
 mod addresses;
 mod arrivals;
@@ -60,10 +60,11 @@ pub fn defaults(profile: &Profile) -> Values {
     values
 }
 
-/// The requests of `profile` with `values` of [`PARAMETERS`] that `seed` gives.
+/// The requests that `profile`, `values` of [`PARAMETERS`] and `seed` determine.
 ///
-/// If `write_percent` differs from that of the profile, reads or writes are left out at random; the others keep
-/// their times. There are no requests if the profile has none of a kind that is wanted.
+/// If `write_percent` differs from the share of writes in the profile, reads or writes are omitted at random. The
+/// remaining requests keep their arrival times. If the profile lacks reads or writes that `write_percent` demands,
+/// there are no requests.
 #[must_use]
 pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests {
     let own = Parameters::from_values(values);
@@ -73,7 +74,7 @@ pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests 
     if (has - wanted).abs() < 1e-9 {
         return Box::new(all.take(usize::try_from(own.requests).unwrap_or(usize::MAX)));
     }
-    // The share of writes, or of reads, that is kept.
+    // The probability with which a write, or a read, is not omitted.
     let odds = |part: f64, of: f64| if of > 0.0 { (part / of).min(1.0) } else { 0.0 };
     let writes = odds(wanted * (1.0 - has), (1.0 - wanted) * has);
     let reads = odds((1.0 - wanted) * has, wanted * (1.0 - has));
@@ -82,7 +83,7 @@ pub fn requests(profile: &Arc<Profile>, values: &Values, seed: u64) -> Requests 
         (_, true) => (0.0, 1.0),
         _ => (writes, reads),
     };
-    // A profile with only reads cannot give writes, and one with only writes cannot give reads.
+    // A profile that has only reads cannot give writes. A profile that has only writes cannot give reads.
     let possible = (has > 0.0 || wanted <= 0.0) && (has < 1.0 || wanted >= 1.0);
     let mut random = Random::new(!seed);
     let kept = all.filter(move |request| {

@@ -1,4 +1,4 @@
-//! The profile of a trace: its sweeps over numbered blocks, the extents of neighbouring blocks, and the gaps
+//! The profile of a trace. It contains the sweeps over numbered blocks, the extents of adjacent blocks, and the gaps
 //! between arrivals.
 
 use destage_base::time::TICKS_PER_MS;
@@ -6,17 +6,18 @@ use destage_base::time::TICKS_PER_MS;
 use super::blocks::{Extent, Place};
 use super::sweep::Sweep;
 
-/// The number of classes of gaps: one for gaps of 0, and nine of ascending length.
+/// The number of classes of gaps. One class has gaps of 0, and the other nine have gaps of ascending length.
 pub(super) const GAP_CLASSES: usize = 10;
-/// The number of regions of the address space that are distinguished.
+/// The number of regions into which the address space is divided.
 pub(super) const REGIONS: usize = 64;
 
-/// The statistics of a trace from which similar requests are drawn.
+/// The statistics of a trace, from which similar requests are generated.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     pub(super) requests: u64,
     pub(super) footprint_sectors: u64,
-    /// The gaps that represent each class, in ticks; each represents equally many gaps.
+    /// The gaps that represent each class, in ticks. Each gap of a class represents the same number of gaps of the
+    /// trace.
     pub(super) gaps: [Vec<u64>; GAP_CLASSES],
     /// The number of requests in a stretch.
     pub(super) pace_requests: u64,
@@ -24,21 +25,22 @@ pub struct Profile {
     pub(super) pace: Vec<u64>,
     /// The class of the gap before each request.
     pub(super) classes: Vec<u8>,
-    /// Extents and blocks, both in the order in which they are first touched.
+    /// The extents, in the order in which they are first touched. The blocks are in the same order.
     pub(super) extents: Vec<Extent>,
     pub(super) blocks: Vec<Place>,
-    /// Sweeps, in the order of their first requests.
+    /// The sweeps, in the order of their first requests.
     pub(super) sweeps: Vec<Sweep>,
 }
 
 impl Profile {
-    /// The number of requests of the trace. After that many, the sweeps begin again at other addresses.
+    /// The number of requests of the trace. After so many generated requests, the sweeps begin again at other
+    /// addresses.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.requests
     }
 
-    /// The sector after the last one that the trace touched, rounded up to a page of 4 KiB.
+    /// The sector after the last sector that the trace touched, rounded up to a page of 4 KiB.
     #[must_use]
     pub const fn footprint_sectors(&self) -> u64 {
         self.footprint_sectors

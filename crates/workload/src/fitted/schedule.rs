@@ -1,4 +1,5 @@
-//! Puts the requests of sweeps in order: each sweep keeps its own order, and its pace among all others.
+//! Merges the requests of several sweeps into one order. The requests of a sweep remain in the order of the sweep,
+//! and they are spread evenly between its first and its last request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,34 +8,36 @@ use destage_base::Random;
 
 use super::sweep::Sweep;
 
-/// Units of time for each request of the trace: fine enough that hardly any two requests get the same time.
+/// Units of time per request of the trace. The units are so small that two requests rarely get equal times.
 const SHARE: u64 = 1 << 16;
 
 /// The position, the size and the operation of a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) writes: bool,
-    /// The block in which the sweep begins.
+    /// The block in which the sweep of this request begins.
     pub(super) block: u32,
-    /// The first sector of the request, counted from the start of that block.
+    /// The first sector of the request, counted from the start of `block`.
     pub(super) sector: u64,
     pub(super) sectors: u32,
 }
 
-/// A sweep that has begun and not ended. The order is by the time of its next request, then by its number.
+/// A sweep whose first request was returned or is due, and whose last request was not returned. Running sweeps are
+/// ordered by the time of their next request, then by their number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Running {
     next: u64,
     sweep: usize,
-    /// The time from one request to the next.
+    /// The time between two consecutive requests of the sweep.
     pace: u64,
-    /// The current run of equal sizes, the number of requests left in it, and the sector of the next request.
+    /// The current run of requests of equal size. `left` is the number of requests that remain in the run, and
+    /// `sector` is the first sector of the next request.
     run: usize,
     left: u32,
     sector: u64,
 }
 
-/// Returns all requests of sweeps once, from the first to the last.
+/// Returns each request of all sweeps once, in the order of time.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     running: BinaryHeap<Reverse<Running>>,
@@ -53,7 +56,8 @@ impl Schedule {
             {
                 break;
             }
-            // The first request keeps its position among all requests. The others follow at a steady pace.
+            // The first request of a sweep has the same position among all requests as in the trace. The other
+            // requests of the sweep follow at equal intervals.
             let pace = (sweep.last - sweep.first) * SHARE / (sweep.requests() - 1).max(1);
             self.running.push(Reverse(Running {
                 next: first + random.below(SHARE),

@@ -1,26 +1,28 @@
-//! Sweeps: sequences of reads, or of writes, each of which begins where the one before it ended.
+//! Sweeps. A sweep is a sequence of reads, or of writes, in which each request begins where the previous one ended.
 
 use std::collections::HashMap;
 
 use destage_trace::{Operation, Request};
 
-/// The most requests of the trace from the first request of a sweep to its second. Later pauses must be between
-/// half and twice the mean of the earlier ones. Otherwise the request begins another sweep, because a sweep
-/// keeps only its first and its last time.
+/// The longest pause between the first and the second request of a sweep, counted in requests of the trace. Each
+/// later pause must be between half and twice the mean of the earlier pauses of the sweep. A request after another
+/// pause begins a new sweep. The reason is that a sweep records only the positions of its first and its last request,
+/// so its requests must follow at a steady pace.
 const FIRST_PAUSE: u64 = 8;
 
-/// Requests that continue each other, at a steady pace among all other requests.
+/// A sequence of requests, each beginning where the previous one ended, at a steady pace among all other requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Sweep {
     pub(super) writes: bool,
-    /// The number of requests of the trace before the first request of the sweep, and before its last.
+    /// The number of requests of the trace before the first request of the sweep. `last` is the number before its
+    /// last request.
     pub(super) first: u64,
     pub(super) last: u64,
-    /// The number of the block in which the sweep begins, and the offset of its beginning in that block, in
-    /// sectors.
+    /// The number of the block in which the sweep begins. `sector` is the offset of the sweep's first sector from the
+    /// start of that block.
     pub(super) block: u32,
     pub(super) sector: u32,
-    /// Sizes in sectors, each with the number of consecutive requests of this size.
+    /// The sizes of the requests in sectors. Each size has the number of consecutive requests of that size.
     pub(super) sizes: Vec<(u32, u32)>,
 }
 
@@ -45,13 +47,13 @@ pub(super) struct Sweeps {
     all: Vec<Sweep>,
     /// The number of requests in each sweep.
     counts: Vec<u64>,
-    /// The sweep that ends at a sector; the key also says whether it writes.
+    /// For a kind of operation (`true` for writes) and a sector, the sweep of that kind that ends at the sector.
     ends: HashMap<(bool, u64), usize>,
 }
 
 impl Sweeps {
-    /// Adds a request that comes after `before` other requests, and begins `sector` sectors after the start of
-    /// `block`.
+    /// Adds a request that has `before` other requests before it. The request begins `sector` sectors after the start
+    /// of `block`.
     pub(super) fn add(&mut self, before: u64, request: &Request, (block, sector): (u32, u32)) {
         let writes = request.operation == Operation::Write;
         let found = self.ends.remove(&(writes, request.sector));

@@ -1,6 +1,6 @@
 //! Reads, checks and writes a profile as TOML.
 //!
-//! [`classes`], [`places`] and [`sweeps`] define the notation of gaps, blocks and sweeps.
+//! The functions [`classes`], [`places`] and [`sweeps`] define how gaps, blocks and sweeps are written.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -12,20 +12,21 @@ use super::blocks::{BLOCK_SECTORS, Extent, Place, blocks_of};
 use super::profile::{GAP_CLASSES, Profile, REGIONS};
 use super::sweep::Sweep;
 
-/// The version of the notation.
+/// The version of the text format.
 const FORM: i64 = 2;
-/// The largest number of entries of a list, and of blocks: memory stays bounded, whatever a text contains.
+/// The largest number of entries in a list, and the largest number of blocks. The limit bounds the memory that any
+/// text can occupy.
 const MOST: u64 = 1 << 24;
 
 /// The error of a text that is not a valid profile.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {text:?}: expected {expected}")]
 pub struct ProfileError {
-    /// The key of the value; `line` and a number if the text is not TOML.
+    /// The key of the invalid value. If the text is not TOML, it is `line` and the number of the line.
     pub key: String,
-    /// The text that was found.
+    /// The invalid text.
     pub text: String,
-    /// What was expected.
+    /// A description of valid text.
     pub expected: String,
 }
 
@@ -41,7 +42,7 @@ fn wrong(key: impl Into<String>, text: impl ToString, expected: impl Into<String
     }
 }
 
-/// A table of the TOML text, and its name in error messages.
+/// A table of the TOML text, with the name that error messages use for it.
 struct Part<'a> {
     name: String,
     table: &'a Table,
@@ -144,7 +145,7 @@ impl FromStr for Profile {
     }
 }
 
-/// Checks that there are as many classes, stretches and requests of sweeps as the number of requests demands.
+/// Checks that the numbers of classes, of stretches and of requests in sweeps agree with the number of requests.
 fn check(profile: &Profile) -> Result<(), ProfileError> {
     let count = |key: &str, has: u64, expected: u64| {
         if has == expected {
@@ -163,7 +164,7 @@ fn check(profile: &Profile) -> Result<(), ProfileError> {
     Ok(())
 }
 
-/// Reads the classes of gaps: one digit for each request.
+/// Reads the classes of gaps. Each request has one digit.
 fn classes(part: &Part<'_>) -> Result<Vec<u8>, ProfileError> {
     let mut classes = Vec::new();
     for word in part.words("classes")? {
@@ -177,13 +178,14 @@ fn classes(part: &Part<'_>) -> Result<Vec<u8>, ProfileError> {
     Ok(classes)
 }
 
-/// Reads blocks, in the order in which they are first touched.
+/// Reads the blocks, in the order in which they are first touched.
 ///
-/// A block of a new extent is written as `LENGTH.OFFSET.REGION`: the number of blocks in the extent, the number
-/// of them before this block, and the region in which the extent begins. Any other block is written as
-/// `BACK.DISTANCE`: how many blocks earlier in this list another block of the extent stands, and how many
-/// blocks behind that one this block lies. If the distance is 1, `BACK` is enough, and `:COUNT` repeats it for
-/// several consecutive blocks.
+/// The first block of a new extent is written as `LENGTH.OFFSET.REGION`. These are the number of blocks in the
+/// extent, the number of blocks of the extent before this block, and the region in which the extent begins. Any other
+/// block is written as `BACK.DISTANCE`, relative to a reference block of the same extent. `BACK` says how many
+/// entries earlier the reference block is in this list. `DISTANCE` is the address of this block minus the address of
+/// the reference block. If the distance is 1, it is omitted. `:COUNT` after `BACK` repeats the entry for several
+/// consecutive blocks.
 fn places(part: &Part<'_>, all: u64) -> Result<(Vec<Extent>, Vec<Place>), ProfileError> {
     let (mut extents, mut places): (Vec<Extent>, Vec<Place>) = (Vec::new(), Vec::new());
     let mut sum = 0;
@@ -245,12 +247,16 @@ fn places(part: &Part<'_>, all: u64) -> Result<(Vec<Extent>, Vec<Place>), Profil
     Ok((extents, places))
 }
 
-/// Reads sweeps, in the order of their first requests.
+/// Reads the sweeps, in the order of their first requests.
 ///
-/// A sweep is written as `rLATER.SPAN.BLOCK.SECTOR.SIZES`, with `w` in place of `r` for writes: the number of
-/// requests since the first request of the previous sweep; the number of requests from its own first to its
-/// last; the number of its block, less that of the previous sweep's block; the sector in that block; and sizes
-/// in sectors, as `size:count` with `+` between.
+/// A sweep is written as `rLATER.SPAN.BLOCK.SECTOR.SIZES`, with `w` in place of `r` for writes. The fields are:
+///
+/// - `LATER`: the number of requests from the first request of the previous sweep to the first request of this
+///   sweep;
+/// - `SPAN`: the number of requests from the first to the last request of this sweep;
+/// - `BLOCK`: the number of the block in which the sweep begins, minus that number of the previous sweep;
+/// - `SECTOR`: the sector in that block;
+/// - `SIZES`: the sizes in sectors, as `size:count` with `+` between them.
 fn sweeps(
     part: &Part<'_>,
     requests: u64,
@@ -304,7 +310,7 @@ fn sweeps(
 }
 
 impl Profile {
-    /// The profile as text, with `head` as comments in front. [`Profile::from_str`] reads it back.
+    /// The profile as text, which begins with `head` as comments. [`Profile::from_str`] reads this text.
     #[must_use]
     pub fn text(&self, head: &str) -> String {
         let mut text = String::new();
@@ -336,7 +342,7 @@ impl Profile {
 
     /// The blocks in the notation that [`places`] reads.
     fn places(&self) -> Vec<String> {
-        // The block that was numbered last at each place, and the first block of each extent.
+        // For each position, the block that was numbered last. For each extent, its first block in the list.
         let mut at: BTreeMap<(u32, u32), usize> = BTreeMap::new();
         let mut first: BTreeMap<u32, usize> = BTreeMap::new();
         let mut words: Vec<(String, u32)> = Vec::new();
@@ -387,7 +393,7 @@ impl Profile {
     }
 }
 
-/// A value and its count, as `value:count`; a count of 1 is left out.
+/// A value and its count, as `value:count`. A count of 1 is omitted.
 fn counted((value, count): &(u32, u32)) -> String {
     match count {
         1 => value.to_string(),
@@ -395,10 +401,10 @@ fn counted((value, count): &(u32, u32)) -> String {
     }
 }
 
-/// The approximate length of a line.
+/// The approximate length of a line, in characters.
 const LINE: usize = 110;
 
-/// Joins words to a text of several lines.
+/// Joins words into a text of several lines.
 fn lines(words: Vec<String>) -> String {
     let mut text = "\"\"\"\n".to_owned();
     let mut length = 0;

@@ -1,8 +1,8 @@
-//! Reads the sections of a job file, and the options of each with their line numbers.
+//! Reads the sections of a job file, and the options of each section with their line numbers.
 
 use super::JobFileError;
 
-/// An option as it is written in the file.
+/// An option, as written in the file.
 #[derive(Clone, Debug)]
 pub(super) struct Given {
     pub line: usize,
@@ -12,7 +12,7 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// The text of the option.
+    /// The option as `key=value`, or only the key if there is no value.
     pub fn text(&self) -> String {
         match &self.value {
             Some(value) => format!("{}={value}", self.key),
@@ -20,7 +20,7 @@ impl Given {
         }
     }
 
-    /// The error that the option is not what was `expected`.
+    /// An error for this option, which says that `expected` was expected.
     pub fn wrong(&self, expected: impl Into<String>) -> JobFileError {
         JobFileError {
             line: self.line,
@@ -30,7 +30,7 @@ impl Given {
     }
 }
 
-/// A job: its name, and its options after those of all `[global]` sections before it.
+/// A job with its name and its options. The options of all `[global]` sections before the job come first.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub name: String,
@@ -39,20 +39,20 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// The last option that has one of `names`; an earlier one has no effect.
+    /// The last option whose key is in `names`. It overrides earlier options.
     pub fn find(&self, names: &[&str]) -> Option<&Given> {
         let mut options = self.options.iter().rev();
         options.find(|given| names.contains(&given.key.as_str()))
     }
 }
 
-/// The name of sections whose options apply to all jobs after them.
+/// The name of sections whose options apply to all later jobs.
 const GLOBAL: &str = "global";
 
-/// The jobs of `text`.
+/// Reads the jobs of `text`.
 ///
 /// # Errors
-/// If a line is neither a section nor an option, an option stands before the first section, or there is no job.
+/// If a line is neither a section nor an option, an option is before the first section, or there is no job.
 pub(super) fn sections(text: &str) -> Result<Vec<Section>, JobFileError> {
     let mut global: Vec<Given> = Vec::new();
     let mut jobs: Vec<Section> = Vec::new();
@@ -60,7 +60,7 @@ pub(super) fn sections(text: &str) -> Result<Vec<Section>, JobFileError> {
     let mut lines = 0;
     for (line, whole) in (1..).zip(text.lines()) {
         lines = line;
-        // A comment may also follow an option.
+        // A comment may also follow an option on the same line.
         let written = whole.split([';', '#']).next().unwrap_or_default().trim();
         let wrong = |expected: &str| JobFileError {
             line,

@@ -1,4 +1,4 @@
-//! The meaning of the options of a job.
+//! Interprets the options of a job.
 
 use super::JobFileError;
 use super::file::{Given, Section};
@@ -10,82 +10,82 @@ pub(super) enum Mix {
     Read,
     Write,
     Trim,
-    /// Reads and writes, with the share of reads in percent.
+    /// Reads and writes. The number is the share of reads in percent.
     Both(f64),
 }
 
-/// The order in which a job visits the blocks of its part of the file.
+/// The order in which a job visits the blocks of its region of the file.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Order {
     Sequential,
-    /// At random; no block is visited again before all others were visited.
+    /// In random order. Every block is visited once before any block is visited again.
     Shuffled,
-    /// At random, independent of earlier requests.
+    /// At random, independently of earlier requests.
     Uniform,
-    /// At random by the Zipf law with this exponent.
+    /// At random by a Zipf law with this exponent.
     Zipf(f64),
 }
 
-/// A size, or a share of a file, and the option in which it is written.
+/// A size in bytes or in percent of a file, and the option that gives it.
 #[derive(Clone, Debug)]
 pub(super) struct Measure {
     pub span: Span,
     pub given: Given,
 }
 
-/// The part of a file that a job uses.
+/// The region of a file that a job uses.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     /// The value of `filename`; `None` if each copy of the job has its own file.
     pub file: Option<String>,
     pub size: Option<Measure>,
     pub offset: Option<Measure>,
-    /// The distance that is added to the offset for each earlier copy of the job.
+    /// The distance between the offsets of two consecutive copies of the job.
     pub increment: Option<Measure>,
 }
 
-/// When a job ends.
+/// The conditions under which a job ends.
 #[derive(Clone, Debug)]
 pub(super) struct Amount {
-    /// The bytes that the job moves; `None` if they are those of its part of the file.
+    /// The bytes that the job transfers in a loop. With `None`, they are as many as its region has.
     pub bytes: Option<Measure>,
     pub requests: Option<u64>,
     pub loops: u64,
-    /// Whether only time ends the job.
+    /// Whether only the elapsed time ends the job.
     pub is_endless: bool,
 }
 
 /// The rate of a job's requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Rate {
-    /// A request is made when another one completes.
+    /// A request is issued when another request completes.
     Unbounded,
     RequestsPerSecond(u64),
     BytesPerSecond(u64),
 }
 
-/// How the requests of a job arrive.
+/// The arrival of the requests of a job.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Pace {
-    /// The number of requests of one copy that are outstanding at a time.
+    /// The number of outstanding requests of one copy.
     pub depth: u32,
     pub rate: Rate,
-    /// Whether gaps are exponentially distributed instead of being all equal.
+    /// Whether the gaps between arrivals are exponentially distributed. Otherwise the gaps are regular.
     pub is_poisson: bool,
 }
 
-/// How the writes of a job are made durable.
+/// The means by which the writes of a job become durable.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Syncs {
-    /// The number of writes from one flush to the next; 0 for no flushes.
+    /// The number of writes between two flushes; 0 if the job has no flushes.
     pub every: u64,
-    /// Whether there is a flush when the job ends.
+    /// Whether a flush follows the last request of each loop.
     pub at_end: bool,
     /// Whether each write must be durable before it is acknowledged.
     pub is_fua: bool,
 }
 
-/// A job of a job file of fio.
+/// A job of a fio job file.
 #[derive(Clone, Debug)]
 pub(super) struct Job {
     pub name: String,
@@ -99,17 +99,18 @@ pub(super) struct Job {
     pub amount: Amount,
     pub pace: Pace,
     pub syncs: Syncs,
-    /// If the job begins only when all jobs before it have ended: the line that says so.
+    /// The line of the option that lets the job begin only when all jobs before it have ended. `None` if the job has
+    /// no such option.
     pub waits: Option<usize>,
-    /// Notes for the user about options without effect.
+    /// Messages for the user about options without effect.
     pub remarks: Vec<String>,
 }
 
-/// Engines that wait for each request before they make the next one, whatever `iodepth` says.
+/// Engines that wait for each request before they issue the next one, whatever the value of `iodepth`.
 const WAITING: [&str; 9] = [
     "psync", "sync", "pvsync", "pvsync2", "vsync", "mmap", "splice", "sg", "pmemblk",
 ];
-/// Engines that keep `iodepth` requests outstanding.
+/// Engines that always have `iodepth` requests outstanding.
 const QUEUEING: [&str; 10] = [
     "libaio",
     "io_uring",
@@ -123,7 +124,7 @@ const QUEUEING: [&str; 10] = [
     "null",
 ];
 
-/// Options that have an effect here.
+/// Options that have an effect in this simulator.
 const UNDERSTOOD: [&str; 38] = [
     "rw",
     "readwrite",
@@ -165,7 +166,7 @@ const UNDERSTOOD: [&str; 38] = [
     "kb_base",
 ];
 
-/// Options that change neither the requests to a drive nor their times.
+/// Options that are ignored, because they change neither the requests to a drive nor the times of the requests.
 const PASSED_OVER: &[&str] = &[
     "name",
     "description",
@@ -284,7 +285,8 @@ const PASSED_OVER: &[&str] = &[
     "fadvise_hint",
 ];
 
-/// Options that change the requests to a drive or their times. They are accepted only if they are off.
+/// Options that change the requests to a drive or their times, and that are not simulated. They are accepted only
+/// with the value 0.
 const OFF_ONLY: [&str; 7] = [
     "thinktime",
     "startdelay",
@@ -295,7 +297,7 @@ const OFF_ONLY: [&str; 7] = [
     "atomic",
 ];
 
-/// The most copies of a job.
+/// The largest number of copies of a job.
 const COPIES_MAX: u64 = 1024;
 
 impl Job {
@@ -321,7 +323,7 @@ impl Job {
         Ok(Self {
             name: section.name.clone(),
             line: section.line,
-            // The number was compared with the largest one allowed.
+            // `whole` returns at most `COPIES_MAX`, so the number fits in 32 bits.
             copies: whole(section, &["numjobs"], 1, COPIES_MAX)?.unwrap_or(1) as u32,
             mix,
             order: order(section, is_random)?,
@@ -336,7 +338,7 @@ impl Job {
     }
 }
 
-/// An error if the option is not known, or its effect is not simulated.
+/// Returns an error if the option is unknown, or if its effect is not simulated.
 fn check_known(given: &Given) -> Result<(), JobFileError> {
     let key = given.key.as_str();
     if given
@@ -358,8 +360,8 @@ fn check_known(given: &Given) -> Result<(), JobFileError> {
     Err(given.wrong("an option that is understood; docs/workloads.md lists them"))
 }
 
-/// The value of the option with one of `names`, a number from `least` to `most`; `None` if the section has no
-/// such option.
+/// The value of the option with one of `names`, which must be a number from `least` to `most`. `None` if the section
+/// has no such option.
 fn whole(
     section: &Section,
     names: &[&str],
@@ -379,7 +381,7 @@ fn whole(
     }
 }
 
-/// Whether an option with one of `names` is set: without a value, or to 1.
+/// Whether an option with one of `names` is set. An option is set if it has no value or the value 1.
 fn flag(section: &Section, names: &[&str]) -> Result<bool, JobFileError> {
     match section.find(names) {
         None => Ok(false),
@@ -391,8 +393,7 @@ fn flag(section: &Section, names: &[&str]) -> Result<bool, JobFileError> {
     }
 }
 
-/// The value of the option with one of `names`, as a size or a percentage; `None` if the section has no such
-/// option.
+/// The value of the option with one of `names`, as a size or a percentage. `None` if the section has no such option.
 fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFileError> {
     let Some(given) = section.find(names) else {
         return Ok(None);
@@ -407,10 +408,10 @@ fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFile
     }
 }
 
-/// The operations of a job, and whether its order is random.
+/// The operations of a job, and whether it visits its blocks in random order.
 fn direction(section: &Section) -> Result<(Mix, bool), JobFileError> {
     let Some(given) = section.find(&["rw", "readwrite"]) else {
-        // The default of fio is to read in order.
+        // By default, fio reads sequentially.
         return Ok((Mix::Read, false));
     };
     let percent = |names: &[&str]| whole(section, names, 0, 100);
@@ -465,8 +466,7 @@ fn order(section: &Section, is_random: bool) -> Result<Order, JobFileError> {
     })
 }
 
-/// The lengths of reads, writes and trims. A list with shares has priority over a range, and a range over one
-/// size.
+/// The lengths of reads, writes and trims. The option `bssplit` overrides `bsrange`, and `bsrange` overrides `bs`.
 fn lengths(section: &Section) -> Result<[Lengths; 3], JobFileError> {
     type Read = fn(&str) -> Option<Lengths>;
     let ways: [(&[&str], Read, &str); 3] = [
@@ -560,7 +560,7 @@ fn pace(section: &Section, remarks: &mut Vec<String>) -> Result<Pace, JobFileErr
         Some(given) => given.value.as_deref().unwrap_or_default(),
         None => WAITING[0],
     };
-    // Options of an engine may follow its name.
+    // The name of an engine may be followed by a colon and options.
     let depth = match name.split(':').next().unwrap_or_default() {
         name if WAITING.contains(&name) => {
             if let (Some(given), true) = (section.find(&["iodepth"]), asked > 1) {
@@ -624,7 +624,7 @@ fn syncs(section: &Section) -> Result<Syncs, JobFileError> {
     })
 }
 
-/// The line which says that the job waits for all jobs before it.
+/// The line of the option that lets the job begin only when all jobs before it have ended.
 fn waits(section: &Section) -> Result<Option<usize>, JobFileError> {
     const NAMES: [&str; 2] = ["stonewall", "wait_for_previous"];
     let is_set = flag(section, &NAMES)?;

@@ -1,17 +1,18 @@
-//! Job files of fio as workloads: the requests that their jobs send to a drive.
+//! Job files of fio as workloads. A workload consists of the requests that the jobs of a file send to a drive.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | `file` | sections, and the options of each with their line numbers |
-//! | `values` | numbers, sizes and lists as fio writes them |
-//! | `job` | the meaning of the options of a job |
-//! | `plan` | the jobs that run: the positions of their files, their amounts of work, their numbers of outstanding requests |
+//! | `file` | the sections of a job file, and the options of each section with their line numbers |
+//! | `values` | numbers, sizes and lists in the notation of fio |
+//! | `job` | the options of a job and their interpretation |
+//! | `plan` | the jobs that are simulated, with the positions of their files, their amounts of work, and their numbers of outstanding requests |
 //! | `worker` | the requests of one copy of a job |
-//! | `requests` | the requests of all copies, one after the other |
+//! | `requests` | the requests of all copies, merged into one sequence |
 //!
-//! Sizes, orders and ends are those of fio 3.33; random offsets come from this project's generator. A job file
-//! has no times unless it has rates. Without times, a request arrives when another one completes, and
-//! [`Plan::depth`] is the number of outstanding requests.
+//! The sizes, the order and the number of requests are those of fio 3.33. Random offsets differ from those of fio,
+//! because this project has its own random number generator. Requests have arrival times only if the job file gives
+//! rates. Otherwise a request is issued when another request completes, and [`Plan::depth`] is the number of
+//! outstanding requests.
 
 mod file;
 mod job;
@@ -28,19 +29,19 @@ use destage_trace::request::SECTORS_MAX;
 
 use crate::shared::REQUESTS;
 
-/// The error of a job file that cannot be run.
+/// The error that a job file cannot be simulated.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {text:?}: expected {expected}")]
 pub struct JobFileError {
-    /// The line, counted from 1.
+    /// The number of the line, counted from 1.
     pub line: usize,
-    /// The text that was found.
+    /// The invalid text.
     pub text: String,
-    /// What was expected.
+    /// A description of valid text.
     pub expected: String,
 }
 
-/// The jobs of a file, as they are written.
+/// The jobs of a job file, in the order of the file.
 #[derive(Clone, Debug)]
 pub struct JobFile {
     jobs: Vec<job::Job>,

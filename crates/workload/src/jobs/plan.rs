@@ -1,5 +1,5 @@
-//! The jobs that run: the positions of their files, their amounts of work, their numbers of outstanding
-//! requests.
+//! The jobs that are simulated, with the positions of their files, their amounts of work, and their numbers of
+//! outstanding requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,27 +15,28 @@ use super::worker::lengths_of;
 use super::{JobFile, JobFileError, Parameters};
 use crate::Requests;
 
-/// The start of each file is a multiple of this, as for partitions.
+/// The first sector of each file is a multiple of this number. Partitions are usually aligned in the same way.
 const FILE_ALIGNMENT_SECTORS: u64 = 2048;
-/// The number of requests if only time ends the jobs, which is the default of other workloads.
+/// The number of requests if only time ends the jobs. Other workloads have the same default.
 const ENDLESS_REQUESTS: u64 = 100_000;
 
-/// One copy of a job, and its part of the address space.
+/// One copy of a job, and its region of the address space.
 #[derive(Clone, Debug)]
 pub(super) struct JobCopy {
     pub job: Arc<Job>,
-    /// The first sector of the part.
+    /// The first sector of the region.
     pub first: u64,
-    /// The number of sectors in the part.
+    /// The number of sectors in the region.
     pub sectors: u64,
-    /// The number of sectors that the copy reads and writes in one loop; `None` if only time ends it.
+    /// The number of sectors that the copy transfers in one loop; `None` if only time ends the copy.
     pub amount: Option<u64>,
 }
 
-/// The jobs of a file that run, with the values of the parameters applied.
+/// The jobs of a file that are simulated, with the values of the parameters applied.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Groups of copies that run in parallel. A group begins when all copies of the group before it have ended.
+    /// Groups of copies. The copies of a group run in parallel. A group begins when all copies of the previous group
+    /// have ended.
     groups: Vec<Vec<JobCopy>>,
     requests: u64,
     depth: u32,
@@ -44,11 +45,11 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The jobs of `file` that `values` select.
+    /// Plans the jobs of `file` that `values` select.
     ///
     /// # Errors
-    /// If the jobs cannot be simulated: for example a size is missing, or jobs with different depths follow one
-    /// another.
+    /// If the jobs cannot be simulated. For example, a size is missing, or consecutive groups of jobs have different
+    /// depths.
     pub fn new(file: &JobFile, values: &Values) -> Result<Self, JobFileError> {
         let own = Parameters::from_values(values);
         let jobs: Vec<Arc<Job>> = file
@@ -96,32 +97,32 @@ impl Plan {
         })
     }
 
-    /// The number of requests, with flushes.
+    /// The number of requests, including flushes.
     #[must_use]
     pub const fn requests(&self) -> u64 {
         self.requests
     }
 
-    /// The number of outstanding requests of all jobs together.
+    /// The total number of outstanding requests of the jobs that run in parallel.
     #[must_use]
     pub const fn depth(&self) -> u32 {
         self.depth
     }
 
-    /// Whether requests arrive by rates. Otherwise a request arrives when another one completes, and has no
-    /// time.
+    /// Whether the job file gives rates. Without rates, requests have no arrival times, and a request is issued when
+    /// another request completes.
     #[must_use]
     pub const fn has_rates(&self) -> bool {
         self.has_rates
     }
 
-    /// Notes for the user about options without effect; each is a sentence with the number of the line.
+    /// Messages for the user about options without effect. Each message is a sentence with the number of the line.
     #[must_use]
     pub fn remarks(&self) -> &[String] {
         &self.remarks
     }
 
-    /// The requests that `seed` gives.
+    /// The requests that the plan and `seed` determine.
     #[must_use]
     pub fn make(&self, seed: u64) -> Requests {
         let all = Merged::new(self.groups.clone(), self.has_rates, seed);
@@ -129,11 +130,11 @@ impl Plan {
     }
 }
 
-/// The identity of a file: the value of `filename`; or, without one, the index of the job and the number of its
-/// copy.
+/// The identity of a file: the value of `filename`. Without that option, the identity is the index of the job and the
+/// number of the copy.
 type FileName = (Option<String>, usize, usize);
 
-/// The file of a copy of `job`, which has the index `place` among the jobs.
+/// The identity of the file of a copy of `job`. The job has the index `place` among the jobs.
 fn name_of(place: usize, job: &Job, copy: usize) -> FileName {
     match &job.part.file {
         Some(name) => (Some(name.clone()), 0, 0),
@@ -141,7 +142,7 @@ fn name_of(place: usize, job: &Job, copy: usize) -> FileName {
     }
 }
 
-/// The first sector of each file. Files follow one another in the order in which jobs name them.
+/// The first sector of each file. Files follow one another in the order in which the jobs first use them.
 fn files(jobs: &[Arc<Job>], file_bytes: u64) -> Result<BTreeMap<FileName, u64>, JobFileError> {
     let mut sizes: Vec<(FileName, u64)> = Vec::new();
     for (place, job) in jobs.iter().enumerate() {
@@ -169,7 +170,7 @@ fn files(jobs: &[Arc<Job>], file_bytes: u64) -> Result<BTreeMap<FileName, u64>, 
     }
 }
 
-/// The number of bytes that `measure` means in a file of `file_bytes` bytes.
+/// Converts `measure` to a number of bytes, for a file of `file_bytes` bytes.
 fn resolved(measure: &Measure, file_bytes: u64) -> Result<u64, JobFileError> {
     match measure.span {
         Span::Bytes(bytes) => Ok(bytes),
@@ -177,13 +178,13 @@ fn resolved(measure: &Measure, file_bytes: u64) -> Result<u64, JobFileError> {
             .given
             .wrong("bytes; or the parameter file_bytes, which says how large the file is")),
         Span::Percent(percent) => {
-            // At most 100 % of a 64-bit number, so the result fits.
+            // A percentage is at most 100, so the result fits in 64 bits.
             Ok((u128::from(file_bytes) * u128::from(percent) / 100) as u64)
         }
     }
 }
 
-/// The part of each copy of `job`, counted from the first sector of its file.
+/// The region of each copy of `job`, relative to the first sector of the file.
 fn parts(job: &Arc<Job>, file_bytes: u64) -> Result<Vec<JobCopy>, JobFileError> {
     let missing = || JobFileError {
         line: job.line,
@@ -199,7 +200,7 @@ fn parts(job: &Arc<Job>, file_bytes: u64) -> Result<Vec<JobCopy>, JobFileError> 
     let increment = of(&job.part.increment)?.unwrap_or(0);
     let size = of(&job.part.size)?;
     let io_bytes = of(&job.amount.bytes)?;
-    // If no size is given, the part extends to the end of the file.
+    // If no size is given, the region extends to the end of the file.
     let rest = |offset: u64| file_bytes.checked_sub(offset).filter(|rest| *rest > 0);
     let mut parts = Vec::new();
     for copy in 0..u64::from(job.copies) {
@@ -213,7 +214,7 @@ fn parts(job: &Arc<Job>, file_bytes: u64) -> Result<Vec<JobCopy>, JobFileError> 
             None => rest(begin).ok_or_else(missing)?,
         };
         let sectors = bytes / SECTOR_BYTES;
-        // The longest request must also fit into the amount of work.
+        // The longest request must fit into the region and into the amount of work.
         let least = io_bytes.map_or(sectors, |bytes| (bytes / SECTOR_BYTES).min(sectors));
         let longest = lengths_of(job).map(|lengths| u64::from(lengths.longest()));
         let longest = longest.max().unwrap_or(1);
@@ -255,7 +256,7 @@ fn too_far(job: &Job) -> JobFileError {
     }
 }
 
-/// The number of outstanding requests, and whether requests arrive by rates. All groups must have the same.
+/// The number of outstanding requests, and whether the jobs have rates. Both must be the same in all groups.
 fn arrivals(groups: &[Vec<JobCopy>]) -> Result<(u32, bool), JobFileError> {
     let has_rate = |copy: &JobCopy| copy.job.pace.rate != Rate::Unbounded;
     let mut found: Option<(u32, bool)> = None;
@@ -264,7 +265,7 @@ fn arrivals(groups: &[Vec<JobCopy>]) -> Result<(u32, bool), JobFileError> {
             .iter()
             .map(|copy| u64::from(copy.job.pace.depth))
             .sum::<u64>();
-        // The number and the depth of copies are bounded, so the sum fits.
+        // The number of copies and the depth of each copy are limited, so the sum fits.
         let depth = u32::try_from(depth).unwrap_or(u32::MAX);
         let has_rates = group.iter().any(has_rate);
         if let Some(odd) = group.iter().find(|copy| has_rate(copy) != has_rates) {
@@ -294,7 +295,7 @@ fn arrivals(groups: &[Vec<JobCopy>]) -> Result<(u32, bool), JobFileError> {
     Ok(found.unwrap_or((1, false)))
 }
 
-/// An error if `requests` requests of one copy would not arrive within 2^63 ticks.
+/// Returns an error if `requests` requests of one copy would not arrive within 2^63 ticks.
 fn check_span(groups: &[Vec<JobCopy>], requests: u64) -> Result<(), JobFileError> {
     const SPAN_S: u64 = (1 << 63) / (TICKS_PER_MS * 1000);
     for copy in groups.iter().flatten() {
@@ -320,7 +321,7 @@ fn check_span(groups: &[Vec<JobCopy>], requests: u64) -> Result<(), JobFileError
     Ok(())
 }
 
-/// The number of requests that the jobs ask for; if lengths vary, an upper bound.
+/// The number of requests that the jobs specify. If the lengths of requests vary, the number is an upper bound.
 fn asked_for(groups: &[Vec<JobCopy>]) -> u64 {
     let of = |copy: &JobCopy| -> Option<u64> {
         let job = &copy.job;

@@ -1,4 +1,4 @@
-//! Merges the requests of all copies of all jobs.
+//! Merges the requests of all copies of all jobs into one sequence.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -9,17 +9,18 @@ use destage_trace::Request;
 use super::plan::JobCopy;
 use super::worker::{Step, Worker};
 
-/// The next request of a copy. The order is that in which requests are made: by arrival, then by turn, then by
-/// worker.
+/// The next request of a copy. Requests are issued in the order of their arrivals, then of their turns, then of their
+/// workers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Next {
     arrival: Ticks,
-    /// Without times: the number of requests that the copy has made, divided by its depth.
+    /// If requests have no arrival times, the number of requests that the copy has issued before, divided by the
+    /// depth of the copy. Otherwise 0.
     turn: u64,
     worker: usize,
 }
 
-/// The requests of several copies, in the order in which a drive gets them.
+/// The requests of all copies, in the order in which the drive receives them.
 pub(super) struct Merged {
     groups: std::vec::IntoIter<Vec<JobCopy>>,
     workers: Vec<Worker>,
@@ -29,7 +30,7 @@ pub(super) struct Merged {
     turns: Vec<u64>,
     has_rates: bool,
     seeds: Random,
-    /// The time at which the current group began, and the last arrival so far, in ticks.
+    /// The time at which the current group began, in ticks. `last` is the last arrival so far.
     begun: Ticks,
     last: Ticks,
     line: u32,
@@ -60,7 +61,7 @@ impl Merged {
         self.steps[worker] = step;
         let turn = match self.has_rates {
             true => 0,
-            // A copy with a larger depth has its turn more often.
+            // A copy with a larger depth issues requests more often.
             false => self.turns[worker] * SHARES / u64::from(self.workers[worker].depth()),
         };
         self.turns[worker] += 1;

@@ -1,4 +1,4 @@
-//! Job files give the requests that fio makes of them, and files that cannot be run are refused.
+//! Tests that job files give the requests that fio issues, and that invalid job files are refused.
 
 use super::*;
 use destage_base::parameter::{Value, Values};
@@ -24,8 +24,8 @@ fn job(options: &str) -> Vec<Request> {
         .collect()
 }
 
-/// The operation, the offset on the device and the length of each request, both in KiB, as `fio --write_iolog`
-/// writes them. A flush is `sync`.
+/// The operation, the offset on the device and the length of each request, in the notation of `fio --write_iolog`.
+/// Offset and length are in KiB. A flush is written as `sync`.
 fn shown(requests: &[Request]) -> String {
     let one = |request: &Request| {
         let place = format!("{} {}", request.sector / 2, request.sectors / 2);
@@ -39,8 +39,8 @@ fn shown(requests: &[Request]) -> String {
     requests.iter().map(one).collect::<Vec<_>>().join("; ")
 }
 
-/// The expected requests are those that fio 3.33 issues for the same options with its engine `null`, as
-/// `--write_iolog` shows.
+/// The expected requests are those that fio 3.33 issues with the same options and its engine `null`. They were
+/// recorded with `--write_iolog`.
 #[test]
 fn requests_in_order_are_those_of_fio() {
     for (options, of_fio) in [
@@ -68,7 +68,7 @@ fn requests_in_order_are_those_of_fio() {
     ] {
         assert_eq!(shown(&job(options)), of_fio, "{options}");
     }
-    // The reads and the writes of a job each go through its part in order.
+    // The reads of a job visit its region in order. Its writes do so too, independently of the reads.
     let mixed = job("rw=rw\nbs=8k,4k\nsize=64k\nrwmixread=25\noffset=8k");
     for (operation, step) in [(Operation::Read, 16), (Operation::Write, 8)] {
         let mut places = mixed
@@ -106,7 +106,7 @@ fn random_requests_come_once_each_before_any_comes_again() {
     let mut places = order(&again);
     places.sort_unstable();
     places.dedup();
-    // The number of different places in 100 draws out of 100, which is 63 on average.
+    // The number of different blocks in 100 draws from 100 blocks is 63 on average.
     assert!((50..77).contains(&places.len()), "{}", places.len());
     let skewed = job("rw=randwrite\nbs=4k\nsize=4m\nrandom_distribution=zipf:1.1");
     let mut counts = std::collections::BTreeMap::<u64, u64>::new();
@@ -175,7 +175,8 @@ fn jobs_side_by_side_ask_in_proportion_to_what_they_keep_under_way() {
         .iter()
         .filter(|request| request.operation == Operation::Write);
     assert_eq!(writes.count(), 60);
-    // The files follow one another: 1 MiB that only the writer uses, then 2 MiB that the readers share.
+    // The files follow one another. First is a file of 1 MiB that only the writer uses, then a file of 2 MiB that the
+    // readers share.
     let end = |operation| {
         let of = requests
             .iter()
@@ -187,7 +188,7 @@ fn jobs_side_by_side_ask_in_proportion_to_what_they_keep_under_way() {
     };
     assert_eq!(end(Operation::Write), (0, 2048));
     assert_eq!(end(Operation::Read), (2048, 6144));
-    // Another seed changes the random requests.
+    // Another seed gives other random requests.
     assert_ne!(requests, plan.make(4).collect::<Vec<_>>());
     assert_eq!(requests, plan.make(3).collect::<Vec<_>>());
     let alone = plan_with(TWO, &[("job", Value::Text("fast".to_owned()))]).unwrap();

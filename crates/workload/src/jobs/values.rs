@@ -1,9 +1,9 @@
-//! Reads numbers, sizes and lists as fio writes them.
+//! Reads numbers, sizes and lists in the notation of fio.
 
 use destage_base::Random;
 use destage_trace::request::SECTOR_BYTES;
 
-/// A number of bytes, or a share of a file.
+/// A number of bytes, or a percentage of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Span {
     Bytes(u64),
@@ -27,7 +27,7 @@ impl Span {
 /// The expected form of a size, for error messages.
 pub(super) const SIZE: &str = "bytes, such as 4096, 4k or 1g (powers of 1024)";
 
-/// Reads a size in bytes. `KiB` is refused, because fio takes it for 1000 bytes, and most people for 1024.
+/// Reads a size in bytes. `KiB` is refused, because it means 1000 bytes in fio, but 1024 bytes to most users.
 pub(super) fn bytes(text: &str) -> Option<u64> {
     let lower = text.to_ascii_lowercase();
     let (digits, radix) = match lower.strip_prefix("0x") {
@@ -36,7 +36,7 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     };
     let end = digits
         .find(|sign: char| !sign.is_digit(radix))
-        // In base 16, a `b` is a digit.
+        // In base 16, `b` is a digit and not a unit.
         .unwrap_or(digits.len());
     let number = u64::from_str_radix(&digits[..end], radix).ok()?;
     let unit = &digits[end..];
@@ -53,8 +53,9 @@ pub(super) fn bytes(text: &str) -> Option<u64> {
     number.checked_mul(1 << (10 * power))
 }
 
-/// The entries for reads, writes and trims in a list with commas; `None` means the default. The last entry also
-/// applies to the kinds after it. `None` for more than three entries.
+/// Reads a list with commas that has entries for reads, writes and trims. An empty entry gives `None`, which means
+/// the default. The last entry also applies to the kinds that have no entry. Returns `None` if the list has more than
+/// three entries.
 pub(super) fn by_kind(text: &str) -> Option<[Option<&str>; 3]> {
     let parts: Vec<&str> = text.split(',').map(str::trim).collect();
     let last = parts.last()?;
@@ -67,13 +68,13 @@ pub(super) fn by_kind(text: &str) -> Option<[Option<&str>; 3]> {
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Lengths {
     Fixed(u32),
-    /// The multiples of the first length up to the second, equally likely.
+    /// The multiples of the first length that are at most the second length. All are equally likely.
     Range(u32, u32),
-    /// Each length with the sum of its share and the shares before it, in percent.
+    /// Each length with its cumulative share, which is the sum of its share and the shares before it, in percent.
     Split(Vec<(u32, f64)>),
 }
 
-/// Reads a length in bytes; returns sectors.
+/// Reads a length in bytes, and returns it in sectors.
 fn sectors(text: &str) -> Option<u32> {
     let bytes = bytes(text)?;
     let sectors = u32::try_from(bytes / SECTOR_BYTES).ok()?;
@@ -95,8 +96,8 @@ impl Lengths {
         Some(Self::Range(low.min(high), low.max(high)))
     }
 
-    /// Reads the value of `bssplit`: SIZE/PERCENT with colons in between. Entries without a percentage share
-    /// the rest.
+    /// Reads the value of `bssplit`: SIZE/PERCENT with colons in between. The entries without a percentage divide the
+    /// rest of 100 % equally.
     pub fn split(text: &str) -> Option<Self> {
         let mut entries = Vec::new();
         for entry in text.split(':') {
@@ -116,7 +117,7 @@ impl Lengths {
         if given > 100.0 || (open == 0 && given < 100.0) {
             return None;
         }
-        // A length that never occurs is dropped.
+        // A length with a share of 0 % is dropped, because it never occurs.
         entries.retain(|(_, percent)| *percent != Some(0.0));
         let mut sum = 0.0;
         let upto = entries.into_iter().map(|(size, percent)| {
@@ -126,7 +127,7 @@ impl Lengths {
         Some(Self::Split(upto.collect()))
     }
 
-    /// The length, if there is only one.
+    /// The length, if only one length can occur.
     pub fn only(&self) -> Option<u32> {
         match self {
             Self::Fixed(sectors) => Some(*sectors),
@@ -162,7 +163,7 @@ impl Lengths {
         }
     }
 
-    /// Draws a length. Makes no draw if there is only one length.
+    /// Draws a length. If only one length can occur, no random number is used.
     pub fn draw(&self, random: &mut Random) -> u32 {
         match self {
             Self::Fixed(sectors) => *sectors,

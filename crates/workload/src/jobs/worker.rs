@@ -1,4 +1,4 @@
-//! Makes the requests of one copy of a job.
+//! Generates the requests of one copy of a job.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::values::Lengths;
 use crate::shared::{Chance, whole_nanoseconds};
 use crate::zipf_ranks::{Scatter, ZipfRanks};
 
-/// A request without its time.
+/// A request without its arrival time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Step {
     pub operation: Operation,
@@ -30,7 +30,7 @@ impl Step {
     };
 }
 
-/// The lengths of the kinds of requests that `job` makes.
+/// The lengths of reads, writes or trims, for each kind of request in `job`.
 pub(super) fn lengths_of(job: &Job) -> impl Iterator<Item = &Lengths> {
     let kinds: &[usize] = match job.mix {
         Mix::Read => &[0],
@@ -41,46 +41,46 @@ pub(super) fn lengths_of(job: &Job) -> impl Iterator<Item = &Lengths> {
     kinds.iter().map(|kind| &job.lengths[*kind])
 }
 
-/// The work that one copy has done.
+/// Counts of the work that one copy has done.
 #[derive(Clone, Debug, Default)]
 struct Done {
-    /// In the current loop.
+    /// The number of sectors in the current loop. `requests` is the number of requests in the current loop.
     sectors: u64,
     requests: u64,
-    /// In all loops; flushes do not count.
+    /// The number of sectors in all loops. `all_requests` and `writes` also count all loops. Flushes are not counted.
     all_sectors: u64,
     all_requests: u64,
     writes: u64,
     loops: u64,
 }
 
-/// The state from which the positions of requests are chosen.
+/// The state that determines the positions of requests.
 #[derive(Clone, Debug)]
 struct Places {
-    /// The length of a block in sectors. Random requests begin at multiples of it.
+    /// The length of a block in sectors. Random requests begin at multiples of this length.
     block: u64,
     blocks: u64,
-    /// The position at which the next sequential read, write and trim begins, in sectors from the start of the
-    /// part.
+    /// The positions at which the next sequential read, write and trim begin, in sectors from the start of the
+    /// region.
     next: [u64; 3],
-    /// The random order of blocks, and how many blocks of it were visited.
+    /// The random order of blocks. `taken` is the number of blocks visited so far in this order.
     shuffle: Scatter,
     taken: u64,
-    /// The popularity of blocks, and the positions of popular blocks.
+    /// The popularity ranks of blocks, and the mapping from ranks to blocks.
     popular: Option<(ZipfRanks, Scatter)>,
 }
 
-/// Makes the requests of one copy of a job.
+/// Generates the requests of one copy of a job.
 #[derive(Clone, Debug)]
 pub(super) struct Worker {
     copy: JobCopy,
     random: Random,
     places: Places,
     done: Done,
-    /// The kind and the length in sectors of a request that waits while a flush is made before it.
+    /// The kind and the length in sectors of a request that is issued after a flush.
     held: Option<(usize, u32)>,
     flush_is_due: bool,
-    /// The arrival of the next request in ms, if gaps are exponentially distributed.
+    /// The arrival of the next request in ms. It is used only if the gaps are exponentially distributed.
     arrival_ms: f64,
 }
 
@@ -116,7 +116,7 @@ impl Worker {
         }
     }
 
-    /// The number of requests that the copy keeps outstanding.
+    /// The number of outstanding requests of the copy.
     pub fn depth(&self) -> u32 {
         self.copy.job.pace.depth
     }
@@ -126,7 +126,8 @@ impl Worker {
         self.copy.job.syncs.is_fua && step.operation == Operation::Write
     }
 
-    /// The next request with its arrival, which is 0 without a rate; `None` when all loops are done.
+    /// The next request with its arrival. The arrival is 0 if the job has no rate. Returns `None` when all loops are
+    /// done.
     pub fn next(&mut self) -> Option<(Ticks, Step)> {
         let job = Arc::clone(&self.copy.job);
         let writes = matches!(job.mix, Mix::Write | Mix::Both(_));
@@ -157,7 +158,7 @@ impl Worker {
         None
     }
 
-    /// The kind and the length in sectors of the next request; `None` when the loop is done.
+    /// The kind and the length in sectors of the next request; `None` when the current loop is done.
     fn length(&mut self, job: &Job) -> Option<(usize, u32)> {
         if let Some(held) = self.held.take() {
             return Some(held);
@@ -227,7 +228,7 @@ impl Worker {
         }
     }
 
-    /// The start of a request of `sectors` sectors, in sectors from the start of the part.
+    /// The first sector of a request of `sectors` sectors, relative to the start of the region.
     fn place(&mut self, order: Order, kind: usize, sectors: u64) -> u64 {
         let (places, random) = (&mut self.places, &mut self.random);
         let block = places.block;
@@ -238,8 +239,8 @@ impl Worker {
                 places.next[kind] += sectors;
                 first
             }
-            // Blocks of one length cover the part without overlap. With several lengths they would overlap, so
-            // the start is drawn.
+            // Requests of equal length cover the region without overlap. Requests of several lengths would overlap,
+            // so the first block of each request is drawn at random.
             Order::Shuffled if is_of_one_length(&self.copy.job) => {
                 if places.taken == places.blocks {
                     places.taken = 0;
@@ -256,7 +257,7 @@ impl Worker {
         }
     }
 
-    /// The arrival of the next request in ticks; 0 if there is no rate.
+    /// The arrival of the next request in ticks; 0 if the job has no rate.
     fn arrival(&self, job: &Job) -> Ticks {
         const TICKS_PER_S: u128 = TICKS_PER_MS as u128 * 1000;
         let done = &self.done;

@@ -1,15 +1,15 @@
-//! Stand-ins for applications that make, change and remove files: one machine with a set of parameters for each
-//! application.
+//! Stand-ins for applications that make, change and remove files. One generator serves all these applications; each
+//! application has its own set of parameters.
 //!
-//! Each step does one of the following: write a small piece somewhere in a large file that always exists (a
-//! registry, an index), read a whole file, append a piece to a file, remove a file, or make a new file. If
-//! there would be more files than allowed, or the volume is full, a file is removed first. Files are chosen at
-//! random with equal probability, except that `removed` decides which file is removed: a cache removes the
-//! oldest file, and a temporary file is the latest one.
+//! Each step is one of the following. It writes a small piece at a random position of a large file that always
+//! exists, such as a registry or an index. Or it reads a whole file, appends a piece to a file, removes a file, or
+//! makes a new file. If the number of files would exceed its limit, or the volume is full, a file is removed before
+//! the step continues. Files are chosen at random with equal probability, except for removal. The parameter `removed`
+//! selects the file to remove: a cache removes its oldest file, and a temporary file is the latest file.
 //!
-//! The draws for each step are, in this order: the kind of step; then the position in the large file, or the
-//! file and the size of the piece, or the size of the new file and the files that are removed to make room for
-//! it, if they are random; and for each request the gap.
+//! For each step, the random draws are in this order. The first is the kind of step. Then follow, if they are random,
+//! the position in the large file, or the file and the size of the piece, or the size of the new file and the files
+//! that are removed to make space for it. The last are the gaps, one for each request of the step.
 
 mod rows;
 
@@ -29,7 +29,7 @@ use std::collections::VecDeque;
 struct FileMix {
     system: Box<dyn FileSystem>,
     sizes: FileSizes,
-    /// The cumulative shares of the steps that write the large file, read, append and remove; from 0 to 1.
+    /// The cumulative shares of the steps that write the large file, read, append and remove, as numbers from 0 to 1.
     until: [f64; 4],
     hot_bytes: u64,
     hot_write_bytes: u64,
@@ -39,8 +39,8 @@ struct FileMix {
     directories: Vec<usize>,
     made: u64,
     hot: Option<File>,
-    /// The files, in the order in which they were made if `removed` depends on it. They are boxed, because the
-    /// files after a removed one move.
+    /// The files. They are in the order in which they were made if `removed` depends on this order. They are boxed,
+    /// because the removal of a file moves the files behind it.
     files: VecDeque<Box<File>>,
     removed: Removed,
 }
@@ -84,7 +84,7 @@ fn file_mix(name: &'static str, law: SizeLaw, own: &Parameters) -> Result<FileMi
         SizeLaw::Uniform => FileSizes::uniform(name, own.min_file_bytes, most)?,
     };
     let (hot_bytes, append_bytes) = (own.hot_file_bytes, own.append_bytes);
-    // A file that grows while the volume is full needs the same space again.
+    // An append to a file needs up to `append_bytes` more, even when the volume is full.
     let needed = hot_bytes + sizes.max + append_bytes + 8 * page_bytes.max(32 << 10);
     let Some(system) = system.filter(|system| system.fits(needed)) else {
         let expected = format!("room for the file system and files of {needed} bytes");
@@ -131,7 +131,8 @@ fn boxed(system: impl FileSystem + 'static) -> Box<dyn FileSystem> {
 }
 
 impl FileMix {
-    /// Takes the file at `index` out of `files`. The other files keep their order if `removed` depends on it.
+    /// Removes the file at `index` from the list `files`. The order of the remaining files is preserved if `removed`
+    /// depends on it.
     fn take(&mut self, index: usize) -> Option<Box<File>> {
         match self.removed {
             Removed::Random => self.files.swap_remove_back(index),
@@ -139,7 +140,7 @@ impl FileMix {
         }
     }
 
-    /// Takes a random file out of `files`.
+    /// Removes a random file from the list `files`.
     fn take_random(&mut self, random: &mut Random) -> Option<Box<File>> {
         let count = self.files.len() as u64;
         (count > 0)
@@ -147,7 +148,7 @@ impl FileMix {
             .and_then(|index| self.take(index))
     }
 
-    /// Takes out of `files` the file that the next removal step deletes.
+    /// Removes from the list `files` the file that a removal step deletes.
     fn take_removed(&mut self, random: &mut Random) -> Option<Box<File>> {
         match self.removed {
             Removed::Random => self.take_random(random),
@@ -156,16 +157,17 @@ impl FileMix {
         }
     }
 
-    /// Takes out of `files` the file that is deleted to make room for new data.
+    /// Removes from the list `files` the file that is deleted to make space for new data.
     fn take_for_room(&mut self, random: &mut Random) -> Option<Box<File>> {
         match self.removed {
             Removed::Oldest => self.files.pop_front(),
-            // The latest file was just made, and is still needed.
+            // The latest file was just made and is still needed. A random file is deleted instead.
             Removed::Random | Removed::Latest => self.take_random(random),
         }
     }
 
-    /// Removes files until `bytes` more bytes fit. Formats the volume if no file is left.
+    /// Deletes files until `bytes` more bytes fit. Formats the volume if no file remains and the bytes still do not
+    /// fit.
     fn make_room(&mut self, bytes: u64, random: &mut Random, disk: &mut Disk) {
         while !self.system.fits(bytes) {
             match self.take_for_room(random) {
@@ -181,7 +183,7 @@ impl FileMix {
         }
     }
 
-    /// Makes the first directory, and the large file if there are steps that write it.
+    /// Makes the first directory. Makes the large file too, if there are steps that write it.
     fn begin(&mut self, disk: &mut Disk) {
         self.directories.push(self.system.make_directory());
         if self.until[0] > 0.0 {
@@ -243,7 +245,7 @@ impl Activity for FileMix {
                 }
                 let place = match self.removed {
                     Removed::Oldest | Removed::Latest => index,
-                    // The order is that after removing the file and adding it again at the end.
+                    // The resulting order is the same as after removing the file and adding it at the end.
                     Removed::Random => {
                         let last = self.files.len() - 1;
                         self.files.swap(index, last);

@@ -1,14 +1,15 @@
-//! The streams of the first 10000 requests of `standin-financial1`. They imitate the public first 10000
-//! requests of Financial1.
+//! The streams of the first 10000 requests of `standin-financial1`. They imitate the first 10000 requests of the
+//! public trace Financial1.
 //!
-//! The kinds of streams and the first estimates of counts come from its 19 disks: logs that write an address
-//! two or three times before they continue, small regions written again and again, a log written twice in
-//! requests of 48 KiB, small cold regions, and two reads from end to end. Counts, lengths and gaps were then
-//! adjusted until five schemes evict and respond as on the trace.
+//! The kinds of streams, and first estimates of the counts, were derived from the 19 disks of Financial1. The trace
+//! has logs that write each address two or three times before they advance, and small regions that are written again
+//! and again. It also has a log that is written twice in requests of 48 KiB, small cold regions, and two regions that
+//! are read from start to end. Counts, lengths and gaps were then adjusted until the evictions and response times of
+//! five buffer schemes agreed with those on the trace.
 
 use super::streams::{Stream, streams};
 
-/// The streams of the table.
+/// The streams, one row each.
 pub(super) const FINANCIAL1_HEAD: &[Stream] = streams! {
     WRITE  1013, 0.0 to 100.0, turn 1, times 1.0, run 20000 to 20000 align 1 passes 1 step 0, gap 29.0 47.0 0.0, sectors 640 of 7, 110 of 3, 71 of 24;
     WRITE   240, 0.0 to 97.0, turn 1, times 2.4, run 800 to 800 align 1 passes 1000 step 0, gap 29.0 47.0 0.0, sectors 1 of 6;

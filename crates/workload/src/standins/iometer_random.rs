@@ -1,4 +1,5 @@
-//! `standin-iometer-random`: uniformly random writes over the whole device, in place of W4 of the BPLRU paper.
+//! `standin-iometer-random`: uniformly random writes over the whole device. It replaces workload W4 of the BPLRU
+//! paper.
 
 use crate::shared::{
     FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES, PAGE_BYTES, REQUESTS,

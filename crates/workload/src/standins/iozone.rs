@@ -1,18 +1,20 @@
-//! `standin-iozone`: IOzone's automatic mode on NTFS, in place of the trace that comes with the SSD extension
+//! `standin-iozone`: IOzone's automatic mode on NTFS. It replaces the IOzone trace that comes with the SSD extension
 //! of DiskSim.
 //!
-//! The sequence is that of IOzone: files from 64 KiB to 512 MiB, each with records from 4 KiB (64 KiB for files
-//! above 16 MiB) to 16 MiB. For each file and record it runs the tests write, rewrite, random write, record
-//! rewrite, fwrite and frewrite, with a flush at the end of each. Tests that only read take time, but make no
-//! requests. Results are written to a file on the same volume, which sometimes grows by a cluster. Files made
-//! after that begin one page later in a block, which leaves FAB with small pieces of blocks.
+//! The sequence of tests is that of IOzone. The files have 64 KiB to 512 MiB. For each file there are records from 4
+//! KiB (64 KiB for files above 16 MiB) to 16 MiB. For each file and record size, IOzone runs the tests write,
+//! rewrite, random write, record rewrite, fwrite and frewrite. A flush ends each test. Tests that only read let time
+//! pass, but cause no requests. IOzone writes its results to a file on the same volume, which sometimes grows by a
+//! cluster. After such a growth, new files begin one page later in a block. Such files leave small pieces of blocks
+//! in the buffer of the scheme FAB.
 //!
-//! Windows writes records of up to 256 KiB from its cache at the flush, in pieces of up to 4 MiB. Of a longer
-//! record, it writes each 256 KiB as soon as the next begins, and the last 256 KiB at the flush or by the lazy
-//! writer. Before a part of 256 KiB that does not follow the previous one on the disk, the disk makes one turn.
-//! Paces and pauses are those of the trace, in round figures.
+//! Records of up to 256 KiB remain in the cache of Windows until the flush, which writes them in pieces of up to 4
+//! MiB. A longer record is divided into views of 256 KiB. Windows writes a view as soon as the next view of the
+//! record begins. The last view is written at the flush or by the lazy writer. If a view does not follow the previous
+//! view on the disk, the disk needs one revolution before it. The data rates and pauses are those of the trace,
+//! rounded.
 //!
-//! The draws are one for each record of a random write.
+//! For each record of a random write there is one random draw.
 
 #[cfg(test)]
 mod tests;
@@ -56,50 +58,53 @@ pub(crate) const WORKLOAD: Workload = Workload {
 
 const NAME: &str = "standin-iozone";
 
-/// Sectors in a KiB. All lengths below are in sectors.
+/// Sectors in a KiB. All lengths in this file are in sectors.
 const KIB: u64 = 2;
 const MIB: u64 = 1024 * KIB;
-/// IOzone's smallest and largest file, its shortest and longest record, the file size above which short records
-/// are left out, and the shortest record of such files.
+/// The smallest and the largest file of IOzone. `RECORDS` are the shortest and the longest record. For files above
+/// `CROSSOVER`, records below `LARGE_RECORD` are omitted.
 const FILES: (u64, u64) = (64 * KIB, 512 * MIB);
 const RECORDS: (u64, u64) = (4 * KIB, 16 * MIB);
 const CROSSOVER: u64 = 16 * MIB;
 const LARGE_RECORD: u64 = 64 * KIB;
-/// After this many results (of 273 bytes each) the file of results grows by a cluster.
+/// The file of results grows by a cluster after this many results, each of which has 273 bytes.
 const RESULTS_OF_CLUSTER: u64 = 15;
-/// The range that the cache of Windows maps at a time. It is written at once when a record continues after it.
+/// The range that the cache of Windows maps at a time, called a view. A view is written as soon as a record continues
+/// beyond it.
 const VIEW: u64 = 256 * KIB;
-/// In each range of this length, the cache writes 1 MiB first, and then pieces of 4 MiB.
+/// In each range of this length, the cache writes a piece of 1 MiB first, and then pieces of 4 MiB.
 const RANGE: u64 = 16 * MIB;
 const FIRST_PIECE: u64 = MIB;
 const PIECE: u64 = 4 * MIB;
-/// The amount of data that the disk accepts at the pace of the bus, before it writes at its own pace; both
-/// paces in ms for each sector.
+/// The amount of data that the disk accepts at the rate of the bus. After that amount, it accepts data at the rate at
+/// which it writes. `BUS_MS` and `DISK_MS` are the times for one sector at these two rates, in ms.
 const DISK_CACHE: u64 = 8 * MIB;
 const BUS_MS: f64 = 0.0047;
 const DISK_MS: f64 = 0.0075;
-/// Long records are written view by view, and each view is waited for. The number of views at the pace of the
-/// bus; the time in ms of a view at that pace, of a view at the pace of the disk, and of a view that does not
-/// follow the previous view on the disk.
+/// Long records are written view by view, and each view completes before the next view begins. The first `BUS_VIEWS`
+/// views are written at the rate of the bus. The times are for a view at the rate of the bus, for a view at the rate
+/// of the disk, and for a view that does not follow the previous view on the disk, in ms.
 const BUS_VIEWS: u64 = 20;
 const VIEW_BUS_MS: f64 = 2.45;
 const VIEW_DISK_MS: f64 = 4.1;
 const TURN_MS: f64 = 9.4;
-/// For pieces in ascending order with gaps in between: a fixed time for each piece, and the time for each of
-/// its sectors, in ms.
+/// Times of pieces in ascending order with gaps between them: a fixed time for each piece, and the time for each
+/// sector of a piece, in ms.
 const PIECE_MS: (f64, f64) = (0.4, 0.0155);
-/// The time of a view of a record that was just written, and of a view at the flush, in ms.
+/// The time of a view of a record that was written just before, in ms. `FLUSHED_MS` is the time of a view at the
+/// flush.
 const AGAIN_MS: f64 = 3.0;
 const FLUSHED_MS: f64 = 4.5;
-/// The lazy writer wakes up after this time in ms. It writes this many pieces or views at once, and then waits;
-/// times in ms.
+/// The lazy writer wakes up after this time in ms. It then writes `LAZY_PIECES` pieces or `LAZY_VIEWS` views. The
+/// last constants are the time of each such piece and the pause after the last piece, and the time of a group of
+/// views, in ms.
 const LAZY_MS: f64 = 1000.0;
 const LAZY_PIECES: u64 = 16;
 const LAZY_PIECES_MS: (f64, f64) = (0.7, 1100.0);
 const LAZY_VIEWS: usize = 21;
 const LAZY_VIEWS_MS: f64 = 165.0;
-/// In a new file, the lazy writer stays this many views behind. The writing process is stopped for the first
-/// time below, and runs for the second time in between, in ms.
+/// In a new file, the lazy writer stays this many views behind the writing process. The writing process is stopped
+/// for the first time of `HELD_MS`, and then runs for the second time, again and again. Both times are in ms.
 const LAZY_BEHIND: u64 = 150;
 const HELD_MS: (f64, f64) = (500.0, 1500.0);
 
@@ -123,7 +128,7 @@ const TESTS: [Test; 6] = [
     Test::Frewrite,
 ];
 
-/// IOzone, at some point of its sequence.
+/// The state of IOzone at some point of its sequence.
 #[derive(Clone, Debug)]
 struct Iozone {
     random: Random,
@@ -134,18 +139,18 @@ struct Iozone {
 }
 
 impl Test {
-    /// Whether the test makes the file.
+    /// Whether the test makes the file. The other tests write to the existing file.
     fn makes(self) -> bool {
         matches!(self, Self::Write | Self::Fwrite)
     }
 
-    /// The time in ms until the next test that writes. In it, IOzone opens, closes and reads the file. `file`
-    /// and `record` are in sectors.
+    /// The time in ms until the next test that writes. During this time, IOzone opens, closes and reads the file.
+    /// `file` and `record` are in sectors.
     fn pause_ms(self, file: u64, record: u64) -> f64 {
         let mib = file as f64 / MIB as f64;
-        // Small files are opened and closed faster.
+        // Opening and closing a small file needs less time.
         let share = (mib / 4.0).min(1.0);
-        // Each record costs a call.
+        // Each record needs a system call.
         let calls_ms = 0.06 * file as f64 / record as f64;
         match self {
             Self::Write | Self::Fwrite => 50.0 + 110.0 * share + 0.4 * mib,
@@ -168,8 +173,8 @@ impl Iozone {
         }
     }
 
-    /// Runs all tests of a file and a record. Then continues with the next record, the next file, or the first
-    /// file again.
+    /// Runs all tests for the current file and record size. Then selects the next record size, the next file, or the
+    /// first file again.
     fn run(&mut self) {
         for test in TESTS {
             if test.makes() {
@@ -214,8 +219,8 @@ impl Iozone {
         self.volume.now_ms += ms;
     }
 
-    /// Writes the file from end to end, from the cache. The trace lacks the first piece of a new file, and with
-    /// records from 128 KiB on the first piece of every file.
+    /// Writes the file from start to end, from the cache. The trace lacks the first piece of a new file. With records
+    /// of 128 KiB or more, it lacks the first piece of every file. This function omits these pieces, too.
     fn write_all(&mut self, is_new: bool) {
         let mut offset = if is_new || self.record >= 128 * KIB {
             FIRST_PIECE
@@ -252,7 +257,8 @@ impl Iozone {
         }
     }
 
-    /// Writes as many random records as the file has, from the cache: each once, and neighbours together.
+    /// Writes random records from the cache. The number of draws equals the number of records of the file. Each drawn
+    /// record is written once, and adjacent records are written together.
     fn write_some(&mut self) {
         let written = self.draw();
         let mut record = 0;
@@ -266,7 +272,7 @@ impl Iozone {
         }
     }
 
-    /// The records that are hit by as many random draws as the file has records.
+    /// Draws as many random records as the file has. Returns, for each record of the file, whether it was drawn.
     fn draw(&mut self) -> Vec<bool> {
         let records = self.file / self.record;
         let mut written = vec![false; records as usize];
@@ -276,7 +282,7 @@ impl Iozone {
         written
     }
 
-    /// Writes the file from end to end in long records. The trace lacks the first view.
+    /// Writes the file from start to end in long records. The trace lacks the first view, so this function omits it.
     fn write_all_views(&mut self, is_new: bool) {
         let views = self.record / VIEW;
         let start_ms = self.volume.now_ms;
@@ -298,7 +304,7 @@ impl Iozone {
                 }
                 let is_far = behind.len() as u64 > LAZY_BEHIND / views;
                 if self.file >= 128 * MIB && is_far && self.volume.now_ms > start_ms + LAZY_MS {
-                    // The lazy writer follows the writing process.
+                    // The lazy writer writes views some distance behind the writing process.
                     if let Some(view) = behind.pop_front() {
                         self.write_view(view, false, &mut written);
                     }
@@ -319,7 +325,8 @@ impl Iozone {
         self.flush(behind);
     }
 
-    /// Writes a view, and waits for it; `follows` says whether it follows the last view.
+    /// Writes a view and waits until it completes. `follows` says whether the view follows the previous view on the
+    /// disk.
     fn write_view(&mut self, view: u64, follows: bool, written: &mut u64) {
         self.volume.write(view * VIEW, VIEW);
         *written += 1;
@@ -330,10 +337,10 @@ impl Iozone {
         });
     }
 
-    /// Writes the last views of records at the flush.
+    /// Writes the last views of records, as the flush does.
     fn flush(&mut self, views: impl IntoIterator<Item = u64>) {
-        // With records of two views, every other view is skipped, and the disk makes a turn before the next
-        // one.
+        // With records of two views, every other view is skipped. The disk then needs one revolution before each
+        // view.
         let ms = if self.record == 2 * VIEW {
             TURN_MS
         } else {
@@ -345,7 +352,7 @@ impl Iozone {
         }
     }
 
-    /// Writes as many random long records as the file has.
+    /// Writes random long records. The number of draws equals the number of records of the file.
     fn write_some_views(&mut self) {
         let (records, views) = (self.file / self.record, self.record / VIEW);
         let mut last = vec![false; records as usize];
@@ -364,7 +371,7 @@ impl Iozone {
         );
     }
 
-    /// Writes the first long record as often as the file has records.
+    /// Writes the first record of the file, which is long, as often as the file has records.
     fn write_first_again(&mut self) {
         let views = self.record / VIEW;
         for _ in 0..self.file / self.record {
@@ -382,9 +389,9 @@ struct IozoneRequests {
     iozone: Iozone,
     arrivals: Arrivals,
     first_sector: u64,
-    /// The time of the last write in ms, before gaps are scaled.
+    /// The time of the last write in ms, before the gaps are scaled.
     last_ms: f64,
-    /// The factor for gaps.
+    /// The factor by which gaps are multiplied.
     pace: f64,
 }
 
@@ -419,9 +426,9 @@ parameters! {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    /// The mean gap of the model in its first 100000 requests, in ms.
+    /// The mean gap of the model over its first 100000 requests, in ms.
     const MEAN_MS: f64 = 9.4;
-    /// The volume begins at a multiple of this many clusters.
+    /// The first cluster of the volume is a multiple of this number.
     const ALIGN: u64 = 64;
     let own = Own::from_values(values);
     let page_sectors = page_sectors(NAME, own.page_bytes)?;

@@ -1,7 +1,8 @@
-//! Stand-ins: workloads made as a paper describes its own, in place of traces that are not available.
+//! Stand-ins: workloads that follow the description of a paper's workload. They are used because the traces are not
+//! available.
 //!
-//! None of them is the original. The documentation of the workloads says how each was fitted and how far it is
-//! from the original, and tests check these numbers.
+//! No stand-in is the original workload. `docs/workloads.md` says how each stand-in was fitted, and how much it
+//! differs from the original. Tests check these differences.
 
 pub(super) mod file_mix;
 mod financial1;
@@ -23,13 +24,13 @@ use crate::shared::{Arrivals, FOOTPRINT_PAGES, contradiction};
 use destage_base::Random;
 use destage_trace::Request;
 
-/// A program that works with files, step by step.
+/// A program that works with files, in steps.
 trait Activity: Send {
-    /// Does steps until `disk` has at least one more request.
+    /// Executes the next step of the program. The requests of the step are added to `disk`.
     fn step(&mut self, random: &mut Random, disk: &mut Disk);
 }
 
-/// The requests of an activity, one at a time.
+/// The requests of a program, one at a time.
 struct FileRequests<A> {
     random: Random,
     arrivals: Arrivals,
@@ -54,7 +55,7 @@ impl<A: Activity> Iterator for FileRequests<A> {
     }
 }
 
-/// The requests that `activity` makes to `disk`.
+/// The requests that `activity` adds to `disk`.
 fn requests(
     arrivals: Arrivals,
     seed: u64,
@@ -69,7 +70,7 @@ fn requests(
     })
 }
 
-/// Returns the file system `made`, if it has room for a file of `bytes` bytes; otherwise the error that the
+/// Returns the file system `made` if it has space for a file of `bytes` bytes. Otherwise returns the error that the
 /// footprint is too small.
 fn volume<F: FileSystem>(
     workload: &'static str,

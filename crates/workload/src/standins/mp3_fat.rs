@@ -1,10 +1,10 @@
-//! `standin-mp3-fat`: music is copied to FAT, in place of W5 of the BPLRU paper.
+//! `standin-mp3-fat`: music files are copied to a FAT volume. It replaces workload W5 of the BPLRU paper.
 //!
-//! Files are written one after the other in pieces of the largest request. The allocation table and the
-//! directory are written when metadata is due. After the last file of a folder another folder is filled; a full
-//! volume is formatted.
+//! Files are written one after the other. Each request has the largest size, except at the end of a file. The
+//! allocation table and the directory are written at each write-back of metadata. When a folder has all its files,
+//! the next folder is filled. When the volume is full, it is formatted.
 //!
-//! The draws are the size for each file, and the gap for each request.
+//! The random draws are the size of each file, and the gap before each request.
 
 use super::parameters::{
     BLOCK_BYTES, COMMIT_PAGES, GAP_MS, MAX_REQUEST_PAGES, MEAN_FILE_BYTES, VOLUME_PAGES,
@@ -46,7 +46,7 @@ struct Copy {
     folder_files: u64,
     directory: usize,
     copied: u64,
-    /// The file that is being copied, and the number of bytes that are still missing.
+    /// The file that is being copied. `left` is the number of bytes that are not yet copied.
     file: File,
     left: u64,
 }

@@ -1,6 +1,6 @@
 //! `standin-on-board-cache`: the microbenchmark of the on-board-cache paper.
 //!
-//! The draws for each request are, in this order: the gap, the size, the start.
+//! For each request, the random draws are in this order: the gap, the size, the first sector.
 
 use crate::WorkloadError;
 use crate::shared::{
@@ -56,7 +56,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     }
     Ok(Box::new(RandomSizes {
         random: Random::new(seed),
-        // Sizes of requests are in sectors here.
+        // In this workload, the sizes of requests are in sectors.
         arrivals: Arrivals::by_sectors(WORKLOAD.name, own.requests, own.mean_interarrival_ms, 1)?,
         max_sectors,
         sectors,

@@ -1,12 +1,13 @@
-//! `standin-p2p`: a large file is received in pieces from several peers, in place of W6 of the BPLRU paper.
+//! `standin-p2p`: a large file is received in pieces from several peers. It replaces workload W6 of the BPLRU paper.
 //!
-//! Space for the whole file is allocated at the start. The file has parts, and a part has chunks. Each peer
-//! sends the chunks of one part in order. The peer that sends the next chunk is random, and so is the next part
-//! of a peer. A small status file that lists the received chunks is written again from time to time. A complete
-//! file is followed by another one. The files are kept until the volume is full, which is then formatted.
+//! Space for the whole file is allocated at the start. The file is divided into parts, and a part into chunks. Each
+//! peer sends the chunks of one part in order. For each chunk, a random peer is chosen. When a peer has sent its
+//! part, it gets a random new part. A small status file lists the received chunks, and is overwritten from time to
+//! time. When the file is complete, another file begins. Files remain on the volume until it is full, and then the
+//! volume is formatted.
 //!
-//! The draws for each chunk are, in this order: the peer, and the part if the peer begins one; and for each
-//! request the gap.
+//! For each chunk, the random draws are in this order: the peer, and the next part if the peer has finished its part.
+//! For each request, there is a draw for the gap.
 
 use super::parameters::{BLOCK_BYTES, COMMIT_PAGES, GAP_MS, MAX_REQUEST_PAGES, VOLUME_PAGES};
 use super::{Activity, requests, volume};
@@ -51,7 +52,7 @@ pub(crate) const WORKLOAD: Workload = Workload {
     make,
 };
 
-/// The position of a peer in its part, and the end of the part, in bytes.
+/// The position of a peer in its part, and the end of the part, in bytes of the file.
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     offset: u64,
@@ -68,7 +69,7 @@ struct Download {
     peer_count: u64,
     file: File,
     status: File,
-    /// The parts that no peer has begun.
+    /// The parts that no peer has begun to send.
     parts: Vec<u64>,
     peers: Vec<Peer>,
     chunks: u64,
@@ -87,7 +88,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
         }
     }
     let page_bytes = own.page_bytes;
-    // A header, and a checksum for each part.
+    // A header of 512 bytes, and a checksum of 16 bytes for each part.
     let status_bytes = 512 + 16 * file_bytes.div_ceil(part_bytes);
     let made = Fat::new(own.footprint_pages, page_bytes, own.commit_pages);
     let needed = file_bytes + status_bytes + 8 * page_bytes.max(32 << 10);
@@ -121,7 +122,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
 }
 
 impl Download {
-    /// Allocates space for another file, and gives each peer a part.
+    /// Allocates space for another file, and assigns a part to each peer.
     fn begin(&mut self, random: &mut Random, disk: &mut Disk) {
         let needed = self.file_bytes + self.status_bytes;
         if !self.system.fits(needed + 4 * self.system.page_bytes()) {
@@ -143,7 +144,7 @@ impl Download {
         }
     }
 
-    /// A random part that no peer has begun; `None` if every part has been begun.
+    /// Chooses a random part that no peer has begun to send; `None` if there is no such part.
     fn next_part(&mut self, random: &mut Random) -> Option<Peer> {
         let count = self.parts.len() as u64;
         let index = (count > 0).then(|| pick(random, count))?;

@@ -1,11 +1,11 @@
-//! Parameters that several stand-ins have in common, and sizes of files.
+//! Parameters that several stand-ins use, and the distributions of file sizes.
 
 use crate::WorkloadError;
 use crate::shared::{FOOTPRINT_PAGES, MEAN_INTERARRIVAL_MS, PAGE_BYTES, contradiction, pick};
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter};
 
-/// The size of a volume that fills the device of the BPLRU paper.
+/// The size of a volume that occupies the whole device of the BPLRU paper.
 pub(super) const VOLUME_PAGES: Parameter = Parameter {
     default: "261120",
     about: "Size of the volume.",
@@ -119,7 +119,7 @@ enum Law {
 }
 
 impl FileSizes {
-    /// Sizes that are equally likely from `min` to `max` bytes.
+    /// All sizes from `min` to `max` bytes are equally likely.
     pub fn uniform(workload: &'static str, min: u64, max: u64) -> Result<Self, WorkloadError> {
         if min > max {
             let expected = format!("at most max_file_bytes, {max}");
@@ -130,7 +130,8 @@ impl FileSizes {
         Ok(Self { law, max })
     }
 
-    /// Log-normally distributed sizes with this mean and median, cut at `max`; all in bytes.
+    /// Log-normally distributed sizes with this mean and median. Sizes above `max` become `max`. All values are in
+    /// bytes.
     pub fn log_normal(mean: u64, median: u64, max: u64) -> Self {
         let mean = mean as f64;
         let median = (median as f64).min(mean);
@@ -144,8 +145,9 @@ impl FileSizes {
         match self.law {
             Law::Uniform { min } => min + pick(random, self.max - min + 1),
             Law::LogNormal { median, sigma } => {
-                // The method of Box and Muller (1958); the second normal number of each pair is not used. A
-                // square root, unlike a logarithm, is the same on every machine.
+                // The method is that of Box and Muller (1958). The second normal number of each pair is not used. The
+                // square root of the standard library is the same on every machine; a logarithm is not, so it comes
+                // from `libm`.
                 let radius = (-2.0 * libm::log(1.0 - random.unit())).sqrt();
                 let normal = radius * libm::cos(core::f64::consts::TAU * random.unit());
                 ((median * libm::exp(sigma * normal)) as u64).clamp(1, self.max)
@@ -165,7 +167,7 @@ mod tests {
         let drawn: Vec<u64> = (0..400_000).map(|_| sizes.draw(&mut random)).collect();
         let mean = drawn.iter().sum::<u64>() as f64 / drawn.len() as f64;
         let below = drawn.iter().filter(|size| **size < 4500).count() as f64;
-        // The bounds are five standard deviations away.
+        // Each bound is five standard deviations away from the expected value.
         assert!((mean - 11_400.0).abs() < 5.0 * 42.0, "{mean}");
         assert!((below - 200_000.0).abs() < 5.0 * 317.0, "{below}");
         let sizes = FileSizes::log_normal(11_400, 4500, 100);

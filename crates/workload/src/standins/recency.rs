@@ -1,16 +1,18 @@
-//! Stand-ins for traces of servers: rewrites of recently written addresses, and new addresses in between.
+//! Stand-ins for traces of servers. They mix rewrites of recently written addresses with requests to new addresses.
 //!
-//! There is one machine with a set of parameters for each trace. With some probability a write repeats one of
-//! the last few writes, and a Zipf law gives how many writes ago that was. These parameters set the share of
-//! different pages, and how soon a page is rewritten. All other writes continue where the last of them ended,
-//! or start anywhere. Reads are chosen in the same way, but do not change what is chosen later.
+//! One generator serves all these traces; each trace has its own set of parameters. With a given probability, a write
+//! repeats one of the last few writes. A Zipf law determines how many writes ago that write was. These two parameters
+//! determine the share of different pages, and how soon a page is rewritten. The other writes either continue at the
+//! end of the previous such write, or begin at a random address. Reads are chosen in the same way, but later requests
+//! cannot repeat them.
 //!
-//! Financial1 begins with a table of streams that imitates the public first 10000 requests of its trace; its
-//! later requests follow the rules above.
+//! Financial1 begins with a table of streams that imitates the first 10000 requests of the public trace. All later
+//! requests follow the rules above.
 //!
-//! The draws for each request are, in this order: the gap, the operation, whether it repeats an earlier write,
-//! and how many writes ago. If it does not, or if there are fewer writes, the draws continue with: whether it
-//! continues the last new request, the size, the start. A draw with only one possible outcome is not made.
+//! For each request, the random draws are in this order: the gap, the operation, whether it repeats an earlier write,
+//! and how many writes ago that write was. If the request does not repeat a write, or if there were fewer writes, the
+//! draws continue with whether it continues the last new request, the size, and the start. A draw with only one
+//! possible outcome uses no random number.
 
 use super::financial1::FINANCIAL1_HEAD;
 use super::streams::{Step, Stream, Streams, no_room};
@@ -25,11 +27,12 @@ use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::{Random, parameters};
 use destage_trace::Request;
 
-/// Requests are cut to this many sectors.
+/// The largest size of a request, in sectors. Larger sizes are reduced to it.
 const MOST_SECTORS: u64 = 1 << 14;
 
-/// Properties of the head: the sectors in which it lies, its share of writes, and the mean_interarrival_ms with
-/// which its gaps are those of the trace.
+/// The number of sectors that the head accesses. The head is the table of streams at the beginning.
+/// `HEAD_WRITE_PERCENT` is its share of writes. With `mean_interarrival_ms` = `HEAD_GAPS_MS`, its gaps are those of
+/// the trace.
 const HEAD_SECTORS: u64 = 1_010_000;
 const HEAD_WRITE_PERCENT: f64 = 59.2;
 const HEAD_GAPS_MS: f64 = 8.0;
@@ -134,7 +137,7 @@ parameters! {
     }
 }
 
-/// Declares a workload by the values of its parameters.
+/// Declares a workload by its name, its head and the values of its parameters.
 macro_rules! row {
     ($row:ident, $name:literal, $head:expr, $about:literal, $($parameter:ident = $default:literal, $source:literal;)*) => {
         pub(crate) const $row: Workload = Workload {
@@ -239,11 +242,11 @@ row! {
 
 struct Recency {
     random: Random,
-    /// The streams at the beginning; `None` if there are none, or after their end.
+    /// The streams at the beginning. `None` if the workload has none, or after their end.
     head: Option<Streams>,
-    /// The share of the reads of the head, and of its writes, that is kept.
+    /// The probability with which a read of the head is generated and not dropped, and this probability for a write.
     kept_percent: [Chance; 2],
-    /// The factor for the gaps of the head, and the last gap in ms.
+    /// The factor for the gaps of the head. `gap_ms` is the gap after the last request of the head.
     pace: f64,
     gap_ms: f64,
     arrivals: Arrivals,
@@ -251,24 +254,24 @@ struct Recency {
     comes_back: Chance,
     goes_on: Chance,
     lags: ZipfRanks,
-    /// The last writes in a ring, as first sector and sectors.
+    /// The last writes in a ring, each as its first sector and its number of sectors.
     recent: Vec<(u64, u64)>,
     capacity: usize,
-    /// The index of the oldest write, once the ring is full.
+    /// The index of the oldest write. It is 0 until the ring is full.
     oldest: usize,
     sizes: Steps,
     align: u64,
-    /// The number of possible starts that leave room for the largest request.
+    /// The number of possible starts from which the largest request fits.
     starts: u64,
-    /// The end of the last request that did not repeat an earlier write.
+    /// The end of the last request that did not repeat an earlier write, as a sector.
     end: u64,
 }
 
-/// Sizes that are multiples of a step and geometrically distributed.
+/// Sizes that are multiples of a step. The multiples are geometrically distributed.
 #[derive(Clone, Copy, Debug)]
 struct Steps {
     step: u64,
-    /// The mean of the exponential distribution whose whole part is the geometric one.
+    /// The mean of an exponential distribution. Its values, rounded down, have the geometric distribution.
     mean: f64,
     most: u64,
 }
@@ -319,8 +322,8 @@ fn make(
                 .map_err(|needed| no_room(name, footprint_pages, needed, page_sectors))?,
         ),
     };
-    // If `write_percent` is not that of the head, a share of the head's reads or writes is dropped, so that it
-    // has that share of writes, too.
+    // If `write_percent` differs from the share of writes in the head, some reads or writes of the head are dropped
+    // at random. The rest of the head then has the wanted share of writes.
     let (asked, has) = (own.write_percent, HEAD_WRITE_PERCENT);
     let odds = if asked == has {
         1.0
@@ -333,7 +336,7 @@ fn make(
         kept_percent: [100.0 / odds, 100.0 * odds].map(Chance::new),
         pace: own.mean_interarrival_ms / HEAD_GAPS_MS,
         gap_ms: 0.0,
-        // Sizes of requests are in sectors here.
+        // In this workload, the sizes of requests are in sectors.
         arrivals: Arrivals::by_sectors(name, own.requests, own.mean_interarrival_ms, 1)?,
         writes: Chance::new(own.write_percent),
         comes_back: Chance::new(own.rewrite_percent),
@@ -350,8 +353,8 @@ fn make(
 }
 
 impl Recency {
-    /// The write that is `lag` writes ago; the last write is 1 ago. `None` if fewer than `lag` writes are
-    /// remembered.
+    /// The write that was `lag` writes ago; the last write has the lag 1. `None` if fewer than `lag` writes are
+    /// stored.
     fn write_before(&self, lag: u64) -> Option<(u64, u64)> {
         let count = self.recent.len();
         let lag = lag as usize;
@@ -367,7 +370,7 @@ impl Recency {
         }
     }
 
-    /// The next request of the head that is kept; `None` after its end.
+    /// The next request of the head that is not dropped; `None` after the end of the head.
     fn head_step(&mut self) -> Option<Step> {
         let head = self.head.as_mut()?;
         loop {
@@ -381,7 +384,7 @@ impl Recency {
         }
     }
 
-    /// A request that does not repeat an earlier write, as first sector and sectors.
+    /// A request that does not repeat an earlier write, as its first sector and its number of sectors.
     fn fresh(&mut self) -> (u64, u64) {
         let goes_on = self.goes_on.draw(&mut self.random);
         let sectors = self.sizes.draw(&mut self.random);

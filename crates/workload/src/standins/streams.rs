@@ -1,13 +1,15 @@
-//! Workloads of several writers and readers side by side: a table of streams, each described by a few numbers.
+//! Workloads of several writers and readers that are active at the same time. A workload is a table of streams, and a
+//! few numbers describe each stream.
 //!
-//! A stream makes a number of requests during a part of the course of the workload. They are evenly distributed
-//! except for chance, and several come in a row. The stream goes through runs of sectors. When all streams have
-//! made their requests, the course begins again, and each stream continues where it was.
+//! A course is one cycle through the table. In each course, a stream makes a fixed number of requests during a given
+//! period of the course. It makes its requests in turns of several consecutive requests. The turns are spread evenly
+//! over the period, with random deviations. The requests of a stream go through runs of sectors. At the end of the
+//! course, the next course begins, and each stream continues at its current position.
 //!
-//! The draws are: at the start, for each stream, the time of its first turn and its first run; for each
-//! request, the next run if one ends, the size, the position if the order is random, whether the request is
-//! repeated, and the time of the next turn. Gaps come from a separate generator, so that they change nothing
-//! but time.
+//! At the start, the random draws for each stream are the time of its first turn and its first run. For each request,
+//! the draws are the next run if a run ends, the size, the position if the order is random, whether the request is
+//! repeated, and the time of the next turn. The gaps are drawn from a separate random generator. A different gap
+//! therefore changes only arrival times.
 
 use destage_base::Random;
 
@@ -21,7 +23,7 @@ use destage_base::parameter::Values;
 use destage_base::parameters;
 use destage_trace::Request;
 
-/// Declares a table of streams, one in each line, with the numbers of [`Stream`] and [`Walk`].
+/// Declares a table of streams. Each line is one stream, with the numbers of [`Stream`] and [`Walk`].
 macro_rules! streams {
     ($($operation:ident $requests:literal, $from:literal to $until:literal, turn $turn:literal, times $times:literal,
         run $least:literal to $most:literal align $align:literal passes $passes:literal step $step:literal,
@@ -45,59 +47,60 @@ macro_rules! streams {
 }
 pub(super) use streams;
 
-/// The first word of a line of [`streams`].
+/// The first word of a line of [`streams`]: the stream writes, or reads.
 pub(super) const WRITE: bool = true;
 pub(super) const READ: bool = false;
 
 /// One stream of a table.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stream {
-    /// Whether the stream writes; otherwise it reads.
+    /// Whether the stream writes. Otherwise it reads.
     pub write: bool,
-    /// The part of the course in which the stream makes requests, in percent.
+    /// The beginning and the end of the period in which the stream makes requests, in percent of the course.
     pub during: (f64, f64),
     /// The number of requests in one course.
     pub requests: u32,
-    /// The number of requests that the stream makes in a row.
+    /// The number of consecutive requests in a turn of the stream.
     pub turn: u32,
-    /// The sizes of requests, each as a weight and a number of sectors.
+    /// The possible sizes of requests, each as a weight and a number of sectors.
     pub sizes: &'static [(u32, u32)],
     pub walk: Walk,
-    /// How often each request is made before the walk continues, on average.
+    /// The mean number of times that each request is made before the stream moves on.
     pub times: f64,
-    /// The gaps after requests: the percentage of gaps that are 0; the mean of the others in ms, and the ms
-    /// that each sector of the request adds to this mean. These gaps are evenly distributed from half the mean
-    /// to one and a half.
+    /// The gaps after requests: the percentage of gaps that are 0; the mean of the other gaps in ms; and the time in
+    /// ms that is added to this mean for each sector of the request. The gaps above 0 are uniformly distributed, from
+    /// half the mean to one and a half times the mean.
     pub gap: (f64, f64, f64),
 }
 
-/// How a stream moves: through one run of sectors after another.
+/// The movement of a stream, through one run of sectors after another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk {
-    /// The least and the largest length of a run in sectors. The logarithm of the length is evenly distributed.
+    /// The shortest and the longest run, in sectors. The logarithm of the length is uniformly distributed.
     pub sectors: (u32, u32),
-    /// A run begins at a multiple of this many sectors, anywhere in the area.
+    /// A run begins at a random multiple of this many sectors.
     pub align: u32,
-    /// The number of passes through each run.
+    /// The number of passes through each run. A pass transfers as many sectors as the run has.
     pub passes: u32,
-    /// 0: a pass goes from end to end. Otherwise a pass has the same amount in random order, at multiples of
-    /// this many sectors.
+    /// With 0, a pass is sequential. Otherwise the requests of a pass begin at random multiples of this many sectors
+    /// within the run.
     pub step: u32,
 }
 
-/// A stream and its current position.
+/// A stream with its current position.
 #[derive(Clone, Debug)]
 struct Walker {
     stream: Stream,
-    /// The time at which its next turn is due, in percent of the course.
+    /// The time at which the next turn of the stream is due, in percent of the course.
     due: f64,
-    /// The number of its turns in this course that have begun.
+    /// The number of turns of the stream that have begun in this course.
     turns: u32,
     start: u64,
     length: u64,
     offset: u64,
     pass: u32,
-    /// The offset and the length of the last request, in sectors; and how often this request will be repeated.
+    /// The offset and the length of the last request, in sectors. `more` is the number of repetitions of this request
+    /// that remain.
     last: (u64, u64),
     more: u32,
 }
@@ -117,19 +120,19 @@ parameters! {
 pub(super) struct Table {
     pub name: &'static str,
     pub streams: &'static [Stream],
-    /// All streams lie in this many pages at the end of the footprint, or in the whole footprint if it is
-    /// smaller.
+    /// All streams are in the last `area_pages` pages of the footprint. If the footprint is smaller, they are in the
+    /// whole footprint.
     pub area_pages: u64,
-    /// The mean of the table's gaps in ms.
+    /// The mean of the gaps in the table, in ms.
     pub mean_ms: f64,
 }
 
-/// All streams of a table.
+/// All streams of a table, with their current state.
 #[derive(Clone, Debug)]
 pub(super) struct Streams {
     walkers: Vec<Walker>,
     footprint: u64,
-    /// The index of the stream whose turn it is, and the number of requests left in this turn.
+    /// The index of the stream whose turn it is, and the number of requests that remain in this turn.
     turn: (usize, u32),
     gaps: Random,
 }
@@ -157,7 +160,7 @@ impl Stream {
         (least + each * sectors as f64) * (0.5 + random.unit())
     }
 
-    /// The time of the turn with this number, in percent of the course.
+    /// The time of turn number `turn`, in percent of the course. The first turn has the number 0.
     fn due(&self, turn: u32, random: &mut Random) -> f64 {
         let (from, until) = self.during;
         from + (until - from) * (f64::from(turn) + random.unit()) / f64::from(self.turns())
@@ -165,7 +168,8 @@ impl Stream {
 }
 
 impl Streams {
-    /// Creates streams over a space of `footprint` sectors. The error is the number of sectors that they need.
+    /// Creates streams over a space of `footprint` sectors. If the space is too small, the error is the number of
+    /// sectors that the streams need.
     pub fn new(
         streams: &[Stream],
         footprint: u64,
@@ -203,7 +207,7 @@ impl Streams {
         })
     }
 
-    /// The next request. `None` at the end of a course; the next call begins another course.
+    /// The next request. Returns `None` at the end of a course. The next call begins another course.
     pub fn next(&mut self, random: &mut Random) -> Option<Step> {
         if self.turn.1 == 0 {
             let due = self
@@ -237,7 +241,7 @@ impl Streams {
 }
 
 impl Walker {
-    /// Begins the turn that is due, and returns its number of requests.
+    /// Begins the turn that is due, and returns the number of requests in the turn.
     fn begin_turn(&mut self, random: &mut Random) -> u32 {
         let stream = &self.stream;
         let left = stream.requests - self.turns * stream.turn;
@@ -262,7 +266,7 @@ impl Walker {
         (self.length, self.offset, self.pass) = (length, 0, 0);
     }
 
-    /// Repeats the last request, or moves on.
+    /// Repeats the last request, or moves to the next request.
     fn step(&mut self, footprint: u64, random: &mut Random) {
         if self.more == 0 {
             self.go_on(footprint, random);
@@ -273,7 +277,7 @@ impl Walker {
         self.more = self.more.saturating_sub(1);
     }
 
-    /// Moves to the next request of the run, or to the next run.
+    /// Moves to the next request of the run. At the end of the last pass, moves to the next run.
     fn go_on(&mut self, footprint: u64, random: &mut Random) {
         let Walk { passes, step, .. } = self.stream.walk;
         if self.offset >= self.length {
@@ -311,7 +315,7 @@ struct StreamRequests {
     arrivals: Arrivals,
     streams: Streams,
     first: u64,
-    /// The factor for gaps.
+    /// The factor by which gaps are multiplied.
     pace: f64,
     gap_ms: f64,
 }
@@ -322,7 +326,7 @@ impl Iterator for StreamRequests {
     fn next(&mut self) -> Option<Request> {
         self.arrivals.count()?;
         self.arrivals.wait(self.gap_ms * self.pace);
-        // At the end of a course the streams begin again. A table has at least one request.
+        // At the end of a course, the next course begins. A table has at least one request.
         let step = self
             .streams
             .next(&mut self.random)
@@ -336,7 +340,7 @@ impl Iterator for StreamRequests {
     }
 }
 
-/// The error that the footprint has no room for streams that need `needed` sectors.
+/// The error that the footprint is too small for streams that need `needed` sectors.
 pub(super) fn no_room(
     name: &'static str,
     footprint_pages: u64,
@@ -349,7 +353,7 @@ pub(super) fn no_room(
 
 /// The requests of `table`.
 pub(super) fn make(table: &Table, values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    /// The area begins at a multiple of this many pages.
+    /// The first page of the area is a multiple of this many pages.
     const ALIGN_PAGES: u64 = 64;
     let own = Parameters::from_values(values);
     let (name, footprint_pages) = (table.name, own.footprint_pages);

@@ -1,4 +1,5 @@
-//! Every stand-in makes requests without end, whatever the size of its volume: a full volume starts over.
+//! Every stand-in makes requests without end, whatever the size of its volume. When the volume is full, the stand-in
+//! formats the volume or deletes files.
 
 use crate::WORKLOADS;
 use destage_base::parameter::{Value, Values};

@@ -1,10 +1,11 @@
-//! `standin-untar-ext3`: the sources of Linux 2.6.21 are unpacked to ext3, in place of W7 of the BPLRU paper.
+//! `standin-untar-ext3`: the sources of Linux 2.6.21 are unpacked to ext3. It replaces workload W7 of the BPLRU
+//! paper.
 //!
-//! The archive is on another device, so only writes reach this one. Files are made directory by directory. The
-//! next tree of sources follows at once, and a full volume is formatted.
+//! The archive is on another device, so this device receives only writes. Files are made directory by directory. When
+//! a source tree is complete, the next one follows at once. When the volume is full, it is formatted.
 //!
-//! The draws for each file are, in this order: the size (two draws), whether the directory ends with the file;
-//! and for each request the gap.
+//! For each file, the random draws are in this order: the size, which needs two draws, and whether the file is the
+//! last one of its directory. For each request, there is a draw for the gap.
 
 use super::parameters::{
     BLOCK_BYTES, CHECKPOINT_COMMITS, COMMIT_PAGES, FileSizes, GAP_MS, MAX_FILE_BYTES,

@@ -1,4 +1,5 @@
-//! Fitted stand-ins: what a profile keeps exactly, its form as text, and which texts are refused.
+//! Fitted stand-ins: which properties of the trace they preserve exactly, the text form of a profile, and which texts
+//! are refused.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use std::sync::Arc;
@@ -131,15 +132,15 @@ fn what_is_no_profile_is_refused_by_key() {
     assert!("".parse::<Profile>().is_err());
 }
 
-/// Inserts `word` in `text`, in front of the value of `key`.
+/// Inserts `word` in `text`, before the value of `key`.
 fn with_word(text: &str, key: &str, word: &str) -> String {
     let start = format!("{key} = \"\"\"\n");
     assert!(text.contains(&start), "{key}");
     text.replacen(&start, &format!("{start}{word} "), 1)
 }
 
-/// A profile that was edited by hand can have values that no trace gives. They must be errors at once, and
-/// never a panic later.
+/// A profile that was edited by hand can have values that no trace gives. Reading such a profile must return an
+/// error. It must not lead to a panic later.
 #[test]
 fn what_no_trace_has_is_refused() {
     let text = fitted(&trace()).text("");
@@ -189,14 +190,15 @@ fn what_no_trace_has_is_refused() {
     }
 }
 
-/// Blocks get new addresses, but requests keep their offsets in blocks, and as many different pages are touched
+/// Blocks get new addresses, but requests keep their offsets within blocks. The number of different pages is the same
 /// as in the trace.
 #[test]
 fn blocks_get_other_addresses_and_keep_what_overlaps() {
     let real = trace();
     let profile = fitted(&real);
     let standin = drawn(&profile, 4);
-    // The offset in its block and the length of each request, sorted, because the order of requests may differ.
+    // The offset within the block and the length of each request. The list is sorted, because the order of requests
+    // may differ.
     let mut writes: Vec<(u64, u32)> = real.iter().map(|r| (r.sector % 512, r.sectors)).collect();
     let mut drawn: Vec<(u64, u32)> = standin
         .iter()

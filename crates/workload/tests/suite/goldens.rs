@@ -1,4 +1,4 @@
-//! A seed always gives the same requests: digests of the first requests of every workload.
+//! A seed always gives the same requests. The tests compare digests of the first requests of every workload.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::parameter::{Value, Values};
@@ -36,7 +36,8 @@ const GOLDENS: &[(&str, &str)] = &[
     ("standin-on-board-cache", "18dadaec620b022b"),
 ];
 
-/// Such digests of the first 30000 requests of PostMark, which makes and removes files, on each file system.
+/// Digests of the same kind, of the first 30000 requests of PostMark, on each file system. PostMark makes and removes
+/// files.
 const FILE_SYSTEMS: [(&str, &str); 3] = [
     ("fat", "9cf5fe14e163b6d2"),
     ("ext3", "16664699a10b6876"),

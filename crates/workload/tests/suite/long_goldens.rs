@@ -1,13 +1,13 @@
-//! Requests must stay the same, also far into a workload and for Zipf laws of every skew. The digests come from
-//! plain code that computes each rank with logarithms and each place by its permutation, and finds free space
-//! unit by unit.
+//! A seed gives the same requests also far into a workload, and for Zipf laws of every skew. The expected digests
+//! come from simpler code. That code computes each rank with logarithms and each page by the permutation, and it
+//! searches free space unit by unit.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::parameter::{Value, Values};
 use destage_workload::{WORKLOADS, find};
 use sha2::{Digest, Sha256};
 
-/// The first 16 digits of the SHA-256 over arrival, address, size and operation of `requests` requests.
+/// The first 16 digits of the SHA-256 over the arrival, address, size and operation of the first `requests` requests.
 fn digest(name: &str, settings: &[(&'static str, Value)], requests: usize) -> String {
     let workload = find(name).unwrap();
     let mut values = Values::defaults(workload.parameters);
@@ -57,7 +57,8 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("standin-on-board-cache", "4799ded085d2f46b"),
 ];
 
-/// Digests of 100000 requests of `zipf`: the skew, the number of pages, and the digest, with runs of 3 pages.
+/// Digests of 100000 requests of `zipf` with runs of 3 pages. Each entry has the skew, the number of pages, and the
+/// digest.
 const LAWS: &[(f64, u64, &str)] = &[
     (0.0, 1000, "84c6809408481213"),
     (0.0, 1048576, "d66740fe93eef031"),

@@ -1,4 +1,4 @@
-//! All tests of this crate that need no allocator of their own, in one program.
+//! All tests of this crate that need no allocator of their own. They are compiled into one program.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 

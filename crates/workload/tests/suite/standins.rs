@@ -1,8 +1,8 @@
-//! How far each stand-in is from the published figures of the trace that it replaces.
+//! The difference between each stand-in and the published figures of the trace that it replaces.
 //!
-//! Each row has a published figure, and the figure of the stand-in with its default values and seed 1, which
-//! must be met exactly. So a change to a stand-in is detected here. `docs/workloads.md` must state the same
-//! residuals.
+//! Each row has a published figure, and the figure of the stand-in with its default values and seed 1. The test
+//! requires that the stand-in has exactly this figure, so it detects any change to a stand-in. `docs/workloads.md`
+//! must state the same differences.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use std::collections::{BTreeMap, HashMap};
@@ -19,17 +19,18 @@ enum Figure {
     WritePermille,
     /// Page writes.
     Written,
-    /// Bytes written, with metadata.
+    /// Bytes written, including metadata.
     WrittenBytes,
     /// Different pages written.
     Unique,
     /// Mean size of a write in bytes.
     WriteBytes,
-    /// Share of rewrites with at most this many page writes since the page's previous write, in permille.
+    /// Of all rewrites of a page, the share that has at most this many page writes since the previous write of the
+    /// page, in permille.
     NearPermille(u64),
-    /// Different pages in 10000 page writes.
+    /// Different pages per 10000 page writes.
     UniquePerMyriad,
-    /// Share of hits among page writes in an LRU buffer of this many pages, in permille.
+    /// Hits per page write in an LRU buffer of this many pages, in permille.
     HitPermille(usize),
 }
 
@@ -38,10 +39,10 @@ use Figure::{
     WrittenBytes,
 };
 
-/// A workload, and parameters that differ from its defaults.
+/// A workload, and the parameters whose values differ from the defaults.
 type Setting = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Each figure with its published value and the value of the workload.
+/// Each figure with its published value and its value for the workload.
 type Figures = &'static [(Figure, u64, u64)];
 
 const TABLE: &[(Setting, Figures)] = &[
@@ -123,7 +124,7 @@ const TABLE: &[(Setting, Figures)] = &[
     ),
 ];
 
-/// What is measured on a workload.
+/// The measurements of a workload.
 struct Measured {
     summary: Statistics,
     written: Vec<u64>,
@@ -175,7 +176,7 @@ impl Measured {
         }
     }
 
-    /// The number of page writes between two writes of a page, in ascending order.
+    /// The numbers of page writes between two writes of the same page, in ascending order.
     fn distances(&self) -> Vec<u64> {
         let mut last = HashMap::new();
         let mut distances: Vec<u64> = (0..)
@@ -186,7 +187,7 @@ impl Measured {
         distances
     }
 
-    /// The hits of a buffer that keeps the pages written last, in the simplest way.
+    /// The number of hits in an LRU buffer of `capacity` pages, computed in a simple way.
     fn hits(&self, capacity: usize) -> u64 {
         let (mut times, mut order, mut hits) = (HashMap::new(), BTreeMap::new(), 0);
         for (now, page) in self.written.iter().enumerate() {
@@ -203,8 +204,8 @@ impl Measured {
     }
 }
 
-/// The difference of `has` from `published`: in percent of it, or in percentage points for a figure in
-/// permille.
+/// The difference between `has` and `published`. It is in percent of `published`, or in percentage points for a
+/// figure in permille.
 fn residual(figure: Figure, published: u64, has: u64) -> String {
     let (published, has) = (published as f64, has as f64);
     match figure {

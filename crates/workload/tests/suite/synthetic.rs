@@ -1,6 +1,6 @@
-//! Makes two published synthetic traces again, to the byte.
+//! Generates two published synthetic traces again, byte for byte.
 //!
-//! The expected digests belong to the published data; the traces themselves are not needed.
+//! The expected digests are those of the published traces. The traces themselves are not needed.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::parameter::{Value, Values};

@@ -1,13 +1,14 @@
-//! `block-lru`: destages the block whose last write is oldest, all its buffered pages at once.
+//! `block-lru`: destages the block whose last write is oldest. All buffered pages of the block leave together.
 //!
-//! The order is that of [`lru`](crate::schemes::page::lru), but by erase blocks: the pages of one block reach one log
-//! block together and are not spread over many. A write to a block, hit or miss, makes all its pages the latest; a
-//! read changes nothing. The scheme is [`bplru`](super::bplru) without padding and compensation, which is built on
-//! it.
+//! The order is that of [`lru`](crate::schemes::page::lru), but it is an order of erase blocks. The pages of one
+//! block are therefore written to one log block together, and are not spread over many log blocks. A write to a
+//! block, hit or miss, makes the block the latest. A read changes nothing. The scheme [`bplru`](super::bplru) is
+//! built on this scheme, and adds padding and compensation.
 //!
-//! Room is made before the write counts as a use of its block, so this block may be the victim. If it is the oldest,
-//! it leaves, and starts again with the written page. The table of merges in the paper on BPLRU can only be
-//! reproduced in this way. With `touch_order = promote_first` the block becomes the latest before a victim is chosen.
+//! The scheme makes room before the write counts as a use of its block. The block that is being written may therefore
+//! be the victim. If it is the oldest block, its buffered pages are evicted, and the block then starts again with the
+//! written page. Only this order of steps reproduces the table of merges in the paper on BPLRU. With
+//! `touch_order = promote_first`, the block becomes the latest before a victim is chosen.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages.
 
@@ -65,7 +66,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// Clusters ordered by their last write. `Data` is the data that a scheme built on this one keeps of each cluster.
+/// Clusters ordered by their last write. `Data` is the data that a scheme built on this one stores for each cluster.
 pub(super) struct BlockLru<Data> {
     pub(super) clusters: Clusters<Data>,
     /// One list. Front: the latest write. Back: the next victim.
@@ -86,7 +87,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
         }
     }
 
-    /// `entry` enters, and its cluster becomes the latest. Returns the position of the page.
+    /// Inserts `entry`, and makes its cluster the latest. Returns the position of the page.
     #[inline]
     pub(super) fn enter(&mut self, entry: Entry) -> Place {
         let place = self.clusters.insert(entry);
@@ -94,8 +95,8 @@ impl<Data: Copy + Default> BlockLru<Data> {
         place
     }
 
-    /// The page in the slot of `entry` is written again, and its cluster becomes the latest. Returns the position of
-    /// the page.
+    /// The page in the slot of `entry` is written again. Makes its cluster the latest. Returns the position of the
+    /// page.
     #[inline]
     pub(super) fn renew(&mut self, entry: Entry) -> Place {
         let place = self.clusters.place(entry.slot);
@@ -113,7 +114,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
         self.order.back(0)
     }
 
-    /// Removes only the page of `entry`. Returns the position that it had.
+    /// Removes only the page of `entry`. Returns the position that the page had.
     pub(super) fn drop_page(&mut self, entry: Entry) -> Place {
         let place = self.clusters.remove(entry.slot);
         if place.pages == 0 {
@@ -130,7 +131,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
         victim.pad = self.pads;
     }
 
-    /// Names the pages that `need` asks for.
+    /// Names the pages for `need`.
     #[inline]
     pub(super) fn choose(&mut self, need: Need, victim: &mut Victim) {
         if let (true, Need::Evict(page)) = (self.promotes_first, need) {
@@ -148,7 +149,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
         }
     }
 
-    /// Whether `page` has no room if `free` slots are free and the headers of blocks use some of them.
+    /// Whether `page` has no room if `free` slots are free, considering that headers of blocks may use slots.
     #[inline]
     pub(super) fn lacks_room(&self, page: Lpn, free: usize) -> bool {
         if !self.header_uses_node {
@@ -159,14 +160,14 @@ impl<Data: Copy + Default> BlockLru<Data> {
         free < headers + 1
     }
 
-    /// Shows `visit` the pages, those of the next victim first.
+    /// Shows `visit` the pages, beginning with those of the next victim.
     pub(super) fn visit(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         self.order
             .iter_back(0)
             .all(|cluster| self.clusters.visit_pages(cluster, visit));
     }
 
-    /// Shows the list. `label` makes the label of each cluster from its data.
+    /// Shows the list of clusters. `label` makes the label of each cluster from the data of the cluster.
     pub(super) fn show_order(&self, shown: &mut Shown, label: impl Fn(&Data) -> &'static str) {
         let list = shown.list("Recency of blocks", "latest write", "leaves next");
         for cluster in self.order.iter(0) {

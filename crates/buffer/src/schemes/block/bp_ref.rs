@@ -1,11 +1,11 @@
-//! `bp-ref`: chooses a page as [`ref`](crate::schemes::page::recently_evicted) does, and destages its whole block,
-//! padded.
+//! `bp-ref`: chooses a page as [`ref`](crate::schemes::page::recently_evicted) does, and destages the whole block of
+//! this page, padded.
 //!
-//! `ref` gains by keeping few log blocks open. Padding gains by filling a log block at once: the block is complete,
-//! and the translation layer needs only a switch merge. Recency is still that of single pages: a block is chosen by
-//! its least recently used page, and its hot pages leave too.
+//! `ref` keeps few log blocks open, which saves merges. Padding fills a log block at once. The log block is then
+//! complete, and the translation layer needs only a switch merge. Recency is still that of single pages. A block is
+//! chosen by its least recently used page, and the recently used pages of the block leave with that page.
 //!
-//! Cost: O(1) per use; per victim O(victim blocks), plus one step per page.
+//! Cost: O(1) per use. Per victim O(victim blocks), plus one step per page.
 
 use alloc::boxed::Box;
 

@@ -1,22 +1,24 @@
 //! `bplru`: block-level LRU that pads its victims and evicts completed sequential blocks first.
 //!
-//! The scheme has three parts, made for a translation layer with log blocks; padding and compensation can be switched
-//! off:
+//! The scheme has three parts, which are designed for a translation layer with log blocks. Padding and compensation
+//! can be switched off:
 //!
 //! * blocks are in the order of their last write, as in [`block_lru`](super::block_lru);
-//! * *padding* (`pad`): missing pages of a victim are read from flash and programmed with it, so that its log block
-//!   can replace the data block with one erase and without further copies;
-//! * *compensation* (`comp`): a block that has just been written from its first page to its last will probably not be
-//!   written again soon, so it moves to the old end of the order, although it was written last.
+//! * *padding* (`pad`): missing pages of a victim are read from flash and programmed together with the victim. The log
+//!   block of the victim can then replace the data block with one erase and without further copies;
+//! * *compensation* (`comp`): a block that has just been written from its first page to its last page will probably not
+//!   be written again soon. It therefore moves to the old end of the order, although it was written last.
 //!
-//! `seq_detect` decides when a block counts as written in full. With `strict`, its offsets 0, 1, .. are written in
-//! this order without another write to the block in between; a write of offset 0 starts a new run, and any other
-//! offset out of order ends the run. With `complete`, a write completes the cluster, in whatever order its pages
-//! came. With `burst`, all pages of the block are written in any order by consecutive page writes, of any number of
-//! requests. In each case the block moves at the write that fulfils the condition; a later write makes it the latest
-//! as usual.
+//! `seq_detect` decides when a block counts as written in full. In each case the block moves at the write that
+//! fulfils the condition. A later write makes the block the latest, as usual.
 //!
-//! A compensated block stays until room is needed; with `comp_eager` it leaves when the device is idle.
+//! - With `strict`, the offsets 0, 1, .. are written in this order without another write to the block in between. A
+//!   write of offset 0 starts a new run, and a write of any other offset out of order ends the run.
+//! - With `complete`, a write completes the cluster, whatever the order of its pages.
+//! - With `burst`, consecutive page writes of any number of requests write all pages of the block, in any order.
+//!
+//! A compensated block remains in the buffer until room is needed. With `comp_eager` it is destaged when the device
+//! is idle.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages, O(pages of a block) for padding.
 
@@ -70,11 +72,12 @@ pub const ROW: SchemeRow = SchemeRow {
     build: &|config| Box::new(Bplru::new(config)),
 };
 
-/// The offset that would continue the cluster's run of pages in order. For a compensated block, the number of pages
-/// of a block, until the cluster is written again or loses a page.
+/// The offset that would continue the cluster's run of pages in order. For a compensated block, this value is the
+/// number of pages of a block, until the cluster is written again or loses a page.
 type NextOffset = u32;
 
-/// Means that no offset continues the run. Larger than the number of pages of any block that fits in a buffer.
+/// Means that no offset continues the run. The value is larger than the number of pages of any block that fits in a
+/// buffer.
 const BROKEN: NextOffset = u32::MAX;
 
 struct Bplru {
@@ -93,14 +96,14 @@ enum Detector {
 #[derive(Default)]
 struct Burst {
     cluster: Option<ClusterId>,
-    /// Virtual time of the latest of these writes.
+    /// The virtual time of the latest of these writes.
     latest: u64,
-    /// Virtual time of the first of these writes.
+    /// The virtual time of the first of these writes.
     start: u64,
-    /// How many different pages these writes wrote.
+    /// The number of different pages that these writes wrote.
     pages: u32,
-    /// By offset: virtual time at which a page of this offset was last written in any burst. It belongs to this burst
-    /// if it is not before `start`.
+    /// By offset: the virtual time at which a page of this offset was last written in any burst. If this time is not
+    /// before `start`, the write belongs to this burst.
     written: Vec<u64>,
     /// Whether a block fits in the buffer.
     fits: bool,
@@ -113,7 +116,7 @@ impl Bplru {
             InFull::Strict => Detector::Strict,
             InFull::Complete => Detector::Complete,
             InFull::Burst => Detector::Burst(Burst {
-                // A larger block is never complete in the buffer, and then no times are needed.
+                // A larger block can never be complete in the buffer. In this case no times are needed.
                 fits: config.cluster_pages <= config.capacity_pages,
                 ..Burst::default()
             }),
@@ -125,7 +128,7 @@ impl Bplru {
         }
     }
 
-    /// The page at `place` was written; `entered` says that it was not in the buffer before.
+    /// The page at `place` was written. `entered` says that the page was not in the buffer before.
     #[inline]
     fn compensate(&mut self, place: Place, entered: bool, access: &Access) {
         let Some(detector) = &mut self.compensation else {
@@ -146,7 +149,7 @@ impl Bplru {
             Detector::Complete => entered && complete,
             Detector::Burst(burst) => {
                 if entered && place.pages == 1 {
-                    // The cluster is new and may have the number of the burst's cluster, which is gone.
+                    // The cluster is new. It may have the number of the burst's cluster, which no longer exists.
                     burst.cluster = None;
                 }
                 burst.write(place, access.virtual_time, cluster_pages)
@@ -168,7 +171,8 @@ impl Burst {
         if !self.fits {
             return false;
         }
-        // Virtual time also counts pages that bypass the buffer, so such a write ends the burst.
+        // Virtual time also counts pages that bypass the buffer. A write that bypasses the buffer therefore ends the
+        // burst.
         if self.cluster != Some(place.cluster) || self.latest + 1 != now {
             self.cluster = Some(place.cluster);
             self.start = now;
@@ -185,7 +189,7 @@ impl Burst {
         in_full
     }
 
-    /// Ends the burst if it is one of `cluster`, which has lost a page.
+    /// Ends the burst if it is a burst of `cluster`, which has lost a page.
     fn interrupt(&mut self, cluster: ClusterId) {
         if self.cluster == Some(cluster) {
             self.cluster = None;

@@ -1,4 +1,4 @@
-//! `clc`: destages the largest cold block; recently written blocks do not leave because of their size.
+//! `clc`: destages the largest cold block. Recently written blocks are not evicted because of their size.
 //!
 //! ```text
 //!   written -> [ latest .. size-independent .. oldest ] -> size-dependent: 1 | 2 | 3 | ..  -> largest leaves
@@ -7,12 +7,13 @@
 //!
 //! The scheme is between [`fab`](super::fab), which considers only the size (`alpha` 0), and
 //! [`block_lru`](super::block_lru), which considers only recency (`alpha` 1). A write to any page of a cluster moves
-//! the cluster to the front of the size-independent list. Clusters for which the list has no room leave it at its end
-//! and are then ordered by size. Only a write brings a cluster back to the list. When clusters leave the buffer, the
-//! maximum length of the list decreases with their number, and the list may be longer than that until the next write.
-//! With `clc_rebalance = always` it is shortened at once.
+//! the cluster to the front of the size-independent list. If the list becomes too long, the clusters at its end leave
+//! the list and are then ordered by size. Only a write moves a cluster back to the list. The maximum length of the
+//! list depends on the number of clusters, so it decreases when clusters leave the buffer. The list may then be
+//! longer than its maximum until the next write. With `clc_rebalance = always` the list is shortened at once.
 //!
-//! The share is computed in millionths of the clusters and rounded up, so floating-point rounding has no influence.
+//! The maximum length is computed in millionths of the clusters and rounded up, so floating-point rounding has no
+//! influence.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 
@@ -76,7 +77,7 @@ const MILLION: u64 = 1_000_000;
 
 struct Clc {
     clusters: Clusters,
-    /// The size-independent clusters are apart, the latest write first; all others are ordered by size.
+    /// The size-independent clusters are apart, the latest write first. All other clusters are ordered by size.
     order: BySize,
     /// The share of all clusters that may be apart, in millionths.
     share: u64,
@@ -101,7 +102,7 @@ impl Clc {
         }
     }
 
-    /// `cluster` has left the buffer.
+    /// Removes `cluster`, which has left the buffer, from the order.
     fn forget(&mut self, cluster: ClusterId) {
         self.order.remove(cluster);
         if self.rebalances_always {

@@ -1,14 +1,16 @@
-//! `fab`: destages the block with the most buffered pages, and among equals the least recently written.
+//! `fab`: destages the block with the most buffered pages. Among blocks of equal size, destages the least recently
+//! written.
 //!
-//! One destage then frees the most room, and a translation layer that merges blocks copies the fewest pages. But
-//! recency is ignored: a hot block with many pages leaves before a cold block with few, and a block with few pages
-//! may stay forever. A block that is being filled by a long sequential write soon is the largest, and leaves before
-//! it is full.
+//! Such a destage frees the most slots, and a translation layer that merges blocks copies the fewest pages. But
+//! recency is ignored. A hot block with many pages is evicted before a cold block with few pages, and a block with
+//! few pages may stay forever. During a long sequential write, the block that is being filled soon is the largest. It
+//! is then evicted before it is full.
 //!
-//! The original scheme serves a media player and also caches reads (`fab_reads`): a read that misses enters as a
-//! clean page, reads count as uses, and clean pages count for the size and leave without a program. Since pages can
-//! then be clean, flush and FUA write pages back and keep them. The blocks that may have dirty pages are kept in a
-//! second order of the same kind, so that a flush need not search for them.
+//! The original scheme serves a media player and also caches reads. The parameter `fab_reads` enables this: a read
+//! that misses enters as a clean page, reads count as uses, and clean pages count for the size. Clean pages are
+//! evicted without a program. Flush and FUA then write pages back and keep the pages in the buffer as clean pages.
+//! The blocks that may have dirty pages are also in a second order of the same kind, so that a flush need not search
+//! for these blocks.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages; a trim O(log n).
 
@@ -58,7 +60,7 @@ pub const ROW: SchemeRow = SchemeRow {
 struct Fab {
     clusters: Clusters,
     order: BySize,
-    /// The clusters of `order` that may have dirty pages; only if clusters without dirty pages are possible.
+    /// The clusters of `order` that may have dirty pages. `None` if all clusters have dirty pages.
     written: Option<BySize>,
     pads: bool,
 }

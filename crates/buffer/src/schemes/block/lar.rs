@@ -1,18 +1,20 @@
-//! `lar`: destages the block that the fewest requests used, and among equals the one with the most dirty pages.
+//! `lar`: destages the block that was used by the fewest requests. Among equals, destages the one with the most dirty
+//! pages.
 //!
-//! Locality-aware replacement (LAR) is made for a buffer that serves reads and writes. The *popularity* of a block is
-//! the number of requests, not of pages, that used it while it was in the buffer, so a long sequential request makes
-//! no block popular. Of the blocks with the lowest popularity, the one with the most dirty pages leaves, because it
-//! fills a flash block best; if there are several, the one whose last use is oldest.
+//! Locality-aware replacement (LAR) is designed for a buffer that serves reads and writes. The *popularity* of a
+//! block is the number of requests, not of pages, that used the block while it was in the buffer. A long sequential
+//! request therefore makes no block popular. Of the blocks with the lowest popularity, the one with the most dirty
+//! pages is evicted, because it fills a flash block best. If several blocks have equally many dirty pages, the one
+//! whose last use is oldest is evicted.
 //!
 //! ```text
 //!   popularity 1:  {4* 5* 6*} {0* 1*} {9}      * dirty; the leftmost is the victim
 //!   popularity 2:  {12* 13}
 //! ```
 //!
-//! A block leaves as a whole: its dirty pages in one record, its clean pages without a program. Reads enter as clean
-//! pages and count as uses. Since there are clean pages, flush and FUA write pages back and keep them. A second heap
-//! orders the blocks that have dirty pages.
+//! All pages of a block leave together: the dirty pages in one record, the clean pages without a program. Reads enter
+//! as clean pages and count as uses. Flush and FUA write pages back and keep the pages in the buffer as clean pages.
+//! A second heap orders the blocks that have dirty pages.
 //!
 //! Cost: O(log n) amortised per call.
 
@@ -61,7 +63,7 @@ pub const ROW: SchemeRow = SchemeRow {
 
 #[derive(Clone, Copy, Default)]
 struct Block {
-    /// Number of requests that used the block.
+    /// The number of requests that used the block.
     popularity: u64,
     /// The number of the latest of these requests.
     request: u64,
@@ -75,11 +77,11 @@ type Rank = (u64, Reverse<u32>, u64);
 struct Lar {
     clusters: Clusters<Block>,
     order: Buckets<Rank>,
-    /// Blocks with dirty pages, in the same order.
+    /// The blocks with dirty pages, in the same order.
     written: Buckets<Rank>,
     /// Whether the page in each slot is dirty.
     is_dirty: Vec<bool>,
-    /// Number of uses so far.
+    /// The number of uses so far.
     clock: u64,
     pads: bool,
 }

@@ -1,4 +1,5 @@
-//! `lb-clock`: a clock over blocks; of the blocks that were not written recently, the one with the most pages leaves.
+//! `lb-clock`: a clock over blocks. Of the blocks that were not written recently, the one with the most pages is
+//! evicted.
 //!
 //! ```text
 //!            hand
@@ -7,17 +8,19 @@
 //!               \________________\____________  candidates of the latest sweep, by pages
 //! ```
 //!
-//! Every cluster has a bit that a write sets. When a victim is needed and there are no candidates, the hand moves
-//! around the clock once: clusters whose bit is clear become candidates, and all set bits are cleared. The candidates
-//! then leave, the largest first, before the hand moves again; a write removes its cluster from the candidates. A
-//! write of the last page of a block clears the bit, since it probably ends a sequential run (`lb_seq_hint`).
+//! Every cluster has a bit that a write sets. When a victim is needed and no candidates exist, the hand moves around
+//! the clock once. Clusters whose bit is clear become candidates, and all set bits are cleared. The candidates are
+//! then evicted, the largest first, before the hand moves again. A write to a candidate removes it from the
+//! candidates. A write of the last page of a block clears the bit, because this write probably ends a sequential run
+//! (`lb_seq_hint`).
 //!
-//! A sweep ends where it began, and a new cluster is inserted just behind the hand. So the circle is stored as a list
-//! in the order of arrival, and the hand is always before its first cluster. If the first cluster leaves, the next
-//! one becomes the first.
+//! A sweep ends where it began, and a new cluster is inserted just behind the hand. The circle can therefore be
+//! stored as a list in the order of arrival, and the hand is always before the first cluster. If the first cluster is
+//! evicted, the next cluster becomes the first.
 //!
-//! Cost: O(1) amortised. A sweep visits a cluster either because a write has set its bit since the last sweep, or to
-//! make it a candidate, and it remains a candidate until it is written or leaves. A trim costs O(log n).
+//! Cost: O(1) amortised. A sweep visits a cluster for one of two reasons: a write has set its bit since the last
+//! sweep, or the sweep makes it a candidate. A candidate remains a candidate until it is written or evicted. A trim
+//! costs O(log n).
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -73,7 +76,7 @@ pub const ROW: SchemeRow = SchemeRow {
 };
 
 struct LbClock {
-    /// All clusters. The data of each says whether it was written since the hand last passed it.
+    /// All clusters. The data of each cluster says whether it was written since the hand last passed it.
     clusters: Clusters<bool>,
     /// One list. Front: the cluster at the hand. Back: the latest cluster.
     clock: Rings,
@@ -83,7 +86,7 @@ struct LbClock {
 }
 
 impl LbClock {
-    /// The page at `place` was written; `entered` says that it was not in the buffer before.
+    /// The page at `place` was written. `entered` says that the page was not in the buffer before.
     #[inline]
     fn written(&mut self, place: Place, entered: bool) {
         let last_offset = self.clusters.cluster_pages() - 1;
@@ -107,7 +110,7 @@ impl LbClock {
     }
 
     fn largest_candidate(&mut self) -> Option<ClusterId> {
-        // The second sweep always finds a candidate, because the first one clears all bits.
+        // The second sweep always finds a candidate, because the first sweep clears all bits.
         for _ in 0..2 {
             if !self.candidates.is_empty() {
                 break;
@@ -155,8 +158,8 @@ impl Scheme for LbClock {
         victim.pad = self.pads;
     }
 
-    /// The candidates, then the clusters that the next sweep makes candidates, then those that the sweep after it
-    /// does.
+    /// Shows the candidates first. Then shows the clusters that the next sweep makes candidates, and then the
+    /// clusters that the sweep after that makes candidates.
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
         let mut show = |cluster| self.clusters.visit_pages(cluster, visit);
         if !self.candidates.visit(&mut show) {
@@ -166,7 +169,7 @@ impl Scheme for LbClock {
         let mut others: Vec<_> = others
             .filter(|cluster| !self.candidates.contains(*cluster))
             .collect();
-        // The sort is stable, so clusters of equal size keep the order of the clock.
+        // The sort is stable, so clusters of equal size remain in the order of the clock.
         others.sort_by_key(|cluster| {
             let recent = *self.clusters.data(*cluster);
             (recent, Reverse(self.clusters.pages(*cluster)))

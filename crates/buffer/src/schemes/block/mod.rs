@@ -1,4 +1,4 @@
-//! Schemes that order clusters: the buffered pages of a logical block leave together.
+//! Schemes that order clusters. The buffered pages of a logical block leave the buffer together.
 
 use destage_base::parameter::{Kind, Parameter};
 
@@ -12,7 +12,7 @@ pub mod lb_clock;
 pub mod pud_lru;
 pub mod vbbms;
 
-/// Whether victims are completed to whole blocks.
+/// Whether victims are padded to whole blocks.
 const PAD: Parameter = Parameter {
     name: "pad",
     kind: Kind::Flag,

@@ -1,9 +1,9 @@
-//! `pud-lru`: keeps blocks that are rewritten at short distances; of the other blocks the largest leaves.
+//! `pud-lru`: keeps blocks that are rewritten at short distances. Of the other blocks, the largest is evicted.
 //!
 //! The *predicted update distance* (PUD) of a block is the mean number of page writes between two consecutive writes
-//! of the block. A block is likely to be written again soon if its PUD is at most the mean PUD of all blocks and its
-//! last write is not longer ago than this mean; programming it now would be wasted. All other blocks leave by size,
-//! as in [`fab`](super::fab).
+//! of the block. A block is *frequent* if its PUD is at most the mean PUD of all blocks, and its last write is not
+//! longer ago than this mean. A frequent block will probably be written again soon, so programming it now would be
+//! wasted. All other blocks are evicted by size, as in [`fab`](super::fab).
 //!
 //! ```text
 //!   frequent   7 3 12          written twice or more; PUD and age at most the mean
@@ -11,14 +11,17 @@
 //!              far 9 5  stale 0            of these, blocks written twice or more, by the condition that fails
 //! ```
 //!
-//! The mean is computed again after a fixed number of page writes. A block can then change sides for one of three
-//! reasons. For each reason, a heap gives the block that is the next to change: frequent blocks by PUD, the longest
-//! first (the mean may have become smaller than the PUD); *far* blocks by PUD, the shortest first (the mean may have
-//! become larger than the PUD); *stale* blocks, whose PUD is short enough, by age, the youngest first (the mean may
-//! have become larger than the age). Until the next mean only ages change, and another heap gives the oldest frequent
-//! block.
+//! The mean is computed again after a fixed number of page writes. A block can then change between the frequent and
+//! the other blocks for one of three reasons. For each reason, a heap gives the block that changes next:
 //!
-//! Cost: O(log n) amortised per call, and per block that changes sides.
+//! - frequent blocks by PUD, the longest first, because the mean may have become smaller than the PUD;
+//! - *far* blocks by PUD, the shortest first, because the mean may have become larger than the PUD;
+//! - *stale* blocks by age, the youngest first, because the mean may have become larger than the age. The PUD of a
+//!   stale block is short enough.
+//!
+//! Until the mean is computed again, only ages change. Another heap gives the oldest frequent block.
+//!
+//! Cost: O(log n) amortised per call, and per block that changes between frequent and other blocks.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -79,26 +82,27 @@ struct Block {
     first: u64,
     last: u64,
     writes: u64,
-    /// Predicted update distance, in units of 1/[`SCALE`] page writes.
+    /// The predicted update distance, in units of 1/[`SCALE`] page writes.
     distance: u64,
 }
 
-/// Blocks with a short distance and a recent write; the oldest first.
+/// The bucket of blocks with a short distance and a recent write, the oldest first.
 const FREQUENT: u32 = 0;
-/// Blocks whose predicted distance is above the mean; the shortest distance first.
+/// The bucket of blocks whose predicted distance is above the mean, the shortest distance first.
 const FAR: u32 = 1;
-/// Blocks with a short distance whose last write is too long ago; the youngest first.
+/// The bucket of blocks with a short distance whose last write is too long ago, the youngest first.
 const STALE: u32 = 2;
 
 struct PudLru {
     clusters: Clusters<Block>,
-    /// Blocks written twice or more, in three buckets according to the event that makes them change sides.
+    /// Blocks that were written at least twice, in three buckets. The bucket depends on the event that moves the
+    /// block to another bucket.
     sides: Buckets,
-    /// The frequent blocks by predicted distance, the longest first; for equal distances, the oldest first.
+    /// The frequent blocks by predicted distance, the longest first. For equal distances, the oldest block is first.
     distances: Buckets<(Reverse<u64>, u64)>,
-    /// The other blocks by size; for equal sizes, the oldest first.
+    /// The other blocks by size. For equal sizes, the oldest block is first.
     others: Buckets,
-    /// Sum of the predicted distances of all blocks.
+    /// The sum of the predicted distances of all blocks.
     sum: u64,
     /// The mean distance that was computed at the end of the last period.
     mean: u64,
@@ -181,8 +185,8 @@ impl Scheme for PudLru {
 }
 
 impl PudLru {
-    /// To be called before anything else happens at `time`: moves frequent blocks that have become too old to the
-    /// other side.
+    /// Moves frequent blocks that have become too old to the other blocks. This has to be called before anything else
+    /// happens at `time`.
     #[inline]
     fn age(&mut self, time: u64) {
         if time > self.period_end {
@@ -214,7 +218,7 @@ impl PudLru {
         }
     }
 
-    /// Puts a block on the side to which it belongs.
+    /// Puts a block into the bucket of frequent, far or stale blocks.
     fn assign(&mut self, cluster: ClusterId, time: u64) {
         let Block {
             distance,
@@ -252,7 +256,7 @@ impl PudLru {
         {
             self.assign(farthest, time);
         }
-        // A block that is both stale and far moves to the far blocks, and no block moves back.
+        // If a block is both stale and far, it moves to the far blocks. No block moves back.
         while let Some(youngest) = self.sides.least(STALE)
             && self.age_of(youngest, time) <= self.mean
         {

@@ -1,17 +1,18 @@
-//! `vbbms`: small virtual blocks, in one region for random requests and in another for sequential ones.
+//! `vbbms`: small virtual blocks, in one region for random requests and in another region for sequential requests.
 //!
-//! A request of many pages is sequential: its pages will probably not be rewritten, so they pass through a queue. The
-//! pages of all other requests are random and are ordered by use. Both regions group pages into *virtual blocks*,
-//! runs of a few pages that are much smaller than flash blocks. So a victim has more than one page, and a hot page
-//! does not have to leave with a whole flash block.
+//! A request of many pages is sequential. Its pages will probably not be rewritten, so they pass through a queue. The
+//! pages of all other requests are random, and are ordered by use. Both regions group pages into *virtual blocks*. A
+//! virtual block is a run of a few pages, much smaller than a flash block. A victim is a virtual block. It therefore
+//! has more than one page, and a hot page does not have to leave with a whole flash block.
 //!
 //! ```text
 //!   random region, 3 of 5      MRU [ {0 1 .} {. 10 .} {24 25 26} ] LRU        virtual blocks of 3 pages
 //!   sequential region, 2 of 5  new [ {40 41 42 43} {36 37 38 39} ] oldest     virtual blocks of 4 pages
 //! ```
 //!
-//! If a region is larger than its share, its oldest virtual block leaves. If neither is, it leaves from the region
-//! that the new page will enter (in a flush, from the random region), or from the other region if that one is empty.
+//! If a region has more pages than its share of the buffer, its oldest virtual block is evicted. If no region exceeds
+//! its share, the victim is from the region that the new page will enter, or in a flush from the random region. If
+//! that region is empty, the victim is from the other region.
 //!
 //! Cost: O(1) per call, plus one step per page that leaves.
 
@@ -58,8 +59,8 @@ pub const ROW: SchemeRow = SchemeRow {
             blocks: Clusters::new(config.capacity_pages, block_pages),
             order: Rings::new(1, 0),
         };
-        // The share is rounded to millionths, because a share such as 0.6 has no exact fraction and would lose a
-        // page.
+        // The share is rounded to millionths. A share such as 0.6 has no exact floating-point value, and rounding
+        // down would lose a page.
         let share = (parameters.vbbms_random_share * 1e6 + 0.5) as u64;
         Box::new(Vbbms {
             random: region(parameters.vbbms_random_pages),
@@ -82,14 +83,15 @@ const SIZE: Kind = Kind::Integer {
 
 struct Region {
     blocks: Clusters,
-    /// Front: the virtual block used last (random region) or made last (sequential region).
+    /// Front: the virtual block that was used last (random region) or created last (sequential region).
     order: Rings,
 }
 
 struct Vbbms {
     random: Region,
     sequential: Region,
-    /// Number of pages that are the share of the random region; the rest is that of the sequential region.
+    /// The number of pages of the random region's share. The rest of the capacity is the share of the sequential
+    /// region.
     random_share: usize,
     capacity: usize,
     threshold: u32,
@@ -139,7 +141,7 @@ impl Scheme for Vbbms {
         if let Some(block) = block {
             region.order.remove(block);
             region.blocks.take(block, &mut victim.entries);
-            // A virtual block may cross the border of a flash block, so its pages are no cluster.
+            // A virtual block may cross the border of a flash block, so its pages are not a cluster.
             victim.grouping = Grouping::Pages;
         }
     }

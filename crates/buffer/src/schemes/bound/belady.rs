@@ -1,16 +1,17 @@
-//! `belady`: destages the page whose next write is farthest in the future; it knows all coming writes.
+//! `belady`: destages the page whose next write is farthest in the future. The scheme knows all future writes.
 //!
-//! This is a bound of all schemes in which every written page enters the buffer. None of them has fewer write misses,
-//! so none programs fewer pages, counting evictions and the final drain (Belady, 1966, MIN; for the proof Mattson and
-//! others, 1970). The bound concerns the number of pages only: a scheme that destages more pages in a better order
-//! may still cause fewer erases. And the scheme knows only writes: after a trim, a flush, an FUA write or a request
-//! that bypasses the buffer, another choice might have been better.
+//! This is a bound for all schemes in which every written page enters the buffer. No such scheme has fewer write
+//! misses. No such scheme therefore programs fewer pages, counting evictions and the final drain (Belady, 1966, MIN;
+//! for the proof Mattson and others, 1970). The bound concerns only the number of pages: a scheme that destages more
+//! pages in a better order may still cause fewer erases. The scheme knows only writes. After a trim, a flush, an FUA
+//! write or a request that bypasses the buffer, another choice might have been better.
 //!
-//! The next write of each page write is computed once, at the start. A page that will not be written again leaves
-//! before all others; if there are several, the one written longest ago.
+//! The next write of the same page is computed once for each page write, at the start. A page that will not be
+//! written again is evicted before all others. Of several such pages, the one that was written longest ago is
+//! evicted.
 //!
-//! Cost: O(log n) per call, O(1) for pages without a next write. Memory: 4 bytes per write of the future, and a list
-//! node and a heap node per slot.
+//! Cost: O(log n) per call, O(1) for pages without a next write. Memory: 4 bytes per future write, and a list node
+//! and a heap node per slot.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -55,13 +56,14 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The next write of a page that is not written again.
+/// The next write of a page that will not be written again.
 const NEVER: u32 = u32::MAX;
 
 struct Belady {
-    /// The virtual time of the next write of the same page; the index is the virtual time of a write less 1.
+    /// For each write, the virtual time of the next write of the same page. The index is the virtual time of the
+    /// write minus 1.
     next_writes: Vec<u32>,
-    /// Pages that will be written again; the one with the latest next write leaves first.
+    /// Pages that will be written again. The page with the latest next write is evicted first.
     again: SlotHeaps<Reverse<u32>>,
     /// Pages that will not be written again. Front: the latest write.
     never: SlotList,
@@ -74,7 +76,7 @@ struct Belady {
 #[derive(Clone, Copy)]
 struct Line {
     page: Lpn,
-    /// Virtual time of the page's next write, or [`NEVER`].
+    /// The virtual time of the page's next write, or [`NEVER`].
     next: u32,
 }
 
@@ -156,7 +158,7 @@ impl Scheme for Belady {
 }
 
 impl Belady {
-    /// The virtual time of the next write of the page that is written now.
+    /// The virtual time of the next write of the page that is being written now.
     fn next_write(&self, access: &Access) -> u32 {
         let index = access.virtual_time as usize - 1;
         assert!(
@@ -178,8 +180,8 @@ fn next_writes(future: &[Lpn]) -> Vec<u32> {
         NEVER - 1
     );
     let mut next = vec![NEVER; future.len()];
-    // The pages get numbers in the order in which they are met backwards. `latest` has the earliest write met so far
-    // of each page.
+    // The future is scanned backwards, and pages get numbers in the order in which the scan finds them. For each
+    // page, `latest` contains the earliest write that the scan has found so far.
     let mut numbers = PageMap::with_capacity(0);
     let mut latest: Vec<u32> = Vec::new();
     for (index, page) in future.iter().enumerate().rev() {

@@ -1,11 +1,11 @@
-//! `infinite`: absorbs every write; no page ever leaves because room is needed.
+//! `infinite`: absorbs every write. No page is ever evicted to make room.
 //!
-//! This is the upper bound of the number of hits, and the lower bound of the number of programs: the only programs
-//! are those for a flush, an FUA write or the end of the run. The capacity is ignored; it only determines how much
-//! memory is reserved at first.
+//! The scheme gives the upper bound of the number of hits and the lower bound of the number of programs. The only
+//! programs are those for a flush, an FUA write or the end of the run. The capacity only determines how much memory
+//! is reserved at first.
 //!
-//! A flush writes dirty pages back, the least recently written first, and keeps them, because a buffer that always
-//! has room need not evict them.
+//! A flush writes dirty pages back, the least recently written first, and the pages remain in the buffer. A buffer
+//! that always has room need not evict them.
 //!
 //! Cost: O(1) per call. Memory: one list node per page ever written.
 
@@ -34,7 +34,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The list of dirty pages. Front: the latest write.
+/// The list of dirty pages. Front: the page that was written last.
 const DIRTY: u32 = 0;
 /// The list of clean pages, in no particular order.
 const CLEAN: u32 = 1;
@@ -70,7 +70,7 @@ impl Scheme for Infinite {
             Need::FlushPage(entry) => Some(entry),
             Need::Flush => self.pages.back(DIRTY),
             Need::Evict(_) => {
-                // Needed only if there are more pages than slot numbers.
+                // This case occurs only if there are more pages than slot numbers.
                 let first = self.pages.pop_back(CLEAN);
                 victim
                     .entries

@@ -1,4 +1,4 @@
-//! Bounds that no scheme can exceed, so that every result can be compared with its limit.
+//! Bounds that no scheme can exceed. Every result can be compared with them.
 
 pub mod belady;
 pub mod infinite;

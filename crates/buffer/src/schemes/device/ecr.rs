@@ -8,14 +8,16 @@
 //!   die 2, queue 0:              e            .  .  .    the last page is e, which is young: a would leave
 //! ```
 //!
-//! The load of the dies says where a destage is cheap; the order of writes says which pages are worth keeping. Each
-//! die has a list of its pages, the latest write in front, as in [`epo`](crate::schemes::die::epo). The die with the
-//! shortest queue is chosen. If the last page of its list is in the old part of the order over all pages, this page
-//! leaves; otherwise the last page of that order leaves. Of dies with equal queues, the one with the oldest last page
-//! is chosen. So on a device whose queues are unknown, the scheme is LRU by page.
+//! The load of a die indicates how long a destage has to wait. The order of writes indicates which pages will be
+//! written again soon. Each die has a list of its pages, the latest write in front, as in
+//! [`epo`](crate::schemes::die::epo). The die with the shortest queue is chosen. If the last page of its list is in
+//! the old part of the order over all pages, this page is evicted. Otherwise the last page of the order over all
+//! pages is evicted. Of dies with equal queues, the one with the oldest last page is chosen. On a device whose queues
+//! are unknown, the scheme is therefore LRU by page.
 //!
-//! The order over all pages is stored as two lists, the young part and the old part. A page moves across the border
-//! whenever the sizes of the parts are out of proportion. So no page's position in the order has to be counted.
+//! The order over all pages is stored as two lists, the young part and the old part. When the sizes of the two parts
+//! are no longer in the required proportion, a page moves across the border. It is therefore never necessary to count
+//! the position of a page.
 //!
 //! Cost: O(1) per page, O(dies) per victim. Memory: two list nodes and a stamp per slot.
 
@@ -69,15 +71,15 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The young part of the order; its back is followed by the front of the old part.
+/// The young part of the order. Its back is adjacent to the front of the old part.
 const YOUNG: u32 = 0;
-/// The old part, whose pages may leave because the queue of their die is short.
+/// The old part. Its pages may be evicted because the queue of their die is short.
 const OLD: u32 = 1;
 
 /// The state of the page in a slot.
 #[derive(Clone, Copy)]
 struct Held {
-    /// Virtual time of the last write of the page.
+    /// The virtual time of the last write of the page.
     written: u64,
     is_old: bool,
 }
@@ -89,11 +91,11 @@ struct Ecr {
     queues: SlotLists,
     striping: Striping,
     old_percent: usize,
-    /// Number of pages in the old part.
+    /// The number of pages in the old part.
     old: usize,
     /// The state of the page in each slot.
     held: Vec<Held>,
-    /// Number of victims that were not the least recently written page.
+    /// The number of victims that were not the least recently written page.
     spared: u64,
 }
 
@@ -175,8 +177,8 @@ impl Ecr {
         *table::at(&mut self.held, slot as usize, held) = held;
     }
 
-    /// Moves one page across the border if the old part does not have its share. This suffices after one page has
-    /// entered, left or moved.
+    /// Moves one page across the border if the size of the old part is not correct. One page suffices after one page
+    /// has entered, left or moved.
     fn move_border(&mut self) {
         let share = self.recency.len() * self.old_percent / 100;
         if self.old < share

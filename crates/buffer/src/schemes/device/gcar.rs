@@ -7,13 +7,13 @@
 //!                              ^ leaves; a and c stay in RAM until die 0 has finished
 //! ```
 //!
-//! The scheme is a wrapper around a base scheme, whose order it uses. It evicts the first of the base scheme's next
-//! `gcar_window` victims whose die is not collecting garbage. If the dies of all these victims are collecting
-//! garbage, the base scheme's own victim leaves as usual. Clean pages are skipped like dirty ones, because reading
-//! them again would also wait while their die collects garbage.
+//! The scheme is a wrapper around a base scheme, and uses the order of the base scheme. Of the next `gcar_window`
+//! victims of the base scheme, it evicts the first one whose die is not collecting garbage. If the dies of all these
+//! victims are collecting garbage, the base scheme's own victim is evicted as usual. Clean pages are skipped like
+//! dirty pages, because reading them again would also have to wait while their die collects garbage.
 //!
-//! This applies only when room is needed. A flush has to write everything in any case, and keeps the order of the
-//! base scheme.
+//! The scheme applies this rule only when room is needed. A flush has to write all pages in any case, and uses the
+//! order of the base scheme.
 //!
 //! Cost: that of the base scheme, plus O(W) for a victim while its die collects garbage.
 
@@ -78,7 +78,7 @@ pub const ROW: SchemeRow = SchemeRow {
 struct Gcar {
     base: Box<dyn Scheme>,
     window: u64,
-    /// How often another page left in place of the base scheme's victim.
+    /// The number of times that another page was evicted in place of the base scheme's victim.
     passed_over: u64,
 }
 
@@ -107,8 +107,8 @@ impl Scheme for Gcar {
         if let Need::Evict(_) = need
             && let Some(entry) = self.first_behind_gc(view)
         {
-            // The page is removed and not asked for by `Need::FlushPage`, with which a base scheme that has clean
-            // pages would keep it.
+            // The page is removed with `remove`, and not requested with `Need::FlushPage`. With `Need::FlushPage`, a
+            // base scheme with clean pages would keep the page in the buffer.
             self.base.remove(entry);
             victim.entries.push(entry);
             self.passed_over += 1;
@@ -161,8 +161,8 @@ impl Scheme for Gcar {
 }
 
 impl Gcar {
-    /// The first candidate in the window whose die is not collecting garbage. `None` if there is none, or if it is
-    /// the base scheme's own victim.
+    /// The first candidate in the window whose die is not collecting garbage. `None` if no candidate meets the
+    /// condition, or if the first one is the base scheme's own victim.
     fn first_behind_gc(&self, view: &dyn View) -> Option<Entry> {
         let mut place = 0;
         let mut first = None;

@@ -1,4 +1,4 @@
-//! Schemes that order single pages and consider the state of the dies when they choose a victim.
+//! Schemes that order single pages, and consider the state of the dies when they choose a victim.
 
 use destage_base::Lpn;
 use destage_base::parameter::{Kind, Parameter};
@@ -9,7 +9,7 @@ pub mod co_active;
 pub mod ecr;
 pub mod gcar;
 
-/// How pages are distributed over dies.
+/// The distribution of pages over dies.
 const STRIDE: Parameter = Parameter {
     name: "stride",
     kind: Kind::Integer {
@@ -23,7 +23,7 @@ const STRIDE: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// The die on which a page is assumed to be.
+/// The assumed distribution of pages over dies.
 struct Striping {
     dies: u64,
     stride: u64,

@@ -8,8 +8,8 @@
 //!   write D           the watermark is reached: a batch of one page, B, leaves; then D enters
 //! ```
 //!
-//! The buffer never fills: the slots above the watermark are for pages that are being programmed. With a watermark of
-//! 100 % a batch is one page, and the scheme is the same as [`lru`](crate::schemes::page::lru).
+//! The buffer never becomes full. The slots above the watermark are for pages that are being programmed. With a
+//! watermark of 100 %, a batch is one page, and the scheme is the same as [`lru`](crate::schemes::page::lru).
 //!
 //! Cost: O(1) per page. Memory: one list node per slot.
 
@@ -59,11 +59,11 @@ pub const ROW: SchemeRow = SchemeRow {
 };
 
 struct Femu {
-    /// Front: the latest write. Back: the page that leaves next.
+    /// Front: the latest write. Back: the page that is evicted next.
     order: SlotList,
-    /// When the buffer holds this many pages, a batch leaves before another page enters.
+    /// When the buffer has this many pages, a batch is evicted before another page enters.
     watermark: usize,
-    /// Number of pages that leave together.
+    /// The number of pages in a batch.
     batch: usize,
 }
 

@@ -1,9 +1,10 @@
-//! The write buffers of emulators and simulators that are in use, so that their results can be compared with those of
-//! other schemes.
+//! The write buffers of existing emulators and simulators, so that their results can be compared with those of other
+//! schemes.
 //!
-//! Each scheme follows the source that it names: which pages stay in the buffer, which leave, and when. Times are
-//! those of the simulated device. If a source omits a duty of a device, such as flushes, FUA writes or reads from the
-//! buffer, the scheme still performs it; the documentation page of the scheme says where.
+//! Each scheme follows the source code that it names. The source code determines which pages remain in the buffer,
+//! which pages are evicted, and when. Times are those of the simulated device. Some source code omits a duty of a
+//! device, such as flushes, FUA writes or reads from the buffer. The scheme still performs that duty, and the
+//! documentation page of the scheme says so.
 
 pub mod femu;
 pub mod mqsim;

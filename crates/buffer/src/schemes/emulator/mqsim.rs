@@ -6,13 +6,13 @@
 //!   buffer             5   5   5 9 5 9       written again: stays until it is the LRU page of a full buffer
 //! ```
 //!
-//! A filter contains every page that was written since the filter was last emptied; this happens once a second. A
-//! page that is written and not in the filter is considered cold: it enters the buffer, which answers the write, and
-//! its program is issued at the same moment. A page that is in the filter stays in the buffer, in the order of its
-//! last use, which may be a read or a write.
+//! A filter contains every page that was written since the filter was last emptied, which happens once a second. If a
+//! written page is not in the filter, it is considered cold. A cold page enters the buffer, which answers the write,
+//! and its program is issued at the same moment. A page that is in the filter remains in the buffer. Such pages are
+//! in the order of their last use, which may be a read or a write.
 //!
-//! When the filter has reached its age, it is emptied after the next write request, and the pages of this request are
-//! removed as well.
+//! When the filter has reached its maximum age, it is emptied after the next write request. The pages of this request
+//! are removed from the filter, too.
 //!
 //! Cost: O(1) amortised per page. Memory: one list node per slot, and 25 bytes for each page of the filter.
 
@@ -69,17 +69,17 @@ fn empty() -> PageMap<()> {
 }
 
 struct MqSim {
-    /// Front: the latest use. Back: the next victim.
+    /// Front: the page used last. Back: the next victim.
     order: SlotList,
     /// The pages written since the filter was last emptied.
     filter: PageMap<()>,
     period: Ticks,
-    /// A write request that arrives later than this empties the filter after it.
+    /// If a write request arrives later than this time, the filter is emptied after that request.
     goes_on_until: Ticks,
-    /// The number of the latest write request, and its arrival in `taken_in_at`.
+    /// The number of the latest write request. `taken_in_at` is the arrival of this request.
     request: u64,
     taken_in_at: Ticks,
-    /// The page just written, if it was not in the filter.
+    /// The page that was just written, if it was not in the filter.
     cold: Option<Entry>,
     first_writes: u64,
 }

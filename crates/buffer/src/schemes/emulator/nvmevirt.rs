@@ -5,14 +5,15 @@
 //!   partition 1   [ 5  1  9 13 ]      full: programmed as one; its slots become free when the program ends
 //! ```
 //!
-//! The scheme chooses no victims and absorbs no rewrites: a page that is written twice uses two positions of word
-//! lines. The size of the buffer limits how many word lines are being programmed at a time, so a write waits for the
-//! flash when the buffer is full of such word lines.
+//! The scheme chooses no victims and absorbs no rewrites: a page that is written twice occupies two positions of word
+//! lines. The size of the buffer limits the number of word lines that are being programmed at the same time. When the
+//! buffer is full of such word lines, a write waits for the flash.
 //!
-//! If a page keeps its address when it is written again (no translation layer, or no device below), a rewrite of a
-//! page in an open word line overwrites it in place.
+//! If a page keeps its address when it is written again, a rewrite of a page in an open word line overwrites the page
+//! in its slot. This is the case without a translation layer or without a device.
 //!
-//! Cost: O(1) per page, O(partitions) for a word line that leaves before it is full. Memory: one list node per slot.
+//! Cost: O(1) per page. O(partitions) for a word line that is evicted before it is full. Memory: one list node per
+//! slot.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -64,10 +65,10 @@ pub const ROW: SchemeRow = SchemeRow {
 /// The open word line of a partition.
 #[derive(Clone, Copy, Default)]
 struct WordLine {
-    /// How many pages arrived, in all partitions, before the first page of the word line.
+    /// The number of pages that arrived, in all partitions, before the first page of the word line.
     since: u64,
-    /// How many positions of the word line are taken. A page that leaves before the word line is full keeps its
-    /// position.
+    /// The number of occupied positions of the word line. If a page leaves before the word line is full, its position
+    /// remains occupied.
     taken: u32,
 }
 
@@ -153,7 +154,7 @@ impl NvmeVirt {
         (page.0 % self.open.len() as u64) as u32
     }
 
-    /// Among the partitions with buffered pages, the one whose word line was begun first.
+    /// Among the partitions with buffered pages, the one with the oldest word line.
     fn oldest(&self) -> Option<u32> {
         let partitions = (0..).zip(&self.open);
         let with_pages = partitions.filter(|(partition, _)| !self.pages.is_list_empty(*partition));

@@ -1,5 +1,5 @@
-//! `simplessd`: a set-associative cache that destages the least recently written line of every die when a set is
-//! full.
+//! `simplessd`: a set-associative cache. When a set is full, it destages the least recently written line of every
+//! die.
 //!
 //! ```text
 //!              set 0     set 1     set 2     set 3        pages of die 0: 0 4 8 12, of die 1: 1 5 9 13, ...
@@ -7,12 +7,13 @@
 //!   a write of 12: set 0 is full. The least recently written lines of all dies leave in parallel: 4, 1, 2 and 3
 //! ```
 //!
-//! Lines leave from the whole cache and not only from the full set: one line for each page that the device programs
-//! at the same time, so that all dies work. If none of these lines is in the full set, the least recently written
-//! line of that set leaves as well; it replaces the line that was chosen for its die.
+//! The victims are chosen from the whole cache and not only from the full set. The device can program a certain
+//! number of pages at the same time, and one line is evicted for each such page, so that all dies are busy. If none
+//! of these lines is in the full set, the least recently written line of that set is evicted in place of the line
+//! that was chosen for its die.
 //!
-//! With `simplessd_evict = superpage` only as many lines leave as a superpage has pages: for each position in a
-//! superpage, the least recently written of the lines that all dies have at that position.
+//! With `simplessd_evict = superpage`, only as many lines are evicted as a superpage has pages. For each position in
+//! a superpage, all dies have lines at this position. The least recently written of these lines is evicted.
 //!
 //! Cost: O(ways) per page, O(places) for the victims of one eviction. Memory: one list node and 16 bytes per slot, 4
 //! bytes per line.
@@ -96,22 +97,22 @@ struct SimpleSsd {
     places: Places,
     /// The lines of each set, in no particular order.
     lines: Lines,
-    /// A list for each place of each die, in the order of superpages. Front: the latest write.
+    /// A list for each place of each die, in the order of superpages. Front: the page written last.
     recency: SlotLists,
-    /// By slot: the number of the latest write of its page.
+    /// By slot: the number of the latest write of the slot's page.
     latest: Vec<u64>,
-    /// By slot: its page.
+    /// By slot: the page in the slot.
     pages: Vec<Lpn>,
     writes: u64,
-    /// Pages of a superpage.
+    /// The number of pages of a superpage.
     rows: u32,
-    /// Superpages that are programmed at the same time.
+    /// The number of superpages that are programmed at the same time.
     columns: u32,
     evict: Evict,
     is_through: bool,
-    /// The page just written, if it has to be programmed at once.
+    /// The page that was just written, if it has to be programmed at once.
     written: Option<Entry>,
-    /// By place: the line that leaves; a field only to reuse its memory.
+    /// By place: the line that is evicted. It is a field only so that its memory can be used again.
     leaving: Vec<Option<Entry>>,
 }
 
@@ -248,7 +249,8 @@ impl SimpleSsd {
         row * self.columns + column
     }
 
-    /// Puts the lines that leave into `leaving`. If `full` is given, one of them is in its set.
+    /// Puts the lines to evict into `leaving`. If `full` is given, at least one of these lines is in the set of that
+    /// page.
     fn choose(&mut self, full: Option<Lpn>) {
         for place in 0..self.leaving.len() {
             self.leaving[place] = self.recency.back(place as u32);

@@ -1,9 +1,10 @@
-//! `cbm`: keeps pages singly until enough pages of one block are buffered, then as a cluster; clusters leave first.
+//! `cbm`: keeps pages singly until enough pages of one block are buffered, and then as a cluster. Clusters are
+//! evicted first.
 //!
-//! Cooperative buffer management (CBM) divides the buffer, without a fixed border, into two regions. The page region
-//! orders single pages by their last use. The block region holds clusters, which can be destaged in large pieces.
-//! Random pages stay in the page region. A block of which enough pages are buffered moves to the block region as a
-//! whole.
+//! Cooperative buffer management (CBM) divides the buffer into two regions without a fixed border. The page region
+//! orders single pages by their last use. The block region has clusters, which can be destaged in large pieces.
+//! Random pages remain in the page region. When enough pages of a block are buffered, all pages of the block move to
+//! the block region.
 //!
 //! ```text
 //!   page region    MRU [ 33 9 20* 40 ] LRU
@@ -12,10 +13,10 @@
 //!   block region   MRU [ {4* 5* 6*} {12 13*} ] LRU   <-- the LRU cluster leaves first; without clusters the LRU page
 //! ```
 //!
-//! Reads enter as clean pages and count as uses. Since there are clean pages, flush and FUA write pages back and keep
-//! them. Clusters and single pages with dirty data have lists of their own, which a flush uses.
+//! Reads enter as clean pages and count as uses. Flush and FUA write pages back and keep the pages in the buffer as
+//! clean pages. Clusters with dirty pages, and dirty single pages, are also in separate lists, which a flush uses.
 //!
-//! Cost: O(1) per call, plus one step per page that moves to the block region or leaves.
+//! Cost: O(1) per call, plus one step per page that moves to the block region or is evicted.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -82,19 +83,19 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The number of the only list in each of the structures below.
+/// The number of the list, in each structure below that has only one list.
 const LIST: u32 = 0;
 
 struct Cbm {
     /// The pages of the page region, by block.
     pages: Clusters,
-    /// The pages of the page region. Front: latest use.
+    /// The pages of the page region. Front: the page used last.
     page_order: SlotLists,
     /// The dirty pages of the page region, in the same order.
     written_pages: SlotLists,
     /// The block region. The data of each cluster is the number of its dirty pages.
     clusters: Clusters<u32>,
-    /// The clusters of the block region. Front: latest use.
+    /// The clusters of the block region. Front: the cluster used last.
     cluster_order: Rings,
     /// The clusters with dirty pages, in the order of `cluster_order`.
     written_clusters: Rings,
@@ -102,7 +103,7 @@ struct Cbm {
     is_dirty: Vec<bool>,
     threshold: u32,
     joins: bool,
-    /// Pages that are moving to the block region; kept to reuse the memory.
+    /// The pages that are moving to the block region. They are a field so that the memory can be used again.
     migrants: Vec<Entry>,
 }
 
@@ -220,7 +221,7 @@ impl Scheme for Cbm {
 }
 
 impl Cbm {
-    /// A page enters the block region. Returns its cluster.
+    /// Puts a page into the block region. Returns the cluster of the page.
     fn join(&mut self, entry: Entry) -> ClusterId {
         let cluster = self.clusters.insert(entry).cluster;
         *self.clusters.data_mut(cluster) += u32::from(self.is_dirty[entry.slot.0 as usize]);
@@ -249,7 +250,7 @@ impl Cbm {
         self.migrants = migrants;
     }
 
-    /// Names the dirty pages of `cluster`. They stay as clean pages.
+    /// Names the dirty pages of `cluster`. They remain in the buffer as clean pages.
     fn write_back(&mut self, cluster: ClusterId, victim: &mut Victim) {
         self.clusters.append_pages(cluster, &mut victim.entries);
         victim
@@ -261,7 +262,7 @@ impl Cbm {
         victim.grouping = Grouping::Cluster;
     }
 
-    /// A page becomes clean, or is about to leave.
+    /// Marks a page as clean. The page was written back, or is about to leave.
     fn clean(&mut self, slot: Slot) {
         if !core::mem::take(&mut self.is_dirty[slot.0 as usize]) {
             return;

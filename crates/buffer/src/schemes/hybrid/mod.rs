@@ -1,4 +1,4 @@
-//! Schemes that keep both single pages and clusters.
+//! Schemes that have both single pages and clusters.
 
 pub mod bpac;
 pub mod cbm;

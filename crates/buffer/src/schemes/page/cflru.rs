@@ -1,9 +1,9 @@
 //! `cflru`: drops the least recently used clean page of a window before it destages a dirty page.
 //!
-//! The buffer is both a read cache and a write buffer: pages that are read enter as clean pages. A clean page leaves
-//! without a program. So the scheme first searches for a clean page among the least recently used pages, a share
-//! `cflru_window` of the buffer called the *clean-first region*. Only if all pages of this region are dirty, the
-//! least recently used page is destaged and leaves.
+//! The buffer is both a read cache and a write buffer: pages that are read enter as clean pages. A clean page is
+//! evicted without a program. The scheme therefore first searches for a clean page among the least recently used
+//! pages. The searched share `cflru_window` of the buffer is called the *clean-first region*. If all pages of this
+//! region are dirty, the least recently used page is destaged and evicted.
 //!
 //! ```text
 //!   latest                                 least recent
@@ -12,15 +12,15 @@
 //!                           ^ leaves
 //! ```
 //!
-//! A second pair of lists, one of the clean and one of the dirty pages, has the victim at its end, so no search is
-//! needed. A flush writes dirty pages back, the least recently used first, and keeps them as clean pages. The
-//! position of such a page in the list of clean pages is found at once, because all less recent pages are clean by
-//! then.
+//! A second pair of lists, one for clean and one for dirty pages, has the victim at its end, so no search is needed.
+//! A flush writes dirty pages back, the least recently used first, and keeps them as clean pages. When a page is
+//! written back, all less recent pages are already clean. Therefore the position of the page in the list of clean
+//! pages is found at once.
 //!
 //! Without reads, flushes and FUA no page is ever clean, and the scheme is the same as [`lru`](super::lru).
 //!
-//! Cost: O(1) per call, except an FUA write-back of a page that is not the latest: it searches for the next clean
-//! page in the order of recency. Memory: two list nodes per slot.
+//! Cost: O(1) per call. The exception is an FUA write-back of a page that is not the latest. It searches for the next
+//! clean page in the order of recency. Memory: two list nodes per slot.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -60,10 +60,11 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The more recently used pages, which are outside the window. In the order of recency, the window follows the back
-/// of this list.
+/// The list of more recently used pages, which are outside the window. In the order of recency, the window follows
+/// the back of this list.
 const OUTSIDE: u32 = 0;
-/// The window. It has fewer pages than its maximum only if no page is outside it.
+/// The list of the pages in the window. The window has fewer pages than its maximum only if no page is outside the
+/// window.
 const WINDOW: u32 = 1;
 
 /// The list of clean pages, in the order of recency.
@@ -82,9 +83,9 @@ struct Flags {
 pub struct Cflru {
     recency: SlotLists,
     kinds: SlotLists,
-    /// Number of pages of a full window.
+    /// The number of pages of a full window.
     window: usize,
-    /// Present number of pages in the window.
+    /// The present number of pages in the window.
     in_window: usize,
     /// The state of the page in each slot.
     flags: Vec<Flags>,
@@ -151,7 +152,7 @@ impl Scheme for Cflru {
     }
 
     fn candidates(&self, visit: &mut dyn FnMut(Entry) -> bool) {
-        // Each page that leaves makes room in the window for the next page from outside.
+        // Each page that leaves makes room in the window for the next page from outside the window.
         let mut entering = self.recency.iter_back(OUTSIDE);
         let mut clean = self.kinds.iter_back(CLEAN).peekable();
         let mut dirty = self.kinds.iter_back(DIRTY);
@@ -193,7 +194,7 @@ impl Scheme for Cflru {
 }
 
 impl Cflru {
-    /// An empty buffer.
+    /// Creates an empty scheme.
     #[must_use]
     pub fn new(config: &SchemeConfig, parameters: &Parameters) -> Self {
         let window = f64::from(config.capacity_pages) * parameters.cflru_window;
@@ -216,7 +217,7 @@ impl Cflru {
         }
     }
 
-    /// Writes `entry` back. It stays as a clean page, at the same position in the order of recency.
+    /// Writes `entry` back. It remains in the buffer as a clean page, at the same position in the order of recency.
     fn write_back(&mut self, entry: Entry, victim: &mut Victim) {
         victim.entries.push(entry);
         victim.retain = true;
@@ -230,7 +231,7 @@ impl Cflru {
         }
     }
 
-    /// The next clean page after `slot` in the order of recency, towards the least recently used.
+    /// The next clean page after `slot` in the order of recency, towards the least recently used page.
     fn clean_page_behind(&self, slot: Slot) -> Option<Slot> {
         if self
             .recency

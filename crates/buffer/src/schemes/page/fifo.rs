@@ -1,7 +1,8 @@
 //! `fifo`: destages the page that entered first.
 //!
-//! A rewrite is absorbed but does not extend the time that the page stays, so a hot page leaves as often as a cold
-//! one. The advantage of [`lru`](super::lru) over this scheme shows what an order by recency gains.
+//! A rewrite is absorbed, but it does not extend the time for which the page stays. A hot page is therefore evicted
+//! as often as a cold page. The difference between [`lru`](super::lru) and this scheme shows the benefit of an order
+//! by recency.
 //!
 //! Cost: O(1) per call; one list node per slot.
 

@@ -1,26 +1,29 @@
-//! `lirs-wsr`: destages pages whose last two uses are far apart; a dirty page gets a second chance.
+//! `lirs-wsr`: destages pages whose last two uses are far apart. A dirty page gets a second chance.
 //!
-//! LIRS keeps the pages with a low *inter-reference recency* (LIR), which is the number of other pages between the
-//! last two uses of a page. All other pages (HIR) pass through a short queue. A page becomes LIR by a second use soon
-//! after the first. So a long run of pages that are used once, which would empty an LRU buffer, only passes through
-//! the queue.
+//! The *inter-reference recency* of a page is the number of other pages between the last two uses of the page. LIRS
+//! keeps the pages with a low inter-reference recency (LIR pages). All other pages (HIR pages) pass through a short
+//! queue. A page becomes LIR by a second use soon after the first use. A long run of pages that are used once would
+//! empty an LRU buffer. In LIRS, such a run only passes through the queue.
 //!
-//! Write sequence reordering (WSR) treats dirty pages differently: a dirty page at the front of the queue moves to
-//! the back once instead of leaving. It leaves when it reaches the front again without a use in between.
+//! Write sequence reordering (WSR) treats dirty pages differently. When a dirty page reaches the front of the queue,
+//! it moves to the back once and is not evicted. If it reaches the front again without a use in between, it is
+//! evicted.
 //!
 //! ```text
 //!   stack, top: latest use        [H] [L] [gone] [L] [H] [L]   its bottom is always LIR
 //!   queue, front: next victim     [H] [H] [H]                  HIR pages, in the stack or not
 //! ```
 //!
-//! The stack also contains pages that have left the buffer (gone). A page that enters while it is in the stack
-//! becomes LIR, and the LIR page at the bottom becomes HIR. In the papers, the number of pages that have left is
-//! unbounded. `lirs_history` limits it; the page that left first is forgotten first.
+//! The stack also contains pages that were evicted from the buffer (gone). If a page enters the buffer while it is in
+//! the stack, it becomes LIR, and the LIR page at the bottom of the stack becomes HIR. In the papers, the number of
+//! evicted pages in the stack is unbounded. `lirs_history` limits this number: the page that was evicted first is
+//! removed from the stack first.
 //!
-//! Reads enter and count as uses, so there are clean pages. A clean page leaves without a program; flush and FUA keep
-//! the pages that they write back, as clean pages.
+//! Reads enter as clean pages and count as uses. A clean page is evicted without a program. Flush and FUA keep the
+//! pages that they write back in the buffer, as clean pages.
 //!
-//! Cost: O(1) amortised per call, and O(n log n) once per flush. Memory: a node per slot and per remembered page.
+//! Cost: O(1) amortised per call, and O(n log n) once per flush. Memory: a node per slot and per evicted page in the
+//! stack.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -83,7 +86,7 @@ pub const ROW: SchemeRow = SchemeRow {
 enum Status {
     /// A page whose last two uses were close together.
     Lir,
-    /// Any other page; it is in the queue.
+    /// Any other page. It is in the queue.
     Hir,
 }
 
@@ -93,14 +96,14 @@ const CLEAN: u32 = u32::MAX;
 /// A resident page.
 #[derive(Clone, Copy)]
 struct Node {
-    /// The number of the move that last put the page at the back of the queue or, as an LIR page, on top of the
-    /// stack.
+    /// The number of the move that last put the page at the back of the queue. For an LIR page, the number of the
+    /// move that last put the page on top of the stack.
     moved: u64,
     /// The page's index in `dirty`, or [`CLEAN`].
     dirty_place: u32,
     status: Status,
     in_stack: bool,
-    /// The page has been moved from the front to the back of the queue since its last use.
+    /// Whether the page has been moved from the front to the back of the queue since its last use.
     cold: bool,
 }
 
@@ -108,21 +111,21 @@ struct Node {
 #[derive(Clone, Copy)]
 enum Stacked {
     Resident(Entry),
-    /// A page that has left, and its number in the history.
+    /// A page that was evicted, and its number in the history.
     Gone {
         page: Lpn,
         place: u32,
     },
 }
 
-/// The key of an entry of the stack: the slot of a resident page, or the history number of a page that has left.
+/// The key of an entry of the stack: the slot of a resident page, or the history number of an evicted page.
 #[derive(Clone, Copy)]
 enum Number {
     Resident(Slot),
     Gone(u32),
 }
 
-/// Slots are mapped to even numbers, and history numbers to odd ones.
+/// Slots are mapped to even numbers, and history numbers to odd numbers.
 impl Item for Stacked {
     type Key = Number;
     type Value = Lpn;
@@ -156,7 +159,7 @@ impl Item for Stacked {
 }
 
 struct LirsWsr {
-    /// Front: the top, with the latest use.
+    /// Front: the top of the stack, with the page used last.
     stack: List<Stacked>,
     /// Resident HIR pages. Front: the next victim.
     queue: SlotList,
@@ -164,17 +167,17 @@ struct LirsWsr {
     nodes: Vec<Node>,
     /// The dirty pages, in no particular order.
     dirty: Vec<Entry>,
-    /// The dirty pages that the flush in progress has not named yet; the next one is the last element. Any call other
-    /// than a flush empties the list.
+    /// The dirty pages that the flush in progress has not named yet. The next page to name is the last element. Any
+    /// call other than a flush empties the list.
     flush: Vec<Entry>,
-    /// Pages that have left and are in the stack, with their history numbers.
+    /// The evicted pages that are in the stack, with their history numbers.
     history: PageMap,
-    /// The pages of `history` in the order in which they left. Front: the one that left first.
+    /// The pages of `history` in the order of their evictions. Front: the page that was evicted first.
     gone: SlotList,
     /// Free history numbers.
     free: Vec<u32>,
     history_max: usize,
-    /// Number of moves so far.
+    /// The number of moves so far.
     clock: u64,
     lir: u32,
     lir_max: u32,
@@ -267,8 +270,8 @@ impl Scheme for LirsWsr {
             Need::Evict(_) => None,
         };
         match kept {
-            // The page counts as clean from now on, and not only when it is programmed, so that the speed of the
-            // flash has no influence.
+            // The page counts as clean from now on, and not only when its program has ended. The speed of the flash
+            // therefore has no influence.
             Some(entry) => {
                 self.make_clean(entry.slot);
                 victim.entries.push(entry);
@@ -327,8 +330,8 @@ impl LirsWsr {
         }
     }
 
-    /// The next page of a flush: first the dirty pages of the queue from its front, then the dirty LIR pages from the
-    /// bottom of the stack.
+    /// The next page of a flush. First are the dirty pages of the queue from its front, then the dirty LIR pages from
+    /// the bottom of the stack.
     fn next_to_flush(&mut self) -> Option<Entry> {
         if self.flush.is_empty() {
             self.flush.extend_from_slice(&self.dirty);
@@ -341,13 +344,13 @@ impl LirsWsr {
         self.flush.pop()
     }
 
-    /// Removes the first page of the queue that is clean, or that has already been moved to the back once.
+    /// Removes the first page of the queue that is clean or that has already been moved to the back once.
     ///
-    /// The loop ends: each pass marks a page as `cold`, until all pages of the queue are marked.
+    /// The loop ends, because each pass marks a page as `cold`, until all pages of the queue are marked.
     fn pop(&mut self) -> Option<Entry> {
         loop {
             let Some(entry) = self.queue.front() else {
-                // The LIR pages alone never fill the buffer, so in this case the buffer is not full.
+                // The LIR pages alone never fill the buffer, so the buffer is not full in this case.
                 let Stacked::Resident(bottom) = self.stack.back()? else {
                     return None;
                 };
@@ -373,7 +376,7 @@ impl LirsWsr {
         }
     }
 
-    /// The page has left, but keeps its position in the stack.
+    /// Records that the page was evicted. Its position in the stack remains.
     fn remember(&mut self, entry: Entry) {
         let place = self.free.pop().unwrap_or(self.history.len() as u32);
         let page = entry.page;
@@ -391,15 +394,15 @@ impl LirsWsr {
         }
     }
 
-    /// Forgets a remembered page that is no longer in the stack.
+    /// Removes a page from the history. The page must no longer be in the stack.
     fn forget(&mut self, page: Lpn, place: u32) {
         self.gone.remove(Slot(place));
         self.history.remove(page);
         self.free.push(place);
     }
 
-    /// To be called after a page became LIR. If there is one LIR page too many, the one at the bottom of the stack
-    /// becomes HIR.
+    /// To be called after a page has become LIR. If the number of LIR pages is now one too high, the LIR page at the
+    /// bottom of the stack becomes HIR.
     fn settle(&mut self) {
         if self.lir > self.lir_max
             && let Some(Stacked::Resident(bottom)) = self.stack.pop_back()
@@ -419,8 +422,8 @@ impl LirsWsr {
         self.prune();
     }
 
-    /// Removes the pages below the lowest LIR page from the stack. Their last use is too long ago for the next use to
-    /// make them LIR.
+    /// Removes the pages below the lowest LIR page from the stack. Their last use is so long ago that the next use
+    /// cannot make them LIR.
     fn prune(&mut self) {
         while let Some(lowest) = self.stack.back() {
             match lowest {

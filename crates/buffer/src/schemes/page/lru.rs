@@ -1,14 +1,15 @@
 //! `lru`: destages the page, or the request, whose last write is oldest.
 //!
-//! This is the baseline of buffer studies. It keeps hot pages longest, but its choice of victims ignores flash
-//! blocks, so the translation layer gets small programs that are scattered over many blocks.
+//! This is the baseline of buffer studies. The scheme keeps hot pages longest, but its choice of victims ignores
+//! flash blocks. The translation layer therefore receives small programs that are scattered over many blocks.
 //!
-//! A read hit does not move a page: this is a write buffer, and reading a page again costs no flash program.
+//! A read hit does not move a page. The scheme is a write buffer, and reading a page again needs no flash program.
 //!
-//! With `lru_unit = request` the pages written by one request are one entry and are destaged together. A page that is
-//! written again leaves its old entry and joins that of the current request, at the front. Only the entry of the
-//! current request grows, and only at the front, so the pages of an entry are always adjacent. So the list of pages,
-//! divided where the request number changes, is also the list of entries, and no second list is needed.
+//! With `lru_unit = request`, the pages written by one request form an entry and are destaged together. A page that
+//! is written again leaves its old entry and joins the entry of the current request, at the front. Only the entry of
+//! the current request grows, and it grows only at the front. The pages of an entry are therefore always adjacent in
+//! the list of pages. A new entry begins wherever the request number changes, so a second list for entries is not
+//! needed.
 //!
 //! Cost: O(1) per call, O(k log k) for a request of k pages. Memory: one list node per slot.
 
@@ -63,7 +64,7 @@ pub const ROW: SchemeRow = SchemeRow {
 pub struct Lru {
     /// Front: the latest write. Back: the next victim.
     order: SlotList,
-    /// By slot: the number of the request that last wrote the page; `None` if the unit is a page.
+    /// By slot: the number of the request that last wrote the page. `None` if the unit is a page.
     writers: Option<Vec<u64>>,
 }
 
@@ -134,7 +135,7 @@ impl Scheme for Lru {
 }
 
 impl Lru {
-    /// An empty buffer.
+    /// Creates an empty scheme.
     #[must_use]
     pub fn new(config: &SchemeConfig, parameters: &Parameters) -> Self {
         Self {

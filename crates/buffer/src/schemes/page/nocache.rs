@@ -1,7 +1,7 @@
-//! `nocache`: keeps no page; the lower bound of a comparison.
+//! `nocache`: keeps no page. It is the lower bound of a comparison.
 //!
-//! Every write bypasses the buffer and every read misses it, so there is nothing to order. A buffer with no capacity
-//! behaves the same under every scheme.
+//! Every write bypasses the buffer and every read misses, so there is nothing to order. A buffer without capacity
+//! behaves in this way with every scheme.
 //!
 //! Cost: none.
 

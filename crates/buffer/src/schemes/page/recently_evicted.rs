@@ -1,21 +1,22 @@
 //! `ref`: destages old pages of the blocks from which pages were evicted recently.
 //!
 //! A translation layer with few log blocks has to merge whenever it needs another log block. A block from which pages
-//! were evicted recently still has an open log block. So, among the least recently used pages (the *window*), those
-//! of such *victim blocks* leave first. Only if the window has no page of a victim block, the least recently used
-//! page leaves, and its block becomes a victim block.
+//! were evicted recently still has an open log block. Such a block is called a *victim block*. Among the least
+//! recently used pages (the *window*), the pages of victim blocks are evicted first. If the window has no page of a
+//! victim block, the least recently used page is evicted, and its block becomes a victim block.
 //!
 //! ```text
 //!   MRU [ 9 33 2 | 40 8 17 5 ] LRU        window: the last pages of the list
 //!   victim blocks [ 4 2 ]                 8 is of block 2: it leaves before 17 and 5
 //! ```
 //!
-//! Besides the list, the pages of each block are kept in the order of their use, so the oldest page of a victim block
-//! is found at once.
+//! The pages of each block are also in a separate order of their use, so the oldest page of a victim block is found
+//! at once.
 //!
-//! [`bp-ref`](crate::schemes::block::bp_ref) chooses in the same way, but then evicts and pads the whole block.
+//! [`bp-ref`](crate::schemes::block::bp_ref) chooses in the same way, but evicts and pads the whole block of the
+//! chosen page.
 //!
-//! Cost: O(1) per use; per victim O(victim blocks), plus one step per page that leaves.
+//! Cost: O(1) per use. Per victim O(victim blocks), plus one step per page that is evicted.
 
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
@@ -60,22 +61,22 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The pages that leave together.
+/// The pages that are evicted together.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Unit {
     /// The page that was chosen.
     Page,
-    /// All pages of its block.
+    /// All pages of the block of the chosen page.
     Block {
         /// Whether padding completes the block.
         pads: bool,
     },
 }
 
-/// The list of the more recently used pages; front: the latest use. The list of all pages is divided into this one
+/// The list of the more recently used pages. Front: the page used last. The order of all pages consists of this list
 /// and the window.
 const YOUNG: u32 = 0;
-/// The window: the least recently used pages, at most as many as it may hold.
+/// The window: the least recently used pages, at most as many as the window may hold.
 const WINDOW: u32 = 1;
 
 #[derive(Clone, Copy)]
@@ -129,13 +130,14 @@ impl RecentlyEvicted {
         *table::at(&mut self.uses, slot.0 as usize, page) = page;
     }
 
-    /// Removes a page from the list. The caller fills the window afterwards.
+    /// Removes a page from the list. The caller has to fill the window afterwards.
     fn unlist(&mut self, slot: Slot) {
         self.leave_window(slot);
         self.pages.remove(slot);
     }
 
-    /// A page is about to leave the window if it is there. The caller fills the window afterwards.
+    /// Notes that a page leaves the window, if the page is in the window. The caller has to fill the window
+    /// afterwards.
     fn leave_window(&mut self, slot: Slot) {
         self.window -= usize::from(self.uses[slot.0 as usize].in_window);
     }
@@ -151,8 +153,8 @@ impl RecentlyEvicted {
         }
     }
 
-    /// The next victim: the least recently used page of all victim blocks, if one is in the window, else the least
-    /// recently used page.
+    /// The next victim. If pages of victim blocks are in the window, it is the least recently used of these pages.
+    /// Otherwise it is the least recently used page of all.
     fn choose(&mut self) -> Option<Entry> {
         let mut chosen: Option<(u64, Entry)> = None;
         for block in &self.blocks {
@@ -212,7 +214,7 @@ impl Scheme for RecentlyEvicted {
         self.pages.move_to_front(YOUNG, entry.slot);
         self.set_use(entry.slot, false);
         if self.clusters.place(entry.slot).pages > 1 {
-            // Inserting the page again makes it the latest of its block.
+            // Inserting the page again makes it the latest page of its block.
             self.clusters.remove(entry.slot);
             self.clusters.insert(entry);
         }

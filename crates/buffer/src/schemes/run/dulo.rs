@@ -1,8 +1,8 @@
 //! `dulo`: destages long runs of consecutive pages before short ones and single pages.
 //!
-//! A page of a long run is cheap to program, and cheap to program again if it is rewritten; a single page is not.
-//! *Dual locality* weighs the position of pages (spatial locality) against the time of their last use (temporal
-//! locality). It is the GreedyDual algorithm with 1 / length of the run as the cost.
+//! A page of a long run is cheap to program, and cheap to program again if it is rewritten. A single page is
+//! expensive. *Dual locality* combines the position of pages (spatial locality) with the time of their last use
+//! (temporal locality). It is the GreedyDual algorithm with 1 / length of the run as the cost.
 //!
 //! ```text
 //!   written            stage (FIFO)              sequences, by length, oldest first
@@ -12,12 +12,13 @@
 //! ```
 //!
 //! New and rewritten pages first enter a small stage, where runs can form. When the stage overflows, its oldest page
-//! leaves it together with all adjacent staged pages, as one *sequence* with H = L + 1 / length. The victim is the
-//! sequence with the smallest H, and L becomes that H. So a short run stays longer than long ones, but not forever. A
-//! page that is hit returns to the stage; its sequence keeps its other pages and its H.
+//! leaves the stage together with all adjacent staged pages. These pages become one *sequence* with H = L + 1 /
+//! length. The victim is the sequence with the smallest H, and L becomes that H. A short run therefore stays longer
+//! than a long run, but not forever. A page that is hit returns to the stage. The other pages of its sequence remain
+//! a sequence with the same H.
 //!
-//! L never decreases, so the sequences of one length are always in the order of their H, and only the oldest
-//! sequences of the different lengths have to be compared.
+//! L never decreases, so the sequences of one length are always in the order of their H. To find the smallest H, only
+//! the oldest sequence of each length has to be compared.
 //!
 //! Cost: O(log of the longest run) per call, plus one step per page of a victim. Memory: up to 64 bytes per page.
 
@@ -107,29 +108,29 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The H of a single page while L is 0. H is stored in units of 2^-32, rounded down: sums of integers are the same on
-/// every machine.
+/// The H of a single page while L is 0. H is stored in units of 2^-32, rounded down, because sums of integers are the
+/// same on every machine.
 const ONE: u64 = 1 << 32;
 
-/// H, and the number of the sequence in the order in which sequences were made, for equal H.
+/// H, and for equal H the number of the sequence in the order in which sequences were made.
 type Rank = (u64, u64);
 
-/// The rank of a length without sequences; it is larger than the rank of every sequence.
+/// The rank of a length without sequences. It is larger than the rank of every sequence.
 const NEVER: Rank = (u64::MAX, u64::MAX);
 
-/// The rank of a sequence, and the length with which it was made.
+/// The rank of a sequence, and the length that the sequence had when it was made.
 #[derive(Clone, Copy)]
 struct Sequence {
     rank: Rank,
     length: u32,
 }
 
-/// The stage. Its pages are stored at places numbered separately from slots; these are few enough to stay in the
-/// cache.
+/// The stage. Its pages are stored at places, which are numbered separately from slots. The stage has so few places
+/// that they remain in the cache of the processor.
 struct Stage {
     /// The staged pages, by place. Front: the page that leaves the stage next.
     order: SlotList,
-    /// From pages to places.
+    /// The map from pages to places.
     places: PageMap<()>,
     /// The slot of the page at each place.
     slots: Vec<Slot>,
@@ -141,11 +142,11 @@ struct Stage {
 struct Dulo {
     stage: Stage,
     renews: bool,
-    /// A run ends before a page whose number is divisible by this.
+    /// A run ends before a page whose number is divisible by this number.
     cluster: u64,
     grouping: Grouping,
     sequences: Groups,
-    /// One list for each length with which sequences were made. Front: the oldest.
+    /// One list for each length that sequences had when they were made. Front: the oldest sequence.
     by_length: Rings,
     longest: u32,
     /// By length: the rank of the oldest sequence.
@@ -219,7 +220,7 @@ impl Scheme for Dulo {
             .collect();
         sequences.sort_by_key(|sequence| core::cmp::Reverse(self.sequence[sequence.index()].rank));
         for sequence in sequences {
-            // In thousandths: integers look the same on every machine.
+            // The value is in thousandths, because integers look the same on every machine.
             let h = u128::from(self.sequence[sequence.index()].rank.0) * 1000 / u128::from(ONE);
             let group = list.group(format!("H {}.{:03}", h / 1000, h % 1000), Frame::Row);
             self.sequences
@@ -234,9 +235,9 @@ impl Scheme for Dulo {
 }
 
 impl Dulo {
-    /// Puts a page into the stage, which may then hold one page too many.
+    /// Puts a page into the stage. If the stage then has one page too many, a run leaves the stage.
     fn push(&mut self, entry: Entry) {
-        // The stage never holds more than one page too many, and there is a place for that page.
+        // The stage never has more than one page too many, and one more place exists for that page.
         let place = self.stage.free.pop().unwrap_or_default();
         let page = entry.page;
         let slot = Slot(place);
@@ -258,7 +259,7 @@ impl Dulo {
         Some(Entry { page, slot })
     }
 
-    /// Moves the oldest staged page and the run that contains it out of the stage, as a sequence.
+    /// Moves the oldest staged page, with the run that contains it, out of the stage as a sequence.
     fn close_run(&mut self) {
         let Some(Entry {
             page: Lpn(oldest), ..
@@ -286,7 +287,7 @@ impl Dulo {
         }
     }
 
-    /// Gives a new sequence its rank and puts it into the list of its length.
+    /// Gives a new sequence its rank, and puts the sequence into the list of its length.
     fn remember(&mut self, sequence: ClusterId) {
         let length = self.sequences.pages(sequence);
         self.made += 1;
@@ -321,11 +322,11 @@ impl Dulo {
     }
 }
 
-/// Finds the smallest of a fixed number of ranks: a tournament tree, in which each node is the smaller of its two
-/// children.
+/// Finds the smallest of a fixed number of ranks. The structure is a tournament tree: each node is the smaller of its
+/// two children.
 struct Contest {
-    /// Node 1 is the root, and the children of node n are 2n and 2n + 1. Each node holds a rank and its index in the
-    /// last row.
+    /// Node 1 is the root, and the children of node n are 2n and 2n + 1. Each node has a rank and the index of this
+    /// rank in the last row.
     nodes: Vec<(Rank, usize)>,
 }
 

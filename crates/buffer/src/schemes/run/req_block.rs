@@ -1,8 +1,8 @@
-//! `req-block`: keeps the pages written by one request together; small requests stay longer than large ones.
+//! `req-block`: keeps the pages written by one request together. Small requests stay longer than large requests.
 //!
-//! Pages that a host writes together are likely to be rewritten together. So the entries are *request blocks*, the
-//! pages of one request. The size of a request block is the best hint at its future: small ones are often written
-//! again, large ones are not. There are three lists:
+//! Pages that a host writes together are likely to be rewritten together. The entries of the scheme are therefore
+//! *request blocks*: the pages of one request. The size of a request block is the best predictor of rewrites. Small
+//! blocks are often written again, and large blocks are not. The scheme has three lists:
 //!
 //! ```text
 //!   IRL  new      [ {40-71} {9} ]      as written
@@ -11,11 +11,12 @@
 //!   victim: of the last blocks of the three lists, the one with the smallest  accesses / (pages x age)
 //! ```
 //!
-//! When a divided block leaves, the block that it was split off leaves too, if that block is still in the list of new
-//! blocks. By then both are rarely used, and together they make a larger write.
+//! A divided block was split off from a large block. When the divided block is evicted and the large block is still
+//! in the list of new blocks, the large block is evicted too. By then both blocks are rarely used, and together they
+//! make a larger write.
 //!
-//! Cost: O(1) per call, plus one step per page that leaves (O(k log k) for k pages that did not come in ascending
-//! order).
+//! Cost: O(1) per call, plus one step per page that is evicted. If k pages did not arrive in ascending order, O(k log
+//! k).
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -76,22 +77,23 @@ pub const ROW: SchemeRow = SchemeRow {
 const NEW: u32 = 0;
 /// The list of small blocks that were hit.
 const SMALL: u32 = 1;
-/// The list of blocks made of pages that were hit in large blocks.
+/// The list of blocks that consist of pages that were hit in large blocks.
 const DIVIDED: u32 = 2;
 
 #[derive(Clone, Copy)]
 struct Block {
     list: u32,
     accesses: u64,
-    /// Virtual time at which the block was made, and of its last access.
+    /// The virtual time at which the block was made. `used` is the virtual time of its last access.
     begun: u64,
     used: u64,
-    /// The request that made the block, and the request that last counted as an access.
+    /// The request that made the block. `counted` is the request that last counted as an access.
     request: u64,
     counted: u64,
-    /// The number of this block among all blocks ever made. Unlike a [`ClusterId`], it is not used again.
+    /// The number of this block among all blocks ever made. Unlike a [`ClusterId`], this number is not used again.
     serial: u64,
-    /// The block from which this one was split off, by number and serial; this block itself if it was not split off.
+    /// The number and the serial of the block from which this block was split off. If this block was not split off,
+    /// they are those of this block.
     origin: (ClusterId, u64),
 }
 
@@ -107,7 +109,7 @@ struct ReqBlock {
 
 impl Scheme for ReqBlock {
     fn insert(&mut self, entry: Entry, access: &Access) {
-        // The block of this request, unless it has left or was moved to another list by a hit.
+        // The block of this request, unless the block was evicted, or a hit moved it to another list.
         let current = self.lists.front(NEW).filter(|block| {
             let block = &self.blocks[block.index()];
             block.request == access.request
@@ -134,7 +136,7 @@ impl Scheme for ReqBlock {
             self.count(block, access);
             return;
         }
-        // Pages of one block that are hit by one request stay together.
+        // Pages of one block that are hit by one request remain together.
         let origin = (block, self.blocks[block.index()].serial);
         let current = self.lists.front(DIVIDED).filter(|block| {
             let block = &self.blocks[block.index()];
@@ -247,8 +249,8 @@ impl ReqBlock {
         self.groups.take(block, &mut victim.entries);
     }
 
-    /// Of the last blocks of the three lists, the one with the smallest accesses / (pages * age); among equals, the
-    /// one used longest ago.
+    /// Of the last blocks of the three lists, the one with the smallest accesses / (pages * age). Among equals, the
+    /// block whose last access is oldest.
     fn choose(&self, time: u64) -> Option<ClusterId> {
         let lasts = [NEW, SMALL, DIVIDED].into_iter();
         let lasts = lasts.filter_map(|list| self.lists.back(list));

@@ -1,8 +1,8 @@
-//! `apu-lfu`: set-associative cache that writes dirty lines back in idle time, the least frequently used first.
+//! `apu-lfu`: set-associative cache that writes dirty lines back in idle time, the least frequently used line first.
 //!
-//! The scheme works like [`apu-lru`](super::apu_lru), but writes a frequently accessed line back only if there is no
-//! other line, since it will soon be dirty again. Frequencies do not decay; they are counted from 1 again when a page
-//! enters again.
+//! The scheme works like [`apu-lru`](super::apu_lru), but writes lines back in the order of their access frequency. A
+//! frequently accessed line is written back last, because it will soon be dirty again. Frequencies do not decay. When
+//! a page enters again, its frequency starts again at 1.
 //!
 //! The rules are in `cache`. Cost: O(ways + log n) per page.
 

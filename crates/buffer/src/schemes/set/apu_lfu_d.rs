@@ -1,7 +1,8 @@
-//! `apu-lfu-d`: writes dirty lines back in idle time, the least frequently used line of every package at a time.
-//!
-//! The scheme works like [`apu-lru-d`](super::apu_lru_d), with the order of [`apu-lfu`](super::apu_lfu) within each
+//! `apu-lfu-d`: writes dirty lines back in idle time. Each step writes back the least frequently used line of every
 //! package.
+//!
+//! The scheme works like [`apu-lru-d`](super::apu_lru_d). Within each package, it uses the order of
+//! [`apu-lfu`](super::apu_lfu).
 //!
 //! The rules are in `cache`. Cost: O(ways + log n) per page, O(packages) per step.
 

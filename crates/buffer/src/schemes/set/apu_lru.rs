@@ -1,8 +1,8 @@
-//! `apu-lru`: set-associative cache that writes dirty lines back in idle time, the least recently used first.
+//! `apu-lru`: set-associative cache that writes dirty lines back in idle time, the least recently used line first.
 //!
-//! Lines are written back one at a time ("automatic periodic update") and stay as clean lines, so that a later write
-//! to their set finds room without a program. They are written back in the order of their last access over the whole
-//! cache, independently of sets.
+//! Lines are written back one at a time ("automatic periodic update") and remain as clean lines. A later write to
+//! their set then finds room without a program. The order is that of the last access over the whole cache,
+//! independent of sets.
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.
 

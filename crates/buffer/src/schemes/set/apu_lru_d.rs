@@ -1,8 +1,9 @@
-//! `apu-lru-d`: writes dirty lines back in idle time, the least recently used line of every package at a time.
+//! `apu-lru-d`: writes dirty lines back in idle time. Each step writes back the least recently used line of every
+//! package.
 //!
 //! The scheme works like [`apu-lru`](super::apu_lru), but the packages work in parallel: a step names one line for
 //! each package that has a dirty line. All packages share one logically distributed cache (1:N), or the cache is
-//! divided into independent pieces of `packages_per_piece` packages (1:x).
+//! divided into independent pieces for `packages_per_piece` packages each (1:x).
 //!
 //! The rules are in `cache`. Cost: O(ways) per page, O(packages) per step.
 

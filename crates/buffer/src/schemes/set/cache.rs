@@ -8,12 +8,12 @@
 //!   dirty lines in the order in which they are written back:  1  2  5  8
 //! ```
 //!
-//! The lines of a set are kept in the order of their last access; for up to four lines, an array is cheaper than any
-//! list. The dirty lines have one order over the whole cache, or one per package if lines of all packages are written
-//! back in parallel; flushes and idle time follow this order.
+//! The lines of a set are in the order of their last access. For up to four lines, an array is cheaper than any list.
+//! The dirty lines have one order over the whole cache. If lines of all packages are written back in parallel, they
+//! have one order per package. Flushes and idle time follow this order.
 //!
 //! A line that is written back in idle time is *in flight* until its program has completed. With
-//! `apu_clean_at = complete` it does not count as clean before that when its set needs room, because a clean line
+//! `apu_clean_at = complete`, a line in flight does not count as clean when its set needs room, because a clean line
 //! must be replaceable without waiting for a program. A line that a flush names counts as clean at once, because the
 //! state after a flush must not depend on the speed of the flash.
 
@@ -98,7 +98,7 @@ const WAYS: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// How long the device has to be without host requests.
+/// The time for which the device must have no host requests.
 const IDLE_US: Parameter = Parameter {
     name: "idle_us",
     kind: Kind::Integer {
@@ -112,7 +112,7 @@ const IDLE_US: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// When a line written back in idle time counts as clean.
+/// The moment at which a line that is written back in idle time counts as clean.
 const CLEAN_AT: Parameter = Parameter {
     name: "apu_clean_at",
     kind: CleanAt::KIND,
@@ -188,14 +188,14 @@ parameters! {
     }
 }
 
-/// What a scheme does in idle time.
+/// The action of a scheme in idle time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Idle {
-    /// Nothing.
+    /// The scheme does nothing.
     Nothing,
-    /// One line of the whole cache at a time.
+    /// The scheme writes back one line of the whole cache at a time.
     Central,
-    /// One line of every package at a time.
+    /// The scheme writes back one line of every package at a time.
     Distributed,
 }
 
@@ -203,45 +203,45 @@ enum Idle {
 enum State {
     Clean,
     Dirty,
-    /// The line is written back in idle time, and its program is in flight.
+    /// The line is being written back in idle time, and its program is in flight.
     InFlight,
 }
 
 /// The cache. Its variants are the schemes of this family.
 pub struct SetCache {
     pub(super) places: Places,
-    /// The lines of each set, the one accessed last first.
+    /// The lines of each set, the line accessed last first.
     pub(super) lines: Lines,
-    /// By slot: its page.
+    /// By slot: the page in the slot.
     pages: Vec<Lpn>,
-    /// By slot: the state of its line.
+    /// By slot: the state of the slot's line.
     states: Vec<State>,
-    /// By slot: number of accesses since the page entered.
+    /// By slot: the number of accesses since the page entered.
     pub(super) frequencies: Vec<u32>,
-    /// Number of pages in all lines.
+    /// The number of pages in all lines.
     len: usize,
     /// The dirty lines, in one group or in one group per package.
     pub(super) dirty: DirtyLines,
     read_touch: bool,
     idle: Idle,
     rule: Option<IdleRule>,
-    /// A line that is written back in idle time does not count as clean before its program has completed.
+    /// Whether a line that is written back in idle time counts as clean only when its program has completed.
     clean_at_completion: bool,
-    /// A page waits for the program of the line that it uses.
+    /// Whether a page waits for the program of the line that it uses.
     room_is_a_line: bool,
 }
 
-/// How a variant uses idle time.
+/// The use of idle time by a variant.
 #[derive(Clone, Copy)]
 struct IdleTime<'a> {
     idle_us: u64,
     clean_at: CleanAt,
-    /// How lines of all packages are written back in parallel; `None` to write back one line of the whole cache at a
-    /// time.
+    /// The parameters for writing back lines of all packages in parallel. `None` if one line of the whole cache is
+    /// written back at a time.
     rounds: Option<&'a Rounds>,
 }
 
-/// Makes the scheme `wb`.
+/// Creates the scheme `wb`.
 pub fn write_back(config: &SchemeConfig) -> Box<dyn Scheme> {
     let own = WriteBack::from_values(config.values);
     let split = Some(&own.split);
@@ -249,7 +249,7 @@ pub fn write_back(config: &SchemeConfig) -> Box<dyn Scheme> {
     Box::new(cache)
 }
 
-/// Makes the variants that write back one line at a time.
+/// Creates the variants that write back one line at a time.
 pub fn central(config: &SchemeConfig, order: Rule) -> Box<dyn Scheme> {
     let own = Central::from_values(config.values);
     let idle = Some(IdleTime {
@@ -261,7 +261,7 @@ pub fn central(config: &SchemeConfig, order: Rule) -> Box<dyn Scheme> {
     Box::new(cache)
 }
 
-/// Makes the variants that write back one line of every package at a time.
+/// Creates the variants that write back one line of every package at a time.
 pub fn distributed(config: &SchemeConfig, order: Rule) -> Box<dyn Scheme> {
     let own = Distributed::from_values(config.values);
     let idle = Some(IdleTime {
@@ -460,8 +460,8 @@ impl SetCache {
         }
     }
 
-    /// The victim in the set of `page`: the least recently accessed clean line, or the least recently accessed line
-    /// if none is clean. Returns its page, and the lines of the set from the victim to the end.
+    /// The victim in the set of `page`. It is the least recently accessed clean line, or the least recently accessed
+    /// line if no line is clean. Returns the victim's page, and the lines of the set from the victim to the end.
     #[inline]
     fn victim_for(&self, page: Lpn) -> (Entry, Range<usize>) {
         let is_clean = |slot: u32| self.states[slot as usize] == State::Clean;
@@ -473,8 +473,8 @@ impl SetCache {
             let place = place.unwrap_or(last);
             return (self.entry(lines[place]), set.start + place..set.end);
         }
-        // If there are fewer lines than pieces, the buffer can be full although the set is not. Then any line may
-        // leave.
+        // If the cache has fewer lines than pieces, the buffer can be full although the set is not full. In this case
+        // any line may be evicted.
         let taken = (0..self.lines.len()).filter(|place| self.lines.at(*place) != VACANT);
         let clean = taken.clone().find(|place| is_clean(self.lines.at(*place)));
         let place = clean.or(taken.clone().next()).unwrap_or(0);
@@ -482,7 +482,7 @@ impl SetCache {
         (entry, place..self.places.set_of(entry.page).end)
     }
 
-    /// Removes `entry` from the first of `lines`, which are the lines from there to the end of its set.
+    /// Removes `entry` from the first of `lines`. `lines` extend from the line of `entry` to the end of its set.
     #[inline]
     fn vacate(&mut self, lines: Range<usize>, entry: Entry) {
         let lines = self.lines.of_mut(lines);
@@ -492,7 +492,7 @@ impl SetCache {
         self.drop_dirt(entry);
     }
 
-    /// Marks the line of `entry` as clean, and removes it from the dirty lines if it was dirty.
+    /// Marks the line of `entry` as clean. If the line was dirty, removes it from the dirty lines.
     #[inline]
     fn drop_dirt(&mut self, entry: Entry) {
         let group = self.group_of(entry.page);
@@ -503,8 +503,8 @@ impl SetCache {
         }
     }
 
-    /// Names the first dirty line of each group of `packages` for which `is_free` is true. The lines get the state
-    /// `state`.
+    /// For each group of `packages` for which `is_free` is true, names the first dirty line. The named lines get the
+    /// state `state`.
     fn write_back(
         &mut self,
         packages: Range<u32>,

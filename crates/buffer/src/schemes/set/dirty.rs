@@ -8,37 +8,37 @@ use crate::heap::SlotHeaps;
 use crate::order::SlotLists;
 use crate::scheme::Entry;
 
-/// Which dirty line is written back first.
+/// The rule that selects the dirty line to write back first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// The line accessed longest ago.
+    /// The line that was accessed longest ago.
     Recency,
-    /// The line accessed least often since it entered; among equals, the one accessed longest ago.
+    /// The line that was accessed least often since it entered. Among equals, the line that was accessed longest ago.
     Frequency,
 }
 
-/// Dirty lines in one or more groups, each ordered by the rule.
+/// Dirty lines in one or more groups. The lines of each group are ordered by the rule.
 ///
-/// The owner counts how often each line was accessed and passes this count as the frequency. The count also goes on
-/// while a line is clean.
+/// The owner counts the accesses to each line and passes this count as the frequency. Accesses also count while a
+/// line is clean.
 pub enum DirtyLines {
-    /// Ordered by recency: only an access changes the position of a line, and makes it the most recent.
+    /// Ordered by recency. Only an access changes the position of a line, and makes the line the most recent one.
     Recent(SlotLists),
-    /// Ordered by frequency: an access makes a line the most recent among the lines of its frequency.
+    /// Ordered by frequency. An access makes a line the most recent one among the lines of its frequency.
     Frequent(Frequent),
 }
 
 /// The dirty lines ordered by frequency.
 ///
-/// An access gives a line a new frequency and makes it the most recent of that frequency, so the list of each
-/// frequency is always in order. Frequencies are unbounded, but the number of lists is not. So lines with more than
-/// [`LISTED`] accesses are in a heap; they are few, and are written back last.
+/// An access gives a line a new frequency and makes it the most recent line of that frequency. The list of each
+/// frequency is therefore always in order. Frequencies are unbounded, but the number of lists is limited. Lines with
+/// more than [`LISTED`] accesses are therefore in a heap. There are few such lines, and they are written back last.
 pub struct Frequent {
-    /// For each group, one list for each of the first [`LISTED`] frequencies. Front: the latest access.
+    /// For each group, one list for each of the first [`LISTED`] frequencies. Front: the line accessed last.
     lists: SlotLists,
     /// By group: bit `f - 1` is set if the list of frequency `f` has a line.
     used: Vec<u64>,
-    /// The other lines of each group. The key is the frequency, then the number of the last access.
+    /// The remaining lines of each group. The key is the frequency, then the number of the last access.
     heaps: SlotHeaps<(u32, u64)>,
     accesses: u64,
 }
@@ -47,7 +47,7 @@ pub struct Frequent {
 const LISTED: u32 = u64::BITS;
 
 impl DirtyLines {
-    /// Makes `groups` groups without dirty lines.
+    /// Creates `groups` groups without dirty lines.
     pub fn new(rule: Rule, groups: u32, slots: u32) -> Self {
         match rule {
             Rule::Recency => Self::Recent(SlotLists::new(groups, slots)),
@@ -60,7 +60,8 @@ impl DirtyLines {
         }
     }
 
-    /// The line of `entry`, which was clean or is new, has been written. This was its access number `frequency`.
+    /// Notes that the line of `entry`, which was clean or is new, has been written. This was access number
+    /// `frequency` to the line.
     #[inline]
     pub fn enter(&mut self, group: u32, entry: Entry, frequency: u32) {
         match self {
@@ -69,7 +70,7 @@ impl DirtyLines {
         }
     }
 
-    /// The dirty line of `entry` has been accessed. This was its access number `frequency`.
+    /// Notes that the dirty line of `entry` has been accessed. This was access number `frequency` to the line.
     #[inline]
     pub fn renew(&mut self, group: u32, entry: Entry, frequency: u32) {
         match self {
@@ -86,7 +87,7 @@ impl DirtyLines {
         }
     }
 
-    /// The line in `slot`, which has had `frequency` accesses, is no longer dirty.
+    /// Notes that the line in `slot`, which has had `frequency` accesses, is no longer dirty.
     #[inline]
     pub fn remove(&mut self, group: u32, slot: Slot, frequency: u32) {
         match self {
@@ -97,7 +98,7 @@ impl DirtyLines {
         }
     }
 
-    /// Removes the first line of `group` and returns its slot.
+    /// Removes the first line of `group`, and returns its slot.
     pub fn pop(&mut self, group: u32) -> Option<Slot> {
         match self {
             Self::Recent(lists) => lists.pop_back(group).map(|entry| entry.slot),

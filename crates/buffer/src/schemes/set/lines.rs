@@ -1,32 +1,33 @@
-//! The lines of all sets: which slot is in which line.
+//! The lines of all sets, with the slot in each line.
 //!
-//! Many lines of a large cache may never be used. So the lines are divided into chunks, and a chunk is allocated when
-//! the first page enters one of its sets.
+//! Many lines of a large cache may never be used. The lines are therefore divided into chunks. A chunk is allocated
+//! when the first page enters one of its sets.
 
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-/// The content of a line that holds no page.
+/// The value of a line without a page.
 pub const VACANT: u32 = u32::MAX;
 
-/// The maximum number of lines of a set. [`Places`](super::places::Places) lets no set cross a multiple of it.
+/// The maximum number of lines of a set. [`Places`](super::places::Places) ensures that no set crosses a multiple of
+/// this number.
 pub const WAYS_MAX: usize = 8;
 
 const CHUNK_BITS: u32 = 14;
-/// Lines of a chunk, a multiple of [`WAYS_MAX`].
+/// The number of lines of a chunk, a multiple of [`WAYS_MAX`].
 const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// The lines of all sets. Within a set, vacant lines come last. The owner determines the order of the others.
+/// The lines of all sets. Within a set, vacant lines are last. The owner determines the order of the other lines.
 pub struct Lines {
-    /// A chunk of length 0 is not allocated yet; all its lines are vacant.
+    /// The chunks. A chunk of length 0 is not allocated yet, and all its lines are vacant.
     chunks: Vec<Box<[u32]>>,
     len: usize,
 }
 
 impl Lines {
-    /// Makes `len` vacant lines.
+    /// Creates `len` vacant lines.
     pub fn new(len: usize) -> Self {
         Self {
             chunks: vec![Box::default(); len.div_ceil(CHUNK)],
@@ -34,19 +35,19 @@ impl Lines {
         }
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The slot in the line at `place`.
+    /// The slot in the line at index `place`.
     #[inline]
     pub fn at(&self, place: usize) -> u32 {
         let chunk = &self.chunks[place >> CHUNK_BITS];
         chunk.get(place % CHUNK).copied().unwrap_or(VACANT)
     }
 
-    /// The lines of `set`, which is a whole set or the end of one.
+    /// The lines of `set`, which is a whole set or the end of a set.
     #[inline]
     pub fn of(&self, set: Range<usize>) -> &[u32] {
         let chunk = &self.chunks[set.start >> CHUNK_BITS];

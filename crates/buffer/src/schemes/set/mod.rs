@@ -1,7 +1,7 @@
 //! Schemes in which a page can only be in the few lines of one set, as in the cache on a drive's board.
 //!
-//! `cache` contains the common parts: lines, sets, pieces and the order of dirty lines. The schemes differ in whether
-//! and how they use idle time.
+//! `cache` contains the common code: lines, sets, pieces and the order of dirty lines. The schemes differ in their
+//! use of idle time.
 
 pub mod apu_lfu;
 pub mod apu_lfu_d;

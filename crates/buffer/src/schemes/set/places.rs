@@ -1,9 +1,9 @@
-//! Where a page may be: the piece of the cache, the set of the piece, and the lines of the set.
+//! The position at which a page may be: the piece of the cache, the set of the piece, and the lines of the set.
 //!
 //! The package of a page is `page mod packages`, and a piece serves consecutive packages. The page numbers of one
-//! piece have only a few different remainders modulo `packages`. So a set number computed from the page number
-//! (`raw`) leaves most sets of a piece without a page. If it is computed from the number of the page *within the
-//! piece* (`local`), all sets are used.
+//! piece therefore have only a few different remainders modulo `packages`. If the set number is computed from the
+//! page number (`raw`), most sets of a piece never have a page. If it is computed from the number of the page *within
+//! the piece* (`local`), all sets are used.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -12,7 +12,7 @@ use destage_base::Lpn;
 
 use super::lines::WAYS_MAX;
 
-/// A divisor that is used often, so division by a power of two is replaced by a shift.
+/// A divisor. A division by a power of two is replaced by a shift, because divisions are frequent.
 #[derive(Clone, Copy)]
 struct Divisor {
     value: u64,
@@ -43,13 +43,13 @@ impl Divisor {
     }
 }
 
-/// One independent cache.
+/// One of the independent caches.
 #[derive(Clone, Copy)]
 struct Piece {
     first_line: usize,
     ways: usize,
     sets: Divisor,
-    /// Number of packages that the piece serves.
+    /// The number of packages that the piece serves.
     packages: Divisor,
 }
 
@@ -63,11 +63,11 @@ pub struct Places {
 }
 
 impl Places {
-    /// Divides `lines` lines into sets of `ways` lines, in pieces that serve `packages_per_piece` of the `packages`
-    /// packages each.
+    /// Divides `lines` lines into pieces, and each piece into sets of `ways` lines. Each piece serves
+    /// `packages_per_piece` of the `packages` packages.
     ///
-    /// A piece gets the share of the lines that its packages have, rounded down, and has as many full sets as this
-    /// share allows. The last piece may serve fewer packages. Every piece has at least one line.
+    /// A piece gets lines in proportion to the number of its packages, rounded down. It has as many full sets as
+    /// these lines allow. The last piece may serve fewer packages. Every piece has at least one line.
     pub fn new(
         lines: u32,
         ways: u32,
@@ -99,18 +99,18 @@ impl Places {
         }
     }
 
-    /// Number of lines of all pieces. It includes lines that are unused so that no set crosses a multiple of
+    /// The number of lines of all pieces. It includes lines that remain unused so that no set crosses a multiple of
     /// [`WAYS_MAX`].
     pub fn lines(&self) -> usize {
         self.lines
     }
 
-    /// Number of pieces.
+    /// The number of pieces.
     pub fn pieces(&self) -> u32 {
         self.pieces.len() as u32
     }
 
-    /// Number of packages.
+    /// The number of packages.
     pub fn packages(&self) -> u32 {
         self.packages.value as u32
     }

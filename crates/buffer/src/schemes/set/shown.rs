@@ -1,4 +1,4 @@
-//! How the sets and their lines are shown: a row of positions for each set.
+//! Shows the sets and their lines, with a row of positions for each set.
 
 use alloc::format;
 use alloc::string::String;

@@ -1,8 +1,9 @@
-//! `wb`: set-associative write-back cache that does not use idle time; the baseline of the APU caches.
+//! `wb`: set-associative write-back cache that does not use idle time. It is the baseline for the APU caches.
 //!
-//! This is the on-board cache of a drive without further rules: a page may be in one of `ways` lines of one set, and
-//! a set without a free or clean line destages its least recently used line, even if the rest of the cache is unused.
-//! If the cache is divided into pieces, it shows the effect of its index function; see `apu_index`.
+//! This is the on-board cache of a drive without further rules. A page may be in one of the `ways` lines of one set.
+//! When a set has no free and no clean line, it destages its least recently used line, even if the rest of the cache
+//! is unused. With a cache that is divided into pieces, the scheme shows the effect of the index function; see
+//! `apu_index`.
 //!
 //! The rules are in `cache`. Cost: O(ways) per page.
 

@@ -6,12 +6,12 @@
 //!   migration         3" 7' 8  9                  one record in ascending order
 //! ```
 //!
-//! The log is not in RAM but on a disk, which appends fast and reads slowly; it keeps overwrites away from the flash.
-//! The whole log is migrated in three cases: it is full (no slot is free, or `griffin_log_pages` pages were
-//! appended), its oldest write is `griffin_timeout_s` old, or it serves too large a share of the reads. Pages are not
-//! ordered before that: the pages in slots are an unordered table, and are sorted when they leave.
+//! The log is not in RAM but on a disk, which appends fast and reads slowly. The log absorbs overwrites before they
+//! reach the flash. The whole log is migrated in three cases: it is full (no slot is free, or `griffin_log_pages`
+//! pages were appended), its oldest write is `griffin_timeout_s` old, or it serves too large a share of the reads.
+//! The pages in slots are an unordered table. They are sorted only when they are migrated.
 //!
-//! The scheme looks for these cases with each page that the host reads or writes, and migrates the log before the
+//! The scheme checks for these cases with each page that the host reads or writes. It migrates the log before the
 //! next page enters. If the device is idle for `griffin_timeout_s`, the log is migrated in that idle time.
 //!
 //! Cost: O(log n) amortised per page, for the sorting. Memory: 20 bytes per slot.
@@ -78,7 +78,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// Why the log is migrated.
+/// The reason why the log is migrated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Trigger {
     Age,
@@ -90,7 +90,7 @@ enum Trigger {
 /// Counts of events since the log was last empty.
 #[derive(Clone, Copy, Default)]
 struct Log {
-    /// When the first page of the log was appended.
+    /// The time at which the first page of the log was appended.
     since: Ticks,
     appended: u64,
     reads: u64,
@@ -100,7 +100,7 @@ struct Log {
 struct Griffin {
     /// The newest copy of each page in the log, in no particular order.
     entries: Vec<Entry>,
-    /// By slot: the index of its page in `entries`.
+    /// By slot: the index of the slot's page in `entries`.
     places: Vec<u32>,
     log: Log,
     is_due: Option<Trigger>,
@@ -109,7 +109,7 @@ struct Griffin {
     read_share: u64,
     reads_min: u64,
     log_pages: u64,
-    /// Number of migrations by [`Trigger`].
+    /// The number of migrations by [`Trigger`].
     migrations: [u64; 4],
 }
 

@@ -1,3 +1,3 @@
-//! Schemes for a log in front of the device that is not in RAM.
+//! Schemes for a log in front of the device. The log is not in RAM.
 
 pub mod griffin;

@@ -1,4 +1,4 @@
-//! The mixes of files: one workload each, and the parameters that they share.
+//! The workloads that use the file mix, one for each application, and their common parameters.
 
 use super::{Removed, make};
 use crate::Workload;
@@ -214,7 +214,7 @@ pub(super) enum SizeLaw {
     Uniform,
 }
 
-/// Declares a workload by the parameters in which it differs from the others.
+/// Declares a workload by its name, its distribution of file sizes, and the defaults of its parameters.
 macro_rules! row {
     ($row:ident, $name:literal, $law:ident, $about:literal, $($parameter:ident = $default:literal, $source:literal;)*) => {
         pub(crate) const $row: Workload = Workload {

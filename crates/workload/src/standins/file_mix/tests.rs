@@ -3,11 +3,11 @@
 use super::*;
 use destage_base::parameter::Value;
 
-/// A mix with five files, and the slots of the files in the order in which they were made.
+/// A mix with five files, and the slots of these files in the order in which they were made.
 fn five(removed: &str) -> (Vec<u64>, FileMix, Random, Disk) {
     let mut values = Values::defaults(BROWSER_CACHE.parameters);
     values.set("removed", Value::Text(removed.to_owned()));
-    // No step writes the large file, so it is not made. The test below lets every step append to a file.
+    // No step writes the large file, so it is not made. Most steps append to a file.
     values.set("hot_percent", Value::Number(0.0));
     values.set("append_percent", Value::Number(94.0));
     let mut mix = file_mix(

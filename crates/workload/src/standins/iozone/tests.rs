@@ -1,4 +1,4 @@
-//! Tests the sequence of IOzone, and its volume.
+//! Tests the sequence of IOzone and the volume that it writes to.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use super::*;
@@ -28,7 +28,7 @@ fn what_a_file_leaves_is_free_at_the_second_checkpoint() {
 fn a_file_in_pieces_is_written_in_as_many_requests() {
     let mut volume = Volume::new(0.0);
     volume.make(128);
-    // A cluster of another file lies between the clusters that the first file frees and the rest.
+    // A cluster of another file is between the clusters that the first file frees and the other free clusters.
     volume.grow_another();
     volume.remove();
     volume.now_ms = 10_000.0;
@@ -45,7 +45,7 @@ fn a_random_write_hits_as_many_records_as_chance_has_it() {
     let mut iozone = Iozone::new(1);
     (iozone.file, iozone.record) = (64 * MIB, 64 * KIB);
     let hit = iozone.draw().into_iter().filter(|hit| *hit).count();
-    // The expected count is 1024 times 1 - 1/e.
+    // The expected number of different records is 1024 times 1 - 1/e.
     assert!((620..=674).contains(&hit), "{hit}");
 }
 
@@ -70,7 +70,7 @@ fn records_go_up_within_files_and_the_course_begins_again() {
     assert_eq!(course[80..83], [(16384, 16384), (32768, 64), (32768, 128)]);
     assert_eq!(course.len(), 81 + 5 * 9);
     assert_eq!(course.last(), Some(&(512 * 1024, 16 * 1024)));
-    // The second run starts on an empty volume, so its first file must have the address that it has in a new
+    // The second course begins on an empty volume. Its first file must therefore have the same address as in a new
     // run.
     let mut fresh = Iozone::new(2);
     for iozone in [&mut iozone, &mut fresh] {

@@ -1,27 +1,28 @@
-//! The volume that IOzone writes to, as NTFS lays it out: the addresses of files, the time at which deleted
-//! clusters become free, and metadata.
+//! The volume that IOzone writes to, modelled on NTFS. The model has the addresses of files, the time at which the
+//! clusters of deleted files become free, and the writes of metadata.
 
 use crate::files::Extent;
 use crate::files::space::Space;
 use std::collections::VecDeque;
 
-/// Sectors in a cluster, which is a page of the file system.
+/// Sectors in a cluster. A cluster is a page of the file system.
 pub(super) const CLUSTER: u64 = 8;
-/// Clusters for data: enough for two of the largest file and some more, because a deleted file keeps its
-/// clusters for a while.
+/// Clusters for data. They suffice for two files of the largest size and some more clusters. This space is necessary,
+/// because the clusters of a deleted file remain allocated for a while.
 const DATA: u64 = 300_000;
-/// The first cluster of data. It is not at the start of a block, because a file system does not know where
-/// blocks are.
+/// The first cluster of data. It is not at the start of a block, because a file system does not know where blocks
+/// begin.
 const FIRST_DATA: u64 = 80 * 64 + 12;
 /// Clusters in the volume.
 pub(super) const CLUSTERS: u64 = FIRST_DATA + DATA;
-/// The two restart pages of the log, which are written in turn, and the start and the length of the log, a ring
-/// of pages.
+/// The first of the two restart pages of the log, which are written in turn. `LOG` is the first page of the log and
+/// `LOG_PAGES` its length. The log is written as a ring.
 const RESTART: u64 = 34;
 const LOG: u64 = 1040;
 const LOG_PAGES: u64 = 4000;
-/// The writes of a checkpoint besides those of the log, as page and pages. They alternate: a record of the file
-/// table, or, at every third checkpoint, pages of the bitmap and of indices.
+/// The pages that a checkpoint writes, except those of the log, as first page and number of pages. Three kinds of
+/// checkpoints alternate. Two of them write a record of the file table. The third writes pages of the bitmap and of
+/// indices.
 const CHECKPOINTS: [&[(u64, u64)]; 3] = [
     &[(33, 1)],
     &[(170, 1)],
@@ -30,7 +31,7 @@ const CHECKPOINTS: [&[(u64, u64)]; 3] = [
 /// The time between two checkpoints of NTFS in ms.
 const CHECKPOINT_MS: f64 = 5000.0;
 
-/// A write, with its time in ms.
+/// A write, and its time in ms.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Write {
     pub at_ms: f64,
@@ -46,7 +47,8 @@ pub(super) struct Volume {
     writes: VecDeque<Write>,
     space: Space,
     file: Vec<Extent>,
-    /// The clusters of files that were deleted before the last checkpoint, and since.
+    /// The clusters of files that were deleted before the last checkpoint. The second list is for files deleted since
+    /// then.
     left: [Vec<Extent>; 2],
     checkpoints: usize,
     next_checkpoint_ms: f64,
@@ -74,7 +76,7 @@ impl Volume {
         self.writes.pop_front()
     }
 
-    /// Makes the file again with `sectors` sectors, in the first free clusters, in as many extents as
+    /// Makes the file again with `sectors` sectors. The file occupies the first free clusters, in as many extents as
     /// necessary.
     pub fn make(&mut self, sectors: u64) {
         self.remove();
@@ -84,14 +86,15 @@ impl Volume {
                 left -= extent.pages;
                 self.file.push(extent);
             } else {
-                // A full volume does not wait for its checkpoints. Two of the largest file always fit.
+                // If no cluster is free, deleted clusters are released without waiting for checkpoints. Two files of
+                // the largest size always fit.
                 self.release();
                 self.release();
             }
         }
     }
 
-    /// Empties the volume. The writes that wait and the time do not change.
+    /// Empties the volume. The current time and the waiting writes do not change.
     pub fn format(&mut self) {
         let writes = std::mem::take(&mut self.writes);
         *self = Self {
@@ -100,13 +103,13 @@ impl Volume {
         };
     }
 
-    /// Deletes the file. Its clusters become free at the second checkpoint from now, when the log no longer
-    /// needs to undo the deletion.
+    /// Deletes the file. Its clusters become free at the second checkpoint from now. Until then, the log may still
+    /// have to undo the deletion.
     pub fn remove(&mut self) {
         self.left[1].append(&mut self.file);
     }
 
-    /// Writes sectors of the file, with a request for each of its extents.
+    /// Writes sectors of the file, with one request for each extent of the file.
     pub fn write(&mut self, offset: u64, sectors: u64) {
         self.check();
         let (mut from, end, mut base) = (offset, offset + sectors, 0);
@@ -125,14 +128,14 @@ impl Volume {
         }
     }
 
-    /// Lets a file of another program grow by a cluster, which stays allocated.
+    /// Adds a cluster to a file of another program. The cluster remains allocated.
     pub fn grow_another(&mut self) {
         if let Some(extent) = self.space.take_run(0, 1) {
             self.write_pages(FIRST_DATA + extent.first, 1);
         }
     }
 
-    /// Ends a flush: for a new file, writes its state to the log; then writes a restart page.
+    /// Ends a flush. For a new file, writes the state of the file to the log. Then writes a restart page.
     pub fn commit(&mut self, is_new: bool) {
         self.check();
         if is_new {
@@ -141,7 +144,7 @@ impl Volume {
         self.restart();
     }
 
-    /// Makes the checkpoints that are due by now.
+    /// Writes the checkpoints that are due by now.
     fn check(&mut self) {
         while self.next_checkpoint_ms <= self.now_ms {
             let now_ms = std::mem::replace(&mut self.now_ms, self.next_checkpoint_ms);

@@ -1,4 +1,4 @@
-//! How many pages may be written back in idle time in each period.
+//! Limits the number of pages that may be written back in idle time in each period.
 //!
 //! ```text
 //!   writes per period    40   0   0   0  |  10  10  10  10  |  0   0   0   0
@@ -6,9 +6,9 @@
 //!   cap                     4 x base     |       base       |      4 x base
 //! ```
 //!
-//! Bursts of writes leave long gaps in which a write-back delays no request, and they need clean pages when they
-//! arrive; an even load has no gaps. The peak over the mean of the last periods is the simplest measure of this. It
-//! is between 1 and the number of periods, so the cap is bounded.
+//! Bursts of writes leave long gaps in which a write-back delays no request. A burst also needs clean pages when it
+//! arrives. An even load has no gaps. The peak of the last periods divided by their mean is a simple measure of
+//! bursts. This quotient is between 1 and the number of periods, so the cap is limited.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,16 +17,17 @@ use destage_base::Ticks;
 
 /// Counts writes and write-backs in each period, and limits the write-backs.
 pub struct Budget {
-    /// Length of a period, in ticks.
+    /// The length of a period, in ticks.
     period: Ticks,
-    /// The cap in pages per period if writes come evenly.
+    /// The cap in pages per period if the writes are evenly distributed.
     base: u64,
-    /// Number of the present period.
+    /// The number of the present period.
     number: u64,
-    /// Total number of page writes at the latest access, and at the beginning of the period.
+    /// The total number of page writes up to the latest access. `writes_before` is the number up to the beginning of
+    /// the period.
     writes: u64,
     writes_before: u64,
-    /// Page writes of each of the last periods; a ring buffer.
+    /// The page writes in each of the last periods, as a ring buffer.
     past: Vec<u64>,
     next: usize,
     cap: u64,
@@ -34,8 +35,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget of `base` pages per period of `period` ticks, and of more if the writes of the last `periods` periods
-    /// came in bursts. The time before the run counts as idle.
+    /// Creates a budget of `base` pages per period of `period` ticks. The budget is larger if the writes of the last
+    /// `periods` periods came in bursts. The time before the run counts as periods without writes.
     pub fn new(period: Ticks, periods: usize, base: u64) -> Self {
         Self {
             period,
@@ -50,13 +51,13 @@ impl Budget {
         }
     }
 
-    /// So far there were `total` page writes.
+    /// Notes that `total` page writes have happened so far.
     #[inline]
     pub fn note_writes(&mut self, total: u64) {
         self.writes = total;
     }
 
-    /// The time is `now`: closes the periods that have ended.
+    /// Sets the time to `now`, and closes the periods that have ended.
     #[inline]
     pub fn turn_to(&mut self, now: Ticks) {
         if now / self.period > self.number {
@@ -64,7 +65,8 @@ impl Budget {
         }
     }
 
-    /// Asks to write back one more page. Returns whether this is allowed, and counts it if so.
+    /// Asks for permission to write back one more page. Returns whether the write-back is allowed, and counts it if
+    /// so.
     pub fn spend(&mut self) -> bool {
         let may = self.spent < self.cap;
         self.spent += u64::from(may);
@@ -83,7 +85,7 @@ impl Budget {
         let sum: u64 = self.past.iter().sum();
         let peak = self.past.iter().max().copied().unwrap_or(0);
         let periods = self.past.len() as u64;
-        // Without writes there is no peak, and the cap is as high as possible because no request has to wait.
+        // Without writes there is no peak. The cap is then as high as possible, because no request has to wait.
         let scaled = (u128::from(self.base * periods) * u128::from(peak)).checked_div(sum.into());
         self.cap = scaled.map_or(self.base * periods, |cap| cap as u64);
     }
@@ -98,7 +100,7 @@ impl Budget {
 mod tests {
     use super::*;
 
-    /// How many pages the budget still allows.
+    /// The number of pages that the budget still allows.
     fn rest(budget: &mut Budget) -> u64 {
         let mut pages = 0;
         while budget.spend() {
@@ -113,7 +115,7 @@ mod tests {
         let mut total = 0;
         assert_eq!(rest(&mut budget), 12);
         let mut period = 0;
-        // The writes of a period, and the cap of the next one: 3 * peak * 4 / sum.
+        // The writes of a period, and the cap of the next period: 3 * peak * 4 / sum.
         for (writes, cap) in [
             (40, 12),
             (0, 12),
@@ -132,8 +134,7 @@ mod tests {
             budget.turn_to(period * 100);
             assert_eq!(rest(&mut budget), cap, "period {period}");
         }
-        // The sums of the last four periods are those of 10 10 10 0, then, two periods later, of 10 0 0 0, and at
-        // last of no writes at all.
+        // The last four periods have 10 10 10 0 writes, two periods later 10 0 0 0 writes, and at last no writes.
         for (period, cap) in [(8, 4), (10, 12), (11, 12), (1000, 12)] {
             budget.turn_to(period * 100 + 5);
             assert_eq!(rest(&mut budget), cap, "period {period}");

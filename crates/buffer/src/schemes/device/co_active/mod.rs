@@ -9,17 +9,17 @@
 //!   clean    [ k1  k2  k3 ]  -> leaves first, without a program
 //! ```
 //!
-//! A page becomes hot when it is accessed `co_hot` times within `co_window` page writes. It stays hot until
-//! `co_window` page writes pass without an access. If room is needed, the page that has been clean longest leaves;
-//! without clean pages, the least recently used cold page; without cold pages, the least recently used hot page.
-//! While a die is idle its cold pages are written back, the least recently used first, one at a time. They stay as
-//! clean pages.
+//! A page becomes hot when it is accessed `co_hot` times within `co_window` page writes. It remains hot until
+//! `co_window` page writes have passed without an access to it. If room is needed, the page that has been clean
+//! longest is evicted. Without clean pages, the least recently used cold page is evicted. Without cold pages, the
+//! least recently used hot page is evicted. While a die is idle, its cold pages are written back one at a time, the
+//! least recently used first. They remain in the buffer as clean pages.
 //!
-//! A `Budget` limits how many pages are written back in each period of time. The more unevenly writes came in the
-//! periods before, the larger it is. Hot pages are never written back in idle time.
+//! A `Budget` limits the number of pages that are written back in each period of time. The budget is larger if the
+//! writes of the previous periods were unevenly distributed. Hot pages are never written back in idle time.
 //!
-//! A page counts as clean when its write-back is issued, so no decision depends on the speed of the flash. If a page
-//! is evicted during its write-back, it is not programmed twice; only its slot stays in use.
+//! A page counts as clean as soon as its write-back is issued, so no decision depends on the speed of the flash. If a
+//! page is evicted during its write-back, it needs no second program. Its slot remains in use until the program ends.
 //!
 //! Cost: O(1) amortised per page, O(`co_periods`) per period. Memory: two list nodes and 24 bytes per slot.
 
@@ -108,7 +108,7 @@ pub const ROW: SchemeRow = SchemeRow {
     },
 };
 
-/// The state of a page, and the number of its list.
+/// The state of a page. It is also the number of the page's list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Clean,
@@ -119,18 +119,18 @@ enum State {
 /// The state of the page in a slot, and its accesses.
 #[derive(Clone, Copy)]
 struct Held {
-    /// Virtual time of the first access that is counted.
+    /// The virtual time of the first access that is counted.
     first: u64,
-    /// Virtual time of the latest access.
+    /// The virtual time of the latest access.
     last: u64,
     accesses: u32,
     state: State,
 }
 
 struct CoActive {
-    /// One list per state. Front: the latest.
+    /// One list per state. Front: the latest page.
     order: SlotLists,
-    /// The cold pages again, in one list per die and in the same order.
+    /// The cold pages once more, in one list per die and in the same order.
     cold: SlotLists,
     /// The state of the page in each slot.
     held: Vec<Held>,
@@ -254,8 +254,8 @@ impl Scheme for CoActive {
 }
 
 impl CoActive {
-    /// Applies what depends on time alone: ends periods, and makes hot pages cold. A second call for the same access
-    /// changes nothing.
+    /// Applies the effects of time: ends periods, and makes hot pages cold. A second call for the same access changes
+    /// nothing.
     #[inline]
     fn begin(&mut self, access: &Access) {
         self.budget.turn_to(access.now);
@@ -271,7 +271,7 @@ impl CoActive {
         }
     }
 
-    /// Gives a page its new state and puts it at the front of the list of this state.
+    /// Gives a page its new state, and puts the page at the front of the list of this state.
     fn move_to(&mut self, state: State, entry: Entry) {
         let Slot(slot) = entry.slot;
         let old = core::mem::replace(&mut self.held[slot as usize].state, state);
@@ -285,7 +285,7 @@ impl CoActive {
         }
     }
 
-    /// Writes a page back. It stays as a clean page.
+    /// Writes a page back. It remains in the buffer as a clean page.
     fn write_back(&mut self, entry: Entry, victim: &mut Victim) {
         self.move_to(State::Clean, entry);
         victim.entries.push(entry);

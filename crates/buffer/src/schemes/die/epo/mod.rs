@@ -1,14 +1,14 @@
 //! `epo`: destages one page of every die at once, so that all dies program in parallel.
 //!
-//! Each die of the device has a queue of the buffered pages that will be programmed on it, with the latest write at
-//! the front. When the buffer is full, the page at the back of every non-empty queue leaves, all in one batch. The
-//! next misses then need no destage.
+//! For each die of the device, the scheme has a queue of the buffered pages that will be programmed on this die, with
+//! the latest write at the front. When the buffer is full, the page at the back of every non-empty queue is evicted,
+//! all in one batch. The next misses then need no destage.
 //!
-//! The scheme follows the numbered steps of Xie and Koshia (2011), with four differences where the steps cannot be
-//! meant literally. The key of a page is its *logical* number, because a page that is programmed again gets a new
-//! physical address and would never hit. An empty queue gives no page. Pages leave only if no slot is free. A page is
-//! found by the buffer's map and not by walking a queue. Parameters restore the first three steps as printed, so that
-//! their cost can be measured.
+//! The scheme follows the numbered steps of Xie and Koshia (2011). It differs from them in four cases in which the
+//! steps cannot be meant literally. The key of a page is its *logical* number, because a page that is programmed
+//! again gets a new physical address and would never be found. An empty queue contributes no page. Pages are evicted
+//! only if no slot is free. A page is found with the buffer's map, and not by searching a queue. Parameters restore
+//! the first three steps as printed, so that their cost can be measured.
 //!
 //! Cost: O(1) per page, O(dies) per batch. Memory: one list node per slot, and a list per die.
 
@@ -95,10 +95,10 @@ struct Epo {
     queues: SlotLists,
     dies: u64,
     stride: u64,
-    /// Only if a batch is limited to fewer pages than there are queues.
+    /// Present only if a batch is limited to fewer pages than there are queues.
     limit: Option<Limit>,
     knows_addresses: bool,
-    /// Only if free pages are counted in another way than `corrected`.
+    /// Present only if free pages are not counted as `corrected` counts them.
     pool: Option<Pool>,
 }
 
@@ -107,10 +107,10 @@ struct Limit {
     batch_max: usize,
     /// The number of pages of each queue.
     lengths: Vec<u32>,
-    /// By slot: the virtual time of the last write. Of two queues of equal length, the one with the older last page
+    /// By slot: the virtual time of the last write. Of two queues of equal length, the one whose last page is older
     /// is chosen.
     written: Vec<u64>,
-    /// Memory that is reused for each choice.
+    /// Memory that is used again for each choice.
     longest: Vec<u32>,
 }
 
@@ -231,7 +231,8 @@ impl Limit {
         *table::at(&mut self.written, slot.0 as usize, 0) = access.virtual_time;
     }
 
-    /// Puts the longest non-empty queues into `longest`, as many as a batch may have, in the order of their numbers.
+    /// Puts the numbers of the longest non-empty queues into `longest`, in ascending order. Their number is limited
+    /// to the size of a batch.
     fn choose(&mut self, queues: &SlotLists) {
         let Self {
             batch_max,

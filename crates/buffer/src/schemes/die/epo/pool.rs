@@ -1,9 +1,9 @@
-//! The pool of free pages, counted as the printed algorithm of EPO does.
+//! The pool of free pages, counted as in the printed algorithm of EPO.
 //!
-//! Figure 3 of the paper adds `dies - 1` to the pool: one page of each queue leaves, and the page of the miss uses
-//! one of the free slots. It does so after every miss, whether or not pages left, and it counts a page of every
-//! queue, whether or not the queue had one. So the pool counts slots that do not exist, and the buffer grows beyond
-//! its capacity.
+//! Figure 3 of the paper adds `dies - 1` to the pool, because one page of each queue leaves and the page of the miss
+//! uses one of the free slots. This count has two errors. The figure adds `dies - 1` after every miss, whether or not
+//! pages left. It also counts a page of every queue, whether or not the queue had a page. The pool then counts slots
+//! that do not exist, and the buffer grows beyond its capacity.
 //!
 //! ```text
 //!   capacity 4, 4 dies      every_queue      printed
@@ -28,20 +28,20 @@ choices! {
     }
 }
 
-/// The count of free pages for a buffer that keeps at least one of the errors.
+/// The count of free pages, for a buffer with at least one of the errors.
 pub struct Pool {
-    /// Number of pages that count as free.
+    /// The number of pages that count as free.
     free: u64,
     dies: u64,
-    /// Whether every miss adds to the pool, also one without an eviction.
+    /// Whether every miss adds to the pool, including a miss without an eviction.
     at_every_miss: bool,
     capacity: usize,
-    /// The largest number of pages beyond the capacity at one moment.
+    /// The largest number of pages that exceeded the capacity at the same time.
     beyond_max: usize,
 }
 
 impl Pool {
-    /// The pool of an empty buffer; `None` if the scheme counts its free slots.
+    /// The pool of an empty buffer. `None` if the scheme counts its free slots correctly.
     pub fn new(counting: Counting, capacity_pages: u32, dies: u32) -> Option<Self> {
         let at_every_miss = match counting {
             Counting::Corrected => return None,
@@ -57,19 +57,19 @@ impl Pool {
         })
     }
 
-    /// Whether a miss first has to evict.
+    /// Whether the next miss first has to evict.
     pub fn is_empty(&self) -> bool {
         self.free == 0
     }
 
-    /// A batch has left because of a miss.
+    /// Notes that a batch has been evicted because of a miss.
     pub fn note_batch(&mut self) {
         if !self.at_every_miss {
             self.free += self.dies;
         }
     }
 
-    /// A page has entered, and the buffer now holds `pages` pages.
+    /// Notes that a page has entered, and that the buffer now has `pages` pages.
     pub fn note_miss(&mut self, pages: usize) {
         if self.at_every_miss {
             self.free += self.dies - 1;
@@ -79,7 +79,7 @@ impl Pool {
         self.beyond_max = self.beyond_max.max(pages.saturating_sub(self.capacity));
     }
 
-    /// A page has left for another reason than a miss.
+    /// Notes that a page has left for another reason than a miss.
     pub fn give_back(&mut self) {
         self.free += 1;
     }
@@ -90,7 +90,7 @@ impl Pool {
         emit("beyond_capacity_pages_max", self.beyond_max as f64);
     }
 
-    /// Restarts the maximum from a buffer that holds `pages` pages.
+    /// Resets the maximum for a buffer that now has `pages` pages.
     pub fn reset_maximum(&mut self, pages: usize) {
         self.beyond_max = pages.saturating_sub(self.capacity);
     }

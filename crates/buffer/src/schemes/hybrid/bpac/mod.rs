@@ -1,10 +1,10 @@
-//! `bpac`: keeps hot pages singly and all others in clusters; only clusters that are old leave by size.
+//! `bpac`: keeps hot pages singly and all other pages in clusters. Only old clusters are evicted by size.
 //!
-//! The block-page adaptive cache (BPAC) keeps pages that were hit in a list of single pages, so that one hot page
-//! does not keep its whole block in the buffer. All other pages are in clusters. A cluster that was used recently
-//! does not leave because of its size (it is *size-independent*). Of the other clusters, the largest leaves first.
-//! Two thresholds, one for pages and one for clusters, define what "recently" means. The scheme learns them from the
-//! distances between uses (see `monitor`).
+//! The block-page adaptive cache (BPAC) keeps pages that were hit in a list of single pages. One hot page therefore
+//! does not keep its whole block in the buffer. All other pages are in clusters. A cluster that was used recently is
+//! *size-independent*: it is not evicted because of its size. Of the other clusters, the largest is evicted first.
+//! Two thresholds, one for pages and one for clusters, define what "recently" means. The scheme learns the thresholds
+//! from the distances between uses (see `monitor`).
 //!
 //! ```text
 //!   P-list (pages)    MRU [ 20 9 33 ] LRU  --- not hit for PIRD_thd writes ---+
@@ -15,18 +15,19 @@
 //!   victim: a full sequential cluster; the largest size-dependent; the oldest; the LRU page
 //! ```
 //!
-//! Sequential clusters wait until they are complete, and are size-independent whatever their age. A hit ends this: if
-//! the hit continues a loop, the cluster becomes looping and counts as used now; otherwise it becomes random, and its
-//! age stays the same. So age and region are stored separately.
+//! Sequential clusters wait until they are complete, and are size-independent whatever their age. A hit ends this
+//! state. If the hit continues a loop, the cluster becomes looping and counts as used now. Otherwise the cluster
+//! becomes random, and its age does not change. Age and region are therefore stored separately.
 //!
-//! Clusters are in the order of their last use in two queues: clusters that got a page from the host, and clusters
-//! made for a page that left the P-list. Unless a threshold grows, clusters enter each queue only at its young end,
-//! because pages leave the P-list in the order of their last use. So only the old ends of the two queues have to be
-//! checked for clusters that have become old, and nothing is ever sorted.
+//! Clusters are in the order of their last use in two queues. One queue has the clusters that received a page from
+//! the host. The other has the clusters that were made for a page from the P-list. Pages leave the P-list in the
+//! order of their last use. Clusters therefore enter each queue only at its young end, unless a threshold grows. To
+//! find clusters that have become old, only the old ends of the two queues have to be checked, and the queues are
+//! never sorted.
 //!
-//! Cost: O(1) amortised per call; O(log n) if a cluster of the size-dependent region changes. A threshold that grows
-//! makes clusters size-independent again, once per period. Memory: up to 102 bytes per page in addition to the
-//! buffer's own, if every page is in a cluster of its own.
+//! Cost: O(1) amortised per call. O(log n) if a cluster of the size-dependent region changes. A threshold that grows
+//! makes clusters size-independent again, once per period. Memory: up to 102 bytes per page in addition to the memory
+//! of the buffer, if every page is in a cluster of its own.
 
 mod monitor;
 mod parameters;
@@ -70,7 +71,7 @@ pub const ROW: SchemeRow = SchemeRow {
 /// The order in which the pages of a cluster were written.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Class {
-    /// The pages came in ascending order without a gap.
+    /// The pages were written in ascending order without a gap.
     Sequential,
     /// The cluster is sequential, and is being written again from its start.
     Looping,
@@ -81,7 +82,7 @@ enum Class {
 
 #[derive(Clone, Copy, Default)]
 struct Cluster {
-    /// Virtual time of the last use.
+    /// The virtual time of the last use.
     last: u64,
     /// The offset of the cluster's first page in the block.
     start: u32,
@@ -94,18 +95,18 @@ struct Cluster {
     is_old: bool,
     /// Whether the cluster is in the size-dependent region.
     is_dependent: bool,
-    /// Whether the cluster is in a bucket of `by_size`; this saves a search.
+    /// Whether the cluster is in a bucket of `by_size`. This field saves a search.
     is_sorted: bool,
 }
 
-/// The queues of clusters that are not old: those that got a page from the host, and those made for a page that left
-/// the P-list. Front: the youngest.
+/// The queue of clusters that are not old and that received a page from the host. `COOLED` is the queue of clusters
+/// that are not old and that were made for a page from the P-list. Front: the youngest.
 const WRITTEN: u32 = 0;
 const COOLED: u32 = 1;
-/// Added to the number of either queue to get the queue of its old clusters.
+/// Added to the number of one of these queues, it gives the number of the queue for its old clusters.
 const OLD: u32 = 2;
 
-/// The rule that chose a victim. Evictions are counted by this rule.
+/// The rule that chose a victim. The scheme counts evictions by rule.
 #[derive(Clone, Copy)]
 enum Reason {
     Sequential,
@@ -115,41 +116,42 @@ enum Reason {
 }
 
 struct Bpac {
-    /// The P-list. Front: latest use.
+    /// The P-list. Front: the page used last.
     hot: SlotList,
-    /// The pages of the P-list by block; only if a rule evicts the hot pages of a block together.
+    /// The pages of the P-list by block. Present only if a rule evicts the hot pages of a block together.
     hot_blocks: Option<Clusters>,
     /// The B-list.
     clusters: Clusters<Cluster>,
     queues: Rings,
-    /// Size-dependent clusters by size. The highest bucket holds the full sequential clusters of both regions.
+    /// The size-dependent clusters by size. The highest bucket has the full sequential clusters of both regions.
     by_size: Buckets,
-    /// The other clusters by size; only if the fallback rule needs them.
+    /// The other clusters by size. Present only if the fallback rule needs them.
     young_by_size: Option<Buckets>,
     /// The bucket of full sequential clusters.
     full: u32,
-    /// By slot: virtual time of the last write of the page.
+    /// By slot: the virtual time of the last write of the page.
     last: Vec<u64>,
-    /// Number of clusters in the size-dependent region.
+    /// The number of clusters in the size-dependent region.
     dependent_clusters: usize,
     monitor: Monitor,
-    /// Virtual time of the last use of each block; only if BIRD is sampled over all blocks ever seen.
+    /// The virtual time of the last use of each block. Present only if BIRD is sampled over all blocks that were ever
+    /// used.
     history: Option<PageMap<u64>>,
     rules: Rules,
-    /// Number of evictions by [`Reason`].
+    /// The number of evictions by [`Reason`].
     evictions: [u64; 4],
 }
 
-/// The rules that parameters set.
+/// The rules that the parameters select.
 struct Rules {
-    /// Every hit is a use of its block.
+    /// Whether every hit is a use of its block.
     hits_use_blocks: bool,
-    /// Old sequential clusters are also size-dependent.
+    /// Whether old sequential clusters are size-dependent too.
     sequences_age: bool,
-    /// A cluster of one page counts as a sequence.
+    /// Whether a cluster of one page counts as sequential.
     lone_pages_are_sequences: bool,
     fallback: Fallback,
-    /// The share of the clusters, from the oldest on, that [`Fallback::LargestTail`] considers.
+    /// The share of the clusters, beginning with the oldest, that [`Fallback::LargestTail`] considers.
     tail: f64,
     hot_leaves_by_block: bool,
     hot_leaves_with_cluster: bool,
@@ -289,7 +291,7 @@ impl Bpac {
             full: largest + 1,
             last: Vec::with_capacity(table::prepared(config.capacity_pages)),
             dependent_clusters: 0,
-            // The conversion turns numbers that are too large for an integer, including infinity, into the largest
+            // The conversion to an integer turns numbers that are too large, including infinity, into the largest
             // integer.
             monitor: Monitor::new(
                 learning,
@@ -310,8 +312,8 @@ impl Bpac {
         }
     }
 
-    /// Begins the page write `time`, or does nothing if it has begun. Hot pages that have expired leave the P-list,
-    /// and clusters age.
+    /// Begins the page write `time`. If it has already begun, the call has no effect. Hot pages that have expired
+    /// leave the P-list, and clusters age.
     #[inline]
     fn advance(&mut self, time: u64) {
         if self.monitor.is_over(time.saturating_sub(1)) {
@@ -342,7 +344,8 @@ impl Bpac {
         self.rejuvenate(time);
     }
 
-    /// Marks the clusters that have become old. Those that the rules allow to age enter the size-dependent region.
+    /// Marks the clusters that have become old. If the rules allow a cluster to age, it enters the size-dependent
+    /// region.
     #[inline]
     fn age(&mut self, time: u64) {
         let threshold = self.monitor.bird.threshold;
@@ -358,7 +361,7 @@ impl Bpac {
         }
     }
 
-    /// After a threshold has grown: marks the clusters that are no longer old. They leave the size-dependent region.
+    /// Marks the clusters that are no longer old because a threshold has grown. They leave the size-dependent region.
     fn rejuvenate(&mut self, time: u64) {
         let threshold = self.monitor.bird.threshold;
         for queue in [WRITTEN, COOLED] {
@@ -373,7 +376,7 @@ impl Bpac {
         }
     }
 
-    /// Moves a page from the P-list to the cluster of its block. The age of that cluster stays the same.
+    /// Moves a page from the P-list to the cluster of its block. The age of that cluster does not change.
     fn demote(&mut self, entry: Entry) {
         self.cool(entry.slot);
         let place = self.clusters.insert(entry);
@@ -422,7 +425,7 @@ impl Bpac {
         }
     }
 
-    /// Counts a hit as a use of the block, if the block has a cluster or a history is kept.
+    /// Counts a hit as a use of the block, if the block has a cluster or the scheme has a history.
     fn hit_block(&mut self, page: Lpn, time: u64) {
         let (block, _) = self.clusters.split(page);
         let Some(cluster) = self.clusters.find(block) else {
@@ -438,8 +441,8 @@ impl Bpac {
         self.renew(cluster);
     }
 
-    /// Samples the distance between two uses of a block. The earlier use is `before`, or the one in the history if a
-    /// history is kept.
+    /// Samples the distance between two uses of a block. With a history, the earlier use is the one in the history.
+    /// Otherwise it is `before`.
     fn note_block_use(&mut self, cluster: ClusterId, before: Option<u64>, time: u64) {
         let before = match &mut self.history {
             Some(history) => remember(history, self.clusters.block(cluster), time),
@@ -449,7 +452,7 @@ impl Bpac {
         self.monitor.bird.samples.extend(distances);
     }
 
-    /// Makes the cluster, which is used now, the youngest.
+    /// Makes the cluster, which is being used now, the youngest.
     #[inline]
     fn renew(&mut self, cluster: ClusterId) {
         self.queues.bring_to_front(WRITTEN, cluster);
@@ -457,7 +460,7 @@ impl Bpac {
         self.sort_in(cluster);
     }
 
-    /// Puts a cluster that has changed into its region and its bucket.
+    /// Puts a changed cluster into its region and its bucket.
     #[inline]
     fn sort_in(&mut self, id: ClusterId) {
         let cluster = self.clusters.data(id);
@@ -494,7 +497,7 @@ impl Bpac {
         }
     }
 
-    /// Removes a page from its cluster, and the cluster if no page is left.
+    /// Removes a page from its cluster. Removes the cluster too if no page remains.
     fn leave_cluster(&mut self, slot: Slot) {
         let before = self.clusters.place(slot);
         let was_dependent = self.clusters.data(before.cluster).is_dependent;
@@ -506,7 +509,7 @@ impl Bpac {
         }
     }
 
-    /// Removes a cluster that is gone from all orders.
+    /// Removes a cluster that no longer exists from all orders.
     fn forget(&mut self, cluster: ClusterId, was_dependent: bool) {
         self.dependent_clusters -= usize::from(was_dependent);
         self.queues.remove(cluster);
@@ -522,7 +525,7 @@ impl Bpac {
     }
 }
 
-/// Notes that `block` is used at `time`. Returns the time of the use before; `None` if there was none.
+/// Notes that `block` is used at `time`. Returns the time of the previous use; `None` if there was none.
 fn remember(history: &mut PageMap<u64>, block: Lbn, time: u64) -> Option<u64> {
     let (position, place) = history.locate(Lpn(block.0));
     match place {
@@ -532,7 +535,7 @@ fn remember(history: &mut PageMap<u64>, block: Lbn, time: u64) -> Option<u64> {
             Some(before)
         }
         None => {
-            // No block is ever forgotten, so the next unused place is the number of blocks.
+            // Blocks are never removed from the history, so the next unused place is the number of blocks.
             let place = history.len() as u32;
             history.set_at(position, Lpn(block.0), place, time);
             None

@@ -1,7 +1,7 @@
-//! How BPAC learns the distances between uses of a page and of a block.
+//! The monitor with which BPAC learns the distances between uses of a page and of a block.
 //!
-//! During a period of page writes the monitor collects two kinds of distances. At the end of the period it sets, for
-//! each kind, a threshold that covers most of them:
+//! During a period of page writes, the monitor collects two kinds of distances. At the end of the period it sets a
+//! threshold for each kind. The threshold covers most of the distances:
 //!
 //! ```text
 //!   count   #
@@ -15,19 +15,19 @@ use alloc::vec::Vec;
 
 use super::periods::{Period, Periods};
 
-/// The threshold of an infinite distance, with which nothing expires.
+/// The threshold for an infinite distance. With this threshold, nothing expires.
 pub const NEVER: u64 = u64::MAX;
-/// The unit of `cover`: whole millionths, so that rounding of fractions has no influence.
+/// The unit of `cover`. The share is in whole millionths, so that rounding of fractions has no influence.
 const WHOLE: u64 = 1_000_000;
 
-/// How many other page writes came between two uses at the virtual times `before` and `time` (for 10 and 34: 23).
+/// The number of other page writes between two uses at the virtual times `before` and `time` (for 10 and 34: 23).
 #[inline]
 pub fn distance(before: u64, time: u64) -> u64 {
     debug_assert!(before < time);
     time - before - 1
 }
 
-/// Whether more than `threshold` other page writes came between the last use at `last` and `time`.
+/// Whether more than `threshold` other page writes happened between the last use at `last` and `time`.
 #[inline]
 pub fn has_expired(last: u64, time: u64, threshold: u64) -> bool {
     time > last && distance(last, time) > threshold
@@ -37,12 +37,12 @@ pub fn has_expired(last: u64, time: u64, threshold: u64) -> bool {
 pub struct Histogram {
     /// The distances sampled in this period, in any order.
     pub samples: Vec<u64>,
-    /// The threshold in force.
+    /// The present threshold.
     pub threshold: u64,
 }
 
 impl Histogram {
-    /// A histogram without samples.
+    /// Creates a histogram without samples.
     pub fn new(threshold: u64) -> Self {
         Self {
             samples: Vec::new(),
@@ -50,8 +50,8 @@ impl Histogram {
         }
     }
 
-    /// Ends a period. If there are enough samples, the new threshold is the smallest sampled distance that covers
-    /// `rule.cover` of the samples.
+    /// Ends a period. If the period has enough samples, the new threshold is the smallest sampled distance that
+    /// covers the share `rule.cover` of the samples.
     fn close(&mut self, rule: &Rule) {
         let count = self.samples.len() as u64;
         if rule.adapts && count >= rule.min_samples && count > 0 {
@@ -64,18 +64,18 @@ impl Histogram {
     }
 }
 
-/// How thresholds are learned.
+/// The rule by which thresholds are learned.
 pub struct Rule {
-    /// Length of a period in page writes.
+    /// The length of a period in page writes.
     pub period: u64,
-    /// Share of the samples that a threshold covers, in millionths.
+    /// The share of the samples that a threshold covers, in millionths.
     cover: u64,
     min_samples: u64,
-    /// Whether thresholds are learned; otherwise they keep their first values.
+    /// Whether thresholds are learned. Otherwise they keep their initial values.
     pub adapts: bool,
 }
 
-/// The monitors of the distances of pages and of blocks, and the end of the period.
+/// The distances of pages and of blocks, with their thresholds, and the end of the period.
 pub struct Monitor {
     /// Distances of pages: page re-reference interval distance (PIRD).
     pub pird: Histogram,
@@ -89,7 +89,7 @@ pub struct Monitor {
 }
 
 impl Rule {
-    /// A rule that covers the share `cover` of the samples, in `0.0 ..= 1.0`.
+    /// Creates a rule that covers the share `cover` of the samples, in `0.0 ..= 1.0`.
     pub fn new(period: u64, cover: f64, min_samples: u64, adapts: bool) -> Self {
         Self {
             period,
@@ -101,7 +101,7 @@ impl Rule {
 }
 
 impl Monitor {
-    /// Begins the first period, with the first thresholds `pird` and `bird`.
+    /// Creates a monitor with the initial thresholds `pird` and `bird`, and begins the first period.
     pub fn new(rule: Rule, pird: u64, bird: u64) -> Self {
         Self {
             pird: Histogram::new(pird),
@@ -119,7 +119,7 @@ impl Monitor {
     }
 
     /// Ends the period with the page write `time`. At that time `independent` of the `clusters` clusters are
-    /// size-independent; their share is recorded.
+    /// size-independent. The share of size-independent clusters is recorded.
     pub fn close_period(&mut self, time: u64, independent: usize, clusters: usize) {
         self.pird.close(&self.rule);
         self.bird.close(&self.rule);

@@ -1,29 +1,29 @@
-//! The learned values of each period: a series of bounded length, and its variation.
+//! The learned values of each period, as a series of limited length, and the variation of these values.
 
 use alloc::vec::Vec;
 
 use super::monitor::NEVER;
 use crate::scheme::Series;
 
-/// The maximum number of periods that are kept. When it is exceeded, every second kept period is dropped, and from
-/// then on only every second period is kept. This may repeat.
+/// The maximum number of stored periods. When it is exceeded, every second stored period is dropped. From then on
+/// only every second period is stored. This thinning can happen again and again.
 const KEPT: usize = 1024;
 
-/// The values in force when a period ended.
+/// The values at the end of a period.
 #[derive(Clone, Copy)]
 pub struct Period {
-    /// Virtual time of the last page write of the period.
+    /// The virtual time of the last page write of the period.
     pub end: u64,
-    /// Threshold of pages, or [`NEVER`].
+    /// The threshold of pages, or [`NEVER`].
     pub pird: u64,
-    /// Threshold of clusters, or [`NEVER`].
+    /// The threshold of clusters, or [`NEVER`].
     pub bird: u64,
-    /// Share of size-independent clusters among all clusters; `None` if there was no cluster.
+    /// The share of size-independent clusters among all clusters; `None` if there was no cluster.
     pub alpha: Option<f64>,
 }
 
 impl Period {
-    /// The values of a period, each with its name; an infinite or undefined value is `None`.
+    /// The values of a period, each with its name. An infinite or undefined value is `None`.
     fn values(&self) -> [(&'static str, Option<f64>); 3] {
         let finite = |threshold: u64| (threshold != NEVER).then_some(threshold as f64);
         [
@@ -40,7 +40,7 @@ pub struct Periods {
     kept: Vec<Period>,
     step: u64,
     count: u64,
-    /// The mean and deviation of each of the values of [`Period::values`], over all periods.
+    /// The mean and the deviation of each value of [`Period::values`], over all periods.
     spreads: [Spread; 3],
 }
 
@@ -75,7 +75,7 @@ impl Periods {
         }
     }
 
-    /// The mean of alpha over all periods that have one; `None` if no period has one.
+    /// The mean of alpha over all periods that have an alpha; `None` if no period has one.
     pub fn mean_alpha(&self) -> Option<f64> {
         let spread = &self.spreads[2];
         (spread.count > 0).then(|| spread.sum / spread.count as f64)
@@ -104,13 +104,14 @@ impl Periods {
     }
 }
 
-/// Mean and deviation of a sequence of numbers (Welford 1962). For equal numbers, the deviation is exactly 0.
+/// The mean and the deviation of a sequence of numbers (Welford 1962). If all numbers are equal, the deviation is
+/// exactly 0.
 #[derive(Clone, Copy, Default)]
 struct Spread {
     count: u64,
     sum: f64,
     mean: f64,
-    /// Sum of the squared distances from the mean.
+    /// The sum of the squared distances from the mean.
     squares: f64,
 }
 
@@ -123,7 +124,7 @@ impl Spread {
         self.squares += before * (value - self.mean);
     }
 
-    /// Variance of the population / square of the mean; `None` if there are no numbers or the mean is 0.
+    /// The variance of the population / square of the mean. `None` without numbers or if the mean is 0.
     fn squared_variation(&self) -> Option<f64> {
         let square = self.mean * self.mean;
         (square > 0.0).then(|| self.squares / self.count as f64 / square)

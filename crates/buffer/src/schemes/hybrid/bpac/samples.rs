@@ -1,4 +1,5 @@
-//! The hand-worked examples G6 and G7: they check every sampled distance, and not only the victims.
+//! The examples G6 and G7, which were worked out by hand. They check every sampled distance, and not only the
+//! victims.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeMap;
@@ -9,8 +10,8 @@ use destage_base::parameter::{Value, Values};
 use super::*;
 use crate::view::NoDevice;
 
-/// Writes `stream` to a buffer of eight pages with clusters of four, all of which may become old. Returns the PIRD
-/// and the BIRD samples.
+/// Writes `stream` to a buffer of eight pages with clusters of four pages. All clusters may become old. Returns the
+/// PIRD and the BIRD samples.
 fn samples(stream: &[u64], scope: &str, threshold: f64) -> (Vec<u64>, Vec<u64>) {
     let mut values = Values::defaults(ROW.parameters);
     values.set("bird_scope", Value::Text(scope.to_owned()));
@@ -59,8 +60,8 @@ fn samples(stream: &[u64], scope: &str, threshold: f64) -> (Vec<u64>, Vec<u64>) 
 fn the_common_streams_with_fixed_thresholds() {
     let s1 = [0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
     assert_eq!(samples(&s1, "resident", 4.0), (vec![], vec![4; 5]));
-    // Every block is used again after five writes, so each distance is 4. With `history`, this also holds for blocks
-    // that were evicted in between.
+    // Every block is used again after five writes, so each distance is 4. With `history`, this is also true of blocks
+    // that were evicted between two uses.
     assert_eq!(samples(&s1, "history", 4.0), (vec![], vec![4; 9]));
     let s2 = [
         0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
@@ -71,7 +72,7 @@ fn the_common_streams_with_fixed_thresholds() {
 
 #[test]
 fn uses_of_one_block_at_10_and_34_are_23_apart() {
-    // Page 0 is written at 10 and page 1 at 34. All other writes are of a hot page of another block.
+    // Page 0 is written at 10 and page 1 at 34. All other writes are to a hot page of another block.
     let mut stream = vec![100; 34];
     stream[9] = 0;
     stream[33] = 1;

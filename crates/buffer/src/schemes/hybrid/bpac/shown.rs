@@ -62,7 +62,7 @@ impl Bpac {
         }
     }
 
-    /// Whether `cluster` leaves before all others, because it is a full sequence.
+    /// Whether `cluster` is evicted before all others, because it is a full sequence.
     fn leaves_first(&self, cluster: ClusterId) -> bool {
         self.clusters.data(cluster).class == Class::Sequential && self.clusters.is_complete(cluster)
     }

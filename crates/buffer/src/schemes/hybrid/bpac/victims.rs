@@ -1,4 +1,5 @@
-//! Choice of the victim: four rules in turn, and the pages that leave with the victim.
+//! The choice of the victim: four rules that are applied in order, and the pages that are evicted together with the
+//! victim.
 
 use super::{Bpac, COOLED, Fallback, OLD, Reason, WRITTEN};
 use crate::clusters::{ClusterId, Lbn};
@@ -49,12 +50,12 @@ impl Bpac {
     }
 
     /// All clusters, the oldest first. This order is used only while no cluster is in a bucket. Old clusters can
-    /// exist then: sequential ones, which wait until they are complete.
+    /// still exist in this case, because old sequential clusters wait until they are complete.
     fn oldest_first(&self) -> impl Iterator<Item = ClusterId> + '_ {
         self.aged_alike(OLD).chain(self.aged_alike(0))
     }
 
-    /// The old clusters if `age` is [`OLD`], or the other clusters if `age` is 0; the oldest first.
+    /// The old clusters if `age` is [`OLD`], or the other clusters if `age` is 0. The oldest is first.
     fn aged_alike(&self, age: u32) -> impl Iterator<Item = ClusterId> + '_ {
         let mut written = self.queues.iter_back(WRITTEN + age).peekable();
         let mut cooled = self.queues.iter_back(COOLED + age).peekable();
