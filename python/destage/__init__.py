@@ -5,7 +5,8 @@
     result = destage.simulate("my.trace", buffer="bplru", size="16MiB")
     result.metrics["response.p99_ms"]
 
-Names are the same as on the command line: `destage list buffers`, `destage show`. docs/PYTHON.md is an introduction.
+Schemes, settings and metrics have the same names as on the command line: `destage list buffers`, `destage show`.
+docs/PYTHON.md is an introduction.
 """
 
 from destage._core import (
@@ -86,7 +87,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    # Figures are imported at the first use, so that `destage.plot` needs no import of its own.
+    # The module of figures is imported when it is first used. So `import destage` is enough for `destage.plot`.
     if name == "plot":
         import destage.plot
 

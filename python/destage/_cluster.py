@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 from destage import _core, _results
 from destage._progress import Progress
 
-#: The most runs of a part. Fewer parts save time of the scheduler (about 1 ms each), smaller parts wait less for a
-#: long run.
+#: The largest number of runs of a part. Each part costs the scheduler about 1 ms, so parts should be large. In a
+#: smaller part, fewer runs wait behind a long run.
 _RUNS = 64
 #: The least number of parts for each thread of the cluster, so that all threads end at about the same time.
 _PARTS = 8
-#: How often a part is assigned again after its workers died without having made a single run of it.
+#: A study fails if the workers of a part die again this many times in a row, and none of them has completed a run of
+#: the part.
 _PATIENCE = 3
 
 
@@ -35,12 +36,12 @@ class Task(NamedTuple):
 
 
 def study(client: Any, path: Any, results: Any, kept: tuple[list[str], Any, bool], threads: int) -> str:
-    """Makes the missing runs of a study on the workers of `client`. Returns the results of all runs as JSON."""
+    """Carries out the missing runs of a study on the workers of `client`. Returns the results of all runs as JSON."""
     distributed = _results.library("distributed", "client")
     if not isinstance(client, distributed.Client):
         raise _core.InputError(f"client: {client!r}: expected a distributed.Client")
     pairs, folder, is_full = kept
-    # Workers may have another current folder.
+    # The current folder of a worker may be another one, so paths are made absolute.
     pairs = [name + "=" + os.path.abspath(file) for name, _, file in (pair.partition("=") for pair in pairs)]
     folder = None if folder is None else os.path.abspath(folder)
     task = Task(
@@ -61,7 +62,8 @@ def _hand_out(distributed: Any, client: Any, task: Task, prepared: _core.Study, 
         return client.submit(part, task, index, parts, key=name, pure=False)
 
     indices = {(future := submit(index)): index for index in range(1, parts + 1)}
-    # For each part: the number of missing runs after its workers died, and how often in a row this number did not fall.
+    # For each part, the number of missing runs when its workers last died. Then how many times in a row this number
+    # did not fall.
     lacked: dict[int, int] = {}
     in_vain: dict[int, int] = {}
     done = 0
@@ -89,7 +91,8 @@ def _hand_out(distributed: Any, client: Any, task: Task, prepared: _core.Study, 
             indices[again] = index
             completed.add(again)
     finally:
-        # Parts that have not started are cancelled. Runs that have started end, and their results are kept.
+        # Parts that have not started are cancelled. Runs that have started continue to their end, and their results
+        # are stored.
         client.cancel(list(indices))
 
 
@@ -98,8 +101,8 @@ _known: tuple[str, _core.Study] | None = None
 
 
 def part(task: Task, index: int, of: int) -> tuple[int, int]:
-    """Makes the missing runs of one part; called on a worker. Returns the number of these runs, and the number of all
-    runs of the part."""
+    """Carries out the missing runs of one part. Dask calls this function on a worker. Returns the number of these
+    runs, and the number of all runs of the part."""
     global _known
     if task.version != _core.__version__:
         raise _core.InputError(f"a worker has destage {_core.__version__}; expected {task.version}, as here")

@@ -65,7 +65,7 @@ class Access:
 
     @property
     def write(self) -> bool:
-        """Whether the host writes the page; otherwise it reads it."""
+        """True if the host writes the page, false if the host reads the page."""
     @property
     def virtual_time(self) -> int:
         """The number of page writes so far, including this one."""
@@ -74,7 +74,7 @@ class Access:
         """The simulated time in ms."""
     @property
     def request(self) -> int:
-        """The number of the host request. All its pages have the same number."""
+        """The number of the host request. All page requests of one host request have the same number."""
     @property
     def request_pages(self) -> int:
         """The number of pages of the host request."""

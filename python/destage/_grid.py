@@ -21,7 +21,7 @@ def dataset(xarray: Any, rows: Sequence[tuple[Place, Mapping[str, Any]]], about:
     """The values of `rows` as a dataset; a missing value is NaN. An axis with a single value becomes a coordinate
     without a dimension.
 
-    `about` becomes the attributes of the dataset. Two rows at the same position are an `InputError`.
+    `about` becomes the attributes of the dataset. Two rows at the same position raise an `InputError`.
     """
     import numpy as np
 
@@ -31,7 +31,7 @@ def dataset(xarray: Any, rows: Sequence[tuple[Place, Mapping[str, Any]]], about:
             known = axes.setdefault(axis, {})
             known.setdefault(value, len(known))
     for axis, known in axes.items():
-        # Numbers are sorted; words stay in the order of the runs.
+        # If all values of an axis are numbers, they are sorted. Words stay in the order of the runs.
         if all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in known):
             axes[axis] = {value: index for index, value in enumerate(sorted(known))}
     shape = tuple(len(known) for known in axes.values())
@@ -47,7 +47,7 @@ def dataset(xarray: Any, rows: Sequence[tuple[Place, Mapping[str, Any]]], about:
     rows_of_metrics = metrics()
 
     def variable(name: str) -> tuple[list[str], Any, dict[str, str]]:
-        # A row may describe several metrics: `response.*_ms` includes response.p99_ms.
+        # A row of the registry may describe several metrics: `response.*_ms` includes response.p99_ms.
         row = rows_of_metrics.get(name) or next((rows_of_metrics[of] for of in rows_of_metrics if "*" in of and fnmatchcase(name, of)), None)
         known = {} if row is None else {"long_name": row.about, "units": str(row.fields.get("unit", ""))}
         return list(axes), arrays[name], known
@@ -71,8 +71,8 @@ _ALWAYS = ("trace", "buffer.kind", "buffer.capacity_bytes", "ftl.kind")
 
 
 def places(runs: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, Any]]:
-    """The coordinates of each run of a comparison: trace, buffer, size and layer, and those further parameters that
-    distinguish runs with the same values of these four."""
+    """The coordinates of each run of a comparison: trace, buffer, size and layer. If runs have the same values of
+    these four, the further parameters in which the runs differ are added."""
     everything = [{"trace": trace, **parameters} for trace, parameters in runs]
 
     def at(of: Mapping[str, Any], axes: Sequence[str]) -> tuple[Any, ...]:

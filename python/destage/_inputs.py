@@ -47,7 +47,7 @@ class Trace:
         on_bad_line: Literal["stop", "skip"] = "stop",
         **reading: Any,
     ) -> Trace:
-        """The trace in a file, plain or compressed. The file is read when it is simulated.
+        """The trace in a file, plain or compressed. The file is read when the trace is simulated.
 
         `limit`, `skip`, `writes_only` and `on_bad_line` are those of the command line. Other names are parameters
         `trace.*`: `time_unit="us"` is `trace.time_unit=us`.
@@ -101,7 +101,7 @@ class Trace:
         try:
             is_small = os.path.getsize(self._name) <= _SMALL_BYTES
         except OSError:
-            # The input is in memory, or the file cannot be read, and then the display shows the error.
+            # The input is in memory, or the file cannot be read. In the second case the display shows the error.
             is_small = True
         return _shown(self, f"Trace {self._name}", is_small)
 
@@ -133,8 +133,8 @@ class Workload:
         return _shown(self, f"Workload {self._name}", requests is None or int(requests[1]) <= _SMALL_REQUESTS)
 
 
-#: The largest trace, in bytes, and the largest workload, in requests, that are read only for their display in a
-#: notebook.
+#: The size limits for the display of an input in a notebook: bytes of a trace, requests of a workload. A larger input
+#: is not read for its display.
 _SMALL_BYTES = 64 << 20
 _SMALL_REQUESTS = 1_000_000
 

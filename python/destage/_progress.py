@@ -9,10 +9,10 @@ import time
 from types import TracebackType
 from typing import Any
 
-#: Work shows no progress during this number of seconds.
+#: Work runs for this number of seconds before its progress is shown.
 _PATIENCE = 2.0
-#: The shortest time between two updates, in seconds: on a terminal, and in a notebook, which stores all that it
-#: receives.
+#: The shortest time between two updates, in seconds: on a terminal, and in a notebook. It is longer in a notebook,
+#: because a notebook stores every update.
 _INTERVAL = 0.1
 _NOTEBOOK_INTERVAL = 0.5
 _WIDTH = 30
@@ -50,14 +50,14 @@ class Progress:
         self._draw(line(stage, done, expected, now - self._started, bar=not self._in_notebook), share)
 
     def _draw(self, text: str, share: float) -> None:
-        # An interrupt may come between any two statements, so the state is updated first.
+        # An interrupt may happen between any two statements, so the state is updated first.
         before, self._shown = self._shown, text or self._shown
         if self._in_notebook:
             # The notebook has one output, which is replaced. An unchanged text is not sent.
             if text != before:
                 self._replace(_bar(text, share) if text else "")
             return
-        # Blanks overwrite the rest of a longer line.
+        # Blanks overwrite the rest of the previous text if that was longer.
         sys.stderr.write("\r" + text.ljust(len(before)) + ("" if text else "\r"))
         sys.stderr.flush()
 
@@ -78,7 +78,7 @@ def _bar(text: str, share: float) -> str:
 
 
 def _in_notebook() -> bool:
-    # A program that starts kernels has this module too, but is not a kernel itself.
+    # A program that starts kernels has loaded this module too, but is not a kernel.
     kernel = sys.modules.get("ipykernel.kernelapp")
     return kernel is not None and bool(kernel.IPKernelApp.initialized())
 

@@ -1,4 +1,4 @@
-"""The registries of names to choose from."""
+"""The registries: the names of schemes, layers, profiles and so on, from which a user can choose."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Row:
 
     @cached_property
     def parameters(self) -> Mapping[str, Row]:
-        """Its parameters by their dotted names. The `fields` of each have default, unit, expected, about, source, needs
-        and excludes."""
+        """The parameters of the row, by their dotted names. The `fields` of a parameter have default, unit, expected,
+        about, source, needs and excludes."""
         if self._page is None:
             return MappingProxyType({})
         return _rows(json.loads(_core.page(self._page, self.name))["parameters"])

@@ -39,8 +39,8 @@ def warn(texts: Iterable[str]) -> None:
 
 
 class Metrics(Mapping[str, int | float]):
-    """Metrics by their dotted names. A metric without a meaning in the run is left out. A name that no run has is a
-    `ConfigError`."""
+    """Metrics by their dotted names. A metric without a meaning in the run is left out. A name that is no metric of
+    any run raises a `ConfigError`."""
 
     __slots__ = ("_values",)
 
@@ -139,7 +139,7 @@ class Result(Document):
     @property
     def responses(self) -> np.ndarray | None:
         """An array with one row for each request, in the order of the trace: index, arrival_ms, response_ms, op. None
-        if it was not asked for (`responses=True`).
+        without `responses=True`.
 
         `response_ms` is NaN if the run ended before the request was complete.
         """
@@ -148,14 +148,15 @@ class Result(Document):
     @property
     def explained(self) -> Mapping[str, Any] | None:
         """Where the time went: `words`, `response`, `series`, `destages`, `wear`, `worst`, `scheme`; see
-        docs/EXPLAIN.md. None if it was not asked for (`series=True`).
+        docs/EXPLAIN.md. None without `series=True`.
         """
         explained = self._document.get("explained")
         return None if explained is None else MappingProxyType(explained)
 
     @cached_property
     def series(self) -> Series | None:
-        """Series over the run, with one row for each interval. None if not asked for, or if the run has no clock."""
+        """Series over the run, with one row for each interval. None without `series=True`, or if the run has no
+        clock."""
         explained = self._document.get("explained", {})
         return Series(explained["series"]) if "series" in explained else None
 
@@ -177,7 +178,7 @@ class Result(Document):
 
 
 class Columns:
-    """A table. The library for it is imported only when it is needed."""
+    """A table. The library of a kind of table (pandas, polars, pyarrow) is imported only when it is needed."""
 
     def _table(self) -> dict[str, list[Any]]:
         raise NotImplementedError
@@ -222,12 +223,12 @@ class Series(Columns, Mapping[str, list[Any]]):
 
     @property
     def start_ms(self) -> float:
-        """The start of the first interval, in simulated time."""
+        """The start of the first interval, in ms of simulated time."""
         return self._series["start_ms"]
 
     @property
     def interval_ms(self) -> float:
-        """The length of an interval. The run may have ended within the last interval."""
+        """The length of an interval in ms. The run may have ended within the last interval."""
         return self._series["interval_ms"]
 
     def _table(self) -> dict[str, list[Any]]:
@@ -266,7 +267,8 @@ def library(name: str, method: str) -> Any:
 
 
 def by_column(rows: Iterable[Mapping[str, Any]], order: Iterable[str] | None = None) -> dict[str, list[Any]]:
-    """The rows as a list for each column; a missing value is None. Columns that no row has are left out."""
+    """Converts rows to a list of values for each column. A missing value is None. Columns that no row has are left
+    out."""
     rows = list(rows)
     seen = {name: None for row in rows for name in row}
     columns = {}
@@ -371,11 +373,12 @@ class Results(Table, Sequence[Run]):
         """The metrics as a dataset of xarray, with a dimension for each setting in which the runs differ. A missing
         value is NaN.
 
-        For a comparison the dimensions are `trace`, `buffer.kind`, `buffer.capacity_bytes` (bytes), `ftl.kind`, and
-        those parameters that distinguish runs with the same values of these four. For a study they are its labels:
-        `input`, `variant`, `seed`, `buffer`, `size` (bytes), `ftl` and the varied parameters. A value that all runs
-        share is a coordinate without a dimension. A run without a buffer is at every size. Units and meanings of the
-        metrics are attributes. Two runs at the same position are an `InputError`.
+        For a comparison the dimensions are `trace`, `buffer.kind`, `buffer.capacity_bytes` (bytes), and `ftl.kind`.
+        If runs have the same values of these four, the parameters in which the runs differ are dimensions too. For a
+        study the dimensions are its labels: `input`, `variant`, `seed`, `buffer`, `size` (bytes), `ftl` and the
+        varied parameters. A value that all runs share is a coordinate without a dimension. A run without a buffer has
+        the same value at every size. Units and meanings of the metrics are attributes. Two runs at the same position
+        raise an `InputError`.
         """
         places = _grid.places([(run.trace, run.parameters) for run in self.runs])
         if any(run.labels for run in self.runs):
@@ -389,7 +392,7 @@ class Results(Table, Sequence[Run]):
         return self._document.get("figures", [])
 
     def _table(self) -> dict[str, list[Any]]:
-        # If a parameter and a metric have the same name, the column of this name has the metric.
+        # If a parameter and a metric have the same name, the column of this name contains the metric.
         both = {name for run in self.runs for name in run.metrics} & {name for run in self.runs for name in run.parameters}
 
         def row(run: Run) -> dict[str, Any]:
@@ -440,8 +443,9 @@ class Curves(Table):
 
 
 class Fleet(Table):
-    """Buffers of many volumes over the total size: `own` buffers, one `shared` buffer, and the best `split`. The
-    table has a row for each of these ways."""
+    """Three ways to buffer many volumes, compared over the total size of the buffers: `own` buffers of equal size,
+    one `shared` buffer, and `own` buffers with the best `split` of the total size. The table has a row for each size
+    and way."""
 
     @property
     def curves(self) -> list[Mapping[str, Any]]:
@@ -450,8 +454,8 @@ class Fleet(Table):
 
     @property
     def volumes(self) -> list[Mapping[str, Any]]:
-        """A row for each volume: `volume`, `requests`, `digest` and `curves`, whose `split_bytes` are its share of the
-        best split."""
+        """A row for each volume: `volume`, `requests`, `digest` and `curves`. In `curves`, `split_bytes` is the size
+        of the volume's buffer in the best split."""
         return [MappingProxyType(volume) for volume in self._document["volumes"]]
 
     def _table(self) -> dict[str, list[Any]]:
@@ -464,7 +468,7 @@ class Fleet(Table):
 
 
 class Answers(Table):
-    """The smallest buffers that reach goals, best first."""
+    """The smallest buffers that reach the goals. The best buffer is first."""
 
     def _body(self) -> str:
         goals = [goal.split("<")[0].split(">")[0].strip() for goal in self._document.get("goals", [])]
@@ -507,8 +511,9 @@ class _Judged(Columns):
     def rows(self) -> list[Mapping[str, Any]]:
         """A row for each measured value: the columns of the file, `what`, `measured`, `modelled`, `error`, `counts`.
 
-        `error` is a share of the measured value, and 0 within the range of its repetitions. `error` and `modelled` are
-        None if the value cannot be modelled.
+        `error` is the difference between the modelled and the measured value, as a share of the measured value. It is
+        0 if the modelled value is within the range of the repeated measurements. `error` and `modelled` are None if
+        the value cannot be modelled.
         """
         return [MappingProxyType(row) for row in self._document["rows"]]
 
@@ -542,7 +547,7 @@ class Check(_Judged):
 
 class Fit(_Judged):
     """A profile fitted to measurements of a drive: the result of `destage drive fit`. Each row also has `use`: `fit`,
-    `judge` or `show`. Rows that were used for the fit do not count."""
+    `judge` or `show`. Rows that were used for the fit do not count in the summary."""
 
     def __init__(self, text: str, profile: str) -> None:
         super().__init__(text)
@@ -555,9 +560,10 @@ class Fit(_Judged):
 
     @property
     def parameters(self) -> Mapping[str, Mapping[str, Any]]:
-        """The fitted numbers by key: `value`, the bounds `low` and `high` that follow from the rows, and `tied`, the
-        keys that the rows cannot distinguish from it. If a parameter has several numbers, `/1` follows the key of the
-        first, `/2` that of the second."""
+        """The fitted numbers by key. Each has its `value`, and the bounds `low` and `high` within which the rows
+        determine the value. `tied` are the keys whose effects the rows cannot distinguish from the effect of this
+        key. If a parameter has several numbers, `/1` is appended to the key of the first number, `/2` to the key of
+        the second number."""
         return MappingProxyType({key: MappingProxyType(of) for key, of in self._document["parameters"].items()})
 
 

@@ -12,17 +12,18 @@ if TYPE_CHECKING:
 class Scheme:
     """Decides which pages of the buffer are evicted next. An instance of a subclass can replace the name of a buffer.
 
-    The instance itself is only a template: each run uses a deep copy of it, made when the run begins. Before the first
-    call, the attributes below are set in the copy.
+    The instance itself is only a template. Each run uses a deep copy of the instance. In the copy, the attributes
+    from `capacity_pages` to `seed` are set before the first call of a method.
 
-    `insert` gets a page that is not resident; `touch` and `remove` get resident pages. The pages that `evict` returns
-    have left the buffer, and the scheme itself has to forget them.
+    `insert` gets a page that is not resident. `touch` and `remove` get resident pages. The pages that `evict` returns
+    are no longer resident. `remove` is not called for them, so `evict` itself has to delete them from the scheme's
+    data.
     """
 
     #: The name of the scheme in results and errors; the default is the name of the class in lower case.
     name: str = ""
-    #: The version of the scheme. Results are kept under this version (`destage.fleet`); without a version no results
-    #: are kept.
+    #: The version of the scheme. `destage.fleet` stores results of the scheme under this version. Without a version
+    #: it stores none.
     version: str | None = None
     #: Whether a read that misses puts its page into the buffer.
     allocates_reads: bool = False
@@ -36,7 +37,7 @@ class Scheme:
     seed: int
 
     def insert(self, page: int, access: Access) -> None:
-        """`page` becomes resident. There is room for it already."""
+        """`page` becomes resident. The buffer already has room for the page."""
         raise NotImplementedError(f"{type(self).__name__}.insert(page, access)")
 
     def touch(self, page: int, access: Access) -> None:
@@ -44,13 +45,13 @@ class Scheme:
         raise NotImplementedError(f"{type(self).__name__}.touch(page, access)")
 
     def remove(self, page: int) -> None:
-        """The resident `page` is removed by a trim, and not by `evict`."""
+        """A trim removes the resident `page`. This method is not called for pages that `evict` returns."""
         raise NotImplementedError(f"{type(self).__name__}.remove(page)")
 
     def evict(self, need: Need, access: Access) -> Iterable[int]:
-        """Returns the pages to evict now, at least one, in the order in which they are issued.
+        """Returns the pages to evict now, at least one, in the order in which they are written to flash.
 
-        `need.kind` is `evict` (room for `need.page`), `flush` (all pages have to be written to flash; this is called
-        until none is left) or `flush_page` (the resident `need.page` must be among the returned pages).
+        `need.kind` is `evict` (room for `need.page`), `flush` (all pages have to be written to flash; `evict` is
+        called until no page is left) or `flush_page` (the resident `need.page` must be among the returned pages).
         """
         raise NotImplementedError(f"{type(self).__name__}.evict(need, access)")

@@ -1,5 +1,5 @@
-"""The display of results in notebooks: conclusions in sentences, a table with units and small charts, and a link to the
-page."""
+"""The display of results in notebooks: conclusions in sentences, a table with units and small charts, and a link to
+the report page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import Any
 
 from destage import _core, _registries
 
-#: The metrics that distinguish buffers, in the order of the columns. A table has those that its results have.
+#: The metrics that distinguish buffers, in the order of the columns. A table has a column for each of these metrics
+#: that the results contain.
 _USUAL = (
     "response.mean_ms",
     "response.p99_ms",
@@ -25,9 +26,9 @@ _USUAL = (
     "flash.erases",
     "waf.host",
 )
-#: The largest number of rows of a table. If there are more, their number is given.
+#: The largest number of rows of a table. If there are more rows, the table gives the number of the remaining rows.
 _ROWS = 20
-#: The largest packed page that is put into a notebook, in bytes.
+#: The largest compressed page that is put into a notebook, in bytes.
 _PAGE_BYTES = 1_500_000
 
 _STYLE = (
@@ -59,12 +60,12 @@ def card(
 
 
 def _link(page: str) -> str:
-    """A link that opens `page`. The page is packed into the link, so that it is a part of the notebook."""
+    """A link that opens `page`. The link contains the compressed page, so that the page is a part of the notebook."""
     packed = base64.b64encode(gzip.compress(page.encode(), 9, mtime=0)).decode()
     if len(packed) > _PAGE_BYTES:
         return '<p class="note">The page is too large to be kept in a notebook: <code>.report("report.html")</code> writes it.</p>'
-    # The tab must be opened during the click, because a later one would be blocked as a pop-up. In an event handler
-    # `URL` is that of the document, so `window.URL` is needed.
+    # The tab must be opened during the click, because the browser would block a tab that is opened later. In an event
+    # handler `URL` means `document.URL`, so `window.URL` is needed.
     script = (
         "event.preventDefault();const tab=window.open('','_blank');"
         "const bytes=Uint8Array.from(atob(this.dataset.page),letter=&gt;letter.charCodeAt(0));"
@@ -75,7 +76,7 @@ def _link(page: str) -> str:
 
 
 def outline(text: str) -> dict[str, Any]:
-    """The head and the table of the page of `text`, which is JSON as a command prints it."""
+    """The head and the table of the report page. `text` is the JSON that a command prints."""
     return json.loads(_core.outline(text))
 
 
@@ -94,7 +95,7 @@ def number(value: Any) -> str:
 
 
 def size(value: Any) -> str:
-    """A size in bytes with a binary unit, as it can be typed."""
+    """A size in bytes with a binary unit, as it can be typed on the command line."""
     if not isinstance(value, (int, float)) or isinstance(value, bool):
         return number(value)
     for unit, name in ((1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
@@ -130,8 +131,8 @@ def _is_number(value: Any) -> bool:
 
 
 def table(heads: Sequence[tuple[str, str]], rows: Sequence[Sequence[str]], names: int, most: int = _ROWS) -> str:
-    """A table whose first `names` columns are words. A head is a name and a unit; cells are HTML. Only the first `most`
-    rows are shown."""
+    """A table whose first `names` columns are words. A head consists of a name and a unit. Cells contain HTML. Only
+    the first `most` rows are shown."""
 
     def cell(tag: str, place: int, text: str) -> str:
         return f'<{tag}{" class=name" if place < names else ""}>{text}</{tag}>'
@@ -149,7 +150,7 @@ def of_table(of: Mapping[str, Any], first: Iterable[str] = ()) -> str:
     """The table of an outline. Rows that differ only in the size of the buffer are joined to one row with a small chart
     over the size.
 
-    The metrics are those in `first`, and the usual ones.
+    The metrics are those in `first` and those in `_USUAL`.
     """
     columns, rows = of["columns"], of["rows"]
     places = {column["name"]: place for place, column in enumerate(columns)}
@@ -206,7 +207,7 @@ def _units() -> dict[str, str]:
 
 
 def _unit(metric: str) -> str:
-    # A row with a star describes several metrics.
+    # A row of the registry with a star in its name describes several metrics.
     return _units().get(metric, "ms" if metric.endswith("_ms") else "")
 
 

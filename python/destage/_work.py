@@ -31,11 +31,12 @@ def simulate(
 ) -> Result:
     """Makes one run: simulates `trace` (a path, a `Trace` or a `Workload`) with one buffer over one translation layer.
 
-    Names are those of the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. An argument that is
-    None has the profile's value, or without a profile the default in `destage.parameters()`. `settings` override
-    everything else. If `settings` is the path of a file of settings, the other arguments override the file.
-    `responses` asks for `Result.responses`, `series` for `Result.series` and `Result.explained`. `watch="FILE.html"`
-    writes a page that plays the work of the device, `watch="FILE.json"` a timeline for Perfetto.
+    Names are the same as on the command line: `buffer="bplru:pad=false"`, `settings={"flash.dies": 4}`. An argument
+    that is None has the profile's value, or without a profile the default in `destage.parameters()`. `settings`
+    override everything else. If `settings` is the path of a file of settings, the other arguments override the file.
+    With `responses` the result has `Result.responses`. With `series` it has `Result.series` and `Result.explained`.
+    `watch="FILE.html"` writes a page that shows the work of the device step by step. `watch="FILE.json"` writes a
+    timeline for Perfetto.
     """
     given, of_trace = _inputs.of(trace)
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
@@ -66,9 +67,9 @@ def compare(
 ) -> Results:
     """Simulates every buffer at every size over every layer, with every trace. Each trace is read once.
 
-    `buffers="all"` is every scheme, and `sizes="1MiB..16MiB"` doubles from one size to the next. An argument that is
-    None has the profile's value. A run that fails has an `error` in its row.
-    `threads=0` is one thread for each core.
+    `buffers="all"` selects every scheme. `sizes="1MiB..16MiB"` selects sizes of which each is twice the previous one.
+    An argument that is None has the profile's value. A run that fails has an `error` in its row. `threads=0` uses one
+    thread for each core.
     """
     given, of_traces = [], []
     for trace in _several(traces):
@@ -104,11 +105,11 @@ def curve(
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     threads: int = 0,
 ) -> Curves:
-    """Computes metrics over the size of the buffer; without `ftl` only the buffer is simulated. See docs/CURVES.md.
+    """Computes metrics over the size of the buffer. Without `ftl` only the buffer is simulated. See docs/CURVES.md.
 
-    With `sample`, values are estimated from `salts` samples (default 8), each with this share of the erase blocks (such
-    as 0.01), and have intervals. With `error`, in percent of the curve's largest value, samples are as small as the
-    interval of `metric` allows.
+    With `sample`, values are estimated from `salts` samples (default 8), and have intervals. Each sample contains the
+    share `sample` of the erase blocks (such as 0.01). With `error`, the samples are as small as possible. At every
+    size, half the width of the interval of `metric` is at most `error` percent of the curve's largest value.
     """
     if sample is not None and error is not None:
         raise _core.InputError(f"sample: {sample!r}, error: {error!r}: both are given; expected one of them")
@@ -139,8 +140,9 @@ def fleet(
     """Compares a buffer for each volume in `folder` with one buffer that all volumes share. `destage trace partition`
     makes such a folder.
 
-    Curves are kept in the folder `results`, and curves that are there already are not made again. `sizes` are those of
-    the buffer of one volume; the shared buffer has this size times the number of volumes. See docs/FLEETS.md.
+    Curves are stored in the folder `results`, and curves that are in the folder already are not computed again.
+    `sizes` are the sizes of the buffer of one volume. The shared buffer has such a size times the number of volumes.
+    See docs/FLEETS.md.
     """
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, [], schemes or [])
@@ -182,13 +184,14 @@ def study(
     scale: Literal["reduced", "full"] = "reduced",
     threads: int = 0,
 ) -> Results:
-    """Makes the runs of a study file (docs/STUDIES.md). Runs whose results are in the folder `results` are not
+    """Carries out the runs of a study file (docs/STUDIES.md). Runs whose results are in the folder `results` are not
     repeated.
 
-    The report is written like that of the command: `report.html` and the data, in a folder of `results` with the name
+    The same report is written as by the command: `report.html` and the data, in a folder of `results` with the name
     of the study. `traces` are the paths of the papers' traces by name, or a folder that is searched for them. With a
-    `client` of Dask its workers make the runs; the study file, the traces and the folder must have the same paths on
-    all workers. `threads` is then the number of threads of each part of the study, and 0 means 1.
+    Dask `client`, the workers of the client carry out the runs. The study file, the traces and the folder must then
+    have the same paths on all workers. `threads` is then the number of threads of each part of the study, and 0 means
+    1.
     """
     if client is not None:
         from destage import _cluster
@@ -212,7 +215,7 @@ def reproduce(
 ) -> Reproduction:
     """Runs the experiments of the papers (`"bplru"`, `"bplru/w4"`, or all), and gives a verdict for each claim.
 
-    The report is written like that of the command: `report.html`, `verdicts.json` and a folder for each paper, in
+    The same report is written as by the command: `report.html`, `verdicts.json` and a folder for each paper, in
     `results`.
     """
     with Progress() as progress:
@@ -238,16 +241,16 @@ def info(
 
 
 def explain(name: str) -> Explanations:
-    """Explains `name`: a parameter, metric, buffer, layer, profile, workload or format; or a message, with its cause
-    and what to do."""
+    """Explains `name`, which is a parameter, metric, buffer, layer, profile, workload or format. `name` may also be a
+    message of the program. Then the explanation gives the cause of the message and what to do."""
     return Explanations(json.loads(_core.explain(name)))
 
 
 def set_memory_limit(limit: str | int | None = None) -> None:
     """Limits the memory of all calls of this process together to `limit`: `"8GiB"`, or a number of bytes.
 
-    None, which is also the default of a process, is half of the machine's memory. A call that exceeds the limit fails
-    with an `Error`. Arrays, tables and other objects of Python do not count.
+    None sets the default, which is half of the machine's memory. A call that exceeds the limit fails with an `Error`.
+    Arrays, tables and other objects of Python are not counted.
     """
     _core.set_memory_limit(None if limit is None else _text.value("limit", limit))
 
@@ -290,7 +293,7 @@ def _chosen(
     size: Any = None,
     ftl: Any = None,
 ) -> _core.Settings:
-    """The settings of a call; later ones override earlier ones."""
+    """The settings of a call. Later settings override earlier ones."""
     chosen = _core.Settings()
     # A scheme may be in the list more than once.
     for scheme in {id(scheme): scheme for scheme in schemes if isinstance(scheme, Scheme)}.values():

@@ -1,4 +1,4 @@
-"""Measured drives: a profile compared with measurements of a real drive, or fitted to them. docs/DRIVES.md has the
+"""Compares a profile with measurements of a real drive, or fits a profile to the measurements. docs/DRIVES.md has the
 details."""
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ def check(
     """Repeats the experiments in the file `against` with a simulated drive of `profile` that has fewer blocks, and
     compares measured and modelled values row by row.
 
-    If the file holds several drives, `drive` selects one by its name, or by a part of the name that fits no other
-    drive. `requests` are measured for each load. A plane has at least `superblocks` blocks. `settings` override the
-    profile. `threads=0` is one thread for each core.
+    If the file holds several drives, `drive` selects one by its name, or by a part of the name that occurs in no
+    other drive's name. For each load, the number `requests` of requests is measured. A plane has at least
+    `superblocks` blocks. `settings` override the profile. `threads=0` uses one thread for each core.
     """
     chosen = _chosen(profile, settings, [], [])
     with Progress() as progress:
@@ -53,12 +53,13 @@ def fit(
     superblocks: int = 256,
     threads: int = 0,
 ) -> Fit:
-    """Fits a profile to the measurements of one drive in `files`, each with one experiment, and judges it by rows that
-    were not used for the fit.
+    """Fits a profile to the measurements of one drive, and judges the profile by rows that were not used for the fit.
+    Each of `files` contains one experiment.
 
     The search starts from the profile `start`, which `settings` override. With `all_rows` all rows are used for the
-    fit, and none is left to judge the profile by. The profile is written to `output`, a `.toml` file, if that is
-    given; the attribute `profile` has its text. The other arguments are those of `check`.
+    fit, so no row is left to judge the profile. If `output` is given, the profile is written to this `.toml` file.
+    The attribute `profile` of the result has the text of the profile. The other arguments have the same meaning as in
+    `check`.
     """
     chosen = _chosen(start, settings, [], [])
     paths = [files] if isinstance(files, str | os.PathLike) else files

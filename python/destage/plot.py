@@ -56,11 +56,11 @@ _PARTS = {
 }
 #: The columns of a run's series that are drawn by default.
 _COURSE = ["write.p99_ms", "queue.mean", "buffer.dirty_pages", "gc.time_ms", "utilization.mean"]
-#: The largest number of lines with a legend inside the axes.
+#: The largest number of lines with a legend inside the axes. With more lines, the legend is above the axes.
 _INSIDE = 4
 #: The height of a row of a legend above the axes, in mm.
 _ROW_MM = 3.4
-#: The width of a legend's column besides the name, and of the free margins of a figure, in points.
+#: The width of a legend's column without the name, and the width of the free margins of a figure, in points.
 _HANDLE_PT, _SIDES_PT = 29, 12
 _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans",
@@ -87,12 +87,13 @@ _STYLE: dict[str, Any] = {
     "lines.markersize": 3.5,
     "figure.dpi": 150,
     "savefig.dpi": 300,
-    # Text is kept as text, and names within the file are not random.
+    # Text in a file remains text, and the names of elements in a file are not random.
     "svg.fonttype": "none",
     "svg.hashsalt": "destage",
     "pdf.fonttype": 42,
 }
-#: The metadata that would make files differ from day to day, or between versions of matplotlib.
+#: The metadata that are left out, because with them files would differ from day to day, or between versions of
+#: matplotlib.
 _METADATA: dict[str, dict[str, Any]] = {
     ".png": {"Software": None},
     ".svg": {"Date": None, "Creator": None},
@@ -119,7 +120,7 @@ def style() -> Iterator[None]:
 
 
 def _styled(draw: Callable[_Arguments, _Given]) -> Callable[_Arguments, _Given]:
-    """`draw` in the style of all figures."""
+    """Makes `draw` use the style of all figures."""
 
     @functools.wraps(draw)
     def drawing(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Given:
@@ -133,7 +134,8 @@ def _styled(draw: Callable[_Arguments, _Given]) -> Callable[_Arguments, _Given]:
 def over_size(
     results: Results, *, metric: str = "response.mean_ms", ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
-    """`metric` over the size of the buffer: a line for each scheme, and for each layer, trace and parameter that differs.
+    """`metric` over the size of the buffer: a line for each scheme. Runs of a scheme that differ in the layer, the
+    trace or a parameter have separate lines.
 
     A scheme without a buffer is a horizontal line. Failed runs and runs without this metric are left out.
     """
@@ -145,7 +147,7 @@ def over_size(
     for run, name in zip(runs, _names(runs), strict=True):
         size = int(run.parameters["buffer.capacity_bytes"])
         lines.setdefault(name, {}).setdefault(size, []).append(run.metrics[metric])
-    # The seeds of a study are drawn as one point, their mean.
+    # Runs of a study that differ only in the seed are drawn as one point, at the mean of their values.
     means = {name: {size: sum(of) / len(of) for size, of in sorted(sizes.items())} for name, sizes in lines.items()}
     unbuffered = {name for run, name in zip(runs, _names(runs), strict=True) if "buffer.write_hits" not in run.metrics}
     return _over_size(means, unbuffered, metric, ax, width_mm)
@@ -155,7 +157,7 @@ def over_size(
 def curve(
     curves: Curves, *, metric: str = "buffer.write_hits", ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
-    """`metric` over the size of the buffer: a line for each scheme of `destage.curve`. Estimates have their
+    """`metric` over the size of the buffer: a line for each scheme of `destage.curve`. Estimates are drawn with their
     intervals."""
     _expect("curves", curves, Curves, "what destage.curve gives")
     lines: dict[str, dict[int, float]] = {}
@@ -188,14 +190,15 @@ def latencies(
     ax: Axes | None = None,
     width_mm: float = 85,
 ) -> Figure:
-    """The share of requests that took a time or longer, with both axes logarithmic, so that p99 and p99.9 can be read.
+    """For each response time, the share of requests that took this time or longer. Both axes are logarithmic, so that
+    p99 and p99.9 can be read.
 
-    `results` are one result, or several by name. With `simulate(..., responses=True)` each response is drawn, with
-    `series=True` the buckets of a histogram. `operation` is read, write, flush or trim; None is all of them. Requests
-    that were never answered are left out.
+    `results` are one result, or several by name. For results of `simulate(..., responses=True)` each response is
+    drawn, for `series=True` the buckets of a histogram. `operation` is read, write, flush or trim; None is all of
+    them. Requests that were never answered are left out.
     """
     curves = {name: _shares(name, result, operation) for name, result in _several(results).items()}
-    # Which corner is free depends on the response times, so the legend is above the axes.
+    # The lines may pass through any corner of the axes, so the legend is above the axes.
     figure, axes = _axes(ax, width_mm, above=list(curves))
     for number, (name, (times, shares, _)) in enumerate(curves.items()):
         axes.plot(times, shares, drawstyle="steps-pre", label=name, **_look(number, marks=False))
@@ -223,7 +226,7 @@ def _shares(name: str, result: Result, operation: str | None) -> tuple[list[floa
     elif "response" in (result.explained or {}):
         for word, of in _explained(name, result)["response"].items():
             if operation in (None, word):
-                # Only the upper bound of a bucket is known.
+                # All requests of a bucket count with its upper bound, because their exact times are not recorded.
                 for time, requests in zip(of["histogram"]["to_ms"], of["histogram"]["requests"], strict=True):
                     counts[time] = counts.get(time, 0) + requests
     else:
@@ -247,8 +250,8 @@ def split(
     ax: Axes | None = None,
     width_mm: float = 85,
 ) -> Figure:
-    """The parts of the responses, with a bar for each result of `simulate(..., series=True)`: waiting, bus, flash; see
-    docs/EXPLAIN.md.
+    """The parts of the mean response time, such as waiting, bus and flash. There is a bar for each result of
+    `simulate(..., series=True)`. See docs/EXPLAIN.md.
 
     With `tail=True` only the slowest requests count, from the 99th percentile on.
     """
@@ -322,8 +325,8 @@ def series(
 def learnt(
     result: Result, *, names: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
-    """What the scheme has learnt by the end of each of its periods, in a run of `simulate(..., series=True)`: a panel
-    for each of `names`."""
+    """The values that the scheme has learnt at the end of each of its periods, in a run of `simulate(...,
+    series=True)`. There is a panel for each of `names`."""
     _expect("result", result, Result, "what destage.simulate gives")
     of = _explained(str(result.parameters["buffer.kind"]), result).get("scheme", {})
     ends = next((values for name, values in of.items() if name.endswith(".period_end")), None)
@@ -366,7 +369,7 @@ def _stacked(
 
 
 def _folded(label: str) -> str:
-    """A label on two lines, because a panel is low."""
+    """Splits a label into two lines, because a panel is not high."""
     words, _, unit = label.partition(" (")
     if unit:
         return f"{words}\n({unit}"
@@ -423,8 +426,8 @@ def save(figure: Figure, path: str | os.PathLike[str]) -> None:
 def _axes(
     ax: Axes | None, width_mm: float, height_mm: float | None = None, *, above: Sequence[str] = ()
 ) -> tuple[Figure, Axes]:
-    """The axes to draw into, and their figure. A new figure has the height `height_mm`, by default one that suits the
-    width, and room for a legend of the names `above`."""
+    """The axes to draw into, and their figure. A new figure has the height `height_mm`, by default 0.68 times the
+    width, plus the height of a legend with the names `above`."""
     if ax is not None:
         figure = ax.get_figure(root=True)
         if figure is None:
@@ -449,8 +452,8 @@ def _shown() -> type[Figure]:
     from matplotlib.figure import Figure
 
     class Shown(Figure):
-        """A figure that a notebook shows as the last value of a cell. Otherwise a figure made without pyplot is not
-        shown."""
+        """A figure that a notebook shows if it is the last value of a cell. A notebook does not show other figures
+        that are made without pyplot."""
 
         def _repr_png_(self) -> bytes:
             content = io.BytesIO()
@@ -475,13 +478,13 @@ def _look(number: int, *, marks: bool = True) -> dict[str, Any]:
 
 
 def _columns(names: Sequence[str], width_pt: float) -> int:
-    """The largest number of columns in which a legend of `names` fits this width; 1 if no number fits."""
+    """The largest number of columns in which a legend of `names` fits the width `width_pt`; 1 if no number fits."""
     from matplotlib.textpath import TextPath
 
     widths = [TextPath((0, 0), name, size=_STYLE["legend.fontsize"]).get_extents().width + _HANDLE_PT for name in names]
     for columns in range(len(names), 1, -1):
-        # Columns are filled one after the other. If the names do not divide evenly, the first columns have one row
-        # more.
+        # matplotlib fills the columns one after the other. If the names do not divide evenly, the first columns have
+        # one row more.
         rows, longer = divmod(len(names), columns)
         ends = [column * rows + min(column, longer) for column in range(columns + 1)]
         if sum(max(widths[begin:end]) for begin, end in itertools.pairwise(ends)) <= width_pt - _SIDES_PT:
@@ -490,8 +493,8 @@ def _columns(names: Sequence[str], width_pt: float) -> int:
 
 
 def _legend(axes: Axes, names: Sequence[str], *, is_above: bool) -> None:
-    """Adds the legend of lines with these `names`, above the axes or where the lines leave room. One line needs no
-    legend."""
+    """Adds the legend of lines with these `names`, above the axes, or inside the axes where the lines leave room. One
+    line needs no legend."""
     if len(names) < 2:
         return
     if not is_above:
@@ -523,7 +526,7 @@ def _over_size(
     axes.set_xlabel("buffer")
     axes.set_ylabel(_label(metric))
     values = [value for points in lines.values() for value in points.values()]
-    # On a linear axis, values that span more than two decades would be hidden at the bottom.
+    # If the values span more than two decades, the small values would not be visible on a linear axis.
     if 0 < min(values) and max(values) > 100 * min(values):
         axes.set_yscale("log")
     else:
@@ -580,7 +583,7 @@ def _label(metric: str) -> str:
 def _unit(metric: str) -> str:
     row = _registries.metrics().get(metric)
     if row is None:
-        # A row with a star describes several metrics.
+        # A row of the registry with a star in its name describes several metrics.
         return "ms" if metric.endswith("_ms") else ""
     return str(row.fields["unit"])
 

@@ -1,13 +1,12 @@
-//! Writing the state of a value as bytes, and reading it from them.
+//! Writing the state of a value as bytes, and reading the state from the bytes.
 //!
-//! A type lists the parts of its state once, with [`archived!`](crate::archived); the list serves both writing
-//! and reading. The bytes are read into a value that was constructed in the same way as the written one. Parts
-//! that follow from the construction (counts, limits, rules, and the lengths of some lists) are therefore not in
-//! the bytes.
+//! A type lists the fields of its state once, with [`archived!`](crate::archived). Writing and reading use the same
+//! list of fields. The bytes are read into a value that was constructed in the same way as the written value. So the
+//! bytes do not contain what the construction determines: counts, limits, rules, and the lengths of some lists.
 //!
-//! Numbers are little-endian, and the length of a list precedes its elements. Reading checks lengths, and that no
-//! item is twice in a [`List`], but no other contents. A caller that stores the bytes must add a checksum and the
-//! parameters of the value.
+//! Numbers are little-endian, and the length of a list precedes its elements. Reading checks lengths, and checks that
+//! no item is twice in a [`List`]. It checks no other contents. A caller that stores the bytes must add a checksum
+//! and the parameters of the value.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -15,8 +14,9 @@ use core::cmp::Reverse;
 
 use crate::list::List;
 
-/// The bytes end too early, cannot be written, or do not fit the value: a list has a length that the value cannot
-/// take, a [`List`] has an item twice, or a number is too large for `usize`.
+/// An error of an archive: the bytes end too early, cannot be written, or do not fit the value. They do not fit if a
+/// list has a length that the value does not allow, if a [`List`] has an item twice, or if a number is too large for
+/// `usize`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Damaged;
 
@@ -53,15 +53,15 @@ impl Archive<'_> {
 
 /// A value whose state can be written as bytes, and read into a value that was constructed in the same way.
 pub trait Archived {
-    /// Writes the state, or replaces it by the state that is read.
+    /// Writes the state, or replaces the state by the one that is read.
     ///
     /// # Errors
     /// [`Damaged`] if the bytes cannot be written or read, or do not fit this value. A value that was read only
     /// in part must not be used.
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged>;
 
-    /// The value into which an added element of a list is read. The default, `None`, means that a list of this
-    /// type keeps its length.
+    /// The value of a new element of a list, before the element is read. With the default, `None`, reading cannot
+    /// change the length of a list of such elements.
     fn vacant() -> Option<Self>
     where
         Self: Sized,
@@ -70,9 +70,9 @@ pub trait Archived {
     }
 }
 
-/// Implements [`Archived`](crate::archive::Archived) for a struct, from the list of the fields that are its
-/// state. Fields after `fixed` follow from the construction of the value and are not archived. With `vacant`,
-/// lists of this type may be read with any length.
+/// Implements [`Archived`](crate::archive::Archived) for a struct, from the list of the fields that are its state.
+/// Fields after `fixed` are determined by the construction of the value, and are not archived. With `vacant`, lists
+/// of this type may be read with any length.
 ///
 /// ```
 /// use destage_base::archive::{Archive, Archived};
@@ -206,7 +206,7 @@ impl<T: Archived> Archived for Option<T> {
     }
 }
 
-/// A list grows as its elements are read, so it takes no more memory than the bytes can fill.
+/// A list grows as its elements are read. So a false length in the bytes causes no large allocation.
 impl<T: Archived> Archived for Vec<T> {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let len = archive.len(self.len())?;
@@ -321,7 +321,7 @@ mod tests {
         }
         // A false length in the bytes does not cause a large allocation.
         assert_eq!(read(&mut Vec::<u32>::new(), &[0xff; 40]), Err(Damaged));
-        // Elements without `vacant` do not let a list change its length.
+        // A list whose elements have no `vacant` cannot change its length.
         let mut two = vec![[0_u8; 2]; 2];
         assert_eq!(
             read(&mut two, &bytes_of(&mut vec![[1_u8; 2]; 3])),

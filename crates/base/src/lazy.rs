@@ -1,8 +1,9 @@
-//! A large table that takes memory only for the chunks that were touched.
+//! A large table that uses memory only for the chunks that were touched.
 //!
 //! A 512 GiB device has 2^27 pages, and a trace touches few of them. The table is cut into chunks of [`CHUNK`]
-//! entries. The first touch of a chunk allocates it and fills it by the table's rule for untouched entries. So a
-//! new device costs one pointer per chunk, and memory follows the footprint of the trace, not the capacity.
+//! entries. The first touch of a chunk allocates the chunk and gives each of its entries the value that the table's
+//! rule defines. So the table of a new device needs only one pointer per chunk. Its memory grows with the number of
+//! pages that the trace touches, not with the capacity of the device.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -15,22 +16,21 @@ const CHUNK_BITS: u32 = 10;
 /// Entries in a chunk: 4 KiB of `u32`.
 pub const CHUNK: usize = 1 << CHUNK_BITS;
 
-/// The rule that gives an entry its value before the first touch.
+/// The rule that gives each entry its initial value.
 pub trait Initial {
     /// The entry type.
     type Entry: Copy;
     /// The initial value of entry `index`.
     fn at(&self, index: usize) -> Self::Entry;
 
-    /// Appends the initial values of the entries in `of` to `entries`. A rule may implement this faster than
-    /// entry by entry.
+    /// Appends the initial values of the entries in `of` to `entries`. The default computes one entry after the
+    /// other. A rule may implement a faster method.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<Self::Entry>) {
         entries.extend(of.map(|index| self.at(index)));
     }
 }
 
-/// A table of `len` entries. Entries of untouched chunks have the values that the rule `I` gives and take no
-/// memory.
+/// A table of `len` entries. Entries of untouched chunks have the values that the rule `I` gives, and use no memory.
 #[derive(Clone)]
 pub struct LazyTable<I: Initial> {
     chunks: Vec<Option<Box<[I::Entry; CHUNK]>>>,
@@ -42,7 +42,8 @@ impl<I: Initial> LazyTable<I> {
     /// A table of `len` untouched entries.
     pub fn new(len: usize, initial: I) -> Self {
         Self {
-            // The allocator gives zeroed memory, so that even the pointers cost nothing before they are used.
+            // The allocator provides zeroed memory only when it is used, so even the pointers need no memory before
+            // their use.
             chunks: vec![None; len.div_ceil(CHUNK)],
             initial,
             len,
@@ -55,7 +56,7 @@ impl<I: Initial> LazyTable<I> {
         &self.initial
     }
 
-    /// The value of entry `index`. Reading does not touch the entry.
+    /// The value of entry `index`. Reading does not touch the chunk of the entry.
     ///
     /// # Panics
     /// If `index` is not below the table's length.
@@ -74,7 +75,7 @@ impl<I: Initial> LazyTable<I> {
         Some(chunk[index & (CHUNK - 1)])
     }
 
-    /// Entry `index` for a change. This touches its chunk.
+    /// A mutable reference to entry `index`. The call touches the chunk of the entry.
     ///
     /// # Panics
     /// If `index` is not below the table's length.
@@ -88,7 +89,7 @@ impl<I: Initial> LazyTable<I> {
         &mut chunk[index & (CHUNK - 1)]
     }
 
-    /// Entry `index` for a change, or `None` if its chunk is untouched.
+    /// A mutable reference to entry `index`, or `None` if the chunk of the entry is untouched.
     #[inline(always)]
     pub fn touched_mut(&mut self, index: usize) -> Option<&mut I::Entry> {
         let chunk = self.chunks.get_mut(index >> CHUNK_BITS)?.as_mut()?;
@@ -151,7 +152,7 @@ impl<I: Initial> LazyTable<I> {
         let first = index & !(CHUNK - 1);
         let mut chunk = Vec::with_capacity(CHUNK);
         initial.fill(first..len.min(first + CHUNK), &mut chunk);
-        // Entries past the end of the table are never read. The rule need not have values for them.
+        // Entries past the end of the table are never read, so the rule need not define their values.
         chunk.resize(CHUNK, chunk[0]);
         match chunk.into_boxed_slice().try_into() {
             Ok(chunk) => chunk,

@@ -5,12 +5,12 @@
 //! | [`page`] | [`Lpn`], the logical page number |
 //! | [`time`] | [`Ticks`], simulated time as an integer |
 //! | [`parameter`] | the description of one named parameter, and values checked against it |
-//! | [`random`] | [`Random`], the one seeded generator |
+//! | [`random`] | [`Random`], the seeded random number generator |
 //! | [`sample`] | [`Samples`](sample::Samples), seeded samples of the numbers below a bound |
 //! | [`list`] | [`Lists`](list::Lists), doubly linked lists of numbered items, without an allocation per node |
-//! | [`table`] | growth of tables that are indexed by number |
-//! | [`archive`] | writing a state as bytes and reading it from them |
-//! | [`lazy`] | [`lazy::LazyTable`], a large table that takes memory only for the chunks that were touched |
+//! | [`table`] | tables that are indexed by number and grow as numbers are used |
+//! | [`archive`] | writing the state of a value as bytes, and reading the state from the bytes |
+//! | [`lazy`] | [`lazy::LazyTable`], a large table that uses memory only for the chunks that were touched |
 //!
 //! No module here depends on a buffer, a flash device, a trace or a clock.
 #![no_std]

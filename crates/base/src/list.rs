@@ -1,13 +1,13 @@
 //! Doubly linked lists of numbered items, without an allocation per node.
 //!
-//! An item with a number (a slot, a cluster, a block) has the node with that number. So an array access finds the
-//! node, and an item is in at most one list. A node can be removed without knowing its list, because every list
-//! is a ring, and a ring has no end that needs another treatment.
+//! Each item (a slot, a cluster, a block) has a number, and this number is the index of the item's node in an array.
+//! So an array access finds the node, and an item is in at most one list. Every list is a ring. A ring has no ends
+//! that would need special treatment, so a node can be removed without knowing its list.
 //!
 //! | type | holds |
 //! | --- | --- |
 //! | [`Links`] | rings of nodes; the owner remembers one node of each ring |
-//! | [`Lists`] | a fixed number of lists; each is a ring through a node that represents the list |
+//! | [`Lists`] | a fixed number of lists; each list is a ring of its items and one node that represents the list |
 //! | [`List`] | one list |
 //!
 //! ```text
@@ -16,8 +16,8 @@
 //!          +-> thing 2 -> thing 0 -> back to the node of list 0
 //! ```
 //!
-//! Every call is O(1), except those that go through a whole list. A node takes 8 bytes plus the data that the
-//! owner stores with its links.
+//! Every call is O(1), except the calls that visit all items of a list. A node occupies 8 bytes plus the value that
+//! the owner stores with the links of the node.
 
 use alloc::vec::Vec;
 
@@ -33,7 +33,7 @@ struct Node<V> {
     value: V,
 }
 
-/// Rings of nodes; each node has two links and a value, and is in at most one ring.
+/// Rings of nodes. Each node has two links and a value, and is in at most one ring.
 #[derive(Clone)]
 pub struct Links<V> {
     /// Nodes in the order of their numbers, up to the largest number that was used.
@@ -47,7 +47,7 @@ impl<V> Default for Links<V> {
 }
 
 impl<V: Copy + Default> Links<V> {
-    /// An empty set of rings, with memory reserved for `expected` nodes, or for as many as [`table::prepared`]
+    /// An empty set of rings. Memory is reserved for `expected` nodes, but at most for as many as [`table::prepared`]
     /// allows.
     #[must_use]
     pub fn new(expected: u32) -> Self {
@@ -78,14 +78,14 @@ impl<V: Copy + Default> Links<V> {
         self.set(node, node, node, value);
     }
 
-    /// Inserts `node`, which is in no ring, into the ring of `behind`, directly before it.
+    /// Inserts `node`, which is in no ring, directly before the node `behind`.
     #[inline(always)]
     pub fn insert_before(&mut self, behind: u32, node: u32, value: V) {
         let prev = self.nodes[behind as usize].prev;
         self.insert_between(prev, behind, node, value);
     }
 
-    /// Inserts `node`, which is in no ring, into the ring of `ahead`, directly after it.
+    /// Inserts `node`, which is in no ring, directly after the node `ahead`.
     #[inline(always)]
     pub fn insert_after(&mut self, ahead: u32, node: u32, value: V) {
         let next = self.nodes[ahead as usize].next;
@@ -106,7 +106,7 @@ impl<V: Copy + Default> Links<V> {
         value
     }
 
-    /// Moves `node` from its ring into the ring of `ahead`, another node, directly after it.
+    /// Removes `node` from its ring, and inserts it directly after `ahead`, which is another node.
     ///
     /// # Panics
     /// If `node` is in no ring.
@@ -151,8 +151,8 @@ impl<V: Copy + Default> Links<V> {
     }
 
     /// Dissolves the ring of `first`, which has `nodes` nodes, and calls `visit` with each node and its value,
-    /// beginning with `first`. The count makes the end of the loop independent of the links, so that the
-    /// processor can go on while it fetches nodes.
+    /// beginning with `first`. Because `nodes` is given, the end of the loop does not depend on the links. So the
+    /// processor can execute the following steps while it still fetches a node.
     #[inline]
     pub fn take_ring(&mut self, first: u32, nodes: u32, mut visit: impl FnMut(u32, V)) {
         let mut index = first;
@@ -189,7 +189,7 @@ impl<V: Copy + Default> Links<V> {
 pub trait Item: Copy {
     /// Identifies the item.
     type Key: Copy;
-    /// The value stored with the links. Whoever removes the item from a list gets it back.
+    /// The value stored with the links. The removal of an item from a list returns the value.
     type Value: Copy + Default;
     /// The number of `key`.
     fn number(key: Self::Key) -> u32;
@@ -222,14 +222,14 @@ impl Item for u32 {
 /// Several lists over the same items. An item is in at most one of the lists.
 #[derive(Clone)]
 pub struct Lists<I: Item> {
-    /// The first nodes represent the lists, one each; the nodes of the items follow.
+    /// The first nodes represent the lists, one node per list. The nodes of the items follow.
     links: Links<I::Value>,
     lists: u32,
     len: usize,
 }
 
 impl<I: Item> Lists<I> {
-    /// `lists` empty lists, with memory reserved for `expected` items, or for as many as [`table::prepared`]
+    /// `lists` empty lists. Memory is reserved for `expected` items, but at most for as many as [`table::prepared`]
     /// allows.
     #[must_use]
     pub fn new(lists: u32, expected: u32) -> Self {
@@ -344,7 +344,7 @@ impl<I: Item> Lists<I> {
         I::join(number, value)
     }
 
-    /// Puts `item`, which is in no list, in the place of the item of `key`, and removes the latter from its list.
+    /// Replaces the item of `key` in its list by `item`, which is in no list.
     ///
     /// # Panics
     /// If the item of `key` is in no list.
@@ -421,11 +421,11 @@ impl<I: Item> Lists<I> {
 }
 
 impl<I: Item<Key = I>> Lists<I> {
-    /// Puts `item` at the front of `list`. An item that is in a list is removed from it first.
+    /// Puts `item` at the front of `list`. If the item is in a list, it is removed from that list first.
     #[inline]
     pub fn bring_to_front(&mut self, list: u32, item: I) {
         let node = self.lists + I::number(item);
-        // Most calls are for the item that was used last and is at the front already.
+        // Most calls are for the item that was used last, which is already at the front.
         if self.head(list).next != node {
             if self.links.is_linked(node) {
                 self.remove(item);
@@ -434,7 +434,7 @@ impl<I: Item<Key = I>> Lists<I> {
         }
     }
 
-    /// Puts `item` at the back of `list`. An item that is in a list is removed from it first.
+    /// Puts `item` at the back of `list`. If the item is in a list, it is removed from that list first.
     #[inline]
     pub fn bring_to_back(&mut self, list: u32, item: I) {
         if self.contains(item) {
@@ -449,7 +449,7 @@ impl<I: Item<Key = I>> Lists<I> {
 pub struct List<I: Item>(Lists<I>);
 
 impl<I: Item> List<I> {
-    /// An empty list, with memory reserved for `expected` items, or for as many as [`table::prepared`] allows.
+    /// An empty list. Memory is reserved for `expected` items, but at most for as many as [`table::prepared`] allows.
     #[must_use]
     pub fn new(expected: u32) -> Self {
         Self(Lists::new(1, expected))
@@ -513,7 +513,7 @@ impl<I: Item> List<I> {
         self.0.remove(key)
     }
 
-    /// Puts `item`, which is not in the list, in the place of the item of `key`, and removes the latter.
+    /// Replaces the item of `key` in the list by `item`, which is not in the list.
     ///
     /// # Panics
     /// If the item of `key` is not in the list.

@@ -42,7 +42,7 @@ pub enum Kind {
         /// Largest legal value.
         max: u64,
     },
-    /// A whole number, or the word `auto`, which asks for a number that is derived from the input.
+    /// A whole number, or the word `auto`, which means that the number is derived from the input.
     CountOrAuto {
         /// Smallest legal number.
         min: u32,
@@ -55,7 +55,8 @@ pub enum Kind {
     Text,
 }
 
-/// The row of a parameter: the only place where its name, default, unit, meaning and source are written.
+/// The declaration of a parameter, called its row. No other code states the parameter's name, default, unit, meaning
+/// or source.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
     /// The name: dotted (`flash.dies`), or only its last part (`pad`) in the parameter list of a scheme or FTL.
@@ -70,8 +71,8 @@ pub struct Parameter {
     pub about: &'static str,
     /// The source of the rule or of the default.
     pub source: &'static str,
-    /// [Conditions](Condition) on the configuration. Unless all hold, a value other than the default changes
-    /// nothing.
+    /// [Conditions](Condition) on the configuration. Unless all conditions hold, a value other than the default has
+    /// no effect.
     pub needs: &'static [&'static str],
     /// The settings that cannot be combined with this parameter.
     pub excludes: &'static [Exclusion],
@@ -105,7 +106,7 @@ impl core::fmt::Display for Value {
 pub const AUTO: &str = "auto";
 
 impl Parameter {
-    /// An empty row to build others from: it needs nothing and excludes nothing.
+    /// An empty row from which other rows are built. It has no conditions and no exclusions.
     pub const BLANK: Self = Self {
         name: "",
         kind: Kind::Text,
@@ -132,7 +133,7 @@ impl Parameter {
     /// Reads `text` as a value of this parameter.
     ///
     /// # Errors
-    /// A phrase for the expected values, such as `a whole number from 1 to 64`, to be put after the word
+    /// A phrase that names the expected values, such as `a whole number from 1 to 64`. Messages put it after the word
     /// "expected".
     pub fn read(&self, text: &str) -> Result<Value, String> {
         let text = text.trim();
@@ -162,7 +163,7 @@ impl Parameter {
         value.ok_or_else(|| self.expected())
     }
 
-    /// A phrase for the possible values of this parameter, such as `true or false`.
+    /// A phrase that names the possible values of this parameter, such as `true or false`.
     #[must_use]
     pub fn expected(&self) -> String {
         match self.kind {
@@ -234,7 +235,7 @@ pub fn read_bytes(text: &str) -> Option<u64> {
         return whole.checked_mul(unit);
     }
     let bytes = digits.parse::<f64>().ok()? * unit as f64;
-    // A fraction of a byte is a typing error.
+    // A size with a fraction of a byte is a typing error.
     (bytes >= 0.0 && bytes < u64::MAX as f64 && bytes == (bytes as u64) as f64)
         .then_some(bytes as u64)
 }

@@ -1,10 +1,10 @@
 //! The seeded random number generator of the whole project. It gives the same numbers on every machine.
 
-/// `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): 64 bits of state; each draw takes one chain of
-/// multiplications and shifts.
+/// The generator `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014). Its state has 64 bits. Each draw is one fixed
+/// sequence of multiplications and shifts.
 ///
-/// The algorithm is ten lines that never change, so a seed gives the same workload in every version of the
-/// program. Published synthetic traces of this field were made with the same algorithm.
+/// The algorithm never changes, so a seed gives the same workload in every version of the program. Published
+/// synthetic traces of this field were made with the same algorithm.
 ///
 /// ```
 /// let mut random = destage_base::Random::new(7);
@@ -45,8 +45,8 @@ impl Random {
 
     /// An integer in `0 .. bound`; `bound` must not be 0.
     ///
-    /// The result is the high half of a 128-bit product. This needs no division, and its bias is below
-    /// `bound / 2^64`.
+    /// The result is the high half of the 128-bit product of 64 random bits and `bound`. This method needs no
+    /// division. The bias of the result is below `bound / 2^64`.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64

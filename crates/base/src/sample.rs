@@ -1,9 +1,9 @@
-//! Seeded samples of the numbers below a bound. They need no list of their members and are the same on every
-//! machine.
+//! Seeded samples of the numbers below a bound. A sample stores no list of its numbers. A seed gives the same samples
+//! on every machine.
 //!
-//! A seeded permutation orders the numbers, and each sample has the same count of successive numbers of this
-//! order. So the samples of one permutation are disjoint. If one permutation has too few numbers for all samples,
-//! another permutation serves the samples that remain.
+//! A seeded permutation puts the numbers in an order. Each sample consists of successive numbers of this order, and
+//! all samples have the same size. So the samples of one permutation are disjoint. If a permutation has too few
+//! numbers for all samples, further permutations supply the other samples.
 
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ pub struct Samples {
     orders: Vec<Order>,
 }
 
-/// A seeded permutation of the numbers, and the samples that are cut from it.
+/// A seeded permutation of the numbers, and the samples that consist of successive numbers of it.
 #[derive(Clone, Debug)]
 struct Order {
     keys: [u64; 3],
@@ -31,8 +31,8 @@ struct Order {
 }
 
 impl Samples {
-    /// Makes `count` samples, at most 64. Each has the share `rate` of the numbers below `all`, and at least one
-    /// number; `all` is from 1 to 2^56.
+    /// Makes `count` samples, at most 64. Each sample has the fraction `rate` of the numbers below `all`, but at
+    /// least one number. `all` is from 1 to 2^56.
     #[must_use]
     pub fn new(all: u64, rate: f64, count: u32, seed: u64) -> Self {
         debug_assert!(all > 0 && all <= 1 << 56 && count > 0 && count <= 64);
@@ -45,7 +45,7 @@ impl Samples {
         while first < count {
             let own = room.min(count - first);
             orders.push(Order {
-                // Multiplication by an odd number permutes the numbers that have this many bits.
+                // Multiplication by an odd number permutes the numbers of `bits` bits.
                 keys: [
                     random.next_u64(),
                     random.next_u64() | 1,
@@ -78,7 +78,7 @@ impl Samples {
         self.each
     }
 
-    /// The share of the numbers that each sample has.
+    /// The fraction of the numbers below the bound that each sample has.
     #[must_use]
     pub fn rate(&self) -> f64 {
         self.each as f64 / self.all as f64
@@ -95,8 +95,8 @@ impl Samples {
             place ^= place >> self.shift;
             place = place.wrapping_mul(keys[2]) & self.mask;
             place ^= place >> self.shift;
-            // The mixing permutes the powers-of-two range around the bound. Repeated, it always leads back below
-            // the bound.
+            // The mixing permutes the numbers below a power of two that is at least the bound. So its result may be
+            // the bound or a larger number. In that case the result is mixed again, until it is below the bound.
             if place < self.all {
                 return place;
             }
@@ -158,8 +158,8 @@ mod tests {
 
     #[test]
     fn a_sample_is_as_chance_would_have_it() {
-        // A sample of a tenth has about ten of each hundred successive numbers, and of each hundred numbers in
-        // steps of 64 or 4096.
+        // A sample of a tenth of the numbers has about ten of each hundred successive numbers. The same holds for
+        // each hundred numbers that lie 64 or 4096 apart.
         for step in [1, 64, 4096] {
             let samples = Samples::new(1 << 40, 0.1, 1, 3);
             let counts = (0..1000).map(|row| {

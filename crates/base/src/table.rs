@@ -1,17 +1,16 @@
-//! Tables indexed by number, such as a slot or a cluster. A table is as long as the highest number that was used,
-//! and its
-//! memory is at most an eighth larger.
+//! Tables that are indexed by a number, for example the number of a slot or a cluster. A table has an entry for each
+//! number up to the highest number that was used. It reserves at most an eighth more memory than its entries need.
 //!
 //! A vector that doubles may reserve twice the memory of its contents. These tables grow by an eighth at a time
-//! instead. Until the largest size is reached, each entry is copied eight times on average.
+//! instead. While a table grows to its final size, each entry is copied eight times on average.
 
 use alloc::vec::Vec;
 
-/// Maximum number of entries for which memory is reserved at the start. A larger table grows as it is used, so a large
-/// parameter alone never reserves much memory.
+/// Maximum number of entries for which memory is reserved at the start. A larger table grows as its entries are used,
+/// so a large parameter alone never reserves much memory.
 const PREPARED: u32 = 1 << 20;
 
-/// The number of entries for which memory is reserved at the start, if `expected` entries may be needed.
+/// The number of entries for which memory is reserved at the start, if the table may need `expected` entries.
 #[must_use]
 pub fn prepared(expected: u32) -> usize {
     expected.min(PREPARED) as usize

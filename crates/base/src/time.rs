@@ -1,9 +1,9 @@
 //! Simulated time: an integer count of ticks of 0.1 ns.
 //!
-//! The reference simulator's host bus takes 238.4 ns per sector. 0.1 ns is the coarsest power of ten that divides
-//! this time exactly. 64 bits count 58 years of such ticks.
+//! The host bus of the reference simulator needs 238.4 ns to transfer a sector. A tick is 0.1 ns, because this is the
+//! largest power of ten that divides 238.4 ns exactly. A 64-bit count of ticks covers 58 years.
 
-/// A point in simulated time, or a span of it, in ticks of 0.1 ns.
+/// A moment in simulated time, or a duration, in ticks of 0.1 ns.
 pub type Ticks = u64;
 
 /// Ticks in one nanosecond.
@@ -17,8 +17,8 @@ pub const TICKS_PER_SECOND: u64 = 1_000 * TICKS_PER_MS;
 
 /// `amount` units of `ticks_per_unit` ticks each, rounded to the nearest tick (half up).
 ///
-/// Negative amounts and NaN give 0; amounts beyond 58 years saturate.
-/// Every configured decimal number becomes simulated time through this function.
+/// Negative amounts and NaN give 0. Amounts above 58 years give the largest count of ticks. Every configured decimal
+/// number becomes simulated time through this function.
 ///
 /// ```
 /// use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
@@ -31,7 +31,7 @@ pub fn from_units(amount: f64, ticks_per_unit: u64) -> Ticks {
     (amount * ticks_per_unit as f64 + 0.5) as u64
 }
 
-/// `ticks` in milliseconds. Use this for results only: no simulated behaviour may depend on it.
+/// `ticks` in milliseconds. Only results may use this number. No simulated behaviour may depend on it.
 #[must_use]
 pub fn to_ms(ticks: Ticks) -> f64 {
     ticks as f64 / TICKS_PER_MS as f64

@@ -20,8 +20,8 @@ pub(crate) use crate::trace_args::{
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Memory that the whole command may use, such as 8GiB; without this option, half of the machine's memory. A
-    /// command that needs more ends with an error that names what needed the memory
+    /// Memory that the whole command may use, such as 8GiB. Without this option, it may use half of the machine's
+    /// memory. A command that needs more memory ends with an error that names what needed the memory
     #[arg(long, value_name = "BYTES", global = true)]
     pub(crate) memory_limit: Option<String>,
 }
@@ -32,9 +32,9 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Simulates every combination of traces, buffers, sizes and translation layers, in parallel, and prints one table
     Compare(CompareArguments),
-    /// Shows a metric over the size of the buffer; for page-level LRU, one pass gives every size
+    /// Shows a metric over the size of the buffer. For page-level LRU, one pass computes every size
     Curve(CurveArguments),
-    /// Finds the smallest buffer, and its scheme, that reaches a goal
+    /// Finds the smallest buffer that reaches a goal, and the scheme of this buffer
     Size(SizeArguments),
     /// Compares a buffer for each volume of a trace with one buffer that all volumes share
     Fleet(crate::fleet_args::FleetArguments),
@@ -59,7 +59,7 @@ pub(crate) enum Command {
     /// finds
     #[cfg(unix)]
     Crash(crate::serve_args::CrashArguments),
-    /// Compares a profile with measurements of a real drive, fits one to them, or measures a drive
+    /// Compares a profile with measurements of a real drive, fits a profile to measurements, or measures a drive
     Drive {
         #[command(subcommand)]
         command: DriveCommand,
@@ -87,10 +87,10 @@ pub(crate) enum Command {
 pub(crate) enum DriveCommand {
     /// Compares a profile with measurements: measured, modelled and the error, row by row
     Check(DriveCheckArguments),
-    /// Fits a profile to measurements of a drive, and judges it by rows that the fit has not seen
+    /// Fits a profile to measurements of a drive, and judges the profile by rows that were not used for the fit
     Fit(DriveFitArguments),
-    /// Measures a drive, whose contents are lost: writes the tables that `drive check` reads, and what identifies
-    /// the drive
+    /// Measures a drive, and destroys its contents. Writes the tables that `drive check` reads, and the data that
+    /// identify the drive
     #[cfg(unix)]
     Measure(DriveMeasureArguments),
 }
@@ -102,28 +102,29 @@ pub(crate) struct DriveMeasureArguments {
     /// nbd://HOST:PORT/EXPORT; or model:PROFILE, a simulated drive with that profile
     #[arg(value_name = "DRIVE")]
     pub(crate) drive: String,
-    /// Folder for the tables; an interrupted measurement goes on if it is started again with the same folder
+    /// Folder for the tables. An interrupted measurement continues if it is started again with the same folder
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub(crate) output: PathBuf,
-    /// Experiments, separated by commas: rates, latency, depth, waf, parts; without this option, all of them
+    /// Experiments, separated by commas: rates, latency, depth, waf, parts. Without this option, all experiments run
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) what: Vec<String>,
-    /// The name of the drive in the tables; without this option, DRIVE
+    /// The name of the drive in the tables. Without this option, the name is DRIVE
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// Measures a drive although it holds data, which is lost
+    /// Measures a drive even if it holds data. The data are lost
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Prints how much would be written and how long that takes, and measures nothing
+    /// Prints how much data a measurement would write and how long it would take, and measures nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
     #[command(flatten)]
     pub(crate) extent: ExtentArguments,
-    /// Control socket of the `destage serve` behind the URI; the bytes that its flash programs are read from there
+    /// Control socket of the `destage serve` behind the URI. Over this socket, the command learns how many bytes the
+    /// flash has programmed
     #[arg(long, value_name = "SOCKET")]
     pub(crate) control: Option<PathBuf>,
-    /// With model:PROFILE: sets any parameter by its dotted name; the option may be repeated, and the last value of
-    /// a parameter applies; see `destage show`
+    /// With model:PROFILE: sets any parameter by its dotted name (see `destage show`). The option may be repeated.
+    /// The last value of a parameter applies
     #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// Prints JSON, with the content of measured.json, and nothing else on standard output
@@ -137,21 +138,22 @@ pub(crate) struct DriveMeasureArguments {
 #[cfg(unix)]
 #[derive(Args)]
 pub(crate) struct ExtentArguments {
-    /// Part of the drive that is measured, from its first byte on, such as 64GiB; without this option, all of it
+    /// Size of the part of the drive that is measured, such as 64GiB. The part begins at the first byte of the drive.
+    /// Without this option, the whole drive is measured
     #[arg(long, value_name = "BYTES")]
     pub(crate) bytes: Option<String>,
-    /// How often the measured part is overwritten at random before the steady state is measured
+    /// How many times the measured part is overwritten at random before the steady state is measured
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(0..=100))]
     pub(crate) passes: u64,
-    /// Longest measurement of each load, in seconds; up to half as much time is spent on the same load before the
-    /// measurement
+    /// Longest time for which each load is measured, in seconds. Before its measurement, a load runs for up to half
+    /// of this time
     #[arg(long, value_name = "S", default_value_t = 60.0, value_parser = seconds)]
     pub(crate) seconds: f64,
-    /// Most requests measured for each load; up to half as many precede the measurement. Without this option
-    /// 10,000,000, and 400,000 for model:PROFILE
+    /// Largest number of requests that are measured for each load. Up to half as many requests precede the
+    /// measurement. Without this option, the number is 10,000,000, and 400,000 for model:PROFILE
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
     pub(crate) requests: Option<u64>,
-    /// Seed of the random numbers that decide where requests go and when they arrive
+    /// Seed of the random numbers that determine the addresses and arrival times of requests
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u64,
 }
@@ -174,7 +176,7 @@ pub(crate) struct ModelledDrive {
     /// parameter applies; see `destage show`
     #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Worker threads; without this option, one for each core
+    /// Worker threads. Without this option, one thread for each core
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 }
@@ -184,14 +186,16 @@ pub(crate) struct DriveCheckArguments {
     /// Device profile: a name from `destage list profiles`, or a .toml file
     #[arg(value_name = "PROFILE")]
     pub(crate) profile: String,
-    /// Measurements as CSV, recognised by their columns: latency over load, write amplification over the amount of
-    /// written data, queue depth, or saturated rates; or a result of fio as .json; see docs/DRIVES.md
+    /// Measurements as CSV: latency over load, write amplification over the amount of written data, queue depth, or
+    /// saturated rates. The columns tell which of these the file holds. A .json file is a result of fio. See
+    /// docs/DRIVES.md
     #[arg(long, value_name = "FILE")]
     pub(crate) against: PathBuf,
-    /// The drive to compare with, if the file holds several: its name, or a part of the name that fits no other drive
+    /// The drive to compare with, if the file holds several: its name, or a part of the name that no other drive's
+    /// name contains
     #[arg(long, value_name = "NAME")]
     pub(crate) drive: Option<String>,
-    /// Requests that are measured for each load; half as many precede them
+    /// Number of requests that are measured for each load. Half as many requests precede the measurement
     #[arg(long, value_name = "N", default_value_t = 400_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
     pub(crate) requests: u64,
     #[command(flatten)]
@@ -208,20 +212,21 @@ pub(crate) struct DriveCheckArguments {
 
 #[derive(Args)]
 pub(crate) struct DriveFitArguments {
-    /// Measurements of one drive, in the files that `drive check` reads; give several files if each holds another
+    /// Measurements of one drive, in files that `drive check` reads. Several files may be given, each with another
     /// experiment
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// The drive to fit, if the files hold several: its name, or a part of the name that fits no other drive
+    /// The drive to fit, if the files hold several: its name, or a part of the name that no other drive's name
+    /// contains
     #[arg(long, value_name = "NAME")]
     pub(crate) drive: Option<String>,
     /// The profile from which the search starts: a name from `destage list profiles`, or a .toml file
     #[arg(long, value_name = "PROFILE", default_value = "datacenter-tlc")]
     pub(crate) start: String,
-    /// Fits to all rows, and leaves none to judge the profile by
+    /// Uses all rows for the fit, so no row is left to judge the profile
     #[arg(long)]
     pub(crate) all_rows: bool,
-    /// Requests that are measured for each load; half as many precede them
+    /// Number of requests that are measured for each load. Half as many requests precede the measurement
     #[arg(long, value_name = "N", default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1000..=1_000_000_000))]
     pub(crate) requests: u64,
     #[command(flatten)]
@@ -248,7 +253,7 @@ pub(crate) enum TraceCommand {
     Merge(MergeArguments),
     /// Splits a trace of many volumes into a folder with one file for each volume, for `destage fleet`
     Partition(PartitionArguments),
-    /// Writes a trace without the details that tell where it comes from
+    /// Writes a trace without the details that reveal its origin
     Anonymize(AnonymizeArguments),
     /// Stretches a trace in time or address
     Scale(ScaleArguments),
@@ -258,7 +263,7 @@ pub(crate) enum TraceCommand {
     Fit(FitArguments),
 }
 
-/// Removes the short form of `option`, so that the option for a list can have it.
+/// Removes the short form of `option`, so that the option for a list can use the letter.
 fn without_letter(option: Arg) -> Arg {
     option.short(None::<char>)
 }
@@ -274,8 +279,8 @@ pub(crate) struct Common {
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) device: DeviceArguments,
-    /// Worker threads of a cross product, never more than it has runs; without this option, one for each core. Each
-    /// run uses one thread
+    /// Worker threads if there are several runs, never more than there are runs. Without this option, one thread for
+    /// each core. Each run uses one thread
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
@@ -289,15 +294,15 @@ pub(crate) struct Common {
 pub(crate) struct DeviceArguments {
     #[command(flatten)]
     pub(crate) settings: SettingArguments,
-    /// Size of the device, such as 1TB or 512GiB: it gets the smallest number of blocks that offers this size;
-    /// replaces flash.blocks_per_plane
+    /// Size of the device, such as 1TB or 512GiB. The device gets the smallest number of blocks that offers this
+    /// size. Replaces flash.blocks_per_plane
     #[arg(long, value_name = "BYTES")]
     pub(crate) capacity: Option<String>,
-    /// Over-provisioning: flash that is not offered to the host, in percent of the flash that is offered; replaces
+    /// Over-provisioning: flash that is not offered to the host, in percent of the flash that is offered. Replaces
     /// ftl.reserve_percent
     #[arg(long, value_name = "PERCENT")]
     pub(crate) op: Option<String>,
-    /// Write buffer: `lru`, or with parameters `lru:lru_unit=request`; short for buffer.kind and buffer.*
+    /// Write buffer: `lru`, or with parameters `lru:lru_unit=request`. Short for buffer.kind and buffer.*
     #[arg(short, long, value_name = "NAME[:k=v,...]")]
     pub(crate) buffer: Option<String>,
     /// Capacity of the buffer: 8MiB, 512KiB, 8388608 (MiB is 2^20, MB is 10^6)
@@ -308,18 +313,18 @@ pub(crate) struct DeviceArguments {
     pub(crate) ftl: Option<String>,
 }
 
-/// The sources of parameters other than the parameters' own options.
+/// The options that set any parameter, in contrast to options for a single parameter.
 #[derive(Args)]
 pub(crate) struct SettingArguments {
     /// Device profile: a name from `destage list profiles`, or a .toml file
     #[arg(short, long, value_name = "NAME|FILE.toml")]
     pub(crate) profile: Option<String>,
-    /// TOML file with parameters as tables; its values override those of the profile, and options of the command
+    /// TOML file with parameters as tables. Its values override the values of the profile. Options of the command
     /// line override both
     #[arg(short, long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
-    /// Sets any parameter by its dotted name; the option may be repeated, and the last value of a parameter
-    /// applies; see `destage show`
+    /// Sets any parameter by its dotted name (see `destage show`). The option may be repeated. The last value of a
+    /// parameter applies
     #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
@@ -327,12 +332,13 @@ pub(crate) struct SettingArguments {
 /// The way in which a trace is read.
 #[derive(Args)]
 pub(crate) struct Reading {
-    /// Trace format; without this option, the program finds it from the content
+    /// Trace format. Without this option, the program recognises the format by the content
     #[arg(long, value_name = "NAME")]
     pub(crate) format: Option<String>,
     #[command(flatten)]
     pub(crate) slice: Slice,
-    /// What happens at a malformed line: it stops the run, or it is skipped, counted and reported
+    /// What happens at a malformed line: with stop, the run ends with an error. With skip, the line is left out, and
+    /// the number of such lines is reported
     #[arg(long, value_name = "POLICY", value_enum, default_value = "stop")]
     pub(crate) on_bad_line: OnBadLine,
 }
@@ -362,8 +368,8 @@ pub(crate) enum OnBadLine {
 pub(crate) struct Results {
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Writes the results to a file, in the format that its extension names: .json .csv .html, .md and .tex (a
-    /// table to paste into a text), and .parquet where that is built in
+    /// Writes the results to a file, in the format that its extension names: .json .csv .html, .md and .tex (a table
+    /// to paste into a text), and .parquet if the program was built with it
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -409,7 +415,7 @@ pub(crate) struct RunArguments {
     /// Writes response times as fio's JSON (json+), for programs that plot such files, such as fio-plot
     #[arg(long, value_name = "FILE.json")]
     pub(crate) fio_json: Option<PathBuf>,
-    /// Writes a page that plays the device's work step by step: the buffer's lists, the pages that are evicted, the
+    /// Writes a page that shows the device's work step by step: the buffer's lists, the pages that are evicted, the
     /// dies. It covers the first 5000 requests or 20000 events. With the extension .json, the file is a timeline of
     /// host, buffer and dies that Perfetto opens
     #[arg(long, value_name = "FILE.html|.json", conflicts_with = "cut")]
@@ -425,12 +431,12 @@ pub(crate) struct RunArguments {
 /// A loss of power.
 #[derive(Args)]
 pub(crate) struct PowerArguments {
-    /// Keeps the bytes of every page, and cuts the power at the moment that --cut-at-program, -write, -flush or -ms
-    /// gives; then mounts the device and compares its contents with what was promised
+    /// Stores the bytes of every page, and cuts the power at the moment that --cut-at-program, -write, -flush or -ms
+    /// gives. Then mounts the device, and compares its contents with the data that were promised
     #[arg(long, requires = "cut", conflicts_with_all = ["csv", "output", "erase_log"])]
     pub(crate) payload: bool,
-    /// Cuts the power while the K-th page program runs; copies count as programs. --seed decides where within the
-    /// program
+    /// Cuts the power while the K-th page program runs; copies count as programs. --seed determines the moment within
+    /// the program
     #[arg(long, value_name = "K", group = "cut", requires = "payload", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) cut_at_program: Option<u64>,
     /// Cuts the power when the device accepts the K-th write
@@ -442,7 +448,7 @@ pub(crate) struct PowerArguments {
     /// Cuts the power at this time of the simulation, in milliseconds
     #[arg(long, value_name = "T", group = "cut", requires = "payload")]
     pub(crate) cut_at_ms: Option<f64>,
-    /// Seed of everything random about a cut; without this option, sim.seed
+    /// Seed of the random choices in a cut. Without this option, the seed is sim.seed
     #[arg(long, value_name = "S", requires = "payload")]
     pub(crate) seed: Option<u64>,
 }
@@ -459,7 +465,7 @@ pub(crate) struct CompareArguments {
         conflicts_with = "workload"
     )]
     pub(crate) traces: Vec<PathBuf>,
-    /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo; `all` is every buffer that can
+    /// Buffers to compare: lru,fifo or with parameters lru:lru_unit=request,fifo; `all` selects every buffer that can
     /// run
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
@@ -473,8 +479,8 @@ pub(crate) struct CompareArguments {
     /// Columns of the table, after those that identify the run: metrics and parameters by their dotted names
     #[arg(long, value_name = "a,b")]
     pub(crate) columns: Option<String>,
-    /// Sorts the rows of the table by a metric or parameter, the smallest first; with a `-` before the name, the
-    /// largest first
+    /// Sorts the rows of the table by a metric or parameter, the smallest first. With a `-` before the name, the
+    /// largest is first
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub(crate) sort: Option<String>,
     /// Explains where the time of each run went: series over the run, histograms, and the parts of each response
@@ -495,7 +501,7 @@ pub(crate) struct CurveArguments {
         conflicts_with = "workload"
     )]
     pub(crate) trace: Option<PathBuf>,
-    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every buffer that can run
+    /// Buffers: lru,fab or with parameters lru:lru_unit=request,fab; `all` selects every buffer that can run
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
     /// Capacities: a list such as 4MiB,8MiB, or a range 256KiB..64MiB of capacities that double from one to the
@@ -511,12 +517,12 @@ pub(crate) struct CurveArguments {
         default_value = "buffer.destaged_pages"
     )]
     pub(crate) metric: String,
-    /// Estimates the curve from samples, each with this share of the erase blocks: 0.01 or 1%; every point has a 95
-    /// % interval
+    /// Estimates the curve from samples, each with this share of the erase blocks: 0.01 or 1%. Every point has a 95 %
+    /// interval
     #[arg(long, value_name = "RATE", group = "sampled")]
     pub(crate) sample: Option<String>,
-    /// Estimates the curve from the smallest samples whose 95 % interval reaches at most this far to either side,
-    /// in percent of the curve's largest value
+    /// Estimates the curve from the smallest samples that are accurate enough: half the width of each 95 % interval
+    /// is at most this percentage of the curve's largest value
     #[arg(long, value_name = "PERCENT", group = "sampled")]
     pub(crate) error: Option<String>,
     /// Number of samples, from 1 to 64; a single sample gives no interval
@@ -536,11 +542,11 @@ pub(crate) struct SizeArguments {
         conflicts_with = "workload"
     )]
     pub(crate) trace: Option<PathBuf>,
-    /// The goal, such as response.write.p99_ms<1; the option may be repeated, and all goals have to be reached
+    /// The goal, such as response.write.p99_ms<1. The option may be repeated, and all goals have to be reached
     #[arg(short, long, value_name = "METRIC<VALUE", required = true)]
     pub(crate) goal: Vec<String>,
-    /// Buffers to choose from: lru,fab or with parameters lru:lru_unit=request,fab; `all` is every buffer that can
-    /// run. Without this option, the buffers of the papers
+    /// Buffers to choose from: lru,fab or with parameters lru:lru_unit=request,fab; `all` selects every buffer that
+    /// can run. Without this option, the buffers of the papers
     #[arg(short = 'b', long, value_name = "LIST", conflicts_with = "buffer")]
     pub(crate) buffers: Option<String>,
     /// Capacities to choose from: a list such as 4MiB,8MiB, or a range 256KiB..64MiB of capacities that double from
@@ -554,20 +560,20 @@ pub(crate) struct SizeArguments {
 /// The options that studies and the papers' experiments share.
 #[derive(Args)]
 pub(crate) struct Kept {
-    /// Folder for the results, one file for each run, and for the report. Runs whose results are there already are
-    /// not repeated
+    /// Folder for the results, one file for each run, and for the report. Runs whose results are in the folder
+    /// already are not repeated
     #[arg(long, value_name = "DIR", default_value = "destage-results")]
     pub(crate) results: PathBuf,
-    /// Folder that is searched for the papers' traces; a file is recognised by its SHA-256 digest
+    /// Folder that is searched for the papers' traces. A trace is recognised by the SHA-256 digest of its file
     #[arg(long, value_name = "DIR")]
     pub(crate) traces: Option<PathBuf>,
-    /// Path of a trace that the experiments name, such as financial1=FILE; the option may be repeated
+    /// Path of a trace that the experiments name, such as financial1=FILE. The option may be repeated
     #[arg(long, value_name = "NAME=FILE")]
     pub(crate) trace: Vec<String>,
-    /// The runs to make: only those that end within minutes, or all
+    /// The runs to carry out: with reduced, only runs that end within minutes. With full, all runs
     #[arg(long, value_enum, default_value = "reduced")]
     pub(crate) scale: ScaleArgument,
-    /// Worker threads; without this option, one for each core. Each run uses one thread
+    /// Worker threads. Without this option, one thread for each core. Each run uses one thread
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// Prints JSON and nothing else on standard output
@@ -585,10 +591,10 @@ pub(crate) enum ScaleArgument {
 
 #[derive(Args)]
 pub(crate) struct ReproduceArguments {
-    /// A paper, such as bplru, or one of its experiments, such as bplru/w4; without this argument, all papers
+    /// A paper, such as bplru, or one of its experiments, such as bplru/w4. Without this argument, all papers
     #[arg(value_name = "PAPER[/EXPERIMENT]")]
     pub(crate) what: Option<String>,
-    /// A folder of papers to use in place of those that come with the program
+    /// A folder of papers to use in place of the papers that the program contains
     #[arg(long, value_name = "DIR")]
     pub(crate) experiments: Option<PathBuf>,
     /// Also writes the report to a file, in the format that its extension names: .html .json
@@ -606,15 +612,15 @@ pub(crate) struct StudyArguments {
     /// The study file; docs/STUDIES.md describes its form
     #[arg(value_name = "FILE.toml", required = true)]
     pub(crate) file: Option<PathBuf>,
-    /// Makes the I-th of N parts of the runs, and no report; the workers that make the other parts share the folder
-    /// of results
+    /// Carries out the I-th of N parts of the runs, and writes no report. The workers that carry out the other parts
+    /// use the same folder of results
     #[arg(long, value_name = "I/N")]
     pub(crate) shard: Option<String>,
     #[command(flatten)]
     pub(crate) kept: Kept,
 }
 
-/// Commands for the results that workers made.
+/// Commands for the results that workers have computed.
 #[derive(Subcommand)]
 pub(crate) enum StudyCommand {
     /// Prints how many of the results exist
@@ -640,7 +646,7 @@ pub(crate) struct MergedArguments {
     #[command(flatten)]
     pub(crate) parts: PartsArguments,
     /// Also writes the results of one study to a file, in the format that its extension names: .csv .json .html .md
-    /// .tex, and .parquet where that is built in
+    /// .tex, and .parquet if the program was built with it
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -667,7 +673,7 @@ pub(crate) struct PreconditionArguments {
 #[derive(Args)]
 pub(crate) struct DemoArguments {
     /// The file to which the report is written, in the format that its extension names: .html .json .csv .md .tex,
-    /// and .parquet where that is built in
+    /// and .parquet if the program was built with it
     #[arg(
         short = 'o',
         long = "output",
@@ -677,7 +683,7 @@ pub(crate) struct DemoArguments {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Worker threads, never more than there are runs; without this option, one for each core
+    /// Worker threads, never more than there are runs. Without this option, one thread for each core
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
@@ -737,7 +743,7 @@ pub(crate) struct ShowArguments {
         hide_default_value = true
     )]
     pub(crate) what: String,
-    /// The name, as `destage list` prints it; a profile may also be a .toml file
+    /// The name, as `destage list` prints it. A profile may also be a .toml file
     pub(crate) name: Option<String>,
     /// Prints a JSON object, or an array of parameters
     #[arg(long)]
@@ -764,7 +770,7 @@ pub(crate) struct CompletionsArguments {
 
 #[derive(Args)]
 pub(crate) struct ManArguments {
-    /// The folder to write to; it is made if it does not exist
+    /// The folder to write to. A missing folder is made
     #[arg(short = 'o', long = "output", value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
 }

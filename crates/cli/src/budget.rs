@@ -15,7 +15,7 @@ pub(crate) fn install() {
     }
 }
 
-/// Sets the memory limit that `--memory-limit` gives.
+/// Sets the memory limit to the value of `--memory-limit`.
 pub(crate) fn set(text: Option<&str>) -> Result<(), Failure> {
     let Some(text) = text else { return Ok(()) };
     let bytes = read_bytes(text).filter(|bytes| *bytes > 0).ok_or_else(|| {

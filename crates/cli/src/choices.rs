@@ -1,4 +1,4 @@
-//! The settings that follow from the arguments.
+//! Makes settings from the arguments.
 //!
 //! The profile overrides defaults, the configuration file overrides the profile, and the command line overrides the
 //! file. On the command line, `--buffer`, `--size`, `--capacity`, `--op`, `--ftl` and `--set` apply in the order in
@@ -39,13 +39,13 @@ fn from_files(arguments: &SettingArguments) -> Result<Settings, Failure> {
     Ok(settings)
 }
 
-/// Settings from all options, applied in the order in which `typed` has them. If a workload is given, settings of
-/// the `workload` section are left out.
+/// Settings from all options, applied in the order in which they were typed, which `typed` records. If a workload is
+/// given, settings of the `workload` section are left out.
 pub(crate) fn settings(arguments: &Common, typed: &ArgMatches) -> Result<Settings, Failure> {
     of_device(&arguments.device, arguments.workload.as_deref(), &[], typed)
 }
 
-/// An option, the parameter that it is short for, and the text that was typed.
+/// An option, the parameter for which the option is short, and the text that was typed.
 pub(crate) type Short<'a> = (&'static str, &'static str, &'a Option<String>);
 
 /// Settings from the options about a device, and from the options in `more`, which only some commands have.
@@ -91,7 +91,7 @@ pub(crate) fn of_device(
 
 enum Choice<'a> {
     Kind(&'static str, &'a str),
-    /// The name of an option, the parameter that it is short for, and its value.
+    /// The name of an option, the parameter for which the option is short, and the value of the option.
     Value(&'static str, &'static str, &'a str),
     Pair(&'a str),
 }
@@ -141,7 +141,7 @@ pub(crate) fn only_sizes(
     }
 }
 
-/// The reading options, for the library.
+/// Converts the reading options for the library.
 pub(crate) fn reading(arguments: &Reading) -> destage::Reading {
     destage::Reading {
         format: arguments.format.clone(),
@@ -150,7 +150,7 @@ pub(crate) fn reading(arguments: &Reading) -> destage::Reading {
     }
 }
 
-/// The options for the part of an input that is used, for the library.
+/// Converts the options that select a part of an input for the library.
 pub(crate) fn slice(arguments: &Slice) -> destage::Reading {
     destage::Reading {
         limit: arguments.limit,

@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &CompareArguments, typed: &ArgMatches) -> Result<()
     work.deliver(records, content, text)
 }
 
-/// Returns an error if no run gave a result; the error names each cause once.
+/// Returns an error if all runs failed. The error names each cause once.
 pub(crate) fn check_any(records: &[Record]) -> Result<(), Failure> {
     if records.iter().any(|record| record.error.is_none()) {
         return Ok(());

@@ -48,7 +48,8 @@ pub(crate) fn run(arguments: &CrashArguments, typed: &ArgMatches) -> Result<(), 
         check: arguments.check.as_deref(),
     };
     trial.file_system.check_tools().map_err(failure)?;
-    // An interrupt must not end the program before everything that was mounted is released.
+    // An interrupt must not end the program before the program has unmounted its file systems and released its
+    // devices.
     interrupt::end_in_order();
     let stop = Stop(&interrupt::asked);
     let fixed = fixed(&arguments.moment);
@@ -119,7 +120,7 @@ struct Found {
     late: u64,
     bad_sectors: u64,
     unsound: u64,
-    /// Each error, and the command that repeats its cut.
+    /// The errors of each cut with errors, and the command that repeats this cut.
     findings: Vec<String>,
 }
 

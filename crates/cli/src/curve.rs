@@ -106,8 +106,8 @@ fn cell(curve: &Curve, bytes: u64, metric: &str) -> Option<String> {
     })
 }
 
-/// One row for each size and one column for each scheme. The columns are divided into several tables if the
-/// terminal is too narrow for one.
+/// One row for each size and one column for each scheme. The columns are divided into several tables if the terminal
+/// is too narrow for one table.
 fn tables(curves: &Curves, metric: &str) -> String {
     let columns: Vec<Vec<String>> = curves
         .curves

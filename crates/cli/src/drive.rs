@@ -1,4 +1,5 @@
-//! `destage drive check` and `destage drive fit`: a profile compared with measurements of a drive, or fitted to them.
+//! `destage drive check` and `destage drive fit`: compare a profile with measurements of a drive, or fit a profile to
+//! the measurements.
 
 use std::path::Path;
 use std::time::Instant;
@@ -35,7 +36,7 @@ fn is_shown(compared: &Compared) -> bool {
     }
 }
 
-/// The settings of `profile`, overridden by those of the command line.
+/// The settings of `profile`, overridden by the settings of the command line.
 fn settings(profile: &str, model: &ModelledDrive) -> Result<Settings, Failure> {
     let mut settings = Settings::new();
     settings.load_profile(profile)?;
@@ -151,7 +152,7 @@ pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
     }
 }
 
-/// The fitted numbers, the errors on the rows that were kept for judging the fit, and the rows, as text.
+/// The fitted numbers, a summary of the errors on the rows that were not used for the fit, and all rows, as text.
 fn fitted_for_people(fitted: &Fit, output: &Path) -> String {
     let mut numbers_table = Table::new(vec![
         Side::Left,

@@ -9,7 +9,7 @@ use destage_workload::WorkloadError;
 use crate::output::visible;
 use destage::files;
 
-/// The reason why a command did not do what was asked.
+/// The reason why a command ended without doing its whole work.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The arguments are wrong. The message was printed already.
@@ -20,7 +20,7 @@ pub(crate) enum Failure {
     Runs(Vec<String>),
     /// A bug of this program.
     Internal(String),
-    /// The user asked to stop.
+    /// The user has interrupted the command.
     Interrupted,
     /// The program that read standard output has closed it.
     BrokenPipe,
@@ -32,7 +32,7 @@ impl Failure {
         Self::Input(text.to_string())
     }
 
-    /// An error because `given` is not one of `names`. It suggests a similar name.
+    /// An error because `given` is not one of `names`. The error suggests a similar name.
     pub(crate) fn unknown<'a>(
         refusal: impl Display,
         given: &str,
@@ -116,7 +116,7 @@ pub(crate) fn report_line(line: &str) {
     let _ = writeln!(std::io::stderr(), "{}", visible(line));
 }
 
-/// Prints a warning; the command goes on.
+/// Prints a warning. The command continues.
 pub(crate) fn warn(text: impl Display) {
     report_line(&format!("destage: warning: {text}"));
 }

@@ -6,8 +6,8 @@ use destage::explained::{PartMeans, means, words};
 use crate::output::table::{Side, Table};
 use crate::output::{numbers, summary};
 
-/// A table of mean times, and sentences that say where the time of `record` went. Empty if no explanation was asked
-/// for.
+/// A table of mean times, and sentences that say where the time of `record` went. Empty if the user did not request
+/// an explanation.
 pub(crate) fn of_run(record: &Record) -> String {
     let Some(explained) = &record.explained else {
         return String::new();

@@ -2,8 +2,8 @@
 //! then plot runs and replays too.
 //!
 //! Response times are counted in the bins of fio: one bin for each nanosecond below 128 ns, and 64 bins for each
-//! doubling beyond that. A bin is named by the time in its middle. Percentiles are computed from the bins, as in
-//! fio; means and deviations are computed from the times themselves.
+//! doubling beyond that. The name of a bin is the time in its middle. Percentiles are computed from the bins, as in
+//! fio. Means and deviations are computed from the times themselves.
 
 use std::path::Path;
 
@@ -17,11 +17,11 @@ use serde_json::{Map, Value, json};
 use crate::errors::Failure;
 use crate::output::json;
 
-/// The number of bits that a bin keeps after the leading bit of a time.
+/// The number of bits after the leading bit of a time that determine the bin of the time.
 const BITS: u32 = 6;
-/// The number of bins from a time to its double.
+/// The number of bins between a time and twice this time.
 const IN_GROUP: usize = 1 << BITS;
-/// The number of groups of bins; each group doubles the time.
+/// The number of groups of bins. The times of a group are twice the times of the previous group.
 const GROUPS: usize = 29;
 /// The percentiles that fio prints by default.
 const PERCENTILES: [f64; 17] = [
@@ -40,13 +40,13 @@ pub(crate) struct FioLog {
     job: Job,
 }
 
-/// The facts about the job in the file.
+/// The properties of the run or replay, which the file describes as a job of fio.
 pub(crate) struct Job {
     /// The name of the input.
     pub(crate) name: String,
     /// The simulator or server, as the value of fio's `--ioengine`.
     pub(crate) engine: &'static str,
-    /// The queue depth, if the run limits it.
+    /// The queue depth. It has no effect if requests are sent at the times of the trace.
     pub(crate) depth: u64,
 }
 
@@ -271,7 +271,7 @@ impl FioLog {
         });
         let milliseconds = (seconds * 1e3) as u64;
         json!({
-            // Programs that read such files check the version of fio; this version has this form.
+            // Programs that read such files check the version of fio. Version 3.36 writes files of this form.
             "fio version": "fio-3.36",
             "destage version": destage::version(),
             "timestamp": 0,
@@ -306,7 +306,7 @@ impl FioLog {
     }
 
     /// For each of `bounds`, the percentage of requests whose time is below the bound and not below the previous
-    /// bound. Bounds are in `unit` ns. Times below one unit are left to the finer unit.
+    /// bound. Bounds are in `unit` ns. Times below one `unit` are counted only with the next finer unit.
     fn shares(&self, bounds: &[u64], unit: u64) -> Value {
         let directions = &self.kinds[..3];
         let all: u64 = directions.iter().map(|kind| kind.requests).sum();

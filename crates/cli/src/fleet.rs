@@ -1,4 +1,4 @@
-//! `destage fleet`: a buffer for each of many volumes, compared with one buffer that all of them share.
+//! `destage fleet`: a buffer for each of many volumes, compared with one buffer that all volumes share.
 
 use std::time::Instant;
 

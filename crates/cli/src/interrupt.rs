@@ -23,31 +23,32 @@ pub(crate) fn install() {
         }
         ASKED.store(true, Ordering::Relaxed);
         std::thread::sleep(GRACE);
-        // The command is blocked, for instance in a read of standard input.
+        // The command has not stopped by itself, because it is blocked, for instance in a read of standard input.
         files::abandon();
         let status = Failure::Interrupted.report();
         std::process::exit(i32::from(status));
     });
 }
 
-/// Lets Ctrl-C and termination signals call `act`. Only the first call of this function has an effect.
+/// Makes Ctrl-C and termination signals call `act`. Only the first call of this function has an effect.
 #[cfg(unix)]
 pub(crate) fn instead(act: impl Fn() + Send + Sync + 'static) {
     let _ = INSTEAD.set(Box::new(act));
 }
 
-/// Lets Ctrl-C and termination signals only set a flag. The command then ends by itself, however long that takes.
+/// Makes Ctrl-C and termination signals only set a flag. The command then ends by itself, and may take as long as it
+/// needs.
 #[cfg(unix)]
 pub(crate) fn end_in_order() {
     instead(|| ASKED.store(true, Ordering::Relaxed));
 }
 
-/// Whether the user asked to stop.
+/// Whether the user has interrupted the command.
 pub(crate) fn asked() -> bool {
     ASKED.load(Ordering::Relaxed)
 }
 
-/// Returns an error if the user asked to stop.
+/// Returns an error if the user has interrupted the command.
 pub(crate) fn check() -> Result<(), Failure> {
     if asked() {
         Err(Failure::Interrupted)

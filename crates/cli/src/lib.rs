@@ -3,11 +3,11 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `args` `usage` | the arguments, the commands in groups, and the errors about wrong arguments |
-//! | `choices` | the settings that follow from the arguments, in their order |
+//! | `choices` | settings, made from the arguments in the order in which they were typed |
 //! | `run` `compare` `fleet` `precondition` `demo` `drive` `info` `fit` `list` `show` | one command each |
 //! | `measure` | `drive measure`: the experiments on a real drive |
 //! | `lookup` | `explain`: the meaning of a word or a message |
-//! | `power` | `run` with the bytes of pages and a cut of the power |
+//! | `power` | `run --payload`: a run that stores the bytes of pages, and in which the power is cut |
 //! | `rewrite` | `trace convert`, `cut`, `merge`, `anonymize`, `scale` and `generate` |
 //! | `partition` | `trace partition`: one file for each volume of a trace |
 //! | `serve` `operate` `replay` `crash` `serve_args` | the commands for a live device, and their arguments |
@@ -96,8 +96,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 
 fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure> {
     let words: Vec<OsString> = arguments.into_iter().collect();
-    // The grouped help takes longer to build than a short run takes. So it is built only if the words are not a
-    // valid command.
+    // Building the grouped help takes longer than a short run. So the grouped help is built only if the words are not
+    // a valid command.
     let parsed = Arguments::command()
         .try_get_matches_from(&words)
         .or_else(|_| usage::command().try_get_matches_from(&words))

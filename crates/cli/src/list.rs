@@ -19,7 +19,7 @@ pub(crate) fn run(arguments: &ListArguments) -> Result<(), Failure> {
         let objects = rows.into_iter().map(Row::to_json).collect();
         return output::print(&json::text(&Value::Array(objects)));
     }
-    // Metrics have units, which get a column of their own.
+    // Metrics have units. The units are shown in a separate column.
     let unit = |row: &Row| {
         let field = row.fields.iter().find(|(name, _)| *name == "unit");
         field

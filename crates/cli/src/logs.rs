@@ -1,7 +1,7 @@
 //! The response log, the destage log, the erase log, and fio's JSON.
 //!
-//! Logs are written while the run continues. Times are in milliseconds with seven decimals. A tick is one
-//! ten-millionth of a millisecond, so the decimals are exact.
+//! The three logs are written during the run, fio's JSON after the run. Times are in milliseconds with seven
+//! decimals. A tick is one ten-millionth of a millisecond, so the decimals are exact.
 
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -63,8 +63,8 @@ impl Logs {
             .any(|lines| lines.failure.is_some())
     }
 
-    /// The complete log files, which are not renamed to their final names yet; or the error of a log that could not
-    /// be written.
+    /// Returns the complete log files, which are not renamed to their final names yet. If a log could not be written,
+    /// returns its error.
     pub(crate) fn finish(self) -> Result<Vec<PendingFile>, Failure> {
         let responses = self.responses.map(ResponseLog::finish);
         let destages = self.destages.map(|log| log.lines.finish());
@@ -119,7 +119,7 @@ impl Observer for Logs {
     }
 }
 
-/// Lines that are written to a file. The first failure is kept until the caller asks for it.
+/// Lines that are written to a file. The first failure is stored, and `finish` returns it.
 struct Lines {
     file: PendingFile,
     line: String,
@@ -137,7 +137,7 @@ impl Lines {
         })
     }
 
-    /// Writes `line` to the file, and empties it.
+    /// Writes `line` to the file, and empties `line`.
     fn write(&mut self) {
         self.line.push('\n');
         if self.failure.is_none() {
@@ -158,7 +158,7 @@ impl Lines {
 /// here until all earlier requests have completed.
 pub(crate) struct ResponseLog {
     lines: Lines,
-    /// Responses from request `next` on; `None` is a request that has not completed.
+    /// Responses from request `next` on. `None` stands for a request that has not completed.
     waiting: VecDeque<Option<Response>>,
     next: u64,
 }
@@ -173,7 +173,7 @@ impl ResponseLog {
         })
     }
 
-    /// Adds a request that has completed, or that never will.
+    /// Adds a request that has completed, or that will never complete.
     pub(crate) fn add(&mut self, response: Response) {
         let ahead = usize::try_from(response.index.saturating_sub(self.next)).unwrap_or(usize::MAX);
         if ahead == 0 && self.waiting.is_empty() {
@@ -266,7 +266,7 @@ fn milliseconds(line: &mut String, ticks: Ticks) {
     let _ = write!(line, "{}.{:07}", ticks / TICKS_PER_MS, ticks % TICKS_PER_MS);
 }
 
-/// Appends page numbers in their order; consecutive numbers are written as `first-last`.
+/// Appends page numbers in their order. Consecutive numbers are written as `first-last`.
 fn page_runs(line: &mut String, pages: impl Iterator<Item = u64>) {
     let mut pages = pages.peekable();
     let mut separator = "";

@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &ExplainArguments) -> Result<(), Failure> {
     })
 }
 
-/// The words to type in order to use what is explained.
+/// The words that a user types on the command line to use the explained name.
 fn typed(explanation: &Explanation) -> Option<String> {
     let name = &explanation.name;
     let fact = |heading: &str| {

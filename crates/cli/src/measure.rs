@@ -13,9 +13,9 @@ use crate::output::table::{Side, Table};
 use crate::output::{self, numbers};
 use crate::progress::Progress;
 
-/// The prefix of a simulated drive, before its profile.
+/// The prefix of the name of a simulated drive. The name of the profile follows the prefix.
 const MODEL: &str = "model:";
-/// The largest number of requests measured for each load of a real drive. Usually the time limit comes first.
+/// The largest number of requests measured for each load of a real drive. Usually the time limit is reached first.
 const REAL_REQUESTS: u64 = 10_000_000;
 
 /// Runs the command.
@@ -156,7 +156,7 @@ fn opened(arguments: &DriveMeasureArguments) -> Result<Opened, Failure> {
     })
 }
 
-/// Sentences that announce how much will be written, and how long that takes.
+/// Sentences that announce how much data the measurement will write, and how long it will take.
 fn announced(drive: &str, cost: &Cost, is_real: bool) -> Vec<String> {
     let used = numbers::size(cost.used_bytes);
     let fills = cost.used_bytes.saturating_mul(cost.fills);

@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &OperatorArguments) -> Result<(), Failure> {
         OperatorCommand::Ledger { to, json } => {
             let mut order = json!({"do": "ledger"});
             if let Some(path) = to {
-                // The server may have another working folder.
+                // The working folder of the server may be another one, so the path is made absolute.
                 let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
                 order["to"] = path.to_string_lossy().into();
             }
@@ -79,7 +79,7 @@ fn cut_order(cut: &CutOrderArguments) -> Value {
     order
 }
 
-/// Prints `answer` as JSON, or as the text that `text` makes of it.
+/// Prints `answer` as JSON, or as the text that `text` returns for the answer.
 fn show(
     answer: Map<String, Value>,
     as_json: bool,

@@ -1,4 +1,4 @@
-//! `destage trace partition`: writes each volume of a trace to a file of its own.
+//! `destage trace partition`: writes each volume of a trace to a separate file.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ use crate::interrupt;
 use crate::output::numbers;
 use crate::progress::Progress;
 
-/// The number of requests of merged traces that are passed on together.
+/// The number of requests of merged traces that are passed to the partition together.
 const BATCH: usize = 1 << 12;
 
 /// Runs the command.

@@ -14,7 +14,7 @@ use crate::errors::report_line;
 use crate::interrupt;
 use crate::output::numbers;
 
-/// A command shows no progress during this time. Progress lines are this far apart.
+/// The time before a command first shows its progress, and the time between two progress lines.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Counts simulated requests, from any thread.
@@ -32,13 +32,13 @@ enum Style {
         bar: ProgressBar,
         shown: AtomicBool,
     },
-    /// Lines that are printed from time to time, where a bar cannot redraw itself. The value is the time of the
-    /// last line.
+    /// Lines that are printed from time to time, if the output cannot show a bar. The value is the time of the last
+    /// line.
     Lines(Mutex<Instant>),
 }
 
 impl Progress {
-    /// Progress as the options ask for it. `total` is the number of requests, if it is known.
+    /// The display of progress that the options select. `total` is the number of requests, if it is known.
     pub(crate) fn new(noise: Noise, total: Option<u64>) -> Self {
         let terminal = std::io::stderr().is_terminal();
         let style = match noise {
@@ -69,7 +69,7 @@ impl Progress {
         self.show(Stage::Simulation, done, self.total);
     }
 
-    /// Shows that `done` of `total` units are done. `stage` decides the unit.
+    /// Shows that `done` of `total` units are done. `stage` determines the unit.
     fn show(&self, stage: Stage, done: u64, total: Option<u64>) {
         let (what, unit) = match stage {
             Stage::FirstPass => ("first pass: ", "requests"),
@@ -97,7 +97,7 @@ impl Progress {
                 }
             }
             Style::Lines(last) => {
-                // The thread that gets the lock prints. Other threads go on without waiting.
+                // The thread that gets the lock prints. Other threads continue without waiting.
                 let Ok(mut last) = last.try_lock() else {
                     return;
                 };

@@ -28,8 +28,8 @@ pub(crate) fn run(arguments: &ReproduceArguments) -> Result<(), Failure> {
         traces: traces(kept, known)?,
         thresholds,
         extra: Extra::default(),
-        // Only all claims of a paper together can decide between readings of the paper, so one experiment alone
-        // cannot.
+        // Interpretations of a paper can be compared only by all claims of the paper. So they are not compared if a
+        // single experiment of the paper runs.
         readings: what.is_none_or(|name| !name.contains('/')),
     };
     let store = Store::open(&kept.results)?;

@@ -1,5 +1,5 @@
-//! `destage trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate`: traces made from traces and
-//! workloads.
+//! `destage trace convert`, `cut`, `merge`, `anonymize`, `scale`, `generate`: write traces that are made from other
+//! traces or from workloads.
 
 use std::path::{Path, PathBuf};
 
@@ -160,7 +160,7 @@ pub(crate) fn generate(arguments: &GenerateArguments) -> Result<(), Failure> {
     })
 }
 
-/// The fate of a request.
+/// What happens to a request.
 enum Step {
     Keep(Request),
     Drop,
@@ -230,7 +230,7 @@ fn config(arguments: &SettingArguments) -> Result<Config, Failure> {
 
 /// The ticks of a time such as `2.5s`; an error if the time is not a whole number of ticks.
 fn ticks(option: &str, text: &str) -> Result<Ticks, Failure> {
-    // In ticks of 0.1 ns. `ms` comes before `s`, because the text of a time in ms also ends in `s`.
+    // In ticks of 0.1 ns. `ms` precedes `s`, because the text of a time in ms also ends in `s`.
     const UNITS: [(&str, Ticks); 4] = [
         ("ns", 10),
         ("us", 10_000),

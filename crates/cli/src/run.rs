@@ -129,8 +129,8 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
             }),
     };
     drop(progress);
-    // If a log could not be written, it has stopped the run, and its error is the one to report. So logs are
-    // finished before the outcome is checked.
+    // A log that could not be written has stopped the run. Then the error of the log has to be reported, and not the
+    // error of the stopped run. So the logs are finished before the outcome is checked.
     let mut files = logs.finish()?;
     let (mut outcome, page) = done?;
     files.extend(page);
@@ -168,7 +168,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
     }
 }
 
-/// Prints the sizes of devices that were chosen for `inputs`.
+/// Prints the sizes of devices that the program has chosen for `inputs`.
 pub(crate) fn note(inputs: &[Facts], noise: Noise) {
     if !noise.quiet {
         let lines = summary::sizings(inputs);

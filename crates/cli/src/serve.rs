@@ -209,7 +209,7 @@ fn about(config: &Config) -> String {
     format!("destage: {buffer} over {}", config.ftl_row.name)
 }
 
-/// Prints the results as those of a run.
+/// Prints the results in the same form as the results of a run.
 fn show(config: &Config, ended: &Ended, as_json: bool) -> Result<(), Failure> {
     if !as_json {
         return output::show(&metrics_table(&ended.metrics).text());
@@ -223,7 +223,7 @@ fn show(config: &Config, ended: &Ended, as_json: bool) -> Result<(), Failure> {
     output::print(&json::text(&Value::Object(document)))
 }
 
-/// The logs of a live device. The device continues if they cannot be written, and the error is reported at the end.
+/// The logs of a live device. If a log cannot be written, the device continues, and the error is reported at the end.
 struct Watcher<'l>(&'l mut Logs);
 
 impl Observer for Watcher<'_> {
@@ -279,7 +279,7 @@ impl Recording<'_> {
         }
     }
 
-    /// Ends the trace. Returns whether it has any request.
+    /// Ends the trace. Returns whether the trace contains a request.
     fn finish(self, path: &Path) -> Result<bool, Failure> {
         if let Some(writer) = self.writer {
             writer.finish().map_err(|cause| unwritable(path, &cause))?;

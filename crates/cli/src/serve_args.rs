@@ -11,13 +11,13 @@ use crate::choices::Short;
 #[derive(Args)]
 #[command(group(ArgGroup::new("place").required(true).args(["unix", "tcp"])))]
 pub(crate) struct ServeArguments {
-    /// Unix socket that clients connect to; only its owner may use it
+    /// Unix socket that clients connect to. Only the owner of the socket may use it
     #[arg(long, value_name = "SOCKET")]
     pub(crate) unix: Option<PathBuf>,
-    /// Address that clients connect to, such as 127.0.0.1:10809; port 0 is any free port
+    /// Address that clients connect to, such as 127.0.0.1:10809. Port 0 selects a free port
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) tcp: Option<String>,
-    /// Also allows addresses that other machines can reach; there is no encryption
+    /// Also allows addresses that other machines can reach, although connections are not encrypted
     #[arg(long)]
     pub(crate) listen_anywhere: bool,
     /// Unix socket that `destage device` connects to
@@ -29,14 +29,14 @@ pub(crate) struct ServeArguments {
     /// Clients may only read
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// File that holds the flash and is kept when the server ends; it is made if it does not exist
+    /// File that stores the flash, and remains when the server ends. A missing file is made
     #[arg(long, value_name = "FILE", conflicts_with_all = ["backing", "read_only"])]
     pub(crate) image: Option<PathBuf>,
-    /// File or block device that holds the bytes, with the buffer in front of it; with --capacity the file is made
+    /// File or block device that stores the bytes, behind the buffer. With --capacity a missing file is made
     #[arg(long, value_name = "FILE|DEVICE")]
     pub(crate) backing: Option<PathBuf>,
-    /// How the model's time relates to the clock on the wall: with model, a request is answered when its simulated
-    /// time has passed; with none, as soon as it is computed
+    /// How model time relates to wall-clock time. With model, the server answers a request when the simulated
+    /// response time of the request has passed. With none, the server answers a request as soon as it is simulated
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) pace: PaceArgument,
     #[command(flatten)]
@@ -75,18 +75,18 @@ pub(crate) struct LogArguments {
 /// The protection of the device against a loss of power.
 #[derive(Args)]
 pub(crate) struct CacheArguments {
-    /// Volatile write cache: with on, writes are answered from RAM; with off, when they are programmed; short for
-    /// device.vwc
+    /// Volatile write cache. With on, writes are answered from RAM. With off, writes are answered when they are
+    /// programmed. Short for device.vwc
     #[arg(long, value_name = "on|off")]
     pub(crate) vwc: Option<String>,
-    /// Capacitor against loss of power: its energy in joules, none, or failed for a capacitor that does not work
-    /// when it is needed; short for device.plp
+    /// Capacitor against loss of power: its energy in joules, none, or failed for a capacitor that does not work when
+    /// it is needed. Short for device.plp
     #[arg(long, value_name = "none|JOULES|failed")]
     pub(crate) plp: Option<String>,
 }
 
 impl CacheArguments {
-    /// The options, and the parameters that each of them is short for.
+    /// The options, and the parameters for which the options are short.
     pub(crate) fn short(&self) -> [Short<'_>; 2] {
         [
             ("vwc", "device.vwc", &self.vwc),
@@ -112,7 +112,7 @@ pub(crate) struct OperatorArguments {
 
 #[derive(Subcommand)]
 pub(crate) enum OperatorCommand {
-    /// Prints the metrics of a run that would end now
+    /// Prints the metrics, as if the run ended now
     Stats {
         /// Prints JSON and nothing else on standard output
         #[arg(long)]
@@ -126,9 +126,9 @@ pub(crate) enum OperatorCommand {
     },
     /// Makes all answered writes durable
     Flush,
-    /// Cuts the power, now or at a given moment; clients are disconnected until the power is restored
+    /// Cuts the power, now or at a given moment. No client can connect until the power is restored
     Cut(CutOrderArguments),
-    /// Cancels a cut whose moment has not come; the command that asked for the cut ends with an error
+    /// Cancels a cut that has not happened yet. The command that ordered the cut ends with an error
     Cancel,
     /// Restores the power, and mounts the device
     Restore {
@@ -136,8 +136,8 @@ pub(crate) enum OperatorCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Prints what was promised: how many sectors, how many of them carry a promise, and how many other versions
-    /// may be found
+    /// Prints the counts of the ledger: the number of sectors, how many of them must have a certain version, and how
+    /// many other versions may be found
     Ledger {
         /// Writes a line for each sector to a file: the sector, the version that must be there, the versions that
         /// may be there
@@ -147,7 +147,7 @@ pub(crate) enum OperatorCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Compares the contents with what was promised; exits with status 1 if a sector breaks a promise
+    /// Compares the contents with the ledger of promises. Exits with status 1 if a sector breaks a promise
     Check {
         /// Prints JSON and nothing else on standard output
         #[arg(long)]
@@ -159,23 +159,23 @@ pub(crate) enum OperatorCommand {
 
 #[derive(Args)]
 pub(crate) struct CrashArguments {
-    /// The file system on the device; with none, the program speaks NBD to the address in $DESTAGE_URI
+    /// The file system on the device. With none, the program itself speaks NBD, with the server at $DESTAGE_URI
     #[arg(long, value_name = "FS", value_enum)]
     pub(crate) fs: FileSystemArgument,
     /// Number of cuts, each on a new device
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cuts: u32,
-    /// Seed that decides when each cut comes and everything random about it. Cut K of N, counted from 0, has the
-    /// seed S + K and comes in the K-th of N equal parts of the run
+    /// Seed of the moments of the cuts, and of all random choices in a cut. Cut K of N, counted from 0, has the seed
+    /// S + K and happens in the K-th of N equal parts of the run
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub(crate) seed: u64,
-    /// Command for `sh -c` that runs when the power is restored and the file system is mounted; it exits with 0 if
-    /// everything is there
+    /// Command for `sh -c` that runs when the power is restored and the file system is mounted. It has to exit with 0
+    /// if all data are correct
     #[arg(long, value_name = "COMMAND")]
     pub(crate) check: Option<String>,
     #[command(flatten)]
     pub(crate) moment: FixedMoment,
-    /// How the model's time relates to the clock on the wall: model or none, as for `destage serve`
+    /// How model time relates to wall-clock time: model or none, as for `destage serve`
     #[arg(long, value_enum, default_value = "none")]
     pub(crate) pace: PaceArgument,
     #[command(flatten)]
@@ -184,8 +184,8 @@ pub(crate) struct CrashArguments {
     pub(crate) cache: CacheArguments,
     #[command(flatten)]
     pub(crate) noise: Noise,
-    /// The program, and its arguments. The folder $DESTAGE_DIR is on the device. The folder $DESTAGE_NOTES is not
-    /// on the device: the program writes there what --check needs. $DESTAGE_SEED is the seed of the cut
+    /// The program, and its arguments. The folder $DESTAGE_DIR is on the device. The folder $DESTAGE_NOTES is not on
+    /// the device: the program writes to this folder what --check needs. $DESTAGE_SEED is the seed of the cut
     #[arg(last = true, required = true, value_name = "CMD")]
     pub(crate) command: Vec<OsString>,
 }
@@ -217,7 +217,7 @@ pub(crate) enum FileSystemArgument {
 pub(crate) struct CutOrderArguments {
     #[command(flatten)]
     pub(crate) moment: MomentArguments,
-    /// Seed of everything random about a cut; without this option, sim.seed
+    /// Seed of the random choices in a cut. Without this option, the seed is sim.seed
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
     /// Prints JSON and nothing else on standard output
@@ -235,8 +235,8 @@ pub(crate) struct MomentArguments {
     /// Cuts the power when the device accepts the N-th flush from now on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_flush: Option<u64>,
-    /// Cuts the power while the N-th page program from now on runs; copies count as programs. --seed decides where
-    /// within the program
+    /// Cuts the power while the N-th page program from now on runs; copies count as programs. --seed determines the
+    /// moment within the program
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) at_program: Option<u64>,
     /// Cuts the power after T milliseconds of model time

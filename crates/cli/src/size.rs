@@ -60,16 +60,16 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
     work.deliver(&runs, content, text)
 }
 
-/// The records with the same layer as the best one. Other records come from shortened runs, which do not use that
-/// layer.
+/// The records whose layer is that of the first record, which is the best one. The other records are from shortened
+/// runs without this layer.
 fn simulated(records: &[Record]) -> Vec<Record> {
     let layer = records.first().map(|record| &record.ftl);
     let with_it = records.iter().filter(|record| Some(&record.ftl) == layer);
     with_it.cloned().collect()
 }
 
-/// The records that reach the goals, or seem to, each at its smallest such size; then the other records at their
-/// largest size.
+/// A table of records. First the schemes that reach the goals, or seem to reach them, each at the smallest such size.
+/// Then the other schemes at their largest size.
 fn table(answers: &Answers) -> String {
     let mut sides = vec![Side::Left, Side::Right];
     sides.extend(answers.goals.iter().map(|_| Side::Right));

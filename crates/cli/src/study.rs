@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &StudyArguments) -> Result<(), Failure> {
     all_done(finish(report?, &kept.results.join(&study.name), kept.json)?)
 }
 
-/// Returns the errors of the runs that failed, if any.
+/// Returns an error that lists the failed runs, if there are any.
 fn all_done(failures: Vec<String>) -> Result<(), Failure> {
     match failures.is_empty() {
         true => Ok(()),
@@ -91,7 +91,7 @@ fn finish(mut report: StudyReport, folder: &Path, as_json: bool) -> Result<Vec<S
     Ok(report.rows.failures())
 }
 
-/// The results in a folder, and the plans of the studies that made them.
+/// The results in a folder, and the plans of the studies to which the results belong.
 fn parts(arguments: &PartsArguments) -> Result<(Store, Vec<Plan>), Failure> {
     let store = Store::existing(&arguments.folder)?;
     let plans = store.plans()?;
@@ -182,7 +182,7 @@ pub(crate) fn traces(kept: &Kept, known: Traces) -> Result<Traces, Failure> {
     Ok(traces)
 }
 
-/// Which runs are made.
+/// The scale of the runs that the user chose: reduced or full.
 pub(crate) fn scale(kept: &Kept) -> Scale {
     match kept.scale {
         ScaleArgument::Reduced => Scale::Reduced,
@@ -190,7 +190,7 @@ pub(crate) fn scale(kept: &Kept) -> Scale {
     }
 }
 
-/// The number of threads that the user asked for, and the progress to update.
+/// The number of threads that the user chose, and the progress to update.
 pub(crate) fn effort<'a>(kept: &Kept, progress: &'a Progress) -> Effort<'a> {
     Effort {
         threads: kept.threads.map_or(0, usize::from),

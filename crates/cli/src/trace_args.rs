@@ -14,8 +14,8 @@ pub(crate) struct Written {
     /// The new trace; the extension .zst or .gz compresses it. `-` is standard output, and needs --to
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Format of the new trace: compact, csv, disksim, and parquet where that is built in; without this option, the
-    /// extension of FILE decides
+    /// Format of the new trace: compact, csv, disksim, and parquet if the program was built with it. Without this
+    /// option, the extension of FILE selects the format
     #[arg(long, value_name = "NAME")]
     pub(crate) to: Option<String>,
     #[command(flatten)]
@@ -49,10 +49,10 @@ pub(crate) struct CutArguments {
     /// Keeps only these volumes: 0,3
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) volumes: Vec<u32>,
-    /// Keeps only sectors from FIRST on and before END; requests that extend beyond them are shortened
+    /// Keeps only sectors from FIRST on and before END. Requests that extend beyond this range are shortened
     #[arg(long, value_name = "FIRST..END")]
     pub(crate) sectors: Option<String>,
-    /// Counts times from the first request that is kept
+    /// Counts times from the first request of the new trace
     #[arg(long)]
     pub(crate) rebase: bool,
     #[command(flatten)]
@@ -64,12 +64,12 @@ pub(crate) struct CutArguments {
 /// The relation between the volumes and the clocks of several traces.
 #[derive(Args)]
 pub(crate) struct Joined {
-    /// Volumes with the same number are the same volume; without this option, each volume of each trace gets a
-    /// number of its own
+    /// Volumes with the same number are the same volume. Without this option, each volume of each trace gets a
+    /// different number
     #[arg(long)]
     same_volumes: bool,
-    /// Calendar times of all traces come from one clock; without this option, each trace with calendar times begins
-    /// at 0
+    /// Calendar times of all traces are times of one clock. Without this option, each trace with calendar times
+    /// begins at 0
     #[arg(long)]
     same_clock: bool,
 }
@@ -128,7 +128,7 @@ pub(crate) struct AnonymizeArguments {
     pub(crate) trace: PathBuf,
     #[command(flatten)]
     pub(crate) written: Written,
-    /// Shuffles regions of this size; the size has to be a multiple of every block size to be studied
+    /// Shuffles regions of this size. The size has to be a multiple of every block size to be studied
     #[arg(long, value_name = "BYTES", default_value = "4MiB")]
     pub(crate) region_bytes: String,
     #[command(flatten)]
@@ -172,7 +172,7 @@ pub(crate) struct GenerateArguments {
 
 #[derive(Args)]
 pub(crate) struct FitArguments {
-    /// Trace file, plain or .gz .zst .bz2 .xz; its requests are kept in memory
+    /// Trace file, plain or .gz .zst .bz2 .xz; its requests are stored in memory during the fit
     pub(crate) trace: PathBuf,
     /// The .toml file to which the stand-in workload is written
     #[arg(short = 'o', long = "output", value_name = "FILE")]

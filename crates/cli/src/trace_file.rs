@@ -12,7 +12,8 @@ use crate::output::report::check_distinct;
 use crate::progress::Progress;
 use destage::files::{PendingFile, unwritable};
 
-/// A trace file to write. Its name is checked before the work begins, which then fills the file.
+/// A trace file to write. The command checks the name of the file before its work begins, and fills the file during
+/// the work.
 pub(crate) struct TraceFile<'a> {
     written: &'a Written,
     form: &'static OutputForm,

@@ -7,7 +7,7 @@ use destage_sim::settings::suggestion;
 use crate::args::Arguments;
 use crate::output::summary::width;
 
-/// The commands by their purpose. A command that is in no group comes after all others.
+/// The commands by their purpose. A command that is in no group is listed after all groups.
 const GROUPS: [(&str, &[&str]); 8] = [
     (
         "Simulate",
@@ -77,7 +77,7 @@ fn folded(text: &str, width: usize) -> String {
     lines.join(&format!("\n{}", " ".repeat(INDENT)))
 }
 
-/// The error in the arguments as one line; `None` if the user asked for help.
+/// The error in the arguments as one line; `None` if the user requested the help or the version.
 pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
     if matches!(
         error.kind(),
@@ -134,7 +134,7 @@ pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
     Some(format!("{wrong}; `{asked} --help` lists the options"))
 }
 
-/// The hint of the argument parser, in the form of other messages.
+/// The hint of the argument parser, in the form that other messages have.
 fn meant(tip: &str) -> String {
     let similar = tip.starts_with("a similar") || tip.starts_with("some similar");
     match (similar, tip.split_once('\'')) {

@@ -1,4 +1,4 @@
-//! The work of commands with many runs, before and after the runs.
+//! The steps before and after the runs that all commands with many runs have in common.
 
 use std::path::Path;
 use std::time::Instant;
@@ -38,7 +38,7 @@ impl<'a> Work<'a> {
         })
     }
 
-    /// Does the work with the number of threads that the user asked for, and shows its progress.
+    /// Does the work with the number of threads that the user chose, and shows the progress of the work.
     pub(crate) fn carry_out<T>(
         &self,
         work: impl FnOnce(&Effort<'_>) -> Result<T, Error>,
@@ -62,8 +62,8 @@ impl<'a> Work<'a> {
         facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
     }
 
-    /// Writes `content` to the result file and prints it in the form that the user asked for, or prints `text`.
-    /// Returns an error if a run in `records` failed.
+    /// Writes `content` to the result file. If the user chose a machine-readable form, prints `content` in this form,
+    /// otherwise prints `text`. Returns an error if a run in `records` failed.
     pub(crate) fn deliver(
         self,
         records: &[Record],

@@ -1,11 +1,11 @@
-//! Block mapping: each logical block lies in one block of flash, and each page at its own offset.
+//! Block mapping: each logical block is stored in one block of flash, with each page at its own offset.
 //!
-//! The map is as small as possible, but almost every overwrite is expensive: if the page at that offset is
-//! already programmed, the layer rewrites the whole block elsewhere. Consecutive pages share a rewrite, which
-//! stays open until another page has to be written; so a request that writes a whole block in order copies
-//! nothing. (Block mapping as summed up in BPLRU, FAST 2008.)
+//! The map has only one entry for each logical block, but almost every overwrite is expensive: if the page at the
+//! offset is already programmed, the layer rewrites the whole logical block in another block. With `batch`, a
+//! rewrite stays open, and writes to ascending offsets of the same logical block join it. So a request that writes
+//! a whole block in order copies no page. (Block mapping as summarised in BPLRU, FAST 2008.)
 //!
-//! Cost: a few words for each page written and each rewrite.
+//! Simulation cost: a few machine words of bit masks for each page write and each rewrite.
 
 use alloc::boxed::Box;
 
@@ -53,12 +53,12 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// An open rewrite: further pages after its last page may still join it.
+/// An open rewrite: pages with higher offsets than its last page may still join it.
 #[derive(Clone, Copy)]
 struct Rewrite {
     /// The logical block. Its data block is already the new block.
     block: u32,
-    /// The old block. Pages that still have to be copied from it have offset `next` or higher.
+    /// The old block. The pages that still have to be copied from the old block have offset `next` or higher.
     from: BlockSlot,
     /// The offset after the last page written or copied to the new block.
     next: u32,
@@ -129,7 +129,8 @@ impl Block {
         }
     }
 
-    /// Copies the needed pages from offset `open.next` up to before `end` from the old block to the new one.
+    /// Copies the needed pages with offsets from `open.next` up to before `end` from the old block to the new
+    /// block.
     fn copy(&mut self, open: &mut Rewrite, end: u32, operations: &mut Operations) {
         let (block, next, from) = (open.block, open.next, open.from);
         let newest = self.data.newest();
@@ -152,7 +153,7 @@ impl Block {
         open.copies += count;
     }
 
-    /// Copies the remaining needed pages of the old block and erases it.
+    /// Copies the remaining needed pages of the old block to the new block, and erases the old block.
     fn finish(&mut self, mut open: Rewrite, operations: &mut Operations) {
         self.open = None;
         let pages = self.blocks.pages();

@@ -1,14 +1,14 @@
-//! Why a layer cannot be built, in numbers. The caller that reports the error adds the words and the names of
-//! parameters.
+//! The reasons why a layer cannot be built, as numbers. The caller that reports the error writes the message and
+//! names the parameters.
 
 use destage_nand::geometry::GeometryError;
 
-/// The combination of parameters that does not fit together.
+/// The reason why a layer cannot be built from the given parameters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BuildError {
     /// The geometry of the device is invalid.
     Geometry(GeometryError),
-    /// The device would have more pages than page numbers exist.
+    /// The device would have more pages than there are page numbers.
     TooManyPages {
         /// Pages that the device would have.
         pages: u64,
@@ -29,7 +29,8 @@ pub enum BuildError {
         /// Planes of the die.
         planes: u32,
     },
-    /// A run of consecutive pages (the stride) is larger than a die.
+    /// The stride, that is, the number of consecutive pages on one die, is larger than the number of logical pages
+    /// of the die.
     Stride {
         /// Pages of the stride.
         stride: u32,
@@ -57,7 +58,8 @@ pub enum BuildError {
         /// Minimum number of free blocks that garbage collection needs.
         least: u32,
     },
-    /// The high watermark is below the low watermark: garbage collection would end before it starts.
+    /// The high watermark is below the low watermark, so the condition for the end of garbage collection would
+    /// hold before it starts.
     HighMark {
         /// Free blocks at which garbage collection ends.
         high: u32,
@@ -66,7 +68,7 @@ pub enum BuildError {
     },
     /// The reserve is smaller than the blocks that garbage collection keeps free and open.
     Reserve(ReserveTooSmall),
-    /// The blocks of a die are not a whole number of zones, or a zone has too many pages.
+    /// The number of blocks of a die is not a multiple of the blocks of a zone, or a zone has too many pages.
     Zone {
         /// Blocks per zone.
         zone_blocks: u32,
@@ -75,7 +77,8 @@ pub enum BuildError {
         /// Pages per block that hold data.
         data_pages: u32,
     },
-    /// The hard threshold of garbage collection in steps leaves no room for the pages that a step moves.
+    /// Garbage collection works in steps, and at its hard threshold there are too few free blocks for the pages
+    /// that a step moves.
     Floor {
         /// Free blocks below which garbage collection yields to no operation.
         floor: u32,
@@ -93,10 +96,9 @@ pub struct ReserveTooSmall {
     pub min_free_percent: f64,
     /// Free blocks below which garbage collection starts, if given; otherwise 0.
     pub low: u32,
-    /// Free blocks at which it ends, if given; otherwise 0.
+    /// Free blocks at which garbage collection ends, if given; otherwise 0.
     pub high: u32,
-    /// Blocks that are not free: open blocks, blocks that fillers take up, and blocks set aside for another
-    /// layer.
+    /// Blocks that are not free: open blocks, blocks that fillers occupy, and blocks set aside for another layer.
     pub open: u32,
     /// One of the open blocks is for the pages that garbage collection moves.
     pub separate: bool,

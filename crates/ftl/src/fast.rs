@@ -1,10 +1,11 @@
-//! Log blocks that all logical blocks share, and one for sequential writes: the fully associative sector
-//! translation (FAST).
+//! The fully associative sector translation (FAST): all logical blocks share the random log blocks, and one
+//! further log block is for sequential writes.
 //!
-//! A write of a page at offset 0 restarts the sequential log block with that page, and pages that continue the
-//! sequence are appended. All other pages fill the random log blocks one after the other. When these are full,
-//! every logical block with pages in the oldest one is merged. (Lee et al., ACM Transactions on Embedded
-//! Computing Systems 6(3), 2007.)
+//! A write of a page at offset 0 restarts the sequential log block with that page. Pages that continue the
+//! sequence are appended to the sequential log block. If a page of the same logical block does not continue the
+//! sequence, `sw_mismatch` decides what happens. Pages of other logical blocks fill the random log blocks one
+//! after the other. When all random log blocks are full, the layer merges every logical block that has pages in
+//! the oldest one. (Lee et al., ACM Transactions on Embedded Computing Systems 6(3), 2007.)
 
 use alloc::boxed::Box;
 
@@ -69,14 +70,14 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// The number of the sequential log block; the random log blocks have the numbers after it.
+/// The number of the sequential log block; the random log blocks have higher numbers.
 const SEQUENTIAL: u32 = 0;
 
 /// One die.
 #[derive(Clone)]
 pub(super) struct Fast {
     store: Logged,
-    /// The random log block that is being filled. The next one in rotation is the oldest.
+    /// The random log block that is being filled. The next random log block in rotation is the oldest.
     current: u32,
     merge_mismatch: bool,
 }
@@ -106,8 +107,8 @@ impl Fast {
         self.store.log.first_block(SEQUENTIAL)
     }
 
-    /// Merges the logical block in the sequential log block, and opens the sequential log block again for page 0
-    /// of `block`.
+    /// If the sequential log block is in use, merges the logical block whose pages it holds. Then opens the
+    /// sequential log block for page 0 of `block`.
     fn restart_sequential(
         &mut self,
         block: u32,
@@ -125,8 +126,8 @@ impl Fast {
         self.store.open(SEQUENTIAL, block, operations)
     }
 
-    /// Merges the logical block in the sequential log block together with `page`, which does not continue the
-    /// sequence.
+    /// Merges the logical block whose pages are in the sequential log block. The merge also writes `page`, which
+    /// belongs to that logical block but does not continue the sequence.
     fn merge_with(
         &mut self,
         page: LogicalPage,
@@ -148,7 +149,7 @@ impl Fast {
         Ok(())
     }
 
-    /// Returns a random log block with room; reclaims the oldest one if needed.
+    /// Returns a random log block with a free page; reclaims the oldest random log block first if needed.
     #[inline]
     fn random_log(&mut self, operations: &mut Operations) -> Result<u32, NoSpace> {
         if !self.store.log.has_room(self.current) {

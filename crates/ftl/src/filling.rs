@@ -1,5 +1,4 @@
-//! The placement of pages by a layer that has filled a device before its first request, in the form that the
-//! medium needs.
+//! Tells the medium where a layer has placed the pages of a device that is filled before the first request.
 
 use alloc::boxed::Box;
 
@@ -10,7 +9,7 @@ use destage_nand::operation::{Content, Operations};
 
 use crate::Ftl;
 
-/// A copy of a layer that tells the medium where each page lies.
+/// A copy of the layer, from which the medium reads the physical page of each logical page.
 pub struct Filling(Box<dyn Ftl>);
 
 impl Filling {
@@ -27,7 +26,7 @@ impl Placement for Filling {
     }
 
     /// # Panics
-    /// If the layer emits no read of the page.
+    /// If the layer emits no read for the page.
     fn place_of(&self, page: Lpn, operations: &mut Operations) -> (u32, Ppn) {
         operations.clear();
         self.0.peek(page, operations);

@@ -1,8 +1,10 @@
-//! Page mapping whose map lies in a small fast memory next to the flash, connected by a path of its own.
+//! Page mapping with the map in a small fast memory, which has its own connection, separate from that of the
+//! flash.
 //!
 //! Hu et al., "Achieving page-mapping FTL performance at block-mapping FTL cost by hiding address translation",
-//! MSST 2010. The layer looks up and changes mappings while the flash works. These times only matter if they are
-//! longer than the flash operation, as when an unwritten page is read or a page is trimmed.
+//! MSST 2010. The layer looks up and changes mappings while the flash works. So a look-up or a change delays a
+//! request only if it takes longer than the flash operation, for example if the host reads an unwritten page or
+//! trims a page.
 
 use alloc::boxed::Box;
 use core::ops::Range;

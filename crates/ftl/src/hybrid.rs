@@ -1,11 +1,12 @@
-//! Hybrid mapping: each logical block lies in one block of flash, with its pages in any order.
+//! Hybrid mapping: each logical block is stored in one block of flash, with its pages in any order.
 //!
-//! A page goes to the next free slot of its block, and a table gives the slot of each page. So pages of a block
-//! that are written in any order fill it without a copy. If no slot is free, the pages that are still needed move
-//! to a new block. A full block has no free slot: an overwrite of one of its pages costs as much as with plain
-//! block mapping, so only partly filled blocks gain. (Hybrid mapping as summed up in BPLRU, FAST 2008.)
+//! A written page goes to the next free page of its block, called a slot, and a table gives the slot of each page.
+//! So the pages of a block can be written in any order without a copy. If no slot is free, the pages that are
+//! still needed move to a new block. So an overwrite in a full block costs as much as with plain block mapping,
+//! and hybrid mapping is only cheaper while a block is partly filled. (Hybrid mapping as summarised in BPLRU, FAST
+//! 2008.)
 //!
-//! Cost: a few words for each page written, and a step per page of the block for a rewrite.
+//! Simulation cost: a few machine words for each page write; one step for each page of the block for a rewrite.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -77,7 +78,7 @@ impl Initial for InitialSlots {
     }
 }
 
-/// An open rewrite: further pages after its last page may still join it.
+/// An open rewrite: pages with higher offsets than its last page may still join it.
 #[derive(Clone, Copy)]
 struct Rewrite {
     /// The logical block. Its data block is already the new block.
@@ -86,7 +87,7 @@ struct Rewrite {
     from: BlockSlot,
     /// Number of pages that still have to be copied from the old block.
     left: u32,
-    /// The offset after that of the last page that was written.
+    /// The offset after that of the last page that the host wrote.
     next: u32,
 }
 
@@ -138,14 +139,14 @@ impl Hybrid {
         (slot != NO_SLOT).then_some(u32::from(slot))
     }
 
-    /// The open rewrite, if it concerns the block of `page` and has not written `page` to the new block yet.
+    /// The open rewrite, if it rewrites the block of `page` and `page` has not been written to the new block yet.
     fn still_in_old_block(&self, page: LogicalPage) -> Option<Rewrite> {
         self.open
             .filter(|open| open.block == page.block && !self.moved[page.offset as usize])
     }
 
-    /// Notes that the newest copy of `page` is not needed any more; returns whether the open rewrite has one page
-    /// less to copy for that reason.
+    /// Notes that the newest copy of `page` is not needed any more. Returns whether the open rewrite therefore has
+    /// one page less to copy.
     fn invalidate(&mut self, page: LogicalPage) -> bool {
         let Some(slot) = self.slot_of(page) else {
             return false;
@@ -201,8 +202,8 @@ impl Hybrid {
         }
     }
 
-    /// Ends the open rewrite: copies the remaining pages of the old block behind the written ones, and erases the
-    /// old block.
+    /// Ends the open rewrite: copies the remaining pages of the old block to the slots after the written pages,
+    /// and erases the old block.
     fn finish(&mut self, operations: &mut Operations) {
         let Some(open) = self.open.take() else {
             return;

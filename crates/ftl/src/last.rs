@@ -1,9 +1,10 @@
-//! Log blocks by locality (LAST): some are bound to one logical block each and take long writes; the others are
-//! shared by all logical blocks, with separate log blocks for pages that are rewritten soon.
+//! Log blocks by locality (LAST): each sequential log block is bound to one logical block and receives its long
+//! writes. All logical blocks share the other log blocks, and pages that are rewritten soon (hot pages) have
+//! shared log blocks of their own.
 //!
-//! Hot pages share log blocks, which have probably no needed page any more when they are reclaimed. Of the other
-//! log blocks, the one that needs the fewest merges is reclaimed. (Lee et al., ACM SIGOPS Operating Systems
-//! Review 42(6), 2008.)
+//! So a log block of hot pages probably has no needed page any more when it is reclaimed. Of the other shared log
+//! blocks, the one that needs the fewest merges is reclaimed. (Lee et al., ACM SIGOPS Operating Systems Review
+//! 42(6), 2008.)
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -115,11 +116,12 @@ struct Random {
     unused: Vec<u32>,
     /// By the number of the log block, whether it is for hot pages.
     is_hot: Vec<bool>,
-    /// The log blocks that are being filled, for cold and for hot pages.
+    /// The log blocks that are being filled: first that for cold pages, then that for hot pages.
     current: [Option<u32>; 2],
-    /// Number of pages written to these log blocks so far.
+    /// Number of pages written to shared log blocks so far.
     writes: u64,
-    /// For each page of the die, the number of its last write to these log blocks; 0 if there was none.
+    /// For each page of the die, the value of `writes` at its last write to a shared log block; 0 if there was
+    /// none.
     last_write: LazyTable<Never>,
     hot_window: u64,
 }
@@ -192,7 +194,7 @@ impl Last {
         }
     }
 
-    /// Returns a log block with room that is bound to `block`; merges one first if needed.
+    /// Returns the log block that is bound to `block`, with a free page; merges a log block first if needed.
     fn sequential_log(&mut self, block: u32, operations: &mut Operations) -> Result<u32, NoSpace> {
         let own = self.sequential.log_of(block);
         if let Some(log) = own.filter(|log| self.store.log.has_room(*log)) {
@@ -233,7 +235,7 @@ impl Last {
         Ok(())
     }
 
-    /// Returns a shared log block with room for hot pages, or for cold pages.
+    /// Returns a shared log block with a free page, for hot pages or for cold pages.
     #[inline]
     fn random_log(&mut self, is_hot: bool, operations: &mut Operations) -> Result<u32, NoSpace> {
         let current = self.random.current[usize::from(is_hot)];
@@ -260,9 +262,8 @@ impl Last {
         Ok(log)
     }
 
-    /// Reclaims a shared log block. One without needed pages comes first. Of the others, full log blocks come
-    /// before those with room, cold ones before hot ones, and then the one that needs the fewest merges; among
-    /// equals the oldest.
+    /// Reclaims a shared log block. A log block without needed pages is preferred; then a full one to one with
+    /// free pages; then a cold one to a hot one; then one that needs fewer merges; then an older one.
     fn reclaim(&mut self, operations: &mut Operations) -> Result<(), NoSpace> {
         let log = &self.store.log;
         let cost = |victim: &u32| {

@@ -1,5 +1,5 @@
-//! Flash translation layers: each decides which flash operations a page request needs. A layer is one file or
-//! folder; all layers implement one trait and are rows of one registry.
+//! Flash translation layers. A layer decides which flash operations a page request needs. Each layer is one file
+//! or folder, implements the trait [`Ftl`], and has a row in the registry [`FTLS`].
 //!
 //! | module | answers |
 //! | --- | --- |
@@ -58,8 +58,8 @@ pub use no_space::{NoSpace, Shortage};
 pub struct Properties {
     /// Garbage is also collected on a die at which no operation waits. Default: false.
     pub collects_in_background: bool,
-    /// Groups of planes of a die that work in parallel. If more than one, [`Ftl::batched`] serves several page
-    /// operations together. Default: 1.
+    /// Groups of planes of a die that work in parallel. If there is more than one group, [`Ftl::batched`] serves
+    /// several page operations together. Default: 1.
     pub parallel_units: u32,
     /// The layer merges blocks, so that a run in which no merge happens reports 0 merges. Default: false.
     pub has_merges: bool,
@@ -76,20 +76,20 @@ pub struct Properties {
     /// A write of at least this many consecutive pages is a long write. Default: none; the layer treats long
     /// writes like all others.
     pub long_write_pages: Option<u32>,
-    /// Maximum number of blocks per die that are open for pages of the host with an incomplete program unit; 0 if
-    /// the layer leaves units incomplete and [`Ftl::fill_unit`] does nothing. Default: 0.
+    /// Maximum number of blocks per die that are open for host pages and whose current program unit is incomplete.
+    /// 0 if the layer does not complete units: [`Ftl::fill_unit`] then does nothing. Default: 0.
     pub open_blocks: u32,
     /// [`Ftl::work_idle`] may do deferred work. Default: false.
     pub works_when_idle: bool,
-    /// Maximum number of steps in which one block is collected. If more than one, an operation that waits may be
-    /// served between two steps. Default: 1.
+    /// Maximum number of steps in which one block is collected. If it is greater than 1, a waiting operation may
+    /// be served between two steps. Default: 1.
     pub gc_steps: u32,
     /// Number of placement handles that [`Ftl::hint`] distinguishes. Default: 1.
     pub handles: u32,
     /// Number of consecutive pages on one die before the next die is used. Default: 1.
     pub stride: u32,
-    /// Ticks that the map needs for a read, and for a write or a trim. The map works in parallel with the flash,
-    /// so an operation takes at least this long. Default: 0.
+    /// Ticks that the map needs for a read (first number), and for a write or a trim (second number). The map
+    /// works in parallel with the flash, so an operation takes at least this long. Default: 0.
     pub map_time: [Ticks; 2],
 }
 
@@ -124,8 +124,8 @@ pub struct PageWrite {
     /// The page is part of a long write: one long host request, or a long run of destaged pages with consecutive
     /// numbers.
     pub is_long: bool,
-    /// The layer may sort this write into a stream, by placement handle or by how hot the page is. False before
-    /// the first request, when no page has been written by the host yet.
+    /// The layer may sort this write into a stream, by placement handle or by how hot the page is. False for
+    /// writes before the first request, which do not come from the host.
     pub is_told: bool,
 }
 
@@ -142,7 +142,7 @@ impl PageWrite {
     }
 }
 
-/// Copies a layer whose concrete type is unknown. Every [`Ftl`] that is `Clone` implements it.
+/// Copies a layer whose concrete type is unknown. Every [`Ftl`] that is `Clone` implements this trait.
 pub trait Copied {
     /// A layer in the same state. The copy and the original are independent from here on.
     fn copied(&self) -> Box<dyn Ftl>;
@@ -156,10 +156,10 @@ impl<L: Ftl + Clone + 'static> Copied for L {
 
 /// A flash translation layer: decides *which operations* flash does for a page request.
 ///
-/// It emits [`Operations`] and changes its maps at once; the caller decides when the operations run and how long
-/// they take. The state of a layer can be saved, and restored into a layer that is built from the same
-/// configuration. Page numbers must be below [`Ftl::pages`]; the caller checks this. A call that fails has
-/// emitted nothing and changed nothing.
+/// A layer emits [`Operations`] and changes its maps at once. The caller decides when the operations run and how
+/// long they take. The state of a layer can be saved and later restored into a layer that is built from the same
+/// configuration. Page numbers must be below [`Ftl::pages`]; the caller checks this. A call that fails has emitted
+/// nothing and changed nothing.
 pub trait Ftl: Send + Copied + Archived {
     /// The fixed properties.
     fn properties(&self) -> Properties {
@@ -172,21 +172,22 @@ pub trait Ftl: Send + Copied + Archived {
     /// The die whose queue an operation on `page` joins.
     fn die_of(&self, page: Lpn) -> u32;
 
-    /// The die that can read `page` now: it holds the programmed copy, even while a write of the page waits at
-    /// another die.
+    /// The die that holds the programmed copy of `page`. It can read `page` now, even while a write of `page`
+    /// waits at another die.
     fn home_of(&self, page: Lpn) -> u32 {
         self.die_of(page)
     }
 
-    /// Chooses the die whose queue a write of `page` joins; `load` gives the number of operations that wait or
-    /// are in service at a die. Each call is followed by one [`Ftl::write`].
+    /// Chooses the die whose queue a write of `page` joins. `load` returns the number of operations that wait or
+    /// are in service at a die. After each call, the caller calls [`Ftl::write`] once.
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
         let _ = load;
         self.die_of(page)
     }
 
-    /// Like [`Ftl::place`], but the caller has chosen `die`, since a program of `page` there waits for the rest
-    /// of its program unit. Default: nothing, since the write joins the queue of [`Ftl::die_of`].
+    /// Like [`Ftl::place`], but the caller has already chosen `die`, since an earlier program of `page` on that
+    /// die waits for the rest of its program unit. Default: does nothing, since the write joins the queue of
+    /// [`Ftl::die_of`].
     fn place_behind(&mut self, page: Lpn, die: u32) {
         let _ = (page, die);
     }
@@ -197,8 +198,8 @@ pub trait Ftl: Send + Copied + Archived {
     /// [`NoSpace`] if the layer has to program a page for the read, and no free block is left.
     fn read(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace>;
 
-    /// The read of `page` without the cost of a map look-up; changes nothing. Emits no operation if the page was
-    /// never written.
+    /// Emits the read of `page` without the cost of a map look-up, and changes no state. Emits no operation if the
+    /// page was never written.
     fn peek(&self, page: Lpn, operations: &mut Operations);
 
     /// Writes a page.
@@ -207,8 +208,8 @@ pub trait Ftl: Send + Copied + Archived {
     /// [`NoSpace`] if no free block is left.
     fn write(&mut self, write: PageWrite, operations: &mut Operations) -> Result<(), NoSpace>;
 
-    /// Trims `page`: its contents are no longer needed. If the page has no contents, nothing changes and nothing
-    /// is emitted.
+    /// Trims `page`: its contents are no longer needed. If the page has no contents, the call changes nothing and
+    /// emits no operation.
     ///
     /// # Errors
     /// [`NoSpace`] if the layer has to program a page for the trim, and no free block is left.
@@ -221,13 +222,13 @@ pub trait Ftl: Send + Copied + Archived {
     }
 
     /// The host writes `page` with placement handle `handle` from now on. Only called if there are several
-    /// [handles](Properties::handles); default: nothing.
+    /// [handles](Properties::handles). Default: does nothing.
     fn hint(&mut self, page: Lpn, handle: u32) {
         let _ = (page, handle);
     }
 
-    /// Looks up the map entries of `pages`, so that they are in the processor's cache when they are needed soon.
-    /// Page numbers that do not exist are ignored. No state changes; default: nothing.
+    /// Looks up the map entries of `pages`, which are needed soon, so that they are then in the processor's cache.
+    /// Page numbers that do not exist are ignored. No state changes. Default: does nothing.
     fn bring_near(&self, pages: &[Lpn]) {
         let _ = pages;
     }
@@ -235,8 +236,8 @@ pub trait Ftl: Send + Copied + Archived {
     /// Whether `page` has contents.
     fn is_written(&self, page: Lpn) -> bool;
 
-    /// Emits those of `pages` that have contents, in any order. Map entries that were never written cost almost
-    /// no time. Default: asks for each page whether it [has contents](Ftl::is_written).
+    /// Emits those of `pages` that have contents, in any order. The simulator spends almost no time on map entries
+    /// that were never written. Default: calls [`Ftl::is_written`] for each page.
     fn mapped(&self, pages: Range<u64>, emit: &mut dyn FnMut(Lpn)) {
         let pages = pages.map(Lpn);
         pages.filter(|page| self.is_written(*page)).for_each(emit);
@@ -245,7 +246,8 @@ pub trait Ftl: Send + Copied + Archived {
     /// Does one step of garbage collection on `die` if it needs one, and returns whether it did. `now` is the
     /// time at which the step begins.
     ///
-    /// The caller calls it before an operation is served at `die`, and repeats the call until it returns false.
+    /// The caller calls this method before an operation is served at `die`, and repeats the call until it returns
+    /// false.
     ///
     /// # Errors
     /// [`NoSpace`] if there is no room to copy valid pages to.
@@ -257,14 +259,13 @@ pub trait Ftl: Send + Copied + Archived {
     ) -> Result<bool, NoSpace>;
 
     /// The die at which garbage has to be collected before a write at `die` can be served. It may be another die
-    /// if blocks of several dies are collected together. If the write has no other place, the call may close an
-    /// open superblock early, and so skip free pages of it. Default: `die`.
+    /// if blocks of several dies are collected together. If no other page is free for the write, the call may
+    /// close an open superblock early and leave its remaining pages unused. Default: `die`.
     fn collects_at(&mut self, die: u32) -> u32 {
         die
     }
 
-    /// Whether garbage that is due at `die` has to be collected before anything more is written there. Default:
-    /// true.
+    /// Whether garbage collection that is due at `die` has to run before the next write at `die`. Default: true.
     fn collects_before_writes(&self, die: u32) -> bool {
         let _ = die;
         true
@@ -280,9 +281,9 @@ pub trait Ftl: Send + Copied + Archived {
         Ok(false)
     }
 
-    /// Programs fillers into the open block of `die` that contains page `at`, up to the end of the current
-    /// program unit of `unit_pages` pages; if no unit is begun, it fills a whole unit. A layer that maps by block
-    /// fills up to the last program pass of the unit. Default: nothing.
+    /// Programs fillers into the open block of `die` that contains page `at`, up to the end of the current program
+    /// unit of `unit_pages` pages. If no unit is begun, it fills a whole unit. A layer that maps by block programs
+    /// as many fillers as the last program pass of the unit needs. Default: does nothing.
     fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let _ = (die, at, unit_pages, operations);
     }
@@ -307,7 +308,7 @@ pub trait Ftl: Send + Copied + Archived {
         Ok(false)
     }
 
-    /// This layer as one whose dies have [parallel units](Properties::parallel_units); `None` if they have not.
+    /// This layer as a [`Batched`] layer; `None` if its dies have no [parallel units](Properties::parallel_units).
     fn batched(&mut self) -> Option<&mut dyn Batched> {
         None
     }
@@ -315,7 +316,7 @@ pub trait Ftl: Send + Copied + Archived {
     /// Erase counts over all blocks.
     fn wear(&self) -> Wear;
 
-    /// Number of blocks that are retired because they reached the erases they survive. Default: 0.
+    /// Number of blocks that are retired because they reached the maximum number of erases. Default: 0.
     fn retired(&self) -> u64 {
         0
     }
@@ -341,8 +342,8 @@ pub trait Ftl: Send + Copied + Archived {
 
 /// A layer whose dies serve several page operations together.
 pub trait Batched {
-    /// Serves reads and writes (each with its cause) of one die together, and returns how many of the writes it
-    /// accepted: the others have to wait until garbage could be collected. A page occurs at most once in each
+    /// Serves reads and writes of one die together; each write has its cause. Returns how many of the writes were
+    /// accepted. The others have to wait until garbage has been collected. A page occurs at most once in each
     /// list.
     ///
     /// # Errors
@@ -362,10 +363,10 @@ pub trait Batched {
 pub struct FtlConfig<'a> {
     /// Dies, planes, blocks and pages of the device.
     pub geometry: Geometry,
-    /// Operation times that date the erases within a step, for wear-aware garbage collection. No other part of a
-    /// layer uses operation times.
+    /// Operation times, from which wear-aware garbage collection computes when an erase within a step ends. A
+    /// layer uses operation times for nothing else.
     pub erase_dates: Timing,
-    /// Pages that move within a plane do not cross the bus.
+    /// Pages that are copied within a plane do not cross the bus.
     pub copy_back: bool,
     /// Groups of planes of a die that work in parallel.
     pub parallel_units: u32,
@@ -378,7 +379,7 @@ pub struct FtlConfig<'a> {
     pub program_passes: u32,
     /// Bits that a cell holds.
     pub bits_per_cell: u32,
-    /// Erases a block survives.
+    /// Maximum number of erases of a block.
     pub endurance: u32,
     /// A block that reached `endurance` erases is retired; otherwise it stays in use.
     pub retire: bool,
@@ -407,7 +408,7 @@ pub struct FtlRow {
     /// The layer has flash.
     pub has_flash: bool,
     /// The layer decides for each block whether its cells hold all their bits or only one; the time of an
-    /// operation depends on that.
+    /// operation depends on this choice.
     pub has_cell_modes: bool,
     /// The layer can rebuild its state from flash after a loss of power.
     pub can_be_mounted: bool,
@@ -426,8 +427,8 @@ pub struct FtlRow {
     pub build: fn(&FtlConfig<'_>) -> Built,
 }
 
-/// All translation layers. It is a static because a constant would be compiled again in every crate that looks a
-/// layer up.
+/// All translation layers. `FTLS` is a static, because a constant would be compiled again in every crate that
+/// looks up a layer.
 pub static FTLS: &[FtlRow] = &[
     none::ROW,
     page::ROW,

@@ -1,9 +1,9 @@
-//! A mount: it rebuilds the state of a layer after a loss of power from the findings on flash, and repairs the
+//! A mount rebuilds the state of a layer from the contents of the flash after a loss of power, and repairs the
 //! blocks.
 //!
-//! A mount reads the spare area of every programmed page, ignores unreadable pages, and uses for each logical
-//! page the copy with the highest version. [`Ftl::mount`] builds the state of a layer from these copies. Repairs
-//! follow step by step ([`Ftl::mount_step`]), so that the power may also fail during the repairs.
+//! A mount reads the spare area of every programmed page, ignores unreadable pages, and uses for each logical page
+//! the copy with the highest version. [`Ftl::mount`] builds the state of a layer from these copies. The repairs
+//! follow in steps ([`Ftl::mount_step`]), so that the caller can also cut the power during the repairs.
 
 use destage_base::Ticks;
 use destage_nand::found::Scan;
@@ -18,7 +18,7 @@ use crate::{Ftl, NoSpace, Shortage};
 pub enum MountError {
     /// The layer cannot be mounted.
     Unsupported,
-    /// The layer found no room for its repairs.
+    /// The layer has too few free blocks for its repairs.
     Full(NoSpace),
     /// The layer emitted an operation that flash cannot do, which is a bug in the layer.
     Refused(Refusal),
@@ -33,7 +33,7 @@ pub struct MountReport {
     pub spare_reads: u64,
     /// The operations of the repairs.
     pub tally: Tally,
-    /// The highest version that could be read: the next write gets a higher one.
+    /// The highest version that could be read; the next write gets a higher version.
     pub version: u64,
 }
 
@@ -50,8 +50,8 @@ pub fn take_over(ftl: &mut dyn Ftl, medium: &mut Medium) -> Result<Scan, MountEr
     Ok(scan)
 }
 
-/// The repair steps of one die. A layer that does not finish within a limit has no room, and [`Steps::next`]
-/// returns that error.
+/// The repair steps of one die. The number of steps is limited. A layer that exceeds the limit has too few free
+/// blocks, and [`Steps::next`] returns an error.
 pub struct Steps {
     die: u32,
     done: u32,
@@ -59,8 +59,8 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The steps of `die` of `medium`. The limit is four steps for each page of the die: a layer with room needs
-    /// no more.
+    /// The steps of `die` of `medium`. The limit is four steps for each page of the die: a layer with enough free
+    /// blocks needs no more.
     #[must_use]
     pub fn of(die: u32, medium: &Medium) -> Self {
         Self {
@@ -73,7 +73,7 @@ impl Steps {
     /// Asks `ftl` for its next step and puts it into `operations`; returns whether there was a step.
     ///
     /// # Errors
-    /// [`MountError::Full`] if the layer found no room or exceeded the limit of steps.
+    /// [`MountError::Full`] if the layer has too few free blocks or exceeded the limit of steps.
     pub fn next(
         &mut self,
         ftl: &mut dyn Ftl,
@@ -96,7 +96,7 @@ impl Steps {
 /// is called for each repair step, with the die, while the step is in service.
 ///
 /// # Errors
-/// If the layer cannot be mounted, found no room, or emitted an operation that flash refuses.
+/// If the layer cannot be mounted, has too few free blocks, or emitted an operation that flash refuses.
 pub fn mount(
     ftl: &mut dyn Ftl,
     medium: &mut Medium,

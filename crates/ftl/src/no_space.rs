@@ -1,22 +1,22 @@
-//! Why a device has no room, in numbers. The caller that reports the error adds the words and the names of
-//! parameters.
+//! The reasons why an operation finds no free block or other resource, as numbers. The caller that reports the
+//! error writes the message and names the parameters.
 
 use alloc::boxed::Box;
 use core::ops::Deref;
 
-/// Something ran out on the device, and garbage collection cannot help. It is one word wide, because every page
-/// operation may return it.
+/// A resource of the device is used up, and garbage collection cannot free any. The error is one machine word
+/// wide, because every page operation may return it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSpace(Box<Shortage>);
 
-/// What ran out.
+/// The resource that is used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shortage {
     /// A layer that maps by page needs a free block, has none, and cannot free one.
     Pool {
-        /// Blocks of the pool in which a free block was searched.
+        /// Blocks of the pool that has no free block.
         blocks: u32,
-        /// Retired blocks among them: blocks that reached the erases they survive.
+        /// Retired blocks among them, that is, blocks that reached the maximum number of erases.
         retired: u32,
         /// Erases after which a block retires; `u32::MAX` if blocks do not retire.
         endurance: u32,
@@ -25,7 +25,7 @@ pub enum Shortage {
     Spare {
         /// Blocks of the die.
         blocks: u32,
-        /// Retired blocks among them: blocks that reached the erases they survive.
+        /// Retired blocks among them, that is, blocks that reached the maximum number of erases.
         retired: u32,
         /// Erases after which a block retires; `u32::MAX` if blocks do not retire.
         endurance: u32,
@@ -35,11 +35,11 @@ pub enum Shortage {
         /// Log blocks of the die.
         logs: u32,
     },
-    /// A die collects garbage without end, and serves nothing else.
+    /// A die collects garbage or repairs blocks without end, and serves no request.
     OnlyCollects {
         /// The number of the die.
         die: u32,
-        /// Garbage collections in a row.
+        /// Garbage collections, or repair steps of a mount, in a row.
         times: u32,
     },
     /// More requests are in flight than request numbers exist.
@@ -50,7 +50,7 @@ pub enum Shortage {
 }
 
 impl Shortage {
-    /// Whether wear is the reason that no room is left, on a device with `retired` retired blocks.
+    /// Whether wear is the reason for the shortage. `retired` is the number of retired blocks of the device.
     #[must_use]
     pub fn is_of_wear(&self, retired: u64) -> bool {
         match *self {

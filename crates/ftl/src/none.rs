@@ -1,7 +1,7 @@
 //! `none`: a device without flash, for studies of the buffer alone.
 //!
-//! Every page has contents, and every operation does nothing. Page `p` is on die `p` modulo the number of dies,
-//! for buffer schemes that use the die of a page.
+//! Every page has contents, and every operation does nothing. Page `p` counts as a page of die `p` modulo the
+//! number of dies, since some buffer schemes use the die of a page.
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use super::{Ftl, FtlRow, NoSpace, PageWrite, Properties};
 use destage_nand::array::Wear;
 use destage_nand::operation::Operations;
 
-/// The row of the registry.
+/// The registry row.
 pub const ROW: FtlRow = FtlRow {
     name: "none",
     about: "No flash: destages are counted and complete at once, as in a cache simulator.",

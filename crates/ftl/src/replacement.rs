@@ -1,12 +1,15 @@
-//! Chains of blocks: each page lies at its own offset in a block of the chain of its logical block.
+//! Replacement blocks: each logical block has a chain of blocks, and each page lies at its own offset in a block
+//! of the chain.
 //!
 //! A page is written to the first block of the chain in which its offset is still free: the data block, or a
-//! replacement block. So the newest copy is always in the last block of the chain that has the page. A chain that
-//! has reached the maximum length is folded into one block; if no replacement block is left, the longest chain is
-//! folded. (Replacement blocks as summed up in BPLRU, FAST 2008; Ban's flash file system is the first of this
-//! kind.)
+//! replacement block. So the newest copy of a page is in the last block of the chain that holds a copy of the
+//! page. If no block of the chain has a free page at the offset, the chain gets another replacement block. If the
+//! chain has its maximum length, it is folded into one block instead; if no replacement block is left, the longest
+//! chain is folded. (Replacement blocks as summarised in BPLRU, FAST 2008; Ban's flash file system is the first of
+//! this kind.)
 //!
-//! Cost: a step per block of the chain for each page; a few words per block of the chain for a fold.
+//! Simulation cost: for each page, one step per block of the chain; for each fold, a few machine words per block
+//! of the chain.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeSet;
@@ -94,8 +97,8 @@ struct Replacement {
     /// By position in `links`: the pages whose newest copy is in that block.
     newest: Masks<First>,
     unused: Vec<u32>,
-    /// Chains with replacement blocks, sorted by length, rank and logical block; the chain that is folded for
-    /// others is first.
+    /// Chains with replacement blocks, sorted by length (the longest first), rank and logical block. The first
+    /// chain is folded if no replacement block is left.
     chains: BTreeSet<(Reverse<u32>, u64, u32)>,
     begun: u64,
     chain_blocks: u32,
@@ -156,7 +159,7 @@ impl Replacement {
         self.data.newest().count(block) + replaced.sum::<u32>()
     }
 
-    /// Notes that no block of the chain has a newest copy of `page`.
+    /// Notes that no block of the chain has the newest copy of `page`.
     fn invalidate(&mut self, page: LogicalPage) {
         self.data.clear_newest(page.block, page.offset);
         let mut link = self.first_of.get(page.block as usize);
@@ -166,7 +169,8 @@ impl Replacement {
         }
     }
 
-    /// Programs `page` in the first replacement block in which its offset is free; returns whether there is one.
+    /// Programs `page` in the first replacement block in which its offset is free; returns false if there is no
+    /// such block.
     fn write_to_chain(
         &mut self,
         page: LogicalPage,
@@ -277,7 +281,7 @@ impl Replacement {
         Ok(())
     }
 
-    /// Emits the copies to `target` of the `live` pages of `block` that have contents.
+    /// Emits copies to `target` of all pages of `block` that have contents; `live` is the number of these pages.
     fn copy(&self, block: u32, target: BlockSlot, live: u32, operations: &mut Operations) {
         let blocks = &self.blocks;
         let copies = (0..blocks.pages()).filter_map(|offset| {
@@ -292,7 +296,8 @@ impl Replacement {
         operations.push_copies(Cause::Copy, transfer, live, purpose, copies);
     }
 
-    /// Removes the replacement blocks of `block` from its chain; `emit` receives each of them in order.
+    /// Removes the replacement blocks of `block` from its chain; `emit` receives each removed block, in the order
+    /// of the chain.
     fn unchain(&mut self, block: u32, mut emit: impl FnMut(&mut Blocks, BlockSlot)) {
         let first = core::mem::replace(self.first_of.get_mut(block as usize), NONE);
         if first != NONE {

@@ -1,9 +1,9 @@
-//! Log blocks that a group of logical blocks shares: the set-associative sector translation (SAST).
+//! The set-associative sector translation (SAST): the logical blocks of a group share log blocks.
 //!
-//! Consecutive logical blocks form a group, and a group has a limited number of log blocks. The size of the group
-//! decides how many merges a reclaimed log block can require; it lies between one log block per logical block
-//! (BAST) and log blocks for all (FAST). (Park et al., ACM Transactions on Embedded Computing Systems 7(4),
-//! 2008.)
+//! Consecutive logical blocks form a group, and a group has a limited number of log blocks. A reclaimed log block
+//! requires at most one merge for each logical block of the group. So SAST lies between BAST, where each log block
+//! belongs to one logical block, and FAST, where all logical blocks share the log blocks. (Park et al., ACM
+//! Transactions on Embedded Computing Systems 7(4), 2008.)
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -128,7 +128,7 @@ impl Sast {
         (group, (position != NONE).then_some(position))
     }
 
-    /// Returns a log block with room for the group of `block`, and the position of the group.
+    /// Returns a log block of the group of `block` with a free page, and the position of the group.
     #[inline]
     fn log_with_room(
         &mut self,
@@ -144,8 +144,8 @@ impl Sast {
         self.open_log(block, operations)
     }
 
-    /// Opens a log block for the group of `block`, which has no log block with room; returns it with the position
-    /// of the group.
+    /// Opens a log block for the group of `block`, which has no log block with a free page. Returns the log block
+    /// and the position of the group.
     fn open_log(&mut self, block: u32, operations: &mut Operations) -> Result<(u32, u32), NoSpace> {
         let (group, position) = self.group_of(block);
         let is_full =
@@ -163,7 +163,7 @@ impl Sast {
             .expect("one was unused or has been reclaimed");
         self.store.open(log, block, operations)?;
         self.unused_logs.pop();
-        // The reclaim may have taken the last log block of the group, and with it the position.
+        // If the reclaim has removed the last log block of the group, the group has no position any more.
         let position = match self.group_of(block).1 {
             Some(position) => position,
             None => self.enter(group),
@@ -206,7 +206,7 @@ impl Sast {
         Ok(())
     }
 
-    /// Takes the closed log block `log` from the group at `position`.
+    /// Removes the closed log block `log` from the group at `position`.
     fn give_back(&mut self, position: u32, log: u32) {
         let group = &mut self.groups[position as usize];
         group.logs.retain(|other| *other != log);

@@ -1,5 +1,5 @@
-//! For layers built upon page mapping, which have a [`PageFtl`](super::page::PageFtl) as their field `data`: the
-//! calls that they forward to it.
+//! A macro for layers that are built on page mapping. Such a layer has a [`PageFtl`](super::page::PageFtl) as its
+//! field `data` and forwards calls to this field.
 
 /// Implements the named methods of [`Ftl`](super::Ftl) by forwarding them to `self.data`.
 macro_rules! left_to_pages {

@@ -28,13 +28,13 @@ use crate::work::{Watch, watched};
 pub(crate) fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| {
         let status = destage_cli::main(arguments);
-        // The program belongs to Python, which does not flush the standard output of Rust.
+        // When Python ends the process, it does not flush the standard output of Rust.
         let _ = std::io::stdout().flush();
         status
     })
 }
 
-/// The responses, in the order of the requests. `None` if they are not wanted.
+/// The responses, in the order of the requests; `None` if the caller does not want them.
 #[derive(Default)]
 struct Responses(Option<Columns>);
 
@@ -68,11 +68,12 @@ type Arrays<'py> = (
     Bound<'py, PyArray1<u8>>,
 );
 
-/// The result of a run: its JSON, warnings for the user, and, if they were asked for, the responses and the page or
+/// The result of a run: its JSON, warnings for the user, and, if the caller wants them, the responses and the page or
 /// timeline.
 type Run<'py> = (String, Vec<String>, Option<Arrays<'py>>, Option<String>);
 
-/// Makes one run. `watch` is the form of the page to watch, `html` or `json`.
+/// Carries out one run. `watch` is the form in which the run can be watched: `html` for a page, `json` for a
+/// timeline.
 #[pyfunction]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -82,7 +83,7 @@ pub(crate) fn simulate<'py>(
     watch: Option<&str>,
     tell: &Bound<'py, PyAny>,
 ) -> PyResult<Run<'py>> {
-    // Whether to make a timeline as JSON; otherwise a page.
+    // `true` for a timeline as JSON, `false` for a page.
     let watch = watch.map(|form| form == "json");
     let combination =
         Combination::new(&settings.with_host_of(input)).map_err(|error| raised(&error))?;
@@ -124,7 +125,7 @@ pub(crate) fn simulate<'py>(
     Ok((text, warnings, arrays, page))
 }
 
-/// The statistics of an input. Returns their JSON, and warnings for the user.
+/// Computes the statistics of an input. Returns the statistics as JSON, and warnings for the user.
 #[pyfunction]
 pub(crate) fn inspect(
     py: Python<'_>,
@@ -150,7 +151,8 @@ pub(crate) fn effort(threads: usize, watch: &Watch) -> Effort<'_> {
     }
 }
 
-/// Makes a cross product of runs. Returns its JSON, warnings for the user, and the columns of its table.
+/// Carries out a run for each combination of input, buffer, size and layer. Returns the results as JSON, warnings for
+/// the user, and the columns of the table of results.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn compare(
@@ -196,7 +198,7 @@ pub(crate) fn compare(
     Ok((results.to_json(), warnings, columns.collect()))
 }
 
-/// Computes metrics over the size of the buffer. Returns their JSON, and warnings for the user.
+/// Computes metrics over the size of the buffer. Returns the curves as JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn curve(
@@ -232,7 +234,7 @@ pub(crate) fn curve(
     Ok((curves.to_json(), curves.manifest.warnings()))
 }
 
-/// Finds the smallest buffers that reach all goals. Returns their JSON, and warnings for the user.
+/// Finds the smallest buffers that reach all goals. Returns the answers as JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn size(
@@ -259,7 +261,8 @@ pub(crate) fn size(
     Ok((answers.to_json(), answers.manifest.warnings()))
 }
 
-/// Compares a profile with the measurements in a file. Returns the JSON, and the rows that could not be modelled.
+/// Compares a profile with the measurements in a file. Returns the comparison as JSON, and the rows that could not be
+/// modelled.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn drive_check(
@@ -288,8 +291,8 @@ pub(crate) fn drive_check(
 }
 
 /// Fits a profile to the measurements in `files`. The search starts from the profile of `settings`, which is called
-/// `start`. The fitted profile is written to `output`, if it is given. Returns the JSON, the profile, and the rows
-/// that could not be modelled.
+/// `start`. The fitted profile is written to `output`, if `output` is given. Returns the results as JSON, the
+/// profile, and the rows that could not be modelled.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn drive_fit(
@@ -332,8 +335,8 @@ pub(crate) fn drive_fit(
     Ok((fitted.to_json(), fitted.profile, left_out))
 }
 
-/// Compares a buffer for each of many volumes with one buffer that all share. The curves are kept in `results`.
-/// Returns their JSON, and warnings for the user.
+/// Compares a buffer for each of many volumes with one buffer that all volumes share. The curves are stored in
+/// `results`. Returns the comparison as JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn fleet(
@@ -376,7 +379,7 @@ pub(crate) fn traces(
     Ok(known)
 }
 
-/// Which runs are made.
+/// The scale of the runs: full or reduced.
 pub(crate) fn scale(is_full: bool) -> Scale {
     match is_full {
         false => Scale::Reduced,
@@ -384,7 +387,7 @@ pub(crate) fn scale(is_full: bool) -> Scale {
     }
 }
 
-/// Runs a study file. Returns its JSON, and warnings for the user.
+/// Carries out the runs of a study file. Returns the results as JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn study(
@@ -411,7 +414,7 @@ pub(crate) fn study(
     })
 }
 
-/// Runs the papers' experiments. Returns their JSON, and warnings for the user.
+/// Runs the papers' experiments. Returns the verdicts as JSON, and warnings for the user.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "Python has names for them")]
 pub(crate) fn reproduce(
@@ -431,8 +434,8 @@ pub(crate) fn reproduce(
             traces: traces(shipped_traces()?, &pairs, folder)?,
             thresholds: Thresholds::shipped()?,
             extra: Extra::default(),
-            // Only all claims of a paper together can decide between readings of the paper, so one experiment alone
-            // cannot.
+            // Interpretations of a paper can be compared only by all claims of the paper. So they are not compared if
+            // a single experiment of the paper runs.
             readings: what.is_none_or(|name| !name.contains('/')),
         };
         let store = Store::open(&results)?;
@@ -449,7 +452,7 @@ pub(crate) fn write_file(py: Python<'_>, path: PathBuf, content: &[u8]) -> PyRes
         .map_err(|error| raised(&error))
 }
 
-/// The head and the table of the page of a document, as JSON.
+/// The head and the table of the report page of a document, as JSON.
 #[pyfunction]
 pub(crate) fn outline(py: Python<'_>, text: &str) -> PyResult<String> {
     py.detach(|| destage_report::outline(text))

@@ -49,8 +49,8 @@ impl Input {
                 .map(|volume| volume.as_slice())
                 .transpose()?,
         };
-        // The lock of the interpreter is kept. Without it another Python thread could write to the arrays while
-        // they are read.
+        // This thread holds the lock of the interpreter while it reads the arrays. Otherwise another Python thread
+        // could write to the arrays meanwhile.
         let requests = columns.requests(name);
         let requests = requests.map_err(|error| raised(&error.into()))?;
         memory::check()?;

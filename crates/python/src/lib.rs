@@ -6,13 +6,13 @@
 //! | `inputs` | traces, workloads and requests in arrays |
 //! | `settings` | settings, including schemes written in Python |
 //! | `memory` | the memory limit, beyond which a call fails |
-//! | `work` | simulations in threads of their own, which can be interrupted |
+//! | `work` | long work in separate threads, which the user can interrupt |
 //! | `commands` | the functions of the commands |
 //! | `studies` | studies in parts that another program distributes |
-//! | `registries` | the names to choose from |
+//! | `registries` | the registries of names, from which a user can choose |
 //! | `scheme` | schemes written in Python, whose answers are checked |
 //!
-//! The package in `python/destage` is what users see; docs/PYTHON.md describes it.
+//! Users import the package in `python/destage`, which calls this module. docs/PYTHON.md describes the package.
 
 mod commands;
 mod errors;
@@ -26,7 +26,8 @@ mod work;
 
 use pyo3::prelude::*;
 
-// This allocator implements `memory`, and `--memory-limit` of the command line in the wheel.
+// This allocator enforces the limit of `memory`, and the limit `--memory-limit` of the command line that the wheel
+// contains.
 #[global_allocator]
 static MEMORY: destage_memory::Budget = destage_memory::Budget;
 

@@ -1,5 +1,5 @@
-//! The memory limit of the library in a Python process. A call that exceeds it fails with an error, and the
-//! interpreter goes on.
+//! The memory limit of the library in a Python process. A call that exceeds the limit fails with an error, and the
+//! interpreter continues.
 
 use destage::base::parameter::read_bytes;
 use destage::numbers::size;
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 
 use crate::errors::{Error, InputError};
 
-/// Starts the limit, with the default of half of the machine's memory.
+/// Installs the memory limit, and sets it to the default: half of the machine's memory.
 pub(crate) fn install() {
     destage_memory::outlive_excess();
     let limit = destage_memory::default_limit();

@@ -1,8 +1,8 @@
 //! A scheme written in Python. Its contract is checked at each call.
 //!
-//! The Rust trait of a scheme cannot return errors, but Python code can raise exceptions. An exception is kept, and
-//! stops the run. Until the run has stopped, pages are evicted in an arbitrary order, and no more Python code is
-//! called.
+//! The Rust trait of a scheme cannot return errors, but Python code can raise exceptions. So the first exception is
+//! stored, and stops the run. Until the run stops, this module calls no more Python code, and evicts pages in an
+//! arbitrary order.
 
 use std::sync::Arc;
 
@@ -22,13 +22,13 @@ use crate::work::Watch;
 #[pyclass(frozen, get_all, module = "destage")]
 #[derive(PartialEq)]
 pub(crate) struct Access {
-    /// Whether the host writes the page; otherwise it reads it.
+    /// True if the host writes the page, false if the host reads the page.
     write: bool,
     /// The number of page writes so far, including this one.
     virtual_time: u64,
     /// The simulated time in ms.
     now_ms: f64,
-    /// The number of the host request. All its pages have the same number.
+    /// The number of the host request. All page requests of one host request have the same number.
     request: u64,
     /// The number of pages of the host request.
     request_pages: u32,
@@ -44,7 +44,8 @@ pub(crate) struct Need {
     page: Option<u64>,
 }
 
-/// The Python object that schemes are copied from, during the call that it was passed to.
+/// A Python object that was passed to a call of the package. The scheme of each run of this call is a copy of the
+/// object.
 pub(crate) struct Prototype {
     name: String,
     object: Py<PyAny>,
@@ -53,7 +54,7 @@ pub(crate) struct Prototype {
 }
 
 /// A registry row for `object`. The scheme of each run is a copy of `object`. The row is leaked, which costs a few
-/// hundred bytes for each call; `object` is released with the prototype.
+/// hundred bytes of memory for each call of this function. `object` is released together with the prototype.
 pub(crate) fn row(
     name: &str,
     object: Bound<'_, PyAny>,
@@ -83,7 +84,7 @@ pub(crate) fn row(
     Ok((Box::leak(Box::new(row)), prototype))
 }
 
-/// The facts about the buffer that become attributes of a copy.
+/// The properties of the buffer and the device, and the seed. They become attributes of a copy.
 #[derive(Clone, Copy)]
 struct Surroundings {
     capacity_pages: u32,
@@ -92,25 +93,27 @@ struct Surroundings {
     seed: u64,
 }
 
-/// The methods of a copy.
+/// The methods of a copy of the Python object.
 struct Methods {
     insert: Py<PyAny>,
     touch: Py<PyAny>,
     remove: Py<PyAny>,
     evict: Py<PyAny>,
-    /// The Python object of the latest access. It is used again, because one request causes many calls.
+    /// The Python object for the latest access. Calls with equal accesses use the same object, because one request
+    /// causes many calls.
     access: Py<Access>,
 }
 
 /// The scheme of one run.
 struct Copied {
-    /// The prototype; `None` if the call that wanted the run has ended.
+    /// The prototype, or `None` if the Python call that started the run has ended.
     prototype: Option<Arc<Prototype>>,
     surroundings: Surroundings,
-    /// The methods are made at the first call, because some schemes are built only to read their properties.
+    /// The methods of the copy. The Python object is copied only at the first call of a method, because some schemes
+    /// are built only to read their properties.
     methods: Option<Methods>,
     resident: Resident,
-    /// Whether an exception was raised, so that the run will stop.
+    /// Whether an exception was raised, or the prototype is missing. Then no more Python code is called.
     has_failed: bool,
 }
 
@@ -119,7 +122,7 @@ struct Resident {
     slots: PageMap<()>,
     /// The entries, in no particular order.
     entries: Vec<Entry>,
-    /// The position in `entries` of each slot.
+    /// For each slot, the position of its entry in `entries`.
     places: Vec<usize>,
 }
 
@@ -135,7 +138,7 @@ impl Resident {
         self.slots.set_at(position, entry.page, entry.slot.0, ());
     }
 
-    /// Removes `page`; `None` if it is not in the buffer.
+    /// Removes `page` and returns its entry, or `None` if the page is not in the buffer.
     fn remove(&mut self, page: Lpn) -> Option<Entry> {
         let slot = self.slots.remove(page)?;
         let place = self.places[slot as usize];
@@ -167,7 +170,8 @@ impl Copied {
         }
     }
 
-    /// Calls `what` with the methods, unless an exception was raised before. An exception in `what` stops the run.
+    /// Calls `what` with the methods, and returns its result. Returns `None` if `what` raises an exception, which
+    /// stops the run, or if an earlier call has raised one.
     fn call<T>(
         &mut self,
         what: impl FnOnce(Python<'_>, &mut Self, &mut Methods) -> PyResult<T>,
@@ -205,7 +209,7 @@ impl Copied {
 }
 
 impl Prototype {
-    /// Copies the object, and returns the methods of the copy.
+    /// Copies the Python object, and returns the methods of the copy.
     fn methods(&self, py: Python<'_>, of: Surroundings) -> PyResult<Methods> {
         let copy = py
             .import("copy")?
@@ -290,7 +294,8 @@ impl Scheme for Copied {
         if named.is_some() {
             return;
         }
-        // The run is going to stop. Pages that were chosen before the error stay chosen.
+        // The run is going to stop. The victim keeps the pages that were read from the answer before the error. If
+        // the victim is empty, or lacks the page that must be flushed, one page is added.
         let forced = match need {
             CoreNeed::FlushPage(entry) => Some(entry.page),
             CoreNeed::Evict(_) | CoreNeed::Flush => None,
@@ -310,7 +315,7 @@ impl Scheme for Copied {
 }
 
 impl Copied {
-    /// Moves the pages in `answer` from the resident pages to `entries`.
+    /// Moves the pages that the Python code has returned in `answer` from the resident pages to `entries`.
     fn take(
         &mut self,
         answer: &Bound<'_, PyAny>,

@@ -25,7 +25,7 @@ fn done(result: Result<(), destage::sim::error::SimError>) -> PyResult<()> {
 }
 
 impl Settings {
-    /// The settings of a call with `input`, which may set how the host sends requests.
+    /// The settings of a call that has `input`. Some inputs also set how the host sends requests.
     pub(crate) fn with_host_of(&self, input: &crate::inputs::Input) -> destage::Settings {
         let mut settings = self.of.clone();
         input.0.set_host(&mut settings);
@@ -55,7 +55,7 @@ impl Settings {
         done(self.of.set_kind(section, text))
     }
 
-    /// Sets the parameter `key`. Errors name the argument `name`, which is short for it.
+    /// Sets the parameter `key`. `name` is the Python argument that sets this parameter. Errors mention the argument.
     fn set_by(&mut self, name: &str, key: &str, text: &str) {
         let origin = Origin::Argument(name.to_owned(), text.to_owned());
         self.of.set(key, text, origin);
@@ -66,12 +66,13 @@ impl Settings {
         done(self.of.set_pair(pair))
     }
 
-    /// Asks for explanations of runs.
+    /// Makes each run record an explanation, as `--explain` does.
     fn explain(&mut self) {
         self.of.explain();
     }
 
-    /// Adds a scheme written in Python as `name`. Its results are kept only if it has a `version`.
+    /// Adds `object`, a scheme written in Python, under `name`. Results of the scheme are stored for later calls only
+    /// if `version` is given.
     fn add_scheme(
         &mut self,
         name: &str,

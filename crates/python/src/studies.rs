@@ -1,4 +1,4 @@
-//! Studies that run as a whole, or in parts that another program distributes.
+//! Studies. A study runs in one call, or in parts that another program distributes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn shard(index: u64, of: u64) -> PyResult<Shard> {
 
 #[pymethods]
 impl Study {
-    /// Reads a study file and opens its inputs.
+    /// Reads a study file, and opens the inputs of the study.
     #[staticmethod]
     fn prepare(
         py: Python<'_>,
@@ -74,8 +74,8 @@ impl Study {
         Ok(missing.len())
     }
 
-    /// Makes the missing runs of part `index` of `of`. Returns their number, and the number of all runs of the
-    /// part.
+    /// Carries out the runs of part `index` of `of` that have no result yet. Returns the number of these runs, and
+    /// the number of all runs of the part.
     fn part(
         &self,
         py: Python<'_>,

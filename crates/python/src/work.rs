@@ -1,10 +1,11 @@
-//! Work in a thread of its own.
+//! Long work in a separate thread.
 //!
 //! Long work runs in a separate thread without the lock of the interpreter. The calling thread waits, and regularly
 //! checks whether the user wants to stop. So Ctrl-C works even while the work waits for a pipe.
 //!
-//! At each step the work checks whether the memory limit is exceeded, and then ends. If a single step asks for far
-//! more memory than allowed, its thread is held for ever, and the calling thread continues without it.
+//! At each step, the work checks the memory limit, and ends if the limit is exceeded. If a single step requests more
+//! than twice the limit, the allocator blocks the thread of the work for ever. The calling thread then raises an
+//! error.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -19,7 +20,8 @@ use crate::memory;
 
 /// The interval at which the calling thread checks for an interrupt.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// How long interrupted work may take to stop by itself. A thread that waits in a read is left behind then.
+/// The time that interrupted work has to stop by itself. After this time the call returns, even if the thread of the
+/// work still waits in a read.
 const GRACE: Duration = Duration::from_millis(700);
 
 /// The progress of work, and whether it has to stop.
@@ -35,7 +37,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Stops the work with `error`. Only the first error is kept.
+    /// Stops the work with `error`. Only the first error is stored, and later raised.
     pub(crate) fn fail(&self, error: PyErr) {
         if let Ok(mut raised) = self.raised.lock() {
             raised.get_or_insert(error);
@@ -67,8 +69,8 @@ impl Progress for Watch {
     }
 }
 
-/// Runs `work` and returns its result. `tell`, if it is not None, is regularly called with the stage, the amount of
-/// work done, and the expected amount.
+/// Runs `work` and returns its result. If `tell` is not None, the calling thread regularly calls `tell` with the
+/// stage, the amount of work done, and the expected amount.
 pub(crate) fn watched<T: Send + 'static>(
     py: Python<'_>,
     watch: &Arc<Watch>,
@@ -79,16 +81,17 @@ pub(crate) fn watched<T: Send + 'static>(
     let (sender, receiver) = mpsc::channel();
     let of_work = Arc::clone(watch);
     let thread = move || {
-        // The thread is attached once, so that its state for schemes in Python is made only once.
+        // The thread attaches to the interpreter once. So the interpreter makes the state of this thread only once,
+        // not for each call of a scheme.
         let result = Python::attach(|py| py.detach(|| work(&of_work)));
-        // This fails if the caller was interrupted and does not wait any more.
+        // Sending fails if the caller was interrupted and no longer waits.
         let _ = sender.send(result);
     };
     let spawned = std::thread::Builder::new()
         .name("destage".to_owned())
         .spawn(thread);
     spawned.map_err(|error| errors::Error::new_err(format!("no thread can be made: {error}")))?;
-    // The lock makes the receiver shareable; only this thread uses it, so the lock is always free.
+    // The lock allows the closure to share the receiver. Only this thread uses the lock, so the lock is always free.
     let receiver = Mutex::new(receiver);
     let wait = |time| {
         py.detach(|| {
@@ -111,7 +114,8 @@ pub(crate) fn watched<T: Send + 'static>(
             let _ = wait(GRACE);
             return Err(interrupt);
         }
-        // It is unknown to which call the held thread belongs, so all calls in progress end.
+        // The allocator has blocked a thread that exceeded the memory limit. It is unknown which call started this
+        // thread. So all calls in progress end with an error.
         if destage_memory::held() > held_before {
             watch.stop.store(true, Ordering::Relaxed);
             let why = destage_memory::why_held();

@@ -22,7 +22,7 @@ pub enum Place {
 pub struct Address {
     /// The location of the server.
     pub place: Place,
-    /// The name of the export; the empty name selects the default export.
+    /// The name of the export. The empty name selects the default export.
     pub export: String,
 }
 
@@ -38,7 +38,7 @@ impl Address {
     /// Parses an NBD URI.
     ///
     /// # Errors
-    /// If the text is not the URI of an NBD server, or its host cannot be resolved.
+    /// If the text is not the URI of an NBD server, or the host in the URI cannot be resolved.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let refuse = |why: &str| AddressError {
             text: text.to_owned(),
@@ -100,7 +100,8 @@ pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
     }
 }
 
-/// Decodes the percent escapes in a part of a URI; `None` if an escape is broken or the result is not UTF-8.
+/// Decodes the percent escapes in a part of a URI. Returns `None` if an escape is broken, or if the result is not
+/// UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();

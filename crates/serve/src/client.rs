@@ -1,6 +1,7 @@
 //! A small NBD client: one connection, with any number of requests in flight.
 //!
-//! It is made for replays and tests. It sends every request as given, including those that a server has to refuse.
+//! Replays and tests use this client. The client sends every request as given, even a request that a server has to
+//! refuse.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -97,8 +98,8 @@ pub struct Answer {
     pub cookie: u64,
     /// 0 on success, otherwise the error number of the protocol.
     pub error: u32,
-    /// The bytes of a read. For a block status: the number of the context, then length and state of each extent, 32
-    /// bits each.
+    /// The bytes that a read returns. For a block status, numbers of 32 bits: first the identifier of the metadata
+    /// context, then the length and the state of each extent.
     pub data: Vec<u8>,
 }
 
@@ -163,7 +164,8 @@ impl Client {
         Ok(client)
     }
 
-    /// Sends an option and receives its replies: their data, or the text of the error.
+    /// Sends an option, and receives the replies to the option. Returns the data of each reply, or the text of the
+    /// server's error.
     fn option(
         &mut self,
         option: u32,
@@ -199,7 +201,8 @@ impl Client {
         }
     }
 
-    /// Sends a command; `data` is the payload of a write. Answers may arrive in another order than the commands.
+    /// Sends a command. `data` is the payload of a write. The server may answer commands in another order than it
+    /// receives them.
     ///
     /// # Errors
     /// If the server is gone.
@@ -221,8 +224,9 @@ impl Client {
         Ok(self.socket.write_all(&header)?)
     }
 
-    /// Receives the next answer. `length_of` returns the number of bytes of a successful answer from its cookie; it
-    /// is used only for simple replies, which do not contain their length.
+    /// Receives the next answer. `length_of` gets the cookie of a successful answer, and returns the number of data
+    /// bytes of this answer. The client calls `length_of` only for simple replies, because simple replies do not
+    /// contain their length.
     ///
     /// # Errors
     /// If the server is gone, or violates the protocol.
@@ -286,9 +290,9 @@ impl Client {
         self.receive(|_| of_read)
     }
 
-    /// Sets how long [`Client::receive`] waits; `None`, the default, waits for ever. If no answer arrives in that
-    /// time, `receive` returns an error of the socket of kind `WouldBlock` or `TimedOut`. The client can be used
-    /// afterwards only if no part of an answer had arrived.
+    /// Sets how long [`Client::receive`] waits for an answer. The default, `None`, waits for ever. If no answer
+    /// arrives in this time, `receive` returns a socket error of kind `WouldBlock` or `TimedOut`. After this error,
+    /// the client can be used only if no part of an answer had arrived.
     ///
     /// # Errors
     /// If the socket option cannot be set.
@@ -296,8 +300,8 @@ impl Client {
         Ok(self.from.get_ref().set_read_timeout(timeout)?)
     }
 
-    /// Sets how long [`Client::send`] waits for the server to accept a command; `None`, the default, waits for
-    /// ever. A command that was sent only in part is never answered.
+    /// Sets how long [`Client::send`] waits for the server to accept a command. The default, `None`, waits for ever.
+    /// The server never answers a command that was sent only in part.
     ///
     /// # Errors
     /// If the socket option cannot be set.

@@ -1,4 +1,5 @@
-//! The configuration of a served device, made from settings. Some of its defaults differ from those of a run.
+//! The configuration of a served device, made from settings. Some defaults differ from the defaults of a simulated
+//! run.
 
 use destage_sim::check::Purpose;
 use destage_sim::error::SimError;
@@ -8,16 +9,17 @@ use destage_sim::settings::{Config, Origin, Settings};
 /// The default size of a device, in bytes.
 const CAPACITY: u64 = 1 << 30;
 
-/// The default contents of a device: none, so that the device needs no memory for them and starts at once.
+/// The default precondition. The device starts empty. So it needs no memory for contents, and starts at once.
 const PRECONDITION: (&str, &str) = ("sim.precondition", "none");
-/// The default number of response times that are kept one by one. A server runs for long, and its statistics are
-/// requested while it runs.
+/// The default number of response times that are stored individually. The number is limited, because a server runs
+/// for a long time and operators request its statistics meanwhile.
 const EXACT_RESPONSES: (&str, &str) = ("sim.exact_responses", "65536");
 
-/// A server always allows a loss of power, because operators may cut the power and mount the device many times.
+/// By default, a server allows a loss of power, because operators may cut the power and mount the device many times.
 const POWER: (&str, &str) = ("device.power_may_fail", "true");
 
-/// The configuration of `settings`, and one sentence for each setting that a server changes or ignores.
+/// Makes the configuration from `settings`. Returns the configuration, and one sentence for each setting that a
+/// server changes or ignores.
 ///
 /// # Errors
 /// An error in the settings, or the reason why such a device cannot hold bytes.

@@ -1,14 +1,14 @@
-//! The control socket. Each order is a JSON object on a line of its own; each answer is one such line.
+//! The control socket. Each order is a JSON object on a separate line, and so is each answer.
 //!
-//! | order | content of the answer, which is sent when the order is done |
+//! | order | content of the answer, which the server sends when the order is done |
 //! | --- | --- |
 //! | `{"do": "stats"}` | `metrics` of a run that would end now, and the state of the server |
 //! | `{"do": "flush"}` `{"do": "stop"}` | nothing more |
 //! | `{"do": "cut"}`, with `"seed": S`, and one of `"at_write": K`, `"at_flush": K`, `"at_program": K`, `"at_ms": T` | `model_ms`, the number of interrupted `programs` and `erases`, and `energy_j` of a capacitor |
-//! | `{"do": "cancel"}` | nothing more; the armed cut does not come, and its order is answered with an error |
+//! | `{"do": "cancel"}` | nothing more. The armed cut does not happen, and the server answers the order of this cut with an error |
 //! | `{"do": "restore"}` | `mount_ms`, and `bad_sectors`, the number of bad sectors |
 //! | `{"do": "ledger"}`, with `"to": FILE` | `sectors`, `must` and `may`, and `file` |
-//! | `{"do": "check"}` | `bad`, the first sectors that break a promise, and `bad_sectors`, the number of all |
+//! | `{"do": "check"}` | `bad`, the first sectors that break a promise, and `bad_sectors`, the number of all such sectors |
 //!
 //! A successful answer has `"ok": true`. A failed order is answered with `{"ok": false, "error": "..."}`.
 
@@ -26,11 +26,11 @@ pub const LINE_MAX: usize = 1 << 16;
 /// An order to the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// Return the metrics of a run that would end now.
+    /// Return the metrics, as if the run ended now.
     Stats,
-    /// Make everything durable that was answered so far.
+    /// Make the data of all answered requests durable.
     Flush,
-    /// Cut the power, now or after an event. The seed decides all that is random.
+    /// Cut the power, now or after an event. The seed determines all random choices.
     Cut(Option<CutAfter>, Option<u64>),
     /// Cancel the armed cut.
     Cancel,
@@ -40,7 +40,7 @@ pub enum Order {
     Ledger(Option<PathBuf>),
     /// Compare the contents of the device with the ledger.
     Check,
-    /// Make everything durable that was answered so far, and then end the server.
+    /// Make the data of all answered requests durable, and then end the server.
     Stop,
 }
 
@@ -105,7 +105,7 @@ impl Order {
     }
 }
 
-/// The event after which the power fails; `None` if it fails now.
+/// The event after which the power fails; `None` if the power fails at once.
 fn moment(object: &Map<String, Value>) -> Result<Option<CutAfter>, String> {
     let mut given = MOMENTS
         .iter()
@@ -134,7 +134,7 @@ fn moment(object: &Map<String, Value>) -> Result<Option<CutAfter>, String> {
     }))
 }
 
-/// The answer to an order that was carried out, with the fields of `more`.
+/// The answer to an order that was carried out. `more` are the fields that follow `ok`.
 #[must_use]
 pub fn done(more: Map<String, Value>) -> Value {
     let mut answer = Map::new();
@@ -188,7 +188,7 @@ impl Operator {
     /// Connects to the control socket at `path`.
     ///
     /// # Errors
-    /// If no server listens there.
+    /// If no server listens at `path`.
     pub fn connect(path: &Path) -> Result<Self, OperatorError> {
         let stream = UnixStream::connect(path).map_err(|cause| OperatorError::Socket {
             path: path.to_owned(),
@@ -200,7 +200,7 @@ impl Operator {
         })
     }
 
-    /// Sends the order named `what` without parameters, and waits for its answer.
+    /// Sends the order `what`, without parameters, and waits for the answer.
     ///
     /// # Errors
     /// If the server refuses, or does not answer.
@@ -208,7 +208,7 @@ impl Operator {
         self.order(&json!({"do": what}))
     }
 
-    /// Sends `order`, which becomes one line, and waits for its answer.
+    /// Sends `order` as one line, and waits for the answer.
     ///
     /// # Errors
     /// If the server refuses, or does not answer.

@@ -15,15 +15,15 @@ use destage_sim::run::live::{Ask, Broken, Completion, Cut, CutAfter, Holds, Live
 /// The relation of model time to wall-clock time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Pace {
-    /// The model does not wait for the clock. Each request completes as soon as it is computed, one after the
-    /// other. Model time is the sum of the simulated times.
+    /// The model does not wait for the wall clock. Requests are simulated one after the other, and each request
+    /// completes as soon as its simulation ends. Only requests advance model time.
     None,
-    /// Model time follows the clock. A request is answered when its completion time in the model has come. Any
-    /// number of requests may be in flight.
+    /// Model time follows the wall clock. The server answers a request when the wall clock reaches the completion
+    /// time of the request in the model. Any number of requests may be in flight.
     Model,
 }
 
-/// The function that makes written data durable. It returns when the data survive the end of this process and a
+/// The function that makes written data durable. After it returns, the data survive the end of this process and a
 /// loss of power of the machine.
 pub type Sync = Box<dyn FnMut() -> io::Result<()> + Send>;
 
@@ -44,12 +44,12 @@ pub enum PowerError {
     /// The power is on, so it cannot be restored.
     #[error("the power is on; expected cut before restore")]
     On,
-    /// The device has a disk behind the buffer, whose power cannot be cut.
+    /// The bytes of the device are on a disk behind the buffer. The server cannot cut the power of this disk.
     #[error(
         "the bytes are on a disk behind the buffer, which has its own power; expected a device in RAM or an image"
     )]
     Disk,
-    /// The device had failed before.
+    /// The device has failed earlier.
     #[error("the device is broken: {0}")]
     Broken(String),
     /// The translation layer cannot be mounted.
@@ -60,7 +60,8 @@ pub enum PowerError {
 /// The device behind a server. See the [module](self).
 pub struct Front<'a> {
     power: Power<'a>,
-    /// The function that makes the bytes durable, if there is one. The server takes it when it starts.
+    /// The function that makes the bytes durable, if there is one. At its start, the server removes the function from
+    /// here.
     sync: Option<Sync>,
     pace: Pace,
     bytes: u64,
@@ -68,12 +69,12 @@ pub struct Front<'a> {
     began: Instant,
     broken: Option<Broken>,
     in_flight: usize,
-    /// The delays between the completion of requests in the model and their actual completion.
+    /// The delays of requests: from their completion in the model to their actual completion.
     late: Counted,
 }
 
 impl<'a> Front<'a> {
-    /// A device that serves `live`; its time begins now.
+    /// A device that serves `live`. The wall-clock time of the device begins with this call.
     #[must_use]
     pub fn new(live: Live<'a>, pace: Pace) -> Self {
         Self {
@@ -89,8 +90,8 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// A device like that of [`Front::new`] whose bytes `sync` makes durable. A flush or a write with FUA is
-    /// answered only after `sync` has succeeded.
+    /// Like [`Front::new`], but `sync` makes the bytes of the device durable. The server answers a flush, or a write
+    /// with FUA, only after `sync` has succeeded.
     #[must_use]
     pub fn lasting(live: Live<'a>, pace: Pace, sync: Option<Sync>) -> Self {
         Self {
@@ -99,7 +100,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Takes the function that makes the bytes durable out of the device.
+    /// Removes and returns the function that makes the bytes durable.
     pub(crate) fn take_sync(&mut self) -> Option<Sync> {
         self.sync.take()
     }
@@ -116,24 +117,24 @@ impl<'a> Front<'a> {
         self.page_bytes
     }
 
-    /// Whether requests complete at their time in the model.
+    /// Whether model time follows the wall clock ([`Pace::Model`]).
     #[must_use]
     pub fn is_paced(&self) -> bool {
         self.pace == Pace::Model
     }
 
-    /// The reason why the device can no longer be used; `None` if it can.
+    /// The reason why the device can no longer be used; `None` if the device can be used.
     #[must_use]
     pub fn broken(&self) -> Option<&Broken> {
         self.broken.as_ref()
     }
 
-    /// Removes and returns the reason why the device can no longer be used; `None` if it can.
+    /// Removes and returns the reason why the device can no longer be used; `None` if the device can be used.
     pub fn take_broken(&mut self) -> Option<Broken> {
         self.broken.take()
     }
 
-    /// The time since the device began, in ticks of the wall clock.
+    /// The wall-clock time since the start of the device, in ticks.
     #[must_use]
     pub fn since_began(&self) -> Ticks {
         let nanoseconds = u64::try_from(self.began.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -155,9 +156,9 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Submits a request. Without a pace the request is complete when this returns. A device that is broken or
-    /// without power ignores the request and never completes it. Returns the arrival time in ticks since the device
-    /// began; with [`Pace::Model`] this is also the arrival time in the model.
+    /// Submits a request. With [`Pace::None`] the request is complete when this call returns. A device that is broken
+    /// or without power ignores the request and never completes it. Returns the arrival time in ticks since the start
+    /// of the device. With [`Pace::Model`] this time is also the arrival time in the model.
     pub fn submit(&mut self, ask: &Ask<'_>) -> Ticks {
         let pace = self.pace;
         let arrival = match pace {
@@ -172,8 +173,8 @@ impl<'a> Front<'a> {
                 .submit(live.now(), ask)
                 .and_then(|()| live.advance_to_completion())
                 .and_then(|()| match live.fails_at() {
-                    // Without a pace only requests advance the time of the model, so the time of the failure would
-                    // not come by itself.
+                    // Without a pace only requests advance model time. Model time would not reach the time of the
+                    // failure by itself, so it is advanced here.
                     Some(at) if live.fails_at_time().is_none() => live.advance(at),
                     _ => Ok(()),
                 }),
@@ -184,7 +185,8 @@ impl<'a> Front<'a> {
         arrival
     }
 
-    /// The present time of the model: without a pace the time that it has reached, otherwise the time of the clock.
+    /// The present model time. Without a pace this is the time that the model has reached, otherwise the wall-clock
+    /// time since the start of the device.
     fn present(&self) -> Ticks {
         match self.pace {
             Pace::None => self.now(),
@@ -202,8 +204,8 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Processes events until a request is complete, without waiting for their times. Returns `false` if no request
-    /// is in flight, the power fails, or the device breaks.
+    /// Processes events until a request is complete, without waiting for the wall clock. Returns `false` if no
+    /// request is in flight, the power fails, or the device breaks.
     pub fn hurry(&mut self) -> bool {
         if self.in_flight == 0 {
             return false;
@@ -231,18 +233,20 @@ impl<'a> Front<'a> {
         Some(completion)
     }
 
-    /// Statistics of how much later than in the model requests have completed so far. `None` without a pace.
+    /// Statistics of the delays of requests so far: from their completion in the model to their actual completion.
+    /// `None` without a pace.
     #[must_use]
     pub fn lateness(&self) -> Option<Summary> {
         self.late.summary()
     }
 
-    /// The time until the next event for which the server has to wake up; `None` if there is none.
+    /// The time until the next event for which the server has to wake up; `None` if there is no such event.
     #[must_use]
     pub fn due_in(&mut self) -> Option<Duration> {
         let (in_flight, pace) = (self.in_flight, self.pace);
         let live = self.used()?;
-        // Without a pace the clock does not advance the model, so no failure comes by itself.
+        // Without a pace the wall clock does not advance model time. So no failure can happen while the server
+        // sleeps.
         let fails = live.fails_at().filter(|_| pace == Pace::Model);
         let next = live
             .next_time()
@@ -278,7 +282,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The time of the model, in ticks. Without power this is the time of the cut.
+    /// The model time, in ticks. Without power this is the time of the cut.
     #[must_use]
     pub fn now(&self) -> Ticks {
         match &self.power {
@@ -288,7 +292,8 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The results of a run that would end now, or that ended when the power failed. Each mount starts them anew.
+    /// The metrics, as if the run ended now. Without power, the metrics up to the power failure. Each mount resets
+    /// the metrics.
     #[must_use]
     pub fn metrics(&mut self) -> Metrics {
         self.advance();
@@ -300,7 +305,7 @@ impl<'a> Front<'a> {
     }
 
     /// The number of writes, including write-zeroes, and the number of flushes that the device has accepted. Both
-    /// are counted from the start or the latest mount until now, or until the power failed.
+    /// counts begin at the start or at the latest mount. They end now, or at the power failure.
     #[must_use]
     pub fn accepted(&self) -> [u64; 2] {
         match &self.power {
@@ -310,7 +315,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The approximate number of bytes of memory that a mount needs while it lasts, at most.
+    /// An approximate upper limit of the memory that a mount uses while it runs, in bytes.
     #[must_use]
     pub fn mount_bytes(&self) -> u64 {
         match &self.power {
@@ -328,7 +333,8 @@ impl<'a> Front<'a> {
         matches!(self.power, Power::On(_))
     }
 
-    /// Begins the ledger of promises, which a cut of the power needs. Must be called before the first request.
+    /// Starts the ledger of promises, which a cut of the power needs. The caller must call this before the first
+    /// request.
     pub fn keep_ledger(&mut self) {
         if let Some(live) = self.used() {
             live.keep_ledger();
@@ -341,14 +347,14 @@ impl<'a> Front<'a> {
         self.live().is_some_and(Live::is_armed)
     }
 
-    /// Whether the [armed](Self::arm) loss of power has happened. [`Front::cut`] then carries it out.
+    /// Whether the [armed](Self::arm) loss of power has happened. The caller then has to call [`Front::cut`].
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.live().is_some_and(|live| live.failed_at().is_some())
     }
 
-    /// Arms a loss of power after the event `after`; `None` disarms it. The loss happens during calls of other
-    /// methods, and [`Front::has_failed`] then returns `true`. `seed` decides all that is random.
+    /// Arms a loss of power after the event `after`. `None` disarms the loss. An armed loss happens during calls of
+    /// other methods, and [`Front::has_failed`] then returns `true`. `seed` determines all random choices.
     ///
     /// # Errors
     /// If the power is off, the device is broken, or its bytes are on a disk behind the buffer.
@@ -371,12 +377,12 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// Cuts the power, now or at the time of the armed loss if that has happened. Requests in flight never
-    /// complete.
+    /// Cuts the power: at the time of the armed loss if the loss has happened, otherwise now. Requests in flight
+    /// never complete.
     ///
     /// # Errors
     /// If the power is off, the device is broken, or its bytes are on a disk behind the buffer. If the capacitor
-    /// cannot save the data, the error says so, and the power is off nevertheless.
+    /// cannot save the data, the error says so, and the power is off after the call.
     pub fn cut(&mut self, seed: Option<u64>) -> Result<Cut, PowerError> {
         self.advance();
         self.check_on()?;
@@ -395,7 +401,7 @@ impl<'a> Front<'a> {
     /// Restores the power, mounts the device, and compares it with its ledger.
     ///
     /// # Errors
-    /// If the power is on, or the layer cannot be mounted.
+    /// If the power is on, or the translation layer cannot be mounted.
     pub fn restore(&mut self) -> Result<Restored, PowerError> {
         let now = self.present();
         let power = std::mem::replace(&mut self.power, Power::Changes);
@@ -415,7 +421,7 @@ impl<'a> Front<'a> {
         }
     }
 
-    /// The ledger of promises; `None` if it was not begun.
+    /// The ledger of promises; `None` if the ledger was not started.
     #[must_use]
     pub fn ledger(&self) -> Option<&Ledger> {
         match &self.power {

@@ -5,7 +5,7 @@
 //! | [`protocol`] | the NBD protocol without sockets: received bytes become commands, replies become bytes |
 //! | [`device`] | the device behind the server, and the relation of model time to wall-clock time |
 //! | [`configuration`](configuration()) | the configuration of the device, made from settings |
-//! | [`media`] | the place of the bytes: RAM, a disk, or an image of the flash in a file |
+//! | [`media`] | where the bytes of the device are stored: in RAM, on a disk, or in an image of the flash in a file |
 //! | [`server`] | sockets and one event loop, without a thread for each client |
 //! | [`control`] | the control socket: its orders, and a client for it |
 //! | [`crash`] | the test of a program on a device whose power fails again and again |
@@ -14,8 +14,8 @@
 //! | [`measure`] | real drives as targets of the experiments of `destage drive measure` |
 //! | [`address`] | the address of a server |
 //!
-//! Other crates decide how the device behaves: `destage-device` has the core and its rules, `destage-sim` has its
-//! host and its clock. This crate has the clients, real time, and the transport of bytes.
+//! Other crates define the behaviour of the device: `destage-device` contains the core and its rules, `destage-sim`
+//! contains the host model and model time. This crate adds the clients, the wall clock, and the transport of bytes.
 #![cfg(unix)]
 
 pub mod address;

@@ -1,4 +1,4 @@
-//! The media of a device: how they are opened, and where they keep its bytes.
+//! The media that store the bytes of a device: RAM, a disk, or an image.
 
 mod disk;
 mod image;
@@ -17,7 +17,7 @@ pub use self::image::Image;
 use crate::configuration;
 use crate::device::Sync;
 
-/// The place for the bytes of a device.
+/// Where the bytes of a device are stored.
 #[derive(Clone, Copy, Debug)]
 pub enum Place<'p> {
     /// In RAM. The bytes are lost when the process ends.
@@ -43,7 +43,7 @@ pub struct Opened {
 /// The error for media that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum MediaError {
-    /// The settings do not make a device.
+    /// The settings do not describe a possible device.
     #[error(transparent)]
     Settings(#[from] SimError),
     /// The system refuses to open or use the file.
@@ -66,8 +66,8 @@ pub enum MediaError {
     },
 }
 
-/// The configuration of `settings`, with the bytes of the device at `place`. With `read_only` a disk behind the
-/// buffer is opened for reading only.
+/// Makes the configuration from `settings`, and opens the media at `place`. With `read_only`, a disk behind the
+/// buffer is opened only for reading.
 ///
 /// # Errors
 /// An error in the settings, an error of the file, or a setting that does not fit the file.
@@ -121,7 +121,7 @@ pub fn open(settings: &Settings, place: Place<'_>, read_only: bool) -> Result<Op
     }
 }
 
-/// The kind of error that a client gets for the error of the system.
+/// The kind of error that a client gets for this error of the system.
 #[must_use]
 pub fn fault_of(error: &io::Error) -> Fault {
     match error.kind() {

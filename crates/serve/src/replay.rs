@@ -19,9 +19,9 @@ use crate::protocol::{PAYLOAD_MAX, wire};
 
 /// The largest number of sectors of a command. A longer request is sent as several commands.
 const PART_SECTORS: u64 = PAYLOAD_MAX as u64 / SECTOR_BYTES;
-/// The number of response times that are kept one by one.
+/// The number of response times that are stored individually.
 const EXACT: usize = 1 << 20;
-/// The time by which a sleep may overshoot.
+/// The time by which a sleep may last longer than requested.
 const SLEEP: Duration = Duration::from_micros(80);
 
 /// The times at which requests are sent.
@@ -65,11 +65,11 @@ impl<E> From<ClientError> for ReplayError<E> {
 /// The results of a replay.
 #[derive(Debug)]
 pub struct Replayed {
-    /// The metrics `host.*`, `response.*` and `throughput.*`, as of a run. A response time begins when the request
-    /// was due.
+    /// The metrics `host.*`, `response.*` and `throughput.*`, as in the results of a run. A response time is counted
+    /// from the time at which the request was due.
     pub metrics: Metrics,
-    /// The number of requests that the server answered with an error, and for the first of these its line in the
-    /// trace and its error number. `None` if there was no error.
+    /// The number of requests that the server answered with an error. Then the line in the trace and the error number
+    /// of the first such request. `None` if there was no error.
     pub failed: Option<(u64, u32, u32)>,
 }
 
@@ -89,9 +89,9 @@ struct State<'o> {
     measured: Measured,
     observer: &'o mut dyn Observer,
     failed: Option<(u64, u32, u32)>,
-    /// The error that ended the receiver; `None` while it runs.
+    /// The error that ended the receiver; `None` while the receiver runs.
     gone: Option<ClientError>,
-    /// Whether sending has ended, so that the end of the connection is not an error.
+    /// Whether the replay has ended. Then the end of the connection is not an error.
     finished: bool,
 }
 
@@ -122,7 +122,7 @@ impl<'o> Shared<'o> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until at most `most` requests are in flight. Returns whether the server is still there.
+    /// Waits until at most `most` requests are in flight. Returns whether the server is still connected.
     fn wait(&self, most: usize) -> bool {
         let busy = |state: &mut State<'_>| state.flights.len() > most && state.gone.is_none();
         let state = self.answered.wait_while(self.lock(), busy);
@@ -188,8 +188,8 @@ fn ticks(time: Duration) -> Ticks {
     nanoseconds.saturating_mul(TICKS_PER_NS)
 }
 
-/// Replays the requests of `next` to the export at `address`. `observer` gets their responses; arrival times count
-/// from the start of the replay.
+/// Replays the requests of `next` to the export at `address`. `observer` gets the response to each request. Arrival
+/// times are counted from the start of the replay.
 ///
 /// # Errors
 /// An error of the trace or of the server, or a request that does not lie within the export.
@@ -216,8 +216,8 @@ pub fn replay<E>(
         state.measured.makespan = ticks(began.elapsed());
         state.finished = true;
         drop(state);
-        // The server then closes the connection, which ends the receiver. If the server is gone, the receiver ends
-        // too.
+        // After the disconnect command the server closes the connection, and so the receiver ends. If the server is
+        // gone, the receiver ends too.
         let _ = client.disconnect();
         sent
     });
@@ -340,8 +340,8 @@ fn wait_until(due: Instant) {
     }
 }
 
-/// Fills sectors with a word that depends on the number of the sector and on `salt`, which differs for each
-/// request.
+/// Appends the data of sectors. All words of a sector are equal. The word depends on the number of the sector and on
+/// `salt`, which differs among the requests in flight.
 fn fill(data: &mut Vec<u8>, first: u64, sectors: u64, salt: u32) {
     for sector in first..first + sectors {
         let word = (sector << 20 | u64::from(salt)).wrapping_mul(0x9E37_79B9_7F4A_7C15);

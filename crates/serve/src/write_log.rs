@@ -1,5 +1,5 @@
-//! The clients' writes in the format of the kernel's dm-log-writes. The program `replay-log` of xfstests applies
-//! such a log to a file or disk, up to any entry.
+//! A log of the clients' writes, in the format of the kernel's dm-log-writes. The program `replay-log` of xfstests
+//! applies such a log to a file or disk, up to any entry.
 //!
 //! ```text
 //! sector 0: magic, version, number of entries (64 bits each), bytes of a sector (32 bits)
@@ -19,8 +19,8 @@ use destage_sim::run::live::Ask;
 const MAGIC: u64 = 0x006a_7366_7773_6872;
 const VERSION: u64 = 1;
 const SECTOR: usize = 512;
-/// The largest number of sectors in an entry of zeros. A program that replays the log holds the data of one entry
-/// in memory.
+/// The largest number of sectors in an entry of zeros. The number is limited because a program that replays the log
+/// holds the data of one entry in memory.
 const ZEROES_SECTORS: u64 = 1 << 15;
 
 /// The flags of an entry.
@@ -120,8 +120,8 @@ mod tests {
         }
     }
 
-    /// The entries of a log: sector, sectors, flags, and the first byte of the data. They are decoded from the
-    /// description of the format, without the constants of the writer.
+    /// The entries of a log: sector, sectors, flags, and the first byte of the data. The decoding follows the
+    /// description of the format, and does not use the constants of the writer.
     fn entries(log: &[u8]) -> Vec<(u64, u64, u64, Option<u8>)> {
         let word = |at: usize| u64::from_le_bytes(log[at..at + 8].try_into().unwrap());
         assert_eq!(&log[..7], b"rhswfsj");

@@ -8,8 +8,8 @@ use crate::config::Config;
 use crate::error::SimError;
 
 impl Config {
-    /// The layout of an image file of this device's flash. The first `base` bytes of the file stay free for its
-    /// owner.
+    /// The layout of an image file of this device's flash. The first `base` bytes of the file stay free for the owner
+    /// of the file.
     ///
     /// # Errors
     /// If the image would have more bytes than 64 bits can count.

@@ -1,7 +1,8 @@
-//! The size of a device and its over-provisioning, as an alternative to its geometry.
+//! The capacity of a device and its over-provisioning, which a user may give in place of the number of blocks and the
+//! reserve.
 //!
-//! Two settings replace other parameters. They are set like any parameter, but results contain the parameters
-//! that they replace.
+//! These two settings replace other parameters. They are set like any parameter. But results contain the parameters
+//! that are replaced, and not these settings.
 
 use destage_base::parameter::{Kind, Parameter, Value};
 use destage_ftl::FtlRow;
@@ -48,8 +49,8 @@ const MIN_FREE: &str = "min_free_percent";
 const MIN_FREE_KEY: &str = "ftl.min_free_percent";
 
 impl Settings {
-    /// The settings in which the parameters replace the [`STAND_INS`], and the number of bytes to offer, if that
-    /// is set.
+    /// These settings, with the replaced parameters in place of the [`STAND_INS`]. Also the number of bytes that the
+    /// device must offer, if the user has set it.
     ///
     /// # Errors
     /// If one of the settings has an illegal value, is set together with the parameter that it replaces, or does
@@ -77,8 +78,8 @@ impl Settings {
                 )));
             }
             let reserve = 100.0 * percent / (100.0 + percent);
-            // Blocks that this parameter keeps free would take most of the reserve, but users mean the flash that
-            // is not offered.
+            // The blocks that this parameter keeps free would be most of the reserve. But over-provisioning means all
+            // flash that is not offered.
             if has(ftl, MIN_FREE) && settings.gives_way(MIN_FREE_KEY, &origin) {
                 settings.set(MIN_FREE_KEY, "0", origin.clone());
             }
@@ -87,16 +88,16 @@ impl Settings {
         Ok((settings, capacity))
     }
 
-    /// Whether the replacement from `origin` may overwrite `key`: `key` is not set, or only a profile sets it
-    /// while the replacement is not from a profile.
+    /// Whether the replacement from `origin` may overwrite `key`. It may if `key` is not set. It also may if a
+    /// profile sets `key` and the replacement is not from a profile.
     fn gives_way(&self, key: &str, origin: &Origin) -> bool {
         let is_of_profile = |origin: &Origin| matches!(origin, Origin::Profile(_));
         let entry = self.entry(key);
         entry.is_none_or(|(_, other)| is_of_profile(&other) && !is_of_profile(origin))
     }
 
-    /// Removes the setting `row`, which replaces `key`, and returns its value. If exactly one of the two is from
-    /// a profile, that one is dropped; so the result is `None` if `row` is not set or is dropped.
+    /// Removes the setting `row`, which replaces `key`, and returns its value. If exactly one of the two settings is
+    /// from a profile, the setting of the profile has no effect. `None` if `row` is not set or has no effect.
     fn take(&mut self, row: &Parameter, key: &str) -> Result<Option<(Value, Origin)>, SimError> {
         let Some((text, origin)) = self.entry(row.name) else {
             return Ok(None);

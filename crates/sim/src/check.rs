@@ -7,7 +7,7 @@
 //! | a parameter excludes another one, and both have an effect | [`SimError::Excluded`], with the reason of the row |
 //! | a value is impossible at this size, such as three channels for eight dies | [`SimError::Config`], from `FITS` |
 //!
-//! A parameter without effect excludes nothing. It counts as if it had its default.
+//! A parameter without effect excludes nothing. It is treated as if it had its default.
 
 use destage_base::parameter::{Condition, CountOrAuto, Exclusion, Parameter, Value, Whole};
 use destage_buffer::{SchemeConfig, Sees};
@@ -36,7 +36,7 @@ pub enum Purpose {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked {
     pub purpose: Purpose,
-    /// The parameters that the user set; those that a profile or an input sets are not among them.
+    /// The parameters that the user set. Parameters that a profile or an input sets are not included.
     pub given: Vec<String>,
 }
 
@@ -216,7 +216,7 @@ pub fn in_words(condition: &str) -> String {
 pub struct Considered<'c> {
     config: &'c Config,
     purpose: Purpose,
-    /// The kinds of requests in the input; `None` until they are known, when any kind is possible.
+    /// The kinds of requests in the input. `None` as long as they are not known; then any kind is possible.
     seen: Option<Seen>,
 }
 
@@ -294,8 +294,8 @@ impl Config {
         })
     }
 
-    /// The first condition, in words, that `key` needs and that does not hold. `None` if the parameter has an
-    /// effect or has its default.
+    /// The first condition, in words, that `key` needs and that does not hold. `None` if the parameter has an effect,
+    /// or if it has its default.
     pub(crate) fn lacks(&self, key: &str, seen: Option<Seen>) -> Option<String> {
         let considered = Considered {
             config: self,

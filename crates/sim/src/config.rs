@@ -1,7 +1,7 @@
-//! A checked configuration, and the parts that are built from it.
+//! A checked configuration, and the buffer, layer, device and engine that are built from it.
 //!
-//! Code reads the typed structs. The maps by name serve results, and the schemes and layers, which read their own
-//! structs from them.
+//! Code of this crate reads the typed structs. The values by name are for results, and for schemes and layers, which
+//! read their own structs from these values.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub struct Config {
     common: Common,
     /// Parameters of device, host, run and trace, by dotted name.
     global: Values,
-    /// The buffer's common parameters and those of its scheme, by the last part of their names.
+    /// The buffer's common parameters and the parameters of its scheme, by the last part of their names.
     buffer: Values,
     /// The FTL's own parameters, by the last part of their names.
     ftl: Values,
@@ -52,7 +52,7 @@ pub struct Config {
     pub scheme: &'static SchemeRow,
     /// The translation layer.
     pub ftl_row: &'static FtlRow,
-    /// The bytes that the device must offer, if they decide its number of blocks.
+    /// The bytes that the device must offer, if the user gives them in place of the number of blocks.
     pub capacity_bytes: Option<u64>,
     /// The state in which the device begins, if `sim.precondition` names a file.
     pub(crate) state: Option<Arc<State>>,
@@ -60,8 +60,8 @@ pub struct Config {
     pub(crate) units_per_page: u32,
     /// Whether runs are explained. This changes no result, so it is not a parameter.
     pub explain: bool,
-    /// Parameters that the user set and that have no effect in a run, each with the reason. Parameters set by a
-    /// profile or an input are not among them.
+    /// Parameters that the user set and that have no effect in a run, each with the reason. Parameters that a profile
+    /// or an input sets are not included.
     pub without_effect: Vec<(String, String)>,
     /// The purpose of the configuration, and the parameters that the user set.
     pub(crate) asked: Asked,
@@ -102,9 +102,9 @@ impl Config {
         self.used_for(Purpose::Cut)
     }
 
-    /// This configuration for `purpose`, under which other settings may have an effect. A device with bytes
-    /// always has a clock, strict write order and exact times, and programs the pages of a block in order.
-    /// Settings that say otherwise are replaced, and [`Config::without_effect`] names them.
+    /// This configuration for `purpose`. Which settings have an effect depends on the purpose. A device with bytes
+    /// always has a clock, strict write order and exact times, and programs the pages of a block in order. Other
+    /// values of these settings are replaced, and [`Config::without_effect`] names them.
     #[must_use]
     pub fn used_for(mut self, purpose: Purpose) -> Self {
         self.asked.purpose = purpose;
@@ -170,7 +170,8 @@ impl Config {
         self.ftl.set(name, value);
     }
 
-    /// Makes the device begin in `state`. It gets the size of the state's device, unless a size is given.
+    /// Makes the device begin in `state`. The device gets the size of the state's device, unless the user gives a
+    /// size.
     pub(crate) fn begin_with(&mut self, state: State) {
         if let (true, Some(blocks)) = (self.fits_input(), state.blocks_per_plane()) {
             *self = self.with_blocks(blocks);
@@ -190,7 +191,7 @@ impl Config {
         self.buffer.get(name)
     }
 
-    /// The values of the buffer's common parameters and those of its scheme.
+    /// The values of the buffer's common parameters and of the parameters of its scheme.
     pub(crate) fn buffer_values(&self) -> &Values {
         &self.buffer
     }
@@ -208,8 +209,8 @@ impl Config {
         self.named(|values| values.iter().collect())
     }
 
-    /// The entries of [`Self::parameters`] that differ from their default. With the defaults of this version they
-    /// describe the same configuration.
+    /// The entries of [`Self::parameters`] that differ from their default. With the defaults of this version of the
+    /// program, these entries describe the same configuration.
     #[must_use]
     pub fn chosen(&self) -> BTreeMap<String, Value> {
         self.named(|values| values.chosen().collect())
@@ -238,7 +239,7 @@ impl Config {
     /// the model covers.
     ///
     /// # Errors
-    /// If the scheme is in no registry and has no version, so that its results cannot be kept.
+    /// If the scheme is in no registry and has no version, so that its results cannot be stored.
     pub fn scheme_version(&self) -> Result<Option<&str>, SimError> {
         match &self.own_version {
             None => Ok(None),
@@ -250,7 +251,7 @@ impl Config {
         }
     }
 
-    /// Whether the scheme buffers anything.
+    /// Whether the scheme buffers pages.
     #[must_use]
     pub fn keeps_pages(&self) -> bool {
         let smallest = SchemeConfig {
@@ -272,7 +273,7 @@ impl Config {
         ReadOptions::from_values(&self.global)
     }
 
-    /// The geometry of the device, whose page is a unit of the mapping. It has 0 blocks while their number has
+    /// The geometry of the device, whose page is a unit of the mapping. The number of blocks is 0 as long as it has
     /// yet to be found.
     #[must_use]
     pub fn geometry(&self) -> Geometry {
@@ -286,7 +287,7 @@ impl Config {
             },
             pages_per_block: match flash.cell_mode {
                 CellMode::Native => flash.pages_per_block,
-                // A block with one page keeps it.
+                // A block with only one page keeps this page.
                 CellMode::Pslc => (flash.pages_per_block / flash.bits_per_cell).max(1),
             },
             summary_page: flash.summary_page,
@@ -294,7 +295,7 @@ impl Config {
         }
     }
 
-    /// The pages of a block that hold data. They do not depend on the size of the device.
+    /// The number of pages of a block that hold data. It does not depend on the size of the device.
     ///
     /// # Errors
     /// [`SimError::Geometry`] if a block has no such page.
@@ -332,7 +333,7 @@ impl Config {
     }
 
     /// Times of operations for steps whose time is the sum of their operations. Units that share a page of flash
-    /// share the time of its program.
+    /// share the time of one program.
     pub(crate) fn timing_of_sums(&self) -> Timing {
         let timing = self.timing();
         Timing {
@@ -376,8 +377,8 @@ impl Config {
             return Err(SimError::OpenSize);
         }
         geometry.check().map_err(SimError::Geometry)?;
-        // A layer that merges may leave program units incomplete only while programs wait for them. Without a
-        // clock no program waits.
+        // A layer that merges may leave program units incomplete only if programs can wait for the rest of their
+        // units. Without a clock no program waits.
         let has_units = self.is_timed() || !self.ftl_row.has_merges;
         let of_units = |count: u32| if has_units { count } else { 1 };
         let built = (self.ftl_row.build)(&FtlConfig {
@@ -447,13 +448,13 @@ impl Config {
         buffer.is_ok_and(|buffer| buffer.allocates_reads())
     }
 
-    /// Builds the buffer. A buffer without pages keeps nothing.
+    /// Builds the buffer. A buffer with a capacity of 0 pages buffers no pages.
     pub(crate) fn buffer(&self, timed: bool, prepass: &Prepass) -> Result<Buffer, SimError> {
         let page_bytes = self.typed.flash.page_bytes;
         let held = if timed { self.pages_in_units() } else { 0 };
         let capacity = (self.typed.buffer.capacity_bytes / page_bytes) as u32;
-        // The check of the configuration refuses a capacity that is too small for the held pages, unless the
-        // scheme keeps nothing.
+        // The check of the configuration refuses a capacity that is too small for the held pages, unless the scheme
+        // buffers no pages.
         let capacity = capacity.saturating_sub(held);
         let block_pages = self.geometry().data_pages();
         let mut config = BufferConfig::from_parameters(capacity, block_pages, &self.common);
@@ -487,7 +488,8 @@ impl Config {
         Ok(Buffer::new(config, Box::new(Shares::new(parts, share))))
     }
 
-    /// Builds the device, with `buffer` above `ftl`. With `with_bytes`, its flash commands name every page.
+    /// Builds the device, with `buffer` above `ftl`. With `with_bytes`, the flash operations of the device name every
+    /// page and its contents.
     pub(crate) fn device(
         &self,
         timed: bool,
@@ -527,7 +529,8 @@ impl Config {
         !self.is_timed() || (self.typed.host.scheduler == Scheduler::Fifo && !self.front_reorders())
     }
 
-    /// How requests become pages. `span_pages` is the span of the trace; only shrinking to a device uses it.
+    /// The rules by which requests become pages. `span_pages` is the span of the trace, which is used only if
+    /// addresses are shrunk.
     #[must_use]
     pub fn addressing(&self, span_pages: u64) -> Addressing {
         Addressing {

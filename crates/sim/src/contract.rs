@@ -1,8 +1,8 @@
-//! Checks of schemes that are added from outside against the contract of [`Scheme`]. The first answer that breaks
-//! the contract ends the run.
+//! Checks that schemes from outside the project keep the contract of [`Scheme`]. The first answer that breaks the
+//! contract ends the run.
 //!
-//! A scheme cannot return an error, so the run unwinds with a [`Breach`], which callers turn into an error. Tests
-//! check the project's own schemes in the same way, so these run without the checks.
+//! A scheme cannot return an error. So the run unwinds with a [`Breach`], and the caller of the run turns the breach
+//! into an error. The project's own schemes run without these checks, because tests check them in the same way.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl Checked {
         was_there
     }
 
-    /// Checks the entries of `victim` from index `from` on, which the scheme gave as its answer to the call
+    /// Checks the entries of `victim` from index `from` on. The scheme named these entries in its answer to the call
     /// `asked`.
     fn check(&mut self, asked: &str, from: usize, victim: &Victim) {
         for entry in &victim.entries[from..] {

@@ -9,7 +9,8 @@ use destage_trace::TraceError;
 
 use crate::words;
 
-/// An argument that cannot be used. Callers know it by its own name, a command line by its option.
+/// An argument that cannot be used. A caller of the library knows the argument by its name, and a user of the command
+/// line by its option.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name}{what}")]
 pub struct Argument {
@@ -55,22 +56,23 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// The user's input cannot be simulated. Every message names the place and what was expected.
+/// An error in the user's input, which therefore cannot be simulated. Every message names the place of the error, and
+/// what was expected.
 #[derive(Debug, thiserror::Error)]
 pub enum SimError {
     /// The trace cannot be read.
     #[error(transparent)]
     Trace(#[from] TraceError),
-    /// A parameter is unknown, out of range, or contradicts another.
+    /// A parameter is unknown, out of range, or contradicts another parameter.
     #[error("{0}")]
     Config(String),
     /// Parameters that cannot be combined.
     #[error(transparent)]
     Excluded(Refusal),
-    /// An argument, which the caller knows by its own name, cannot be used.
+    /// An argument of the caller cannot be used.
     #[error(transparent)]
     Argument(Argument),
-    /// The counts of the flash are not those of a possible device.
+    /// The numbers of dies, planes, blocks and pages do not make a possible device.
     #[error("{}", words::geometry(*.0))]
     Geometry(GeometryError),
     /// The translation layer cannot be built.
@@ -95,7 +97,7 @@ pub enum SimError {
     CapacityTooLarge {
         /// The requested size, in bytes.
         bytes: u64,
-        /// The bytes that every flash of this shape stays below.
+        /// A number of bytes that no device of this shape can reach.
         most: u64,
     },
     /// The number of blocks was not determined before the run.
@@ -124,7 +126,7 @@ pub enum SimError {
         /// Number of pages of the device.
         device_pages: u64,
     },
-    /// A request is longer than the device, so every mapping of its addresses would let it overlap itself.
+    /// A request is longer than the device, so it would overlap itself under every mapping of its addresses.
     #[error(
         "{origin}:{line}: a request of {sectors} sectors is longer than the device, which has {device_sectors} sectors; expected requests that fit the device, or a larger device (flash.blocks_per_plane)"
     )]
@@ -212,7 +214,7 @@ pub enum SimError {
         /// The number of events of the awaited kind that happened.
         seen: u64,
     },
-    /// After a loss of power the mount found no free block that it needs to move pages.
+    /// After a loss of power, the mount has to move pages, but found no free block for them.
     #[error("ftl.kind = {layer}: the mount after the loss of power found no room: {}", words::shortage(.shortage))]
     Mount {
         /// The name of the layer.
@@ -220,7 +222,7 @@ pub enum SimError {
         /// The resource that ran out.
         shortage: NoSpace,
     },
-    /// The observer asked to stop.
+    /// The observer stopped the run.
     #[error("interrupted")]
     Interrupted,
 }

@@ -1,16 +1,16 @@
 //! The event list. Events with equal times are delivered in the order in which they were scheduled.
 //!
-//! Many events are due at the same instant. Their order decides the contents of blocks once garbage collection is
-//! active. Three structures hold the events:
+//! Many events are due at the same instant. Once garbage collection is active, the order of such events determines
+//! the contents of blocks. Three structures hold the events:
 //!
 //! - Events for the present instant are in a plain queue.
-//! - Later events are in a ring, ordered by time. A new event nearly always belongs at its end, or before few
-//!   others.
-//! - An event that many others would have to move for is in a heap. So is an event at a given time, such as the
-//!   next arrival, which is usually far away.
+//! - Later events are in a ring, ordered by time. A new event nearly always belongs at the end of the ring, or before
+//!   few other events.
+//! - A heap holds an event if many events of the ring would have to move for it. It also holds events at given times,
+//!   such as the next arrival, because these are usually far away.
 //!
-//! Entries in ring and heap that are due at an instant were scheduled before that instant began, so they precede
-//! the queue.
+//! Entries of ring and heap that are due at an instant were scheduled before this instant began. So they are
+//! delivered before the events of the queue.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -30,8 +30,8 @@ choices! {
         Exact = "exact",
         /// As in the reference simulator: in milliseconds with double precision. Every sum in a busy period is
         /// rounded in the same direction, so the clock of a queue that never empties drifts by about 1e-10 ms per
-        /// operation, or 1e-5 ms after a hundred thousand. Only this clock reproduces the reference's results to
-        /// the last digit.
+        /// operation, or 1e-5 ms after a hundred thousand operations. Only this clock reproduces the reference's
+        /// results to the last digit.
         DoubleMs = "double_ms",
     }
 }
@@ -47,7 +47,7 @@ impl Clock {
         }
     }
 
-    /// The form of `delay` ticks that [`Clock::advanced`] adds.
+    /// `delay`, a number of ticks, in the form that [`Clock::advanced`] adds to a key.
     #[inline]
     fn span(self, delay: Ticks) -> u64 {
         match self {
@@ -83,8 +83,8 @@ impl Clock {
     }
 }
 
-/// `time` as a floating-point number. Processors convert signed integers directly; unsigned ones take several
-/// times as long.
+/// `time` as a floating-point number. Processors convert signed integers directly. The conversion of unsigned
+/// integers takes several times as long.
 #[inline]
 fn as_number(time: Ticks) -> f64 {
     match time >> 63 {
@@ -101,16 +101,16 @@ fn large_as_number(time: Ticks) -> f64 {
 
 /// The number of places in the ring; a power of two.
 const PLACES: usize = 256;
-/// The number of places that stay free: one after the last event, and some before the first for events that are
-/// inserted there.
+/// The number of places that stay free: one place after the last event, and some places before the first event, where
+/// events can be inserted.
 const MARGIN: usize = 4;
-/// A new event moves past up to this many later events from the end of the ring, before the other end is
-/// considered.
+/// If at least this number of events in the ring are later than a new event, the event is not simply inserted from
+/// the end of the ring: it may also be inserted from the front, or go to the heap.
 const FEW: usize = 8;
-/// The largest number of events that may move to insert a new one.
+/// Maximum number of events that move when a new event is inserted.
 const STEPS: usize = 16;
-/// The cache of spans has two to this power entries. The highest bits of the delay times an odd number select
-/// one.
+/// The cache of spans has 2 to the power of this number entries. The delay is multiplied by an odd number, and the
+/// highest bits of the product select an entry.
 const SPAN_BITS: u32 = 2;
 const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
 /// The key of the entry after the last event. It is later than every moment.
@@ -123,8 +123,8 @@ pub struct EventList<E> {
     now: Ticks,
     scheduled: u64,
     instant: Queue<E>,
-    /// Later events, ordered by time and rank. Entries before `first` were delivered; the entry at `end` is never
-    /// due. Indices do not wrap; they are taken modulo the size.
+    /// Later events, ordered by time and rank. Entries before `first` were delivered. The entry at `end` is never
+    /// due. The indices may exceed the size of the ring: each access takes its index modulo this size.
     ring: [Entry<E>; PLACES],
     first: usize,
     end: usize,
@@ -132,7 +132,7 @@ pub struct EventList<E> {
     aside: Entry<E>,
     /// The other events outside the ring.
     heap: BinaryHeap<Reverse<Entry<E>>>,
-    /// A cache of delays and their spans. A run has few different delays, and they recur.
+    /// A cache of delays and their spans. A run has few different delays, and each occurs many times.
     spans: [(Ticks, u64); 1 << SPAN_BITS],
 }
 
@@ -211,8 +211,8 @@ impl<E: Copy + Default> EventList<E> {
         self.now >= LAST
     }
 
-    /// Schedules `event` at `time`, or now if that has passed. The event goes to the heap, because events at
-    /// given times are few and usually far away.
+    /// Schedules `event` at `time`, or now if this time has passed. The event is not put into the ring, because
+    /// events at given times are few and usually far away.
     pub fn at<X>(&mut self, time: Ticks, event: X)
     where
         E: From<X>,
@@ -235,8 +235,9 @@ impl<E: Copy + Default> EventList<E> {
         self.schedule(key, E::from(event));
     }
 
-    /// If `event` would be due after `delay` before every other event, moves the clock there and returns `true`:
-    /// the caller handles it at once. Otherwise schedules the event and returns `false`.
+    /// `event` is due after `delay`. If it would be delivered before every other event, moves the clock to its time
+    /// and returns `true`, and the caller handles the event at once. Otherwise schedules the event and returns
+    /// `false`.
     #[inline(always)]
     pub fn delivers_after<X>(&mut self, delay: Ticks, event: X) -> bool
     where
@@ -251,7 +252,8 @@ impl<E: Copy + Default> EventList<E> {
         is_next
     }
 
-    /// The only event that is due now, which is also the next; `None` if none or several are due.
+    /// The only event that is due now, which is also the next event to be delivered. `None` if no event is due now,
+    /// or several are.
     #[inline(always)]
     pub fn alone(&self) -> Option<E> {
         let is_next = self.next_key() > self.now_key;
@@ -305,8 +307,9 @@ impl<E: Copy + Default> EventList<E> {
         self.end.wrapping_sub(self.first) > PLACES - MARGIN
     }
 
-    /// Schedules `entry` if the ring is full or has many later events. If few events precede it, these move
-    /// towards the front; if few follow it, those move towards the end; otherwise the entry goes to the heap.
+    /// Schedules `entry` if the ring is full or has many later events. If the ring is full, the entry goes to the
+    /// heap. If few events precede the entry, these events move towards the front. If few events follow the entry,
+    /// these events move towards the end. Otherwise the entry goes to the heap.
     #[inline(never)]
     fn schedule_before_many(&mut self, entry: Entry<E>) {
         if self.is_full() {
@@ -351,7 +354,7 @@ impl<E: Copy + Default> EventList<E> {
 
     #[inline]
     fn put_aside(&mut self, key: u64, rank: u64, event: E) {
-        // Usually nothing else is outside the ring: the next arrival finds this place empty.
+        // Usually no other event is outside the ring, so the next arrival finds `aside` empty.
         if self.aside.key == NEVER {
             self.aside = Entry { key, rank, event };
             return;
@@ -375,7 +378,7 @@ impl<E: Copy + Default> EventList<E> {
         self.heap.push(Reverse(later));
     }
 
-    /// Schedules `event` after everything that is due now.
+    /// Schedules `event` after all events that are due now.
     #[inline]
     pub fn soon<X>(&mut self, event: X)
     where
@@ -384,7 +387,7 @@ impl<E: Copy + Default> EventList<E> {
         self.instant.push(E::from(event));
     }
 
-    /// Whether nothing more is due at this instant.
+    /// Whether no more events are due at this instant.
     #[inline]
     pub fn is_instant_over(&self) -> bool {
         self.instant.is_empty() && self.next_key() > self.now_key
@@ -437,7 +440,7 @@ impl<E: Copy + Default> EventList<E> {
     #[inline]
     fn take_aside(&mut self) -> E {
         let event = self.aside.event;
-        // Nearly always this event is the next arrival, and no other is outside the ring.
+        // Nearly always this event is the next arrival, and no other event is outside the ring.
         if self.heap.is_empty() {
             self.aside.key = NEVER;
         } else if let Some(Reverse(next)) = self.heap.pop() {

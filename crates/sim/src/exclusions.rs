@@ -13,7 +13,8 @@ const fn excludes(value: &'static str, with: &'static str, because: &'static str
     }
 }
 
-/// Commands wait in queues. They also do when groups of planes work in parallel.
+/// The condition under which commands wait in queues: with scheduling by commands, or if groups of planes work in
+/// parallel.
 const QUEUES: &str =
     "flash.scheduling = commands_arrival|commands_reads_first or flash.parallel_units > 1";
 

@@ -1,8 +1,8 @@
 //! An explained run: its series, the distribution of response times, and the waits of each request.
 //!
-//! A run that is to be explained has an [`Explaining`] as its witness. The witness observes events and changes
-//! nothing, and its memory does not grow with the length of the run. `docs/EXPLAIN.md` explains the parts of a
-//! response time.
+//! An explained run has an [`Explaining`] as its witness. The witness observes the events of the run and changes
+//! nothing. The memory of the witness does not grow with the length of the run. `docs/EXPLAIN.md` defines the parts
+//! of a response time.
 
 mod path;
 mod queues;
@@ -49,15 +49,15 @@ pub const PERCENTILES: [(&str, (u64, u64)); 5] = [
 /// The response times of requests with one operation.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Responses {
-    /// The values at [`PERCENTILES`], in ticks, up to a thousandth too large.
+    /// The response times at [`PERCENTILES`], in ticks, each at most a thousandth too large.
     pub percentiles: [Ticks; PERCENTILES.len()],
-    /// The largest, in ticks.
+    /// The largest response time, in ticks.
     pub max: Ticks,
-    /// The histogram of response times, with the parts of each bucket.
+    /// The histogram of response times, with the sum of each part in each bucket.
     pub spreading: Spreading,
 }
 
-/// Facts about a run besides its metrics.
+/// Facts about an explained run that are not among the metrics.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Explained {
     /// Facts that need a clock; `None` for a run without one.
@@ -73,7 +73,7 @@ pub struct Explained {
 /// Facts that need a clock.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Timed {
-    /// The names of the parts that are reported.
+    /// The names of the parts of response times that are reported.
     pub parts: &'static [&'static str],
     /// Response times, in the order of [`OPERATIONS`].
     pub responses: [Responses; 4],
@@ -87,9 +87,9 @@ pub struct Timed {
 #[derive(Clone, Debug, Default)]
 struct Way {
     arrived: Ticks,
-    /// When its latest transfer began; and the time of its transfers before the device accepted it, and after its
-    /// answer.
+    /// The begin of the latest transfer of the request.
     transfers: Ticks,
+    /// The time of all transfers of the request before its answer, and after its answer.
     moved: [Ticks; 2],
     accepted: Accepted,
     answered: Option<Ticks>,
@@ -110,7 +110,7 @@ pub struct Explaining {
     /// Whether statistics are not closed yet.
     counts: bool,
     paths: Paths,
-    /// Paths by the number of the request in the engine.
+    /// The paths of requests. The index is the number of the request in the engine.
     ways: Vec<Way>,
     responses: [(Counted, Spreading); 4],
     recording: Option<Recording>,
@@ -178,7 +178,7 @@ impl Explaining {
     }
 }
 
-/// Whether `operation` moves or erases pages, and serves no request.
+/// Whether `operation` is an erase or moves pages. Such an operation serves no request.
 pub(crate) fn moves(operation: &FlashOperation) -> bool {
     operation.kind == Kind::Erase || matches!(operation.cause, Cause::Copy | Cause::Wear)
 }
@@ -426,13 +426,14 @@ impl Explaining {
 }
 
 impl Way {
-    /// Divides the path of this request, complete at `now`, into parts. The response is credited to the request that
-    /// arrived at `arrival`.
+    /// Divides the time of this request, which is complete at `now`, into parts. The response time counts from
+    /// `arrival`: the arrival of the request to which the response is credited.
     fn split(&self, arrival: Ticks, now: Ticks) -> Split {
         let accepted = self.accepted.at;
         let answered = self.answered.unwrap_or(now);
         let [bus_in, bus_out] = self.moved;
-        // If the response time counts from a later arrival, the first of these times are cut off.
+        // If `arrival` is later than the arrival of this request, the difference is removed from the first of these
+        // times.
         let mut before = [accepted - self.arrived - bus_in, bus_in];
         let mut device = self.device.0;
         let mut behind = [now - answered - bus_out, bus_out];

@@ -110,7 +110,8 @@ fn units(config: &Config) -> Result<(), String> {
     }
 }
 
-/// Checks groups of planes that work in rounds. The layer does not know of these groups, so it cannot check them.
+/// Checks the size of the groups of planes that work in rounds. The layer does not know these groups, so it cannot
+/// check their size.
 fn groups(config: &Config) -> Result<(), String> {
     let flash = &config.typed.flash;
     let (units, planes) = (flash.parallel_units, flash.planes_per_die);
@@ -154,8 +155,8 @@ fn capacitor(config: &Config) -> Result<(), String> {
     }
 }
 
-/// Checks the watermarks of destaging in idle time. Without such destaging they have no effect, and any values
-/// pass.
+/// Checks the watermarks of destaging in idle time. If the buffer does not destage in idle time, the watermarks have
+/// no effect, and all values are accepted.
 fn idle_marks(config: &Config) -> Result<(), String> {
     match config.common().check() {
         Err(Contradiction::LowAboveHigh { low, high }) if config.common().bg_destage => {

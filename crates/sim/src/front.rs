@@ -11,8 +11,8 @@ use crate::wire::Wire;
 /// The largest weight of a queue, as in NVMe.
 pub(crate) const WEIGHT_MAX: u32 = 256;
 
-/// The weights of `queues` queues. `text` has one number for all, or one for each with `/` between them. `None`
-/// if it has neither.
+/// The weights of `queues` queues. `text` has one number for all queues, or one number for each with `/` between
+/// them. `None` if `text` has another form.
 pub(crate) fn weights(text: &str, queues: u32) -> Option<Vec<u32>> {
     let numbers: Option<Vec<u32>> = text.split('/').map(|part| part.parse().ok()).collect();
     let numbers = numbers.filter(|numbers| {
@@ -60,14 +60,14 @@ impl Config {
         (takes > 0).then_some(firmware)
     }
 
-    /// The ticks that the DRAM takes for a page; `None` if it takes no time.
+    /// The ticks that the DRAM needs for a page; `None` if it needs no time.
     fn dram_page(&self) -> Option<Ticks> {
         let (device, bytes) = (&self.typed.device, self.typed.flash.page_bytes as f64);
         let page = phase(device.dram_access_ns + bytes * device.dram_ns_per_byte);
         (page > 0).then_some(page)
     }
 
-    /// The configuration of the front end; `None` if all parts of it are off.
+    /// The configuration of the front end; `None` if all of its stages are off.
     pub(crate) fn front(&self) -> Option<FrontConfig> {
         let host = &self.typed.host;
         let front = FrontConfig {
@@ -106,7 +106,7 @@ impl Config {
         }
     }
 
-    /// Whether the front end can change the order of requests even if the scheduler keeps it.
+    /// Whether the front end can change the order of requests even if the scheduler keeps this order.
     pub(crate) fn front_reorders(&self) -> bool {
         let (host, device) = (&self.typed.host, &self.typed.device);
         let is_alike = |firmware: Firmware| firmware.page == 0 && firmware.read == firmware.command;

@@ -27,13 +27,14 @@ impl Config {
         }
     }
 
-    /// The number of blocks that a host stream fills in turn, one program unit each.
+    /// The number of blocks that a host stream fills in turn: it writes one program unit to each block, and then
+    /// continues with the first block.
     pub(crate) fn blocks_in_turn(&self) -> u32 {
         self.of_layer("zone_blocks", 1) as u32
     }
 
-    /// How placement handles share the buffer. It is always shared if there is one handle, or if the scheme's
-    /// slots cannot be divided.
+    /// How placement handles share the buffer. All handles share the whole buffer if there is only one handle, or if
+    /// the scheme's slots cannot be divided.
     pub(crate) fn by_handle(&self) -> ByHandle {
         match self.handles() > 1 && self.has_divisible_slots() {
             true => self.typed.buffer.by_handle,

@@ -8,10 +8,11 @@ use destage_trace::Operation;
 use crate::queue::Queue;
 
 choices! {
-    /// Rule for the waiting request that is sent to the device next.
+    /// Rule that selects the waiting request to send to the device next.
     pub enum Scheduler {
-        /// Ascending by address from the request that was sent last, then again from the lowest address. Requests
-        /// with equal addresses go in arrival order.
+        /// In ascending order of addresses, beginning at the address of the request that was sent last. After the
+        /// highest address, the order begins again at the lowest one. Requests with equal addresses are sent in
+        /// arrival order.
         CLook = "clook",
         /// In arrival order.
         Fifo = "fifo",
@@ -26,7 +27,7 @@ pub enum Waiting {
         queue: BTreeMap<(u64, u64), u32>,
         /// First sector of the request sent last.
         last: u64,
-        /// The number of arrival ranks that were given out.
+        /// The number of requests that were added. It is the arrival rank of the latest of them.
         arrivals: u64,
     },
     /// Queue in arrival order.
@@ -104,8 +105,8 @@ impl Waiting {
         }
     }
 
-    /// The next `count` requests to send. `None` if the scheduler cannot know them, if fewer wait, or if requests
-    /// that were returned before still wait.
+    /// The next `count` requests to send. `None` if the scheduler cannot know these requests, if fewer requests wait,
+    /// or if a request that an earlier call returned still waits.
     #[inline]
     pub fn next(&mut self, count: usize) -> Option<impl Iterator<Item = u32> + '_> {
         match self {
@@ -117,7 +118,7 @@ impl Waiting {
         }
     }
 
-    /// Whether nothing waits.
+    /// Whether no request waits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         match self {
@@ -128,14 +129,14 @@ impl Waiting {
 }
 
 choices! {
-    /// Rule for the outstanding request that a completion is credited to.
+    /// Rule that selects the outstanding request to which a completion is credited.
     pub enum Attribution {
         /// The request that completed.
         Request = "request",
-        /// The reference simulator's rule. If the newest outstanding request begins at the address of the
-        /// completed one, it is credited; otherwise the oldest outstanding request that begins there is, whatever
-        /// its operation. The rule does not change the overall mean, but it changes percentiles and the division
-        /// of response times between reads and writes.
+        /// The reference simulator's rule. If the newest outstanding request begins at the address of the completed
+        /// request, the newest request is credited. Otherwise the oldest outstanding request that begins at this
+        /// address is credited, whatever its operation. The rule does not change the mean over all requests. But it
+        /// changes percentiles, and the division of response times between reads and writes.
         DiskSim = "disksim",
     }
 }
@@ -165,8 +166,8 @@ impl Outstanding {
         self.requests.push((sector, identity));
     }
 
-    /// Removes and returns the request that is credited with the completion of `completed`, which begins at
-    /// `sector`. It is `completed` itself if no outstanding request begins there.
+    /// Removes and returns the request that is credited with the completion of `completed`, which begins at `sector`.
+    /// If no outstanding request begins at `sector`, `completed` itself is credited.
     #[inline(always)]
     pub fn credit(&mut self, sector: u64, completed: Identity) -> Identity {
         match self.requests.last() {

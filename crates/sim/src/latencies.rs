@@ -1,9 +1,9 @@
 //! Response times and their statistics.
 //!
-//! Every response time is kept as an integer of 8 bytes. Percentiles are then values of exact ranks, and sums do
-//! not depend on the order of addition. The user may limit the number of times that are kept. Beyond it, a
-//! histogram of bounded memory replaces the list: percentiles are then exact to a thousandth of their value, and
-//! everything else stays exact.
+//! Every response time is stored as an integer of 8 bytes. So percentiles are the times of exact ranks, and sums do
+//! not depend on the order of addition. The user may limit the number of stored times. When a run has more times,
+//! histograms of bounded memory replace the lists. Percentiles are then at most a thousandth too large. All other
+//! statistics stay exact.
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, to_ms};
@@ -14,11 +14,12 @@ use crate::ranks::values_of_ranks;
 /// Response times of reads and writes.
 #[derive(Clone, Debug)]
 pub struct Latencies {
-    /// The times that are kept one by one: those of reads, and those of writes.
+    /// The times that are stored one by one: the times of reads, and the times of writes.
     kept: [Vec<Ticks>; 2],
-    /// The number of times that may still be added to `kept`. After it is exceeded, all times are in `rest`.
+    /// The number of times that may still be added to `kept`. When another time follows, all times move to `rest`.
     room: usize,
-    /// Histograms of reads and of writes, once there are too many times to keep one by one.
+    /// Histograms of the times of reads, and of the times of writes; `None` as long as all times are stored one by
+    /// one.
     rest: Option<Box<[Counted; 2]>>,
 }
 
@@ -69,8 +70,8 @@ impl Counted {
         self
     }
 
-    /// The value of rank ceil(q n) in ticks, at most a thousandth too large, for q = `part` / `whole` and n
-    /// times; 0 if there are no times.
+    /// The percentile q = `part` / `whole`, in ticks: the time of rank ceil(q n) among n times, at most a thousandth
+    /// too large. 0 if there are no times.
     #[must_use]
     pub fn percentile(&self, (part, whole): (u64, u64)) -> Ticks {
         let value = self.times.value_at_quantile(part as f64 / whole as f64);
@@ -128,7 +129,8 @@ pub struct Summary {
     pub mean_ms: f64,
     /// Standard deviation of the population, in milliseconds.
     pub std_ms: f64,
-    /// Percentiles 50, 95, 99 and 99.9 in milliseconds, each the value of rank ceil(q n).
+    /// Percentiles 50, 95, 99 and 99.9, in milliseconds. Among n times, the percentile with the fraction q is the
+    /// time of rank ceil(q n).
     pub percentiles_ms: [f64; 4],
     /// Largest time, in milliseconds.
     pub max_ms: f64,
@@ -138,7 +140,7 @@ pub struct Summary {
 pub const PERCENTILES: [(u64, u64); 4] = [(50, 100), (95, 100), (99, 100), (999, 1000)];
 
 impl Latencies {
-    /// Keeps up to `exact` times one by one; with more, all times go to histograms.
+    /// Stores up to `exact` times one by one. With more times, all of them are in histograms.
     #[must_use]
     pub fn keeping(exact: usize) -> Self {
         Self {
@@ -148,7 +150,7 @@ impl Latencies {
         }
     }
 
-    /// Records one response time, of a write or of another request.
+    /// Records one response time: of a write if `write` is true, otherwise of a read.
     #[inline(always)]
     pub fn push(&mut self, time: Ticks, write: bool) {
         let (room, is_full) = self.room.overflowing_sub(1);
@@ -169,7 +171,8 @@ impl Latencies {
         rest[usize::from(write)].push(time);
     }
 
-    /// The times of reads and of writes one by one, each in order of recording; `None` once there are too many.
+    /// The times of reads, and the times of writes, each in the order in which they were recorded. `None` if the
+    /// times are in histograms.
     pub(crate) fn kept(&self) -> Option<[&[Ticks]; 2]> {
         let [reads, writes] = &self.kept;
         self.rest.is_none().then_some([reads, writes])
@@ -248,7 +251,8 @@ fn deviation(sum: u128, squares: Squares, count: u64) -> f64 {
     let exact = exact.and_then(|squares| squares.checked_mul(n));
     match exact.zip(sum.checked_mul(sum)) {
         Some((of_squares, of_sum)) => ((of_squares - of_sum) as f64).sqrt() / count as f64,
-        // The products exceed 128 bits: there are more than 10^9 response times of hours, or some of years.
+        // The products exceed 128 bits: the run has more than 10^9 response times of hours, or a few response times
+        // of years.
         None => {
             let squares = squares.low as f64 + squares.high as f64 * 2f64.powi(128);
             (squares / n as f64 - (sum as f64 / n as f64).powi(2))

@@ -1,24 +1,24 @@
-//! The simulator: virtual clock, order of events, host model, construction of the parts, and metrics.
+//! The simulator: virtual clock, order of events, model of the host, construction of buffer and device, and metrics.
 //!
 //! | module | holds |
 //! | --- | --- |
-//! | [`settings`], [`parameters`], [`profiles`] | the user's text, and the checked [`settings::Config`] made from it |
+//! | [`settings`], [`parameters`], [`profiles`] | the text of the user's settings, and the checked [`settings::Config`] that is made from this text |
 //! | [`check`] | the needs and exclusions of parameters, and the check of a whole configuration against them |
 //! | [`capacity`], [`size`] | the number of blocks of a device, if the user gives none |
 //! | [`renamed`] | names of earlier versions, which are refused with a hint to the new names |
 //! | [`run`] | runs of a configuration on requests, given all at once or one after the other |
-//! | [`engine`] | the event-driven run, with [`host`], [`queues`], [`events`]; [`wire`] is the host's link |
+//! | [`engine`] | the event-driven run, which uses [`host`], [`queues`] and [`events`]; [`wire`] is the link between host and device |
 //! | [`op_count`] | the run without a clock |
-//! | [`explain`] | where the time of a run goes |
-//! | [`curve`] | all sizes of a page-level LRU buffer in one pass |
+//! | [`explain`] | what the requests of a run wait for, and the course of the run |
+//! | [`curve`] | results for all sizes of a page-level LRU buffer, from one pass over the requests |
 //! | [`sample`] | the hit ratios of large buffers, measured on samples of their blocks |
 //! | [`power`] | the run with bytes and a loss of power |
-//! | [`paging`], [`source`] | the input of requests, and their division into pages |
+//! | [`paging`], [`source`] | the division of requests into pages; the sources of requests |
 //! | [`meter`], [`measured`] | `Totals`: operations and time of the dies; `Measured`: all that a run measures |
 //! | [`prepass`] | the pass over all requests that a few configurations need before the run |
 //! | [`limits`] | limits at which a run may stop early |
 //! | [`latencies`], [`metrics`] | `Summary`: statistics of one set of times; `Metrics`: the named results |
-//! | [`precondition`], [`state`] | the contents of the device before the first request; files that keep them |
+//! | [`precondition`], [`state`] | the contents of the device before the first request; files that store these contents |
 //! | [`observer`] | logs, progress, interruption |
 //! | [`watch`] | a recording of the beginning of a run, for display |
 //! | [`error`] | the errors in a user's input |

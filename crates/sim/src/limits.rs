@@ -1,10 +1,12 @@
-//! Limits on the values of a run. Once a value is beyond its limit, the rest of the run cannot bring it back.
+//! Limits on the values of a run. Once a value is beyond its limit, the rest of the run cannot bring it back below
+//! the limit.
 //!
-//! Counts and sums of times only grow, and a run has at most the requests and writes of its input. Suppose that a
-//! run has programmed more pages than the limit of write amplification allows for the whole input: it cannot come
-//! back below the limit. The same is true if more than a hundredth of all requests took longer than the limit of
-//! the 99th percentile. A waiting request will take at least as long as it has waited. Every comparison uses the
-//! numbers and the rounding of [`crate::metrics`].
+//! Counts and sums of times only grow, and a run has at most the requests and writes of its input. Suppose that a run
+//! has programmed more pages than the limit of write amplification allows for the whole input. Then the write
+//! amplification cannot fall below the limit again. The same is true of the 99th percentile, if more than a hundredth
+//! of all requests took longer than its limit. Waiting requests count as well, because the response time of a request
+//! is at least the time that it has already waited. Every comparison uses the numbers and the rounding of
+//! [`crate::metrics`].
 
 use destage_base::Ticks;
 use destage_base::time::to_ms;
@@ -24,7 +26,7 @@ use crate::paging::Addressing;
 use crate::parameters::Wearout;
 use crate::settings::Config;
 
-/// The totals of an input. No run of it has more.
+/// The totals of an input. No run on this input has larger totals.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Demand {
     /// Number of reads.
@@ -51,7 +53,7 @@ impl Demand {
     }
 }
 
-/// The values of a run so far that limits compare.
+/// The values of a run so far, which are compared with limits.
 pub(crate) struct SoFar<'r> {
     pub(crate) counts: Counts,
     pub(crate) tally: Tally,
@@ -66,12 +68,12 @@ pub(crate) trait Unanswered {
     /// The number of these requests.
     fn count(&self) -> usize;
 
-    /// Calls `visit` for each of these requests, with `true` unless it is a read, and with the ticks that it has
-    /// waited.
+    /// Calls `visit` for each of these requests, with `false` for a read and `true` for any other request, and with
+    /// the ticks that the request has waited.
     fn each(&self, visit: &mut dyn FnMut(bool, Ticks));
 }
 
-/// The limits of one run, with what was counted for them so far.
+/// The limits of one run, and the response times that were evaluated for them so far.
 #[derive(Clone, Debug)]
 pub struct Limits(Vec<Limit>);
 
@@ -101,7 +103,7 @@ struct Times {
     most: u64,
     /// Whether every waiting request will be among these times.
     counts_waiting: bool,
-    /// The numbers of times of reads and of others that were evaluated.
+    /// The number of evaluated times of reads, and the number of evaluated times of other requests.
     seen: [usize; 2],
     sum: u128,
     /// The number of evaluated times that are not below the limit.
@@ -117,16 +119,16 @@ enum Figure {
 }
 
 impl Limits {
-    /// Limits of a run under `config` on an input with the totals `demand`. Each of `goals` is a metric and the
-    /// value that it has to stay below. `None` if none of them can be compared before the end of the run.
+    /// Limits of a run under `config` on an input with the totals `demand`. Each of `goals` is a metric and the value
+    /// that it has to stay below. `None` if no goal can be compared before the end of the run.
     #[must_use]
     pub fn new<'g>(
         config: &Config,
         demand: Demand,
         goals: impl IntoIterator<Item = (&'g str, f64)>,
     ) -> Option<Self> {
-        // Counts from before the opening of statistics are subtracted at the end of the run, so the counts so far
-        // say nothing.
+        // Counts from before the opening of statistics are subtracted only at the end of the run. So the counts so
+        // far cannot be compared with limits.
         if config.warmup() > 0 {
             return None;
         }
@@ -245,7 +247,7 @@ impl Times {
     /// Adds the new values of `run`; returns whether the figure cannot stay below `value` milliseconds.
     fn pass(&mut self, run: &SoFar<'_>, value: f64) -> bool {
         let wanted = [self.reads, self.writes];
-        // When there are more times than are kept one by one, the limit is no longer checked against new times.
+        // When the response times have moved to histograms, new times are no longer compared with the limit.
         if let Some(kept) = run.response.kept() {
             for ((times, seen), _) in kept
                 .into_iter()
@@ -271,7 +273,8 @@ impl Times {
         }
         match self.figure {
             Figure::Mean => self.most > 0 && mean_ms(sum, self.most) >= value,
-            // The value of rank ceil(q n) is one of the n - ceil(q n) + 1 largest.
+            // The percentile is the time of rank ceil(q n). So it is beyond the limit if more than n - ceil(q n)
+            // times are.
             Figure::Percentile(part, whole) => {
                 let above = u128::from(self.most) * u128::from(whole - part) / u128::from(whole);
                 u128::from(beyond) > above

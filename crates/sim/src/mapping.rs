@@ -1,8 +1,8 @@
-//! Units of the mapping: the pages of host and buffer, several of which may share a page of flash.
+//! Units of the mapping. A unit is a page of the host and of the buffer. Several units may share a page of flash.
 //!
-//! Everything above flash counts in units. If a page of flash holds several units, the typed parameters therefore
-//! describe a device whose page is the unit: it has correspondingly more and smaller pages, which are [programmed
-//! together](crate::media).
+//! Host, buffer and FTL count in units. So if a page of flash holds several units, the typed parameters describe
+//! another device, whose page is the unit. This device has more and smaller pages, and the units of a page of flash
+//! are [programmed together](crate::media).
 
 use crate::parameters::Parameters;
 
@@ -19,7 +19,7 @@ pub(crate) fn units_per_page(parameters: &Parameters) -> Option<u32> {
     fits.then(|| (page / unit) as u32)
 }
 
-/// Converts `parameters` so that their page is the unit of the mapping; `units` of these share a page of flash.
+/// Converts `parameters` so that their page is the unit of the mapping. `units` units share a page of flash.
 pub(crate) fn in_units(mut parameters: Parameters, units: u32) -> Parameters {
     let flash = &mut parameters.flash;
     flash.page_bytes /= u64::from(units);

@@ -1,7 +1,7 @@
 //! `Measured`: everything that a run measures, from the opening of its statistics to their close.
 //!
-//! It holds the buffer's `Counts`, the dies' `Totals` and the response times. [`crate::metrics`] turns them into
-//! named results.
+//! It contains the buffer's `Counts`, the dies' `Totals` and the response times. [`crate::metrics`] computes named
+//! results from these values.
 
 use destage_base::Ticks;
 use destage_buffer::Counts;
@@ -35,7 +35,7 @@ pub struct HostCounts {
 }
 
 impl HostCounts {
-    /// Counts the pages and bytes that `request` reads or writes. It touches `pages` pages.
+    /// Counts the pages and bytes that `request` reads or writes. The request touches `pages` pages.
     #[inline]
     pub(crate) fn count_pages(&mut self, request: &Request, pages: u32) {
         let bytes = u64::from(request.sectors) * SECTOR_BYTES;
@@ -70,7 +70,7 @@ impl HostCounts {
 pub struct Responses {
     /// Times from the arrival of a request to its completion.
     pub host: Latencies,
-    /// Times from the dispatch of a request to the device to its completion.
+    /// Times from the sending of a request to the device to the completion of the request.
     pub device: Latencies,
     /// Times from the emission of a destage record to the end of its last program.
     pub destage: Latencies,
@@ -128,14 +128,14 @@ pub struct Measured {
     /// The largest number of pages at risk at one moment.
     pub at_risk_max: u64,
     /// The work of the servers between host and buffer; `None` without such servers. Until statistics close, this
-    /// is the work before they opened.
+    /// field holds the work before statistics opened.
     pub front: Option<FrontUsage>,
     /// The totals and counts at the opening of statistics.
     pub(crate) before: Option<(Totals, Counts)>,
 }
 
-/// Fails if the run measured nothing: it had `requests` requests, and statistics open after `warmup`. Errors call
-/// the input `origin`.
+/// Fails if the run measured no request. The run had `requests` requests, and statistics open after `warmup`
+/// requests. Errors call the input `origin`.
 pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result<(), SimError> {
     if warmup > 0 && requests <= warmup {
         return Err(SimError::NothingMeasured {
@@ -148,8 +148,8 @@ pub(crate) fn check_measured(origin: &str, warmup: u64, requests: u64) -> Result
 }
 
 impl Measured {
-    /// Opens statistics: what the device, its buffer and its dies (`totals`) counted so far will be left out of
-    /// the results.
+    /// Opens statistics. The results will not contain the counts so far of the device, its buffer and its dies
+    /// (`totals`).
     pub(crate) fn open(&mut self, device: &mut Device, totals: Totals) {
         device.reset_figures();
         self.take_dirty_ages(device);
@@ -173,7 +173,8 @@ impl Measured {
         self.front = usage.map(|usage| usage.since(&earlier));
     }
 
-    /// Closes the statistics of `device` at `now`. If `observer` wants erases, it gets those of every block.
+    /// Closes the statistics of `device` at `now`. If `observer` wants erases, it gets the number of erases of every
+    /// block.
     pub(crate) fn take_device(
         &mut self,
         device: &mut Device,

@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::engine::{Flash, FlashMedia, Layout};
 use crate::parameters::{Dispatch, MultiPlane, Scheduling, Suspend};
 
-/// Settings that a layer with batches of groups of planes does not support.
+/// Settings under which groups of planes cannot work in batches.
 const BEYOND_BATCHES: &str =
     "ftl.handles > 1 or ftl.hot_window > 0 or ftl.journal_changes > 0 or ftl.gc_step_pages > 0";
 
@@ -70,8 +70,8 @@ impl Config {
         let [read, program] = self.times_by_type();
         let page_types = read.len().max(program.len()) as u32;
         let (units, units_per_page) = (self.units(), self.units_per_page);
-        // Pages that are programmed together fill whole word lines, each with a page of every type, if their
-        // number allows it.
+        // If the number of pages that are programmed together is a multiple of the number of types, these pages fill
+        // whole word lines. Each word line then has a page of every type.
         let of_word_lines =
             |units: &Units| (units.pages / units_per_page).is_multiple_of(page_types);
         Layout {
@@ -82,7 +82,8 @@ impl Config {
         }
     }
 
-    /// Times of the cells. The types of page come first, then a first pass, then cells with one bit.
+    /// Times of the cells. Each list has first the times of the types of page, then that of a first pass, then that
+    /// of cells with one bit.
     pub(crate) fn cells(&self) -> Cells {
         let flash = &self.typed.flash;
         let [mut read, mut program] = self.times_by_type();
@@ -100,7 +101,7 @@ impl Config {
         }
     }
 
-    /// Whether the time of every step of a die is just the sum of its operations.
+    /// Whether the time of every step of a die is just the sum of the times of its operations.
     fn are_sums(&self) -> bool {
         let (flash, timing) = (&self.typed.flash, self.timing());
         flash.channels == CountOrAuto::Auto
@@ -115,8 +116,8 @@ impl Config {
             && !(self.ftl_row.has_cell_modes && flash.scheduling.service() != ServiceOrder::Arrival)
     }
 
-    /// The rule for the next command among those that wait at a die; `Dispatch::Off` if commands do not wait.
-    /// Commands wait if `flash.scheduling` says so, and if groups of planes work in rounds.
+    /// The rule that selects the next command among the commands that wait at a die; `Dispatch::Off` if commands do
+    /// not wait. Commands wait if `flash.scheduling` says so, and if groups of planes work in rounds.
     pub(crate) fn queues(&self) -> Dispatch {
         let scheduling = self.typed.flash.scheduling;
         match scheduling.dispatch() {
@@ -128,8 +129,8 @@ impl Config {
         }
     }
 
-    /// The number of planes in a group, of which one works at a time; `None` if planes do not work in parallel
-    /// groups.
+    /// The number of planes in a group, if groups of planes work in parallel. In a group, one plane works at a time.
+    /// `None` if planes do not work in parallel groups.
     fn planes_in_group(&self) -> Option<u32> {
         let flash = &self.typed.flash;
         let groups = self
@@ -139,8 +140,8 @@ impl Config {
     }
 
     /// Whether groups of planes work in parallel in rounds of commands. Groups can also work in parallel in batches
-    /// of page operations, in which each group takes the sum of the times of its operations. Batches are not enough if
-    /// commands are timed one by one, if `flash.scheduling` is not `arrival`, or if the layer has several streams,
+    /// of page operations, in which each group needs the sum of the times of its operations. Batches are not enough
+    /// if commands are timed one by one, if `flash.scheduling` is not `arrival`, or if the layer has several streams,
     /// keeps a journal or collects garbage in steps.
     pub(crate) fn works_in_rounds(&self) -> bool {
         self.planes_in_group().is_some()
@@ -159,8 +160,8 @@ impl Config {
         }
     }
 
-    /// The media whose commands get their times when they are issued. `None` if commands wait in queues, or if
-    /// the time of every step is just the sum of its operations.
+    /// The media whose commands get their times when they are issued. `None` if commands wait in queues, or if the
+    /// time of every step is just the sum of the times of its operations.
     fn booked(&self) -> Option<MediaConfig> {
         let flash = &self.typed.flash;
         let phase = |nanoseconds| from_units(nanoseconds, TICKS_PER_NS);
@@ -200,8 +201,9 @@ impl Config {
         (flash.cache_read || flash.cache_program).then_some(registers)
     }
 
-    /// Which commands may leave their die to the next command before they end: none; those for which the layer
-    /// fixed the die, if commands wait in queues; or all, if there are cache registers.
+    /// The commands that may release their die for the next command before their own end. With cache registers, these
+    /// are all commands. Without cache registers, if commands wait in queues, these are the commands whose die the
+    /// layer has fixed. Otherwise there are none.
     pub(crate) fn handover(&self) -> Handover {
         match (self.registers(), self.queues()) {
             (Some(_), _) => Handover::OfAll,
@@ -222,13 +224,13 @@ impl Config {
         })
     }
 
-    /// The number of buffer slots that a run with a clock reserves for pages of incomplete program units: the
-    /// most pages that can wait for the rest of their units. A buffer that keeps pages must have more slots than
-    /// these.
+    /// The number of buffer slots that a run with a clock reserves for pages of incomplete program units. It is the
+    /// largest number of pages that can wait for the rest of their units. A buffer that keeps pages must have more
+    /// slots than this number.
     #[must_use]
     pub fn pages_in_units(&self) -> u32 {
         let flash = &self.typed.flash;
-        // The number of blocks of a die that take the host's pages at the same time.
+        // The number of blocks of a die to which a host stream writes at the same time.
         let open = match flash.copy_back {
             true => flash.planes_per_die,
             false => 1,
@@ -252,14 +254,14 @@ impl Config {
         flash.suspend != Suspend::Never && flash.scheduling.lets_reads_pass()
     }
 
-    /// The order in which a die serves page operations. If commands wait in queues, the queues decide, so
-    /// operations are served as they arrive; only interrupting reads must be able to pass an operation of several
-    /// commands.
+    /// The order in which a die serves page operations. If commands wait in queues, the queues decide the order of
+    /// commands, so the die accepts page operations in the order of their arrival. But reads that interrupt must be
+    /// able to pass an operation of several commands.
     pub(crate) fn service(&self) -> ServiceOrder {
         let scheduling = self.typed.flash.scheduling;
         match self.queues() {
             Dispatch::Off => scheduling.service(),
-            // If planes work in rounds, operations of the lowest rank join the queues only when nothing else
+            // If planes work in rounds, operations of the lowest rank join the queues only when no other operation
             // waits.
             _ if scheduling == Scheduling::GarbageLast => ServiceOrder::GarbageLast,
             Dispatch::ReadsFirst if self.interrupts() => ServiceOrder::ReadsFirst,

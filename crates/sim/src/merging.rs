@@ -1,7 +1,7 @@
 //! Pages of a trace that fall onto the same page of a device when the trace is shrunk.
 //!
-//! Such a merge changes the trace: the buffer can have a hit on a page that the trace never requested before.
-//! Merged pages are therefore counted and reported.
+//! If several pages become one, the trace changes: the buffer can have a hit on a page that the trace never requested
+//! before. So such pages are counted and reported.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -11,7 +11,7 @@ use destage_trace::runs::{Along, Runs};
 
 use crate::paging::{AddressMap, Addressing};
 
-/// The largest number of different spans that are kept; they need about 32 MB.
+/// Maximum number of different spans that are stored. This number of spans needs about 32 MB.
 const SPANS_MAX: usize = 1 << 20;
 
 /// The different spans of pages that a trace reads and writes, in the addresses of the trace.
@@ -25,7 +25,7 @@ pub struct Spans {
 /// The number of device pages onto which several pages of the trace fall.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Merged {
-    /// The number of such pages; a lower bound if spans were dropped.
+    /// The number of these device pages; a lower bound if spans were dropped.
     pub pages: u64,
     /// Whether no span was dropped.
     pub is_exact: bool,
@@ -42,7 +42,7 @@ impl fmt::Display for Merged {
     }
 }
 
-/// The trace page that falls onto a page of the device, and whether others do as well.
+/// The trace page that falls onto a page of the device, and whether other trace pages fall onto the same page.
 #[derive(Clone, Copy, PartialEq)]
 struct Origin {
     page: u64,

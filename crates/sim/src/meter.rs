@@ -45,7 +45,7 @@ struct Busy {
     since: Ticks,
     /// The number of running commands whose end is not known. The first of them began at `since`.
     open: u32,
-    /// The number of running parts of a batch, less one.
+    /// The number of page operations of a batch that are still running, minus one.
     parts_behind: u32,
 }
 
@@ -66,7 +66,7 @@ pub struct FlashMeter {
     times: [[[Ticks; TRANSFERS.len()]; KINDS.len()]; 2],
     /// Number of operations by kind and cause.
     counts: [[u64; Cause::ALL.len()]; KINDS.len()],
-    /// Merges only; `counts` has the operations.
+    /// Only the merges. The operations are in `counts`.
     tally: Tally,
     serial_time: Ticks,
     gc_time: Ticks,
@@ -98,8 +98,8 @@ impl FlashMeter {
         }
     }
 
-    /// Counts the operations of a page operation during which the map is busy for `map_time`. Returns the ticks
-    /// that the page operation takes.
+    /// Counts the flash operations of a page operation, during which the mapping table is busy for `map_time`.
+    /// Returns the length of the page operation, in ticks.
     #[inline]
     pub fn serve(&mut self, operations: &Operations, map_time: Ticks) -> Ticks {
         let time = self.count(operations).max(map_time);
@@ -107,7 +107,7 @@ impl FlashMeter {
         time
     }
 
-    /// Counts `operations`. Returns the ticks that they take one after the other.
+    /// Counts `operations`. Returns the ticks that they need if they run one after the other.
     #[inline(always)]
     fn count(&mut self, operations: &Operations) -> Ticks {
         if !operations.merges().is_empty() {
@@ -122,8 +122,8 @@ impl FlashMeter {
         }
     }
 
-    /// Counts one entry, which represents one or several equal operations. Returns the ticks that they take one
-    /// after the other.
+    /// Counts one entry, which represents one or several equal operations. Returns the ticks that these operations
+    /// need if they run one after the other.
     #[inline]
     fn count_operation(&mut self, operation: &Operation) -> Ticks {
         let count = u64::from(operation.count);
@@ -133,7 +133,7 @@ impl FlashMeter {
         each.saturating_mul(count)
     }
 
-    /// Counts the operations of a batch. Its parts end at different times.
+    /// Counts the flash operations of a batch. The page operations of a batch end at different times.
     pub fn serve_batch(&mut self, operations: &Operations) {
         let time = self.count(operations);
         self.serial_time = self.serial_time.saturating_add(time);
@@ -182,7 +182,7 @@ impl FlashMeter {
         self.busy_dies += 1;
     }
 
-    /// Notes that a batch of `parts` parts begins at `die`. Its last part ends after `time`.
+    /// Notes that a batch of `parts` page operations begins at `die`. The last of them ends after `time`.
     pub fn begin_batch(&mut self, die: u32, now: Ticks, time: Ticks, parts: u32) {
         self.dies[die as usize].parts_behind = parts - 1;
         self.begin(die, now, time);
@@ -194,7 +194,7 @@ impl FlashMeter {
         self.dies.iter().map(|busy| busy.since).collect()
     }
 
-    /// Notes that a command with an unknown end begins at `die`. Other such commands may be running there.
+    /// Notes that a command with an unknown end begins at `die`. Other such commands may be running at this die.
     pub fn occupy(&mut self, die: u32, now: Ticks) {
         if self.dies[die as usize].open == 0 {
             self.begin(die, now, 0);
@@ -221,7 +221,7 @@ impl FlashMeter {
         }
     }
 
-    /// Notes that a part of the batch at `die` has ended. Returns whether it was the last part.
+    /// Notes that one page operation of the batch at `die` has ended. Returns whether it was the last one.
     pub fn end_part(&mut self, die: u32, now: Ticks) -> bool {
         let parts = &mut self.dies[die as usize].parts_behind;
         if *parts > 0 {
@@ -232,7 +232,7 @@ impl FlashMeter {
         true
     }
 
-    /// The totals up to `now`. A running command counts with its part up to `now`.
+    /// The totals up to `now`. Of a running command, only the time up to `now` counts.
     #[must_use]
     pub fn totals(&self, now: Ticks) -> Totals {
         let running = if self.busy_dies > 0 {

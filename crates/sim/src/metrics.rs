@@ -1,7 +1,7 @@
-//! `Metrics`: all names, with unit and meaning, and their computation from [`Measured`].
+//! `Metrics`: all metrics by name, with unit and meaning, and their computation from [`Measured`].
 //!
-//! Counts and times are integers up to this module, which converts them to milliseconds and ratios. A metric that
-//! has no meaning in a run (no reads, no buffer, no flash) is absent.
+//! This module receives counts and times as integers, and converts them to milliseconds and ratios. A metric that has
+//! no meaning in a run (no reads, no buffer, no flash) is absent.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -54,7 +54,7 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// Metrics by name. Those of a run are in the order of [`METRICS`].
+/// Metrics by name. The metrics of a run are in the order of [`METRICS`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Metrics {
     rows: Vec<(String, Number)>,
@@ -130,8 +130,8 @@ pub struct MergeCost {
     pub erase: Ticks,
 }
 
-/// The part of the configuration between host and buffer that metrics need: energies in microjoules, and the
-/// number of cores.
+/// The settings of the path between host and buffer that metrics need: energies in microjoules, and the number of
+/// cores.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct FrontScope {
     /// Energy of a byte on the link.
@@ -144,7 +144,7 @@ pub struct FrontScope {
     pub cores: u32,
 }
 
-/// The part of the configuration that metrics need.
+/// The settings that metrics need.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     /// Whether the run has a clock.
@@ -159,7 +159,7 @@ pub struct Scope {
     pub page_bytes: u64,
     /// Whether worn-out blocks are retired.
     pub retires: bool,
-    /// The part for the path between host and buffer.
+    /// The settings of the path between host and buffer.
     pub front: FrontScope,
 }
 
@@ -392,8 +392,8 @@ fn merges(metrics: &mut Metrics, tally: &Tally, cost: MergeCost) {
 /// The words that replace `*` if the name continues after it.
 const SUMMARIES: [&str; 7] = ["mean", "std", "p50", "p95", "p99", "p999", "max"];
 
-/// Every row by its name. Rows of several metrics are separate, with the text before and after their `*`. The
-/// table is fast, because every printed result asks for dozens of rows.
+/// Every row by its name. A row that covers several metrics is in a separate list, with the text before and after its
+/// `*`. The table makes the search fast, because every printed result looks up dozens of rows.
 static ROWS: LazyLock<Rows> = LazyLock::new(|| {
     let mut rows = Rows::default();
     for row in METRICS {
@@ -459,9 +459,9 @@ pub fn suggestion(name: &str) -> String {
 /// The row of metric `name`, which is from a user.
 ///
 /// # Errors
-/// If there is none. The message gives the new name of a renamed metric, or a similar name.
+/// If there is no such metric. The message gives the new name of a renamed metric, or a similar name.
 pub fn require(name: &str) -> Result<&'static MetricRow, SimError> {
-    // This check comes first, because a row such as `ftl.*` matches every name of its section.
+    // This check must be the first one, because a row such as `ftl.*` matches every name of its section.
     if let Some(new) = renamed::metric(name) {
         return Err(SimError::Config(format!(
             "metric {name:?} is now {new}; expected {new}"

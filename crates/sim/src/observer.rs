@@ -21,16 +21,16 @@ pub struct Response {
     pub operation: Operation,
 }
 
-/// Watches a run. Every method has a default, so an observer defines only those that it needs. An observer moves
-/// with its run from thread to thread.
+/// Watches a run. Every method has a default, so an observer defines only the methods that it needs. An observer
+/// moves with its run from thread to thread.
 pub trait Observer: Send {
-    /// Whether the observer wants [`Observer::response`]. The run asks before it begins; without responses it may
-    /// end earlier.
+    /// Whether the observer wants [`Observer::response`]. The run calls this method before it begins. If the observer
+    /// wants no responses, the run may end earlier.
     fn wants_responses(&self) -> bool {
         false
     }
-    /// Called for each request when it is complete, or when it is certain that it never will be. The order is
-    /// that of completion, not of arrival. Called only if [`Observer::wants_responses`].
+    /// Called for each request when it is complete, or when it is certain that the request will never be complete.
+    /// The calls are in the order of completion, not of arrival. Called only if [`Observer::wants_responses`].
     fn response(&mut self, response: &Response) {
         let _ = response;
     }
@@ -51,8 +51,8 @@ pub trait Observer: Send {
     fn erases(&mut self, die: u32, block: u32, erases: u32) {
         let _ = (die, block, erases);
     }
-    /// Called from time to time while the device is preconditioned, with the numbers of page writes done and to
-    /// do, and once at the end. `false` stops the run.
+    /// Called from time to time while the device is preconditioned, with the number of page writes done so far, and
+    /// their total number. Also called once at the end. `false` stops the run.
     fn preparing(&mut self, done: u64, total: u64) -> bool {
         let _ = (done, total);
         true

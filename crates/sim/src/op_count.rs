@@ -1,7 +1,7 @@
 //! The run without a clock: every flash command ends as soon as it begins.
 //!
-//! Without flash (`ftl.kind = none`) the run is a cache simulator, which counts hits and victims. With an FTL it
-//! is the op-count model of the BPLRU paper: operations are counted, their times are summed, and nothing waits.
+//! Without flash (`ftl.kind = none`) the run is a cache simulator, which counts hits and victims. With an FTL it is
+//! the op-count model of the BPLRU paper: operations are counted, their times are summed, and no operation waits.
 
 use destage_base::Ticks;
 use destage_device::{BatchStep, Device, Driver, Note, Progress, Token, Transaction};
@@ -22,7 +22,8 @@ use crate::paging::Addressing;
 
 /// The number of requests between two calls of [`Observer::progress`].
 const PROGRESS_STEP: u64 = 1 << 16;
-/// The number of every request in the device: each completes before the next one arrives.
+/// The number of every request in the device. One number is enough, because each request completes before the next
+/// one arrives.
 const TOKEN: u32 = 0;
 
 /// A driver that counts commands, each of which ends at once.
@@ -109,8 +110,8 @@ pub struct Count<'a> {
 }
 
 impl<'a> Count<'a> {
-    /// A new run on `device`, whose dies `meter` measures; errors call the input `origin`. Statistics open after
-    /// `warmup` requests; `dirty_ages` says whether the run reports how long pages were dirty.
+    /// A new run on `device`, whose dies `meter` measures. Errors call the input `origin`. Statistics open after
+    /// `warmup` requests. `dirty_ages` says whether the run reports how long pages were dirty.
     pub fn new(
         origin: &str,
         device: Device,
@@ -161,8 +162,8 @@ impl<'a> Count<'a> {
     /// has worn out.
     ///
     /// # Errors
-    /// If a request does not fit the device, the device is full, an arrival time is too late, or the observer
-    /// interrupts.
+    /// If a request does not fit the device, the device is full, an arrival time is too late, or the observer stops
+    /// the run.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         let mut coming = requests;
         while !coming.is_empty() {
@@ -185,7 +186,7 @@ impl<'a> Count<'a> {
         Ok(true)
     }
 
-    /// The number of coming requests, at least one, before statistics open or progress is reported.
+    /// The number of requests, at least one, that can be simulated before statistics open or progress is reported.
     fn undisturbed(&self) -> usize {
         let to_opening = match self.warmup.saturating_sub(self.arrivals) {
             0 => u64::MAX,
@@ -198,8 +199,7 @@ impl<'a> Count<'a> {
         to_opening.min(to_progress) as usize
     }
 
-    /// Does the work of [`Count::feed`] for requests during which neither statistics open nor progress is
-    /// reported.
+    /// Simulates `requests`. While it does so, statistics do not open and no progress is reported.
     fn feed_undisturbed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for request in requests {
             self.measured.take_dirty_ages(&mut self.device);
@@ -252,11 +252,11 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// Ends the run and returns its results, with the explanation if one was requested. With `drain`, a last
-    /// destage of all dirty pages counts as well.
+    /// Ends the run and returns its results, with the explanation if one was requested. With `drain`, the remaining
+    /// dirty pages are destaged first, and are counted as well.
     ///
     /// # Errors
-    /// If the device is full, the sum of times exceeds the clock, or the warm-up leaves no request to measure.
+    /// If the device is full, the sum of times exceeds the clock, or no request followed the warm-up.
     pub fn finish(mut self, drain: bool) -> Result<(Measured, Option<Explained>), SimError> {
         if drain
             && !self.measured.worn_out

@@ -11,10 +11,11 @@ choices! {
     pub enum Align {
         /// Every touched page counts as a whole page.
         Cover = "cover",
-        /// The number of pages nearest to the size counts, beginning with the page of the first sector.
+        /// The size of the request is rounded to the nearest number of pages. The first page is the page of the first
+        /// sector.
         Nearest = "nearest",
-        /// Every touched page counts. A page that is written only in part is read first if the flash has contents
-        /// of it.
+        /// Every touched page counts. A page that is written only in part is read first, if the flash has contents of
+        /// the page.
         ReadModifyWrite = "rmw",
     }
 }
@@ -24,7 +25,7 @@ choices! {
     pub enum AddressMap {
         /// The request is an error.
         Refuse = "error",
-        /// The first page wraps round at the end of the device.
+        /// The address of the first page is taken modulo the size of the device.
         Modulo = "modulo",
         /// All addresses shrink evenly, so that the span of the trace fits the device.
         Shrink = "shrink",
@@ -37,7 +38,7 @@ pub struct Addressing {
     /// Treatment of requests that do not begin and end at page boundaries.
     pub align: Align,
     /// The unit, in sectors, to which requests are aligned before they are divided into pages. With 0,
-    /// [`Align::Nearest`] rounds to pages, and the other rules enlarge nothing.
+    /// [`Align::Nearest`] rounds to pages, and the other rules do not enlarge requests.
     pub unit_sectors: u64,
     /// Treatment of requests that end beyond the device.
     pub map: AddressMap,
@@ -67,7 +68,8 @@ impl Addressing {
         Ok(asked)
     }
 
-    /// The first page on the device of `span`, which belongs to `request` and has to be moved.
+    /// The first page of `span` on the device. The span belongs to `request`, and its addresses have to be mapped to
+    /// the device.
     #[inline(never)]
     fn mapped(
         &self,
@@ -129,8 +131,8 @@ impl Addressing {
         self.map == AddressMap::Shrink
     }
 
-    /// The first page, on a device to which the trace is shrunk, of a span of `pages` pages that begins at page
-    /// `first` of the trace. The span keeps its length and stays within the device.
+    /// A span of `pages` pages begins at page `first` of the trace. Returns the first page of the span on a device to
+    /// which the trace is shrunk. The span keeps its length, and stays within the device.
     pub(crate) fn shrunk(&self, first: u64, pages: u32, device_pages: u64) -> u64 {
         let shrunk = u128::from(first) * u128::from(device_pages) / u128::from(self.span_pages);
         (shrunk as u64).min(device_pages.saturating_sub(u64::from(pages)))
@@ -178,8 +180,8 @@ impl Addressing {
         Span::whole(self.split(request.sector).0, pages as u32)
     }
 
-    /// The sectors of `request` after alignment to units: the first sector and the number of sectors. Two numbers
-    /// are returned in registers; a whole span would go through memory for every request.
+    /// The sectors of `request` after alignment to units: the first sector and the number of sectors. The two numbers
+    /// are returned in registers. A whole span would be written to memory and read back for every request.
     #[inline(never)]
     fn aligned(&self, request: &Request) -> (u64, u64) {
         let (unit, sectors) = (self.unit_sectors, u64::from(request.sectors.max(1)));
@@ -209,8 +211,8 @@ impl Addressing {
         }
     }
 
-    /// The page of `sector`, and the index of the sector within the page. The size of a page is almost always a
-    /// power of two, and avoiding the division saves more than anything else in this file.
+    /// The page of `sector`, and the index of the sector within the page. The size of a page is almost always a power
+    /// of two, so no division is needed. This saves more time than any other optimisation in this file.
     #[inline]
     fn split(&self, sector: u64) -> (u64, u64) {
         let per_page = self.sectors_per_page;
@@ -284,7 +286,7 @@ mod tests {
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
     }
 
-    /// The same four numbers for pages of `per_page` sectors, with requests aligned to units of 4 KiB.
+    /// As [`span`], but for pages of `per_page` sectors, and with requests aligned to units of 4 KiB.
     fn span_of_units(
         align: Align,
         per_page: u64,

@@ -1,4 +1,4 @@
-//! The parameters of a run that belong to no scheme and no FTL: those of device, host and run.
+//! The parameters of a run that belong to no scheme and no FTL: the parameters of device, host and run.
 //!
 //! Parameters of schemes, FTLs, traces and workloads are declared next to their code. [`crate::settings`]
 //! combines all of them.
@@ -28,7 +28,7 @@ const OURS: &str = "ours";
 const CLOCK: &str = "clock";
 
 choices! {
-    /// The number of bits that the cells are used for.
+    /// The number of bits that each cell stores.
     pub enum CellMode {
         /// All bits that the cells can hold.
         Native = "native",
@@ -38,7 +38,7 @@ choices! {
 }
 
 choices! {
-    /// Rule for the operation that a die serves next.
+    /// Rule that selects the operation that a die serves next.
     pub enum Scheduling {
         /// Page operations, in order of arrival.
         Arrival = "arrival",
@@ -53,7 +53,7 @@ choices! {
     }
 }
 
-/// Rule for the next command among those that wait for a die.
+/// Rule that selects the next command among the commands that wait for a die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Dispatch {
     /// Commands do not wait in queues: a die serves one page operation at a time.
@@ -95,7 +95,7 @@ impl Scheduling {
 }
 
 choices! {
-    /// Waiting pages that one command reads or programs together.
+    /// Which waiting pages one command reads or programs together.
     pub enum MultiPlane {
         /// Every page has a command of its own.
         Off = "off",
@@ -111,7 +111,7 @@ choices! {
     pub enum Suspend {
         /// Reads do not interrupt; they wait.
         Never = "never",
-        /// Reads interrupt an operation, which still ends at the planned time. Only its die is in use for longer.
+        /// Reads interrupt an operation, which still ends at the planned time. Only the die is busy for longer.
         KeepsEnd = "keeps_end",
         /// Reads interrupt an operation, which ends later by the time of the reads.
         MovesEnd = "moves_end",
@@ -181,14 +181,14 @@ choices! {
 parameters! {
     /// The flash and its channel.
     pub struct Flash in "flash." {
-        /// Independently working flash packages.
+        /// Dies, which work independently of each other.
         dies: u32 = "8" in COUNT, "", DISKSIM;
         /// Planes in a die.
         planes_per_die: u32 = "8" in COUNT, "", DISKSIM;
         /// Blocks in a plane. With auto, the smallest power of two with which the device holds the addresses of the input; if the input can be read
         /// only once, the largest power of two with which a run starts at once.
         blocks_per_plane: CountOrAuto = "auto" in Kind::CountOrAuto { min: 1, max: u32::MAX }, "", OURS;
-        /// Pages in a block, the summary page included if there is one.
+        /// Pages in a block, including the summary page if there is one.
         pages_per_block: u32 = "64" in Kind::Integer { min: 1, max: 1 << 15 }, "pages", DISKSIM;
         /// Bytes of data in a page: a multiple of 512. The buffer has pages of the same size.
         page_bytes: u64 = "4096" in Kind::Bytes { min: 512, max: 1 << 24 }, "bytes", DISKSIM;
@@ -208,16 +208,19 @@ parameters! {
         read_times_us: String = "", "us", "none: one type of page", needs &[CLOCK];
         /// Times of a program for each type of page, in place of flash.program_us.
         program_times_us: String = "", "us", "none: one type of page; FEMU's TLC: 820.5, 2225 and 5734 us", needs &[CLOCK];
-        /// Consecutive pages of a block that one program writes. The program begins when the last of the pages has arrived; earlier pages wait for
-        /// it, and so do requests that need their slots. The program takes its time once for all of its pages.
+        /// Consecutive pages of a block that one program writes. The program begins when the last of these pages has
+        /// arrived. Until then, the earlier pages wait, and so do requests that need the slots of these pages. All
+        /// pages of the unit together need the time of one program.
         program_unit: u32 = "1" in COUNT, "pages", "1: each page by itself; a word line of TLC has 3", needs &[CLOCK], excludes UNITS;
-        /// Number of passes in which a unit is programmed. With 2, the first pass begins when the unit is full, and the second, of flash.program_us,
-        /// when the next unit of the block has had its first pass.
+        /// Number of passes in which a unit is programmed. With 2, the first pass (flash.first_pass_us) begins when
+        /// the unit is full. The second pass (flash.program_us) begins when the next unit of the block has had its
+        /// first pass.
         program_passes: u32 = "1" in Kind::Integer { min: 1, max: 2 }, "", "1; 2: QLC flash that is programmed coarsely and then finely", needs &[CLOCK], excludes UNITS;
         /// Time of the first of two passes.
         first_pass_us: f64 = "0" in MICROSECONDS, "us", "none", needs &[CLOCK, "flash.program_passes = 2"];
-        /// How long a unit stays open for more pages while its die is idle, if a flush, a force unit access or a write past the buffer waits for one
-        /// of its pages; after that time filler pages complete the unit. 0: fillers complete it at once.
+        /// How long a unit stays open for more pages while its die is idle, if a flush, a force unit access or a
+        /// write past the buffer waits for one of its pages; after that time filler pages complete the unit. 0:
+        /// fillers complete the unit at once.
         unit_wait_us: f64 = "0" in MICROSECONDS, "us", OURS, needs &[CLOCK, "units"];
         /// Time to erase a block.
         erase_us: f64 = "1500" in MICROSECONDS, "us", DISKSIM, needs &["flash"];
@@ -229,16 +232,18 @@ parameters! {
         erase_uj: f64 = "124" in MICROJOULES, "uJ", ENERGIES, needs &["bytes and device.plp != none|failed"];
         /// Energy of a byte on the channel.
         transfer_uj_per_byte: f64 = "0.002" in MICROJOULES, "uJ", ENERGIES, needs &["bytes and device.plp != none|failed"];
-        /// Bits that a cell holds. The value matters for flash.cell_mode=pslc, and for device.paired_loss, where this many pages share a word line.
+        /// Bits that a cell holds. The value is used for flash.cell_mode=pslc, and for device.paired_loss: as many
+        /// pages share a word line.
         bits_per_cell: u32 = "1" in Kind::Integer { min: 1, max: 8 }, "bits", OURS, needs &["flash.cell_mode = pslc or cell-modes or bytes and device.paired_loss > 0"];
-        /// Whether cells hold all their bits, or one bit (pSLC). With one bit, a block has pages_per_block / bits_per_cell pages, which are read and
-        /// programmed in the pslc times.
+        /// Whether cells hold all their bits, or one bit (pSLC). With one bit, a block has pages_per_block /
+        /// bits_per_cell pages, which are read in flash.pslc_read_us and programmed in flash.pslc_program_us.
         cell_mode: CellMode = "native", "", "data sheets of TLC and QLC flash", needs &["flash"];
         /// Time to move a page from the cells to the page register, with one bit a cell.
         pslc_read_us: f64 = "25" in MICROSECONDS, "us", "orders of magnitude", needs &["flash.cell_mode = pslc or cell-modes"];
         /// Time to program the cells from the page register, with one bit a cell.
         pslc_program_us: f64 = "200" in MICROSECONDS, "us", "orders of magnitude", needs &["flash.cell_mode = pslc or cell-modes"];
-        /// Number of channels, each shared by equally many dies; with auto, each die has its own. Consecutive dies are on different channels.
+        /// Number of channels. All channels have the same number of dies; with auto, each die has a channel of its
+        /// own. Consecutive dies are on different channels.
         channels: CountOrAuto = "auto" in Kind::CountOrAuto { min: 1, max: u32::MAX }, "", "auto: DiskSim 4.0 SSD extension", needs &[CLOCK];
         /// Time that command and address of a flash command occupy the channel.
         command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer: 1000 in its examples, off by default", needs &[CLOCK];
@@ -252,8 +257,9 @@ parameters! {
         /// Largest number of host reads that may overtake a waiting operation of the same die; then this
         /// operation is served.
         read_starvation_limit: u32 = "16" in COUNT, "reads", OURS, needs &[CLOCK, "flash.scheduling = reads_first|garbage_last|commands_reads_first"];
-        /// Whether a read interrupts a program or an erase of its die. never: it does not. keeps_end: the interrupted operation ends at the time that
-        /// was planned, and its die is in use for longer. moves_end: the interrupted operation ends later by the time that the reads take.
+        /// Whether a read interrupts a program or an erase of its die. never: it does not. keeps_end: the interrupted
+        /// operation ends at the time that was planned, and its die is busy for longer. moves_end: the interrupted
+        /// operation ends later by the time that the reads take.
         suspend: Suspend = "never", "", "keeps_end: FEMU's media layer", needs &[CLOCK, "flash.scheduling = reads_first|garbage_last|commands_reads_first"], excludes SUSPENSION;
         /// Time to interrupt a program or an erase.
         suspend_us: f64 = "5" in MICROSECONDS, "us", "FEMU's media layer, its examples", needs &[CLOCK, "flash.suspend != never"];
@@ -316,7 +322,7 @@ parameters! {
         scheduler: Scheduler = "fifo", "", "clook: DiskSim", needs &[CLOCK], excludes FOREKNOWN;
         /// Time that a sector of 512 bytes occupies the host bus.
         bus_ns_per_sector: f64 = "238.4" in Kind::Number { min: 0.0, max: 1e9 }, "ns", DISKSIM, needs &[CLOCK, "host.link_lane_gb_per_s = 0"];
-        /// Whether requests arrive by their timestamps, or each when an earlier one completes.
+        /// Whether requests arrive at the times of the trace, or each when an earlier request completes.
         replay: Replay = "trace", "", OURS, needs &[CLOCK];
         /// Factor by which arrival times are multiplied.
         time_scale: f64 = "1" in Kind::Number { min: 0.0, max: 1e9 }, "", OURS;
@@ -331,7 +337,7 @@ parameters! {
         queue_weights: String = "1", "", "weighted round robin of NVMe, there by class", needs &[CLOCK, "host.queues > 1"];
         /// Largest number of requests that a queue sends in its turn, for each unit of its weight.
         queue_burst: u32 = "1" in Kind::Integer { min: 1, max: 1 << 16 }, "requests", "the arbitration burst of NVMe", needs &[CLOCK, "host.queues > 1"];
-        /// Largest number of requests of one queue in the device at a time; 0: only host.queue_depth limits them,
+        /// Largest number of requests of one queue in the device at a time; 0: the only limit is host.queue_depth,
         /// which applies to all queues together.
         queue_requests: u32 = "0", "requests", OURS, needs &[CLOCK, "host.queues > 1 or host.link_lane_gb_per_s > 0 or device.firmware_ns > 0 or device.firmware_read_ns > 0 or device.firmware_page_ns > 0 or device.dram_access_ns > 0 or device.dram_ns_per_byte > 0"];
         /// How the queue of a request is chosen: volume, by the number of its volume modulo the queues;
@@ -353,7 +359,8 @@ parameters! {
 parameters! {
     /// The promises of the device.
     pub struct Promises in "device." {
-        /// Volatile write cache: on, writes are answered from RAM; off, each is answered when it is durable, as if it had force unit access.
+        /// Volatile write cache: on, writes are answered from RAM; off, each write is answered when it is durable, as
+        /// if it had force unit access.
         vwc: VolatileCache = "on", "", "VWC of NVMe";
         /// What a trim does: drops the pages that it covers completely; or, with strict, writes zeros, so that a flushed trim survives a loss of
         /// power.
@@ -369,7 +376,7 @@ parameters! {
         power_may_fail: bool = "false", "", OURS, excludes NO_MOUNT;
         /// Time of a firmware core for each request, before the buffer sees the request.
         firmware_ns: f64 = "0" in NANOSECONDS, "ns", "FEMU's fw_cpu_ns, off by default; NVMeVirt, as a delay: 4000 for a write to a 970 PRO", needs &[CLOCK];
-        /// Time of a firmware core for each read; 0: as firmware_ns.
+        /// Time of a firmware core for each read; 0: the same as device.firmware_ns.
         firmware_read_ns: f64 = "0" in NANOSECONDS, "ns", "NVMeVirt, as a delay: 21500 for 4 KiB of a 970 PRO", needs &[CLOCK];
         /// Time of a firmware core for each page that is read or written.
         firmware_page_ns: f64 = "0" in NANOSECONDS, "ns", "NVMeVirt, as a delay: 460 for each 4 KiB written to a 970 PRO", needs &[CLOCK];
@@ -404,12 +411,13 @@ parameters! {
 parameters! {
     /// How requests become pages.
     pub struct Pages in "trace." {
-        /// How requests that do not begin and end at page boundaries become pages. cover: every touched page
-        /// counts. nearest: as many pages as come nearest to the size. rmw: as cover, and partly written pages
-        /// are read first.
+        /// How requests that do not begin and end at page boundaries become pages. cover: every touched page counts.
+        /// nearest: the size is rounded to the nearest number of pages. rmw: as cover, and partly written pages are
+        /// read first.
         align: Align = "cover", "", "nearest: EPO (2011)", excludes OTHER_BYTES;
-        /// Unit to which requests are aligned before they are divided into pages: nearest rounds to it; cover and rmw enlarge requests to it, except
-        /// trims. The unit is a multiple of 512 bytes. 0: nearest rounds to pages, and the others enlarge nothing.
+        /// Unit to which requests are aligned before they are divided into pages: nearest rounds to it; cover and rmw
+        /// enlarge requests to it, except trims. The unit is a multiple of 512 bytes. 0: nearest rounds to pages, and
+        /// the other rules do not enlarge requests.
         align_bytes: u64 = "0" in Kind::Bytes { min: 0, max: 1 << 24 }, "bytes", "4096 in EPO (2011), whatever the page", excludes OTHER_BYTES_LIVE;
         /// What happens to a request beyond the device: it is an error; its address is wrapped round; or all
         /// addresses of the trace are shrunk evenly.
@@ -420,16 +428,16 @@ parameters! {
 parameters! {
     /// The run.
     pub struct Run in "sim." {
-        /// Time by events on parallel dies, or as the serial sum of all operations.
+        /// How time is computed: by events on parallel dies, or as the sum of the times of all operations.
         costing: Costing = "event", "", "op_count: BPLRU (FAST 2008)", needs &["flash"], excludes NO_CLOCK;
         /// Whether reads of merges count in ftl.merge_time_ms.
         merge_time_reads: bool = "false", "", "not in BPAC (MSST 2010)", needs &["merges"];
         /// Whether transfers of merges count in ftl.merge_time_ms, each copied page once out and once in.
         merge_time_transfers: bool = "false", "", "not in BPAC (MSST 2010)", needs &["merges"];
-        /// Whether the pages that are left in the buffer after the last request are destaged.
+        /// Whether the dirty pages that remain in the buffer after the last request are destaged.
         drain: bool = "false", "", "BPLRU (FAST 2008), table 1", needs &["pages"];
-        /// Whether a device with a clock goes on after the last request until its buffer is clean or its background work ends; sim.drain then
-        /// destages the remaining pages.
+        /// Whether a device with a clock continues after the last request until its buffer is clean or its background
+        /// work ends; sim.drain then destages the remaining pages.
         run_out: bool = "false", "", OURS, needs &[CLOCK];
         /// Seed of every random choice of workload, scheme and FTL.
         seed: u64 = "1", "", OURS;
@@ -441,10 +449,11 @@ parameters! {
         warmup_requests: u64 = "0", "requests", OURS;
         /// When statistics close: when every request is complete, or when the last one arrives.
         window: Window = "complete", "", "last_arrival: DiskSim", needs &[CLOCK];
-        /// Largest number of response times that are kept one by one (30 bytes each at the end); if there are
-        /// more, percentiles are exact to a thousandth.
+        /// Largest number of response times that are stored one by one (30 bytes each at the end of the run); if
+        /// there are more, percentiles are at most a thousandth too large.
         exact_responses: u32 = "16777216", "", OURS, needs &[CLOCK, "many-requests"];
-        /// Also reports how long pages were dirty, as buffer.dirty_age.*: percentiles are exact to a thousandth.
+        /// Whether the run also reports how long pages were dirty (buffer.dirty_age.*); percentiles are at most a
+        /// thousandth too large.
         dirty_ages: bool = "false", "", OURS, needs &["pages"];
         /// How times are added: in whole ticks of 0.1 ns, or in double-precision milliseconds with their rounding errors.
         clock: Clock = "exact", "", "double_ms: DiskSim", needs &[CLOCK], excludes DRIFT;

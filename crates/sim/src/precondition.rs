@@ -21,8 +21,8 @@ pub enum Precondition {
     None,
     /// Every page was written once, in ascending order.
     SequentialFill,
-    /// Every page was written once, in ascending order. Then random pages were overwritten: this number times as
-    /// many writes as the device has pages.
+    /// Every page was written once, in ascending order. Then random pages were overwritten. The number of overwrites
+    /// is this number times the number of pages of the device.
     RandomFill(u64),
 }
 
@@ -48,8 +48,8 @@ impl Precondition {
         }
     }
 
-    /// The number of passes, each with as many page writes as the device has pages: the fill in ascending order
-    /// and the random overwrites.
+    /// The number of passes: the fill in ascending order, and the passes of random overwrites. Each pass has as many
+    /// page writes as the device has pages.
     #[must_use]
     pub fn passes(self) -> u64 {
         match self {
@@ -74,11 +74,11 @@ pub(crate) struct Preparation<'a> {
 }
 
 impl Preparation<'_> {
-    /// Overwrites random pages, with `passes` times as many writes as there are pages. Neither these operations
-    /// nor their wear appear in any result.
+    /// Overwrites random pages. The number of overwrites is `passes` times the number of pages of the device. Neither
+    /// these operations nor their wear appear in any result.
     ///
     /// # Errors
-    /// If the device has no space left, or `observer` asks to stop.
+    /// If the device has no space left, or `observer` stops the run.
     pub fn overwrite(mut self, passes: u64, observer: &mut dyn Observer) -> Result<(), SimError> {
         let pages = self.ftl.pages();
         let total = pages.saturating_mul(passes);
@@ -106,7 +106,7 @@ impl Preparation<'_> {
         }
     }
 
-    /// Does the garbage collections that are due, then writes `page`, all at time 0.
+    /// Carries out the garbage collections that are due, and then writes `page`. All operations happen at time 0.
     fn write(&mut self, page: Lpn, operations: &mut Operations) -> Result<(), NoSpace> {
         let die = self.ftl.place(page, &|_| 0);
         let most_collections = gc_limit(self.blocks_per_die, self.ftl.properties().gc_steps);

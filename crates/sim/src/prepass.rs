@@ -11,7 +11,7 @@ use crate::paging::Addressing;
 use crate::settings::Config;
 use crate::source::Source;
 
-/// The knowledge of the coming requests with which a run begins. It is empty for most runs.
+/// The facts about the coming requests that a run needs at its begin. Most runs need none.
 #[derive(Clone, Debug, Default)]
 pub struct Prepass {
     /// The end of the trace's addresses in pages, for `trace.addr_map = shrink`.
@@ -23,7 +23,8 @@ pub struct Prepass {
 }
 
 impl Prepass {
-    /// Reads `source` to its end and keeps the parts that `config` needs. If it needs nothing, nothing is read.
+    /// Reads `source` to its end, and keeps the facts that `config` needs. If `config` needs no facts, `source` is
+    /// not read.
     ///
     /// # Errors
     /// If the trace or the configuration has an error.
@@ -38,8 +39,8 @@ impl Prepass {
 /// The results of one pass for several configurations.
 pub struct Pass {
     origin: String,
-    /// The reach of the requests, for each different way in which they become pages. Most configurations share
-    /// one.
+    /// The extent of the requests, for each different rule by which requests become pages. Most configurations have
+    /// the same rule.
     reaches: Vec<Reach>,
     /// Writes and trims, if any configuration needs the future.
     writes: Vec<Request>,
@@ -101,7 +102,7 @@ impl Pass {
         self.reaches.iter().find(|reach| reach.in_trace == in_trace)
     }
 
-    /// The knowledge that a run under `config` needs.
+    /// The facts that a run under `config` needs.
     ///
     /// # Errors
     /// If the configuration has an error, or a request does not fit the device.
@@ -138,7 +139,7 @@ impl Pass {
     }
 }
 
-/// The reach of the requests of a trace, in pages of the trace.
+/// The extent of the requests of a trace, in pages of the trace.
 struct Reach {
     in_trace: Addressing,
     /// The page after the last page that a request touches.
@@ -149,8 +150,8 @@ struct Reach {
 
 impl Reach {
     fn add(&mut self, batch: &[Request]) {
-        // A copy cannot be changed by the writes in this function, so the compiler evaluates the kind of paging
-        // once and not for each request.
+        // The writes in this function cannot change a copy. So the compiler evaluates the rule of alignment once, and
+        // not for each request.
         let in_trace = self.in_trace;
         let placed = batch
             .iter()

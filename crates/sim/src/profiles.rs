@@ -1,4 +1,4 @@
-//! The device profiles that come with the program, and profiles in files. A profile can build on another one.
+//! The device profiles that are part of the program, and profiles in files. A profile can build on another one.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ macro_rules! profile {
     };
 }
 
-/// All profiles that come with the program.
+/// All profiles that are part of the program.
 pub static PROFILES: &[Profile] = &[
     profile!("disksim-ssd"),
     profile!("bplru-mlc"),
@@ -141,8 +141,9 @@ impl Read {
     }
 }
 
-/// The profile called `name`, or in the file `name` if that ends in `.toml`, after all profiles that it builds
-/// on. The first is the one that builds on no other.
+/// The profile called `name`, after all profiles that it builds on. If `name` ends in `.toml`, it is the path of a
+/// file with the profile. The first profile of the list builds on no other one, and each further profile builds on
+/// the one before it.
 ///
 /// # Errors
 /// If one of the profiles cannot be read, has an unknown key in its table `profile`, or builds on itself.

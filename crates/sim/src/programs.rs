@@ -7,36 +7,37 @@ use crate::config::Config;
 use crate::media::by_type;
 use crate::parameters::{Dispatch, MultiPlane};
 
-/// The flash of a device that programs pages as fast as it can.
+/// The flash of a device, as far as it limits the speed of programs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Programs {
     /// Number of dies.
     pub dies: u64,
-    /// Number of channels. All channels have equally many dies.
+    /// Number of channels. All channels have the same number of dies.
     pub channels: u64,
     /// Pages that a plane programs together.
     pub pages: u64,
     /// Planes of a die that program together in one operation.
     pub planes: u64,
-    /// Time on the channel for each page, in milliseconds: address, data, and the page's share of the command,
-    /// which all pages of an operation have in common.
+    /// Time for which each page occupies the channel, in milliseconds. It is the time of address and data, plus the
+    /// time of the command divided by the number of pages of the operation.
     pub transfer_ms: f64,
-    /// Time of all passes of a program, in milliseconds; a mean over the types of page.
+    /// Time of all passes of a program, in milliseconds, averaged over the types of page.
     pub program_ms: f64,
 }
 
 impl Programs {
-    /// Milliseconds until `pages` pages, all of them in the buffer, are programmed by dies that take turns.
+    /// Milliseconds until dies that take turns have programmed `pages` pages. At the begin, all these pages are in
+    /// the buffer.
     ///
     /// A die receives the pages of an operation over its channel, and then programs them while the channel serves
     /// other dies. Let a channel have `n` operations and `w` dies. If `w` transfers take at least as long as one
-    /// transfer and one program, the channel is always busy, and a program ends the work:
-    /// `n * transfer + program`. Otherwise each die is always busy after its first transfer:
-    /// `rounds * (transfer + program) + (r - 1) * transfer`, where the last round has `r` operations. The result
-    /// is the larger of the two times.
+    /// transfer and one program, the channel is always busy, and the last program follows the last transfer. The time
+    /// is then `n * transfer + program`. Otherwise each die is always busy after its first transfer. The time is then
+    /// `rounds * (transfer + program) + (r - 1) * transfer`, where the last round has `r` operations. The result is
+    /// the larger of the two times.
     ///
-    /// With several `planes` the result is a lower bound: every program has a page for each plane only if the
-    /// layer spreads pages evenly over planes.
+    /// With several `planes` the result is a lower bound. It assumes that every program has a page for each plane,
+    /// which is true only if the layer spreads pages evenly over planes.
     #[must_use]
     pub fn time_ms(&self, pages: u64) -> f64 {
         if pages == 0 {
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn dies_with_channels_of_their_own_do_not_wait_for_each_other() {
-        // 13 pages on four dies: the busiest die has four pages. Each takes a transfer of 102.4 us and a program
+        // 13 pages on four dies: the busiest die has four pages. Each page needs a transfer of 102.4 us and a program
         // of 200 us.
         let programs = of(&["flash.dies=4"]);
         is_about(programs.time_ms(13), 4.0 * 0.3024);
@@ -129,8 +130,8 @@ mod tests {
         // Each channel has ten pages for its four dies. Four transfers of 102.4 us take longer than one transfer
         // and one program, so the channel is the bottleneck.
         is_about(of(&shared).time_ms(20), 10.0 * 0.1024 + 0.2);
-        // With transfers of 4.096 us the dies are the bottleneck: two rounds of four dies, then two dies that
-        // begin one after the other.
+        // With transfers of 4.096 us the dies are the bottleneck: there are two rounds of four dies, and then a round
+        // of two dies, which begin one after the other.
         let fast = [&shared[..], &["flash.transfer_ns_per_byte=1"]].concat();
         is_about(of(&fast).time_ms(20), 3.0 * 0.204_096 + 0.004_096);
     }

@@ -1,6 +1,7 @@
-//! A first-in, first-out queue that is mostly empty or short; its last entry can be read and removed as well.
+//! A first-in, first-out queue that is mostly empty or short. Its newest entry can be read and removed as well.
 //!
-//! It is a vector whose front part has been removed already, so that no index has to wrap round.
+//! The entries are the end of a vector. Removed entries stay at the front of the vector for a while, so that no index
+//! has to wrap round.
 
 /// A queue of `T`; see the [module](self).
 pub(crate) struct Queue<T> {
@@ -75,7 +76,7 @@ impl<T: Copy> Queue<T> {
         let offset = self.items[self.first..].iter().position(wanted)?;
         let place = self.first + offset;
         let item = self.items[place];
-        // Of the entries before and behind the gap, the smaller number is moved.
+        // Either the entries before the gap or the entries behind it are moved, whichever are fewer.
         if offset < self.items.len() - place {
             self.items.copy_within(self.first..place, self.first + 1);
             self.first += 1;

@@ -5,7 +5,7 @@ use destage_base::choices;
 use crate::host::{Scheduler, Waiting};
 
 choices! {
-    /// Rule for the queue that a request belongs to.
+    /// Rule that assigns a request to a queue.
     pub enum QueueBy {
         /// The number of the request's volume, modulo the number of queues.
         Volume = "volume",
@@ -24,9 +24,10 @@ struct Queue {
 /// Requests that wait in several queues. Weighted round robin chooses the next request.
 pub struct Queues {
     queues: Vec<Queue>,
-    /// The largest number of requests of one queue in the device.
+    /// Maximum number of requests of one queue in the device.
     depth: u32,
-    /// The queue whose turn it is. The field `credit` is the number of requests that it may still send.
+    /// The queue whose turn it is. The field `credit` is the number of requests that this queue may still send in its
+    /// turn.
     pointer: usize,
     credit: u32,
     waiting: u64,
@@ -64,14 +65,14 @@ impl Queues {
         self.waiting += 1;
     }
 
-    /// Removes and returns the request to send next; `None` if nothing waits or every queue that has requests is
-    /// at its depth.
+    /// Removes and returns the request to send next; `None` if no request waits, or if every queue with waiting
+    /// requests already has its maximum number of requests in the device.
     pub fn pop(&mut self) -> Option<u32> {
         if self.waiting == 0 {
             return None;
         }
         let (mut pointer, mut credit) = (self.pointer, self.credit);
-        // The last iteration comes back to the first queue, with a full credit.
+        // The last iteration considers the first queue again, with a full credit.
         for _ in 0..=self.queues.len() {
             let queue = &mut self.queues[pointer];
             if credit > 0

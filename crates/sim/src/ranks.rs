@@ -1,8 +1,10 @@
-//! The values of given ranks. Among many values they are found by counting, among few by partial sorting.
+//! The values that have given ranks. Among many values they are found by counting, and among few values by partial
+//! sorting.
 //!
-//! The first pass counts all values by their highest bits. The next pass takes the values that share these bits
-//! with a wanted value and counts them by the following bits, and so on down to the lowest bits. No value is
-//! copied or moved, and repeated values cost nothing extra: of response times, nine in ten may be equal.
+//! The first pass counts all values by their highest bits. The next pass considers only values that share these bits
+//! with a wanted value, and counts them by the following bits. The passes continue down to the lowest bits. No value
+//! is copied or moved. Equal values need no additional time, which matters because nine in ten response times may be
+//! equal.
 
 use destage_base::Ticks;
 
@@ -29,7 +31,7 @@ pub(crate) fn values_of_ranks<const N: usize>(
     let mut low_bits = (Ticks::BITS - largest.leading_zeros()).saturating_sub(BITS);
     let mut counts = Box::new([0; CLASSES]);
     count(sets, low_bits, &mut counts);
-    // Each rank gives the value's bits above the low bits, and the rank among the values that share these bits.
+    // For each rank: the bits of its value above the low bits, and its rank among the values that share these bits.
     let mut found = ranks.map(|rank| place(&counts, rank));
     while low_bits > 0 {
         let behind = low_bits.saturating_sub(BITS);
@@ -47,7 +49,8 @@ pub(crate) fn values_of_ranks<const N: usize>(
 }
 
 fn among_few<const N: usize>(mut values: Vec<Ticks>, ranks: [usize; N]) -> [Ticks; N] {
-    // Each selection moves everything at or above its rank to the end, where the next selection searches.
+    // Each selection moves all values at or above its rank to the end of the list. The next selection searches only
+    // there.
     let mut below = 0;
     ranks.map(|rank| {
         let (_, value, _) = values[below..].select_nth_unstable(rank - below);
@@ -65,8 +68,8 @@ fn count(sets: &[&[Ticks]], low_bits: u32, counts: &mut Counts) {
     }
 }
 
-/// Counts the values whose bits above `low_bits` equal one of `heads`, by the bits between `behind` and
-/// `low_bits`. If several heads are equal, the counts of the first one have these values.
+/// Counts the values whose bits above `low_bits` equal one of `heads`, by the bits between `behind` and `low_bits`.
+/// If several heads are equal, only the counts of the first of them contain these values.
 fn count_behind<const N: usize>(
     sets: &[&[Ticks]],
     low_bits: u32,

@@ -1,6 +1,6 @@
-//! Names of earlier versions. A refusal of an old name can thus give its new name.
+//! Names of earlier versions. The error for an old name gives the new name.
 //!
-//! An old name is never accepted, because a program that asks results for the old name would find nothing.
+//! An old name is never accepted, because a program that looks for the old name in results would find nothing.
 
 /// The old and new dotted names of parameters.
 pub const KEYS: &[(&str, &str)] = &[

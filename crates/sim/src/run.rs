@@ -16,8 +16,8 @@ use crate::prepass::Prepass;
 use crate::settings::Config;
 use crate::source::Source;
 
-/// The values that a scheme learnt, one at the end of each of its periods, by dotted name. `None` replaces a
-/// value without a meaning.
+/// The values that a scheme learnt, by dotted name: one value for the end of each of the scheme's periods. `None`
+/// means that the value has no meaning in the period.
 pub type Learnt = BTreeMap<String, Vec<Option<f64>>>;
 
 /// The results of a run. They are equal for equal inputs on any machine.
@@ -27,12 +27,12 @@ pub struct RunResult {
     pub parameters: BTreeMap<String, Value>,
     /// Every metric that has a meaning in this run.
     pub metrics: Metrics,
-    /// The explanation of where the time of the run went; `None` unless it was requested.
+    /// The explanation of where the time of the run went; `None` unless the user requested an explanation.
     pub explained: Option<Box<Explained>>,
 }
 
-/// Simulates `source` under `config`. `prepass` must be of the same requests if [`Config::needs_prepass`].
-/// Returns the source too, for its counts and digest.
+/// Simulates `source` under `config`. If [`Config::needs_prepass`], `prepass` must be the prepass over the same
+/// requests. Returns the results, and the source, from which the caller can read counts and digest.
 ///
 /// # Errors
 /// If the configuration or the trace has an error, or the device is too small.

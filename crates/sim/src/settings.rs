@@ -24,8 +24,8 @@ use crate::profiles;
 use crate::renamed;
 use crate::state::{self, State};
 
-/// Defaults of the parameters that belong to no scheme and no layer. They are read once, because many
-/// configurations are made of few settings.
+/// Defaults of the parameters that belong to no scheme and no layer. The rows are read only once, because a program
+/// may make many configurations, each from few settings.
 static DEFAULTS: LazyLock<Values> =
     LazyLock::new(|| Values::defaults(PARAMETERS.iter().chain(destage_trace::PARAMETERS)));
 
@@ -98,8 +98,8 @@ impl Settings {
         Self::default()
     }
 
-    /// Adds a scheme that is in no registry, so that `buffer.kind` may name it. Its results are never kept,
-    /// because nothing distinguishes the scheme from its earlier versions.
+    /// Adds a scheme that is in no registry, so that `buffer.kind` may name it. Results of the scheme are never
+    /// stored for later use, because nothing distinguishes the scheme from its earlier versions.
     ///
     /// # Errors
     /// If a scheme of that name exists.
@@ -107,8 +107,8 @@ impl Settings {
         self.add(row, None)
     }
 
-    /// Adds a scheme like [`Settings::add_scheme`], but its results may be kept. They are found again under the
-    /// same `version`, which the caller must change whenever the decisions of the scheme change.
+    /// Adds a scheme like [`Settings::add_scheme`], but results of the scheme may be stored. Stored results are used
+    /// again for the same `version`. So the caller must change `version` whenever the decisions of the scheme change.
     ///
     /// # Errors
     /// If a scheme of that name exists.
@@ -145,8 +145,8 @@ impl Settings {
             .find(|row| row.name == name)
     }
 
-    /// Asks for an explanation of each run: [`RunResult::explained`](crate::run::RunResult::explained). It
-    /// changes no other result.
+    /// Requests an explanation of each run: [`RunResult::explained`](crate::run::RunResult::explained). The
+    /// explanation changes no other result.
     pub fn explain(&mut self) {
         self.explain = true;
     }
@@ -162,7 +162,7 @@ impl Settings {
         );
     }
 
-    /// Sets `key` unless the user has set it; a value from a profile or an input is replaced. An input sets
+    /// Sets `key` unless the user has set it. A value from a profile or an input is replaced. An input sets
     /// parameters of its host in this way.
     pub fn offer(&mut self, key: &str, text: &str, origin: Origin) {
         let known = self.entries.get(key);
@@ -279,7 +279,8 @@ impl Settings {
     /// another one (`inherits` in its table `profile`), the other one is applied first.
     ///
     /// # Errors
-    /// If there is no such profile or its file cannot be read, or if this is true of a profile that it builds on.
+    /// If there is no such profile or its file cannot be read, or if one of these errors concerns a profile that it
+    /// builds on.
     pub fn load_profile(&mut self, name: &str) -> Result<(), SimError> {
         for profile in profiles::chain(name)? {
             self.load_toml(&profile.text, &Origin::Profile(profile.name))?;
@@ -287,8 +288,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether `key` names a parameter of the scheme and FTL that these settings choose, or any other known
-    /// parameter.
+    /// Whether `key` names a parameter of the scheme or the FTL that these settings choose, or a parameter that
+    /// belongs to no scheme and no FTL.
     #[must_use]
     pub fn accepts(&self, key: &str) -> bool {
         let rows = self.scheme().ok().zip(self.ftl_row().ok());
@@ -369,18 +370,17 @@ impl Settings {
     /// Reads and checks all settings as a configuration for a run.
     ///
     /// # Errors
-    /// The first setting that is unknown or does not fit its row, or settings that exclude each other. A setting
-    /// of a scheme or layer that is not chosen is ignored; [`Config::without_effect`] names it, unless it is from
-    /// a profile or an input.
+    /// The first setting that is unknown or does not fit its row, or settings that exclude each other. A setting of a
+    /// scheme or layer that is not chosen is ignored. [`Config::without_effect`] names such a setting, unless it is
+    /// from a profile or an input.
     pub fn resolve(&self) -> Result<Config, SimError> {
         let config = self.read()?;
         config.check(Purpose::Run)?;
         Ok(config)
     }
 
-    /// Reads all settings like [`Settings::resolve`], but does not check that they go together. A run with
-    /// settings that exclude each other fails later ([`Config::check`]), and other runs of the same survey do
-    /// not.
+    /// Reads all settings like [`Settings::resolve`], but does not check whether settings exclude each other. A run
+    /// with such settings fails later ([`Config::check`]), so the other runs of the same survey are not affected.
     ///
     /// # Errors
     /// The first setting that is unknown or does not fit its row.
@@ -438,7 +438,7 @@ impl Settings {
         Ok(config)
     }
 
-    /// The keys that the user set. Settings from profiles and inputs are not among them.
+    /// The keys that the user set. Settings from profiles and inputs are not included.
     fn given(&self) -> impl Iterator<Item = &String> {
         let keys = self.entries.iter();
         let given = keys.filter(|(_, setting)| !setting.origin.is_beneath());
@@ -511,7 +511,7 @@ impl Rows {
 /// The largest number of bytes in a file of settings.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Reads a file of settings; fails if the file is larger than any such file should be.
+/// Reads a file of settings. Fails if the file has more than `FILE_BYTES_MAX` bytes.
 pub(crate) fn read_file(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     let mut start = File::open(path)?.take(FILE_BYTES_MAX + 1);
@@ -545,8 +545,8 @@ fn rows_of_others(key: &str) -> impl Iterator<Item = &'static Parameter> {
     others_with(key).map(|(_, row)| row)
 }
 
-/// The reason why `key`, a parameter of a scheme or layer that is not chosen, has no effect; `None` if no scheme
-/// or layer has it.
+/// The reason why `key`, a parameter of a scheme or layer that is not chosen, has no effect; `None` if no scheme or
+/// layer has such a parameter.
 fn of_another(key: &str, rows: &Rows) -> Option<String> {
     let owners: Vec<_> = others_with(key).map(|(owner, _)| owner).collect();
     let chosen = match key.starts_with("ftl.") {
@@ -582,9 +582,9 @@ const SYNONYMS: [(&str, &str); 8] = [
     ("page-level", "page"),
 ];
 
-/// Text such as `; did you mean "x"?` for one of `names` that is similar to `name`; empty if none is. A synonym
-/// comes first, then the nearest in spelling (the first of equally near ones), then the shortest that contains
-/// `name`.
+/// Text such as `; did you mean "x"?` for one of `names` that is similar to `name`; empty if none is. A synonym is
+/// preferred. Otherwise it is the name with the nearest spelling (the first of equally near names), or else the
+/// shortest name that contains `name`.
 pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let name = name.trim().to_ascii_lowercase();
     let in_letters = || {
@@ -603,7 +603,7 @@ pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) 
             .clone()
             .find(|candidate| meant.clone().any(|meant| meant == *candidate))
     };
-    // Words of less than four letters occur in too many names.
+    // Words of fewer than four letters occur in too many names.
     let within = || {
         let holding = names
             .clone()

@@ -1,9 +1,9 @@
 //! The number of blocks that a device needs: for the addresses of an input (`flash.blocks_per_plane = auto`), or
 //! for a capacity.
 //!
-//! Only the layer knows how many pages it offers. So a trial layer is built for each number of blocks that is
-//! tried. Its tables are lazy, which makes it cheap; still, few are built: the search begins at the number of
-//! blocks that would hold the pages without over-provisioning.
+//! Only the layer knows how many pages it offers. So the search builds a trial layer for each number of blocks that
+//! it tries. A trial layer is cheap, because its tables are lazy. The search also builds few of them, because it
+//! begins at the number of blocks that would hold the pages without over-provisioning.
 
 use destage_base::parameter::{CountOrAuto, Value};
 use destage_ftl::BuildError;
@@ -15,9 +15,9 @@ use crate::settings::Config;
 
 const KEY: &str = "flash.blocks_per_plane";
 
-/// The largest number of blocks of a device whose input is not known beforehand. For them, page mapping needs
-/// nine bytes each and a fifth of a second to start; with the default geometry they are a device of 2 TiB. Twice
-/// the blocks take twice the time and memory.
+/// Maximum number of blocks of a device whose input is not known beforehand. With this number, page mapping needs
+/// nine bytes for each block, and a fifth of a second to start. With the default geometry, the device then has 2 TiB.
+/// Time and memory are proportional to the number of blocks.
 pub const LAZY_BLOCKS: u64 = 1 << 23;
 
 impl Config {
@@ -49,11 +49,12 @@ impl Config {
         blocks * u64::from(geometry.data_pages()) * geometry.page_bytes
     }
 
-    /// The smallest power of two of blocks in a plane with which the device offers at least `pages` pages.
+    /// The smallest power of two that is a sufficient number of blocks in a plane: the device then offers at least
+    /// `pages` pages.
     ///
     /// # Errors
-    /// [`SimError::AddressesTooLarge`] if no number of blocks is enough, or the error with which the layer
-    /// refuses all of them.
+    /// [`SimError::AddressesTooLarge`] if no number of blocks is enough. If the layer refuses every number of blocks,
+    /// the error of the layer.
     pub fn blocks_for_addresses(&self, pages: u64) -> Result<u32, SimError> {
         let most = self.most_blocks()?;
         let too_large = |offered| SimError::AddressesTooLarge {
@@ -85,8 +86,8 @@ impl Config {
     /// The smallest number of blocks in a plane with which the device offers at least `bytes` bytes.
     ///
     /// # Errors
-    /// [`SimError::CapacityTooLarge`] if no number of blocks is enough, or the error with which the layer refuses
-    /// all of them.
+    /// [`SimError::CapacityTooLarge`] if no number of blocks is enough. If the layer refuses every number of blocks,
+    /// the error of the layer.
     pub fn blocks_for_capacity(&self, bytes: u64) -> Result<u32, SimError> {
         let most = u64::from(self.most_blocks()?);
         let page_bytes = self.geometry().page_bytes;
@@ -108,8 +109,8 @@ impl Config {
                 Ok(offered) => {
                     failure = None;
                     low = guess;
-                    // The blocks that are set aside may be a share of the device or a constant number. The next
-                    // guess assumes a share.
+                    // The layer may set aside a fraction of the blocks, or a constant number of blocks. The next
+                    // guess assumes a fraction.
                     let next = u128::from(guess) * u128::from(pages);
                     guess = (next.div_ceil(u128::from(offered.max(1))) as u64).max(guess + 1);
                 }
@@ -123,7 +124,8 @@ impl Config {
                 }
             }
         };
-        // In nearly all cases `high` is the result or one more, so the search begins with small steps.
+        // In nearly all cases `high` is the result, or one more than the result. So the search begins with small
+        // steps.
         let mut step = 1;
         while high - low > 1 {
             let middle = high.saturating_sub(step).max(low + 1);
@@ -139,8 +141,8 @@ impl Config {
         Ok(high as u32)
     }
 
-    /// The largest power of two of blocks in a plane with which the device starts at once: it has at most
-    /// [`LAZY_BLOCKS`] blocks in all.
+    /// The largest power of two, as a number of blocks in a plane, with which the device starts at once. The device
+    /// then has at most [`LAZY_BLOCKS`] blocks in total.
     ///
     /// # Errors
     /// The error of the layer or of the geometry, if no number of blocks is possible.
@@ -189,13 +191,13 @@ impl Config {
         Ok(all.saturating_sub(filled))
     }
 
-    /// The pages that a device with `blocks` blocks in a plane offers. The number does not depend on the
-    /// contents, so the device is built without contents, which does not visit each of its blocks.
+    /// The pages that a device with `blocks` blocks in a plane offers. The number does not depend on the contents of
+    /// the device. So the layer is built without contents, which is faster because no block is visited.
     fn offered(&self, blocks: u32) -> Result<u64, SimError> {
         Ok(self.with_blocks(blocks).ftl_with(false)?.pages())
     }
 
-    /// The data pages of all blocks with one number, one block in each plane.
+    /// The number of data pages in one block of every plane together.
     fn row_pages(&self) -> u64 {
         let geometry = self.geometry();
         let planes = u64::from(geometry.dies) * u64::from(geometry.planes);
@@ -207,7 +209,7 @@ impl Config {
         pages.div_ceil(self.row_pages()).max(1)
     }
 
-    /// The largest power of two of blocks in a plane that the numbering of pages allows.
+    /// The largest power of two that the numbering of pages allows as the number of blocks in a plane.
     fn most_blocks(&self) -> Result<u32, SimError> {
         let geometry = self.geometry();
         let of = |blocks_per_plane| {

@@ -138,8 +138,8 @@ impl<'a> Source<'a> {
         Ok(!batch.is_empty())
     }
 
-    /// Like [`Source::fill`], but may drop requests that `sieve` does not want and count them instead. Returns
-    /// `None` at the end.
+    /// Like [`Source::fill`], but a trace reader drops the requests that `sieve` does not want, and counts them
+    /// instead. Returns `None` at the end.
     ///
     /// # Errors
     /// If the trace has an error.

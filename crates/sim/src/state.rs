@@ -1,4 +1,4 @@
-//! Files that keep the state of a device before the first request, so that later runs need not prepare the device
+//! Files that store the state of a device before the first request, so that later runs need not prepare the device
 //! again.
 //!
 //! ```text
@@ -12,9 +12,9 @@
 //! SHA-256                             of all of the above, 32 bytes
 //! ```
 //!
-//! Entries of the state are not checked one by one. The checksum shows that the file is unchanged, and the
-//! parameters show that it belongs to the same device. A file with forged parameters and checksum may cause a
-//! panic, but takes no more memory than such a device can fill.
+//! Reading does not check the single entries of the state. The checksum shows that the file is unchanged. The
+//! parameters show that the state belongs to the same device. A file with forged parameters and a forged checksum may
+//! cause a panic. Even then, reading uses no more memory than the device of these parameters needs.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -31,18 +31,18 @@ use crate::error::SimError;
 use crate::precondition::Precondition;
 use crate::settings::Config;
 
-/// The version of the file format. It increases with every change of a layer's state, so that older states are
-/// refused.
+/// The version of the file format. It increases with every change of the form of a layer's state, so that older files
+/// are refused.
 pub const FORMAT: u32 = 3;
 const MAGIC: &str = "destage-state";
 /// The prefix of a file name in `sim.precondition`.
 const PREFIX: &str = "file:";
-/// The parameters that say how the device was filled. All others in the file describe the device.
+/// The parameters that say how the device was filled. All other parameters in the file describe the device.
 const FILLED: [&str; 2] = ["sim.precondition", "sim.seed"];
-/// Parameters of flash and device, each with a flag: do the contents of a device before the first request depend
-/// on it? They depend on the parameters that the layer is built from. They depend on no time, queue or channel,
-/// because the writes of a preparation come one by one and take no time. All parameters of a layer (`ftl.*`)
-/// count as well.
+/// The parameters of flash and device. The flag says whether the contents of a device before the first request depend
+/// on the parameter. The contents depend on the parameters from which the layer is built, and on all parameters of
+/// the layer (`ftl.*`), which are not listed here. The contents do not depend on times, queues or channels, because a
+/// preparation writes pages one by one and in no simulated time.
 const DECIDES: &[(&str, bool)] = &[
     ("flash.dies", true),
     ("flash.planes_per_die", true),
@@ -126,7 +126,7 @@ pub struct State {
     /// The parameters of the device and its layer, its precondition, and the seed.
     parameters: BTreeMap<String, String>,
     precondition: Precondition,
-    /// SHA-256 of everything before it in the file; these are the last bytes of the file.
+    /// The last bytes of the file: the SHA-256 of all bytes before them.
     checksum: [u8; CHECKSUM],
     /// The offsets in the file where the compressed state begins and ends.
     body: (u64, u64),
@@ -222,7 +222,7 @@ impl State {
         .map(|(name, value)| (format!("state.{name}"), value))
     }
 
-    /// Loads the state into `ftl`, which was just built from `config`, and returns it.
+    /// Loads the state into `ftl`, which was just built from `config`, and returns `ftl`.
     ///
     /// # Errors
     /// If the state belongs to another device or layer than `config`, or if the file cannot be read or is
@@ -318,8 +318,8 @@ pub fn save(config: &Config, ftl: &mut dyn Ftl, writer: impl Write) -> io::Resul
     writer.flush()
 }
 
-/// The parameters, by name with their values, that decide the contents of a device of `config` before the first
-/// request.
+/// The parameters on which the contents of a device of `config` before the first request depend: each name with its
+/// value.
 #[must_use]
 pub fn depends_on(config: &Config) -> BTreeMap<String, String> {
     let decides = |name: &str| {

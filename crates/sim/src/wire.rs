@@ -1,4 +1,4 @@
-//! The link of packets between host and device, and the time of a message on it.
+//! The link between host and device, which transfers packets, and the time of a message on the link.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
@@ -6,7 +6,7 @@ use destage_base::time::TICKS_PER_NS;
 /// The content of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Carried {
-    /// No data: the message asks for an entry of a queue, or for data.
+    /// No data: the message requests a queue entry, or data.
     Question,
     /// This number of bytes.
     Bytes(u64),
@@ -14,9 +14,9 @@ pub enum Carried {
 
 /// Bytes of a [`Carried::Question`] on the link.
 const QUESTION: u64 = 32;
-/// The message that an entry waits, or that a completion was seen.
+/// The message that announces a queue entry, or confirms a completion.
 pub const DOORBELL: Carried = Carried::Bytes(2);
-/// The message that carries an entry of a queue.
+/// The message that contains a queue entry.
 pub const ENTRY: Carried = Carried::Bytes(72);
 /// The message that a request is complete.
 pub const COMPLETION: Carried = Carried::Bytes(16);
@@ -58,7 +58,7 @@ impl Wire {
         payload / self.payload * (self.payload + self.overhead) + part
     }
 
-    /// The ticks that a message takes, rounded down to whole nanoseconds.
+    /// The ticks that a message occupies the link, rounded down to whole nanoseconds.
     #[must_use]
     pub fn time(&self, carried: Carried) -> Ticks {
         let nanoseconds = self.bytes(carried).div_ceil(self.lanes) as f64 / self.lane_gb_per_s;

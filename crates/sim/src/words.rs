@@ -1,10 +1,10 @@
-//! Messages for the errors that the core describes with numbers. They name the keys to set, their values, and
-//! what was expected.
+//! Messages for errors of the crates `nand` and `ftl`, which describe errors with numbers. The messages name the keys
+//! to set, the values of the keys, and what was expected.
 
 use destage_ftl::{BuildError, ReserveTooSmall, Shortage};
 use destage_nand::GeometryError;
 
-/// The message for counts that make no possible device.
+/// The message for numbers of dies, planes, blocks and pages that make no possible device.
 pub fn geometry(error: GeometryError) -> String {
     match error {
         GeometryError::Empty => {
@@ -105,7 +105,7 @@ fn reserve(of: &ReserveTooSmall) -> String {
     )
 }
 
-/// The message for a resource that ran out, with the parameter that helps.
+/// The message for a resource that ran out, with the parameter that the user can change.
 pub fn shortage(shortage: &Shortage) -> String {
     match *shortage {
         Shortage::Pool {

@@ -1,4 +1,4 @@
-//! The lists behave like plain queues that serve as a model.
+//! Tests that compare the lists with plain queues, which serve as a model.
 
 use alloc::collections::VecDeque;
 use alloc::vec;

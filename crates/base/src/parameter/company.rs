@@ -1,9 +1,9 @@
-//! Conditions on the whole configuration: those that a parameter needs, and those that it excludes.
+//! Conditions on the whole configuration: conditions that a parameter needs, and conditions that it excludes.
 //!
-//! A condition is text that people read and programs check: `flash.suspend != never`,
-//! `host.queues > 1 or host.link_lanes = 4|8`, `clock and bytes`. A clause compares the value of a key with a
-//! word, a number, or several of them separated by `|`. A clause of a single word is a fact, which [`Whole`] can
-//! look up. `and` binds before `or`.
+//! A condition is text that people read and programs check: `flash.suspend != never`, `host.queues > 1 or
+//! host.link_lanes = 4|8`, `clock and bytes`. A clause compares the value of a key with a word, a number, or several
+//! of them separated by `|`. A clause of a single word names a fact, and [`Whole`] says whether the fact holds. `and`
+//! has precedence over `or`.
 
 use alloc::vec::Vec;
 
@@ -12,8 +12,8 @@ use super::Value;
 /// A combination of settings that a parameter excludes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exclusion {
-    /// The values of the parameter to which the exclusion applies, as the end of a clause, such as `= pool` or
-    /// `> 1`. An empty text is for all values but the default.
+    /// The values of the parameter to which the exclusion applies, as the end of a clause, such as `= pool` or `> 1`.
+    /// If the text is empty, the exclusion applies to all values except the default.
     pub value: &'static str,
     /// The condition that must not hold together with these values.
     pub with: &'static str,
@@ -21,7 +21,7 @@ pub struct Exclusion {
     pub because: &'static str,
 }
 
-/// A whole configuration, as conditions see it.
+/// A whole configuration, as far as conditions use it: values and facts.
 pub trait Whole {
     /// The value of `key`, if the configuration has such a parameter.
     fn value(&self, key: &str) -> Option<Value>;
@@ -44,7 +44,7 @@ pub enum Clause<'t> {
     Is {
         /// The key.
         key: &'t str,
-        /// Whether the value has to be one of `values` (`=`), or must not be (`!=`).
+        /// True if the value must be one of `values` (`=`), false if it must be none of `values` (`!=`).
         wanted: bool,
         /// The words or numbers.
         values: Vec<&'t str>,

@@ -1,7 +1,7 @@
 //! The macros [`choices!`](crate::choices) and [`parameters!`](crate::parameters), which declare parameters.
 //!
-//! One declaration gives a struct with typed fields, the [`Parameter`] rows, and the function that fills the
-//! struct from checked [`Values`]. So code that uses a choice matches on an enum and not on a word.
+//! One declaration gives a struct with typed fields, the [`Parameter`] rows, and the function that fills the struct
+//! from checked [`Values`]. A choice becomes an enum, so code matches on variants and not on words.
 //!
 //! ```
 //! use destage_base::parameter::{Kind, Value, Values};
@@ -145,7 +145,7 @@ pub fn field<T: Field>(values: &Values, row: &Parameter) -> T {
     value.unwrap_or_else(|| panic!("{}: expected {}", row.name, row.expected()))
 }
 
-/// Returns `given`, after a check that every value of it fits a field whose type has the kind `natural`.
+/// Checks that a field whose type has the kind `natural` can hold every value of `given`. Returns `given`.
 ///
 /// # Panics
 /// At compile time, if `given` allows values that the type cannot hold.
@@ -163,7 +163,7 @@ pub const fn narrowed(natural: Kind, given: Kind) -> Kind {
     given
 }
 
-/// Returns `row`, after a check that its name is `name`.
+/// Checks that the name of `row` is `name`. Returns `row`.
 ///
 /// # Panics
 /// At compile time, if the row has another name.
@@ -218,8 +218,8 @@ pub const fn joined<const N: usize>(lists: &[&[Parameter]]) -> [Parameter; N] {
     rows
 }
 
-/// Declares an enum whose variants are the words of a [`Kind::Choice`](crate::parameter::Kind::Choice), in the
-/// order of their declaration. The enum can be the type of a field in [`parameters!`](crate::parameters), and
+/// Declares an enum whose variants are the words of a [`Kind::Choice`](crate::parameter::Kind::Choice), in the order
+/// of their declaration. The enum can be the type of a field in [`parameters!`](crate::parameters), and each variant
 /// prints as its word.
 #[macro_export]
 macro_rules! choices {
@@ -258,7 +258,8 @@ macro_rules! choices {
     };
 }
 
-/// Declares parameters: a struct with one field for each, its rows `ROWS`, and its constructor `from_values`.
+/// Declares parameters: a struct with one field for each parameter, the rows `ROWS` of the struct, and the
+/// constructor `from_values` of the struct.
 ///
 /// ```text
 /// struct Name in "prefix." {          rows are named after the fields, with this prefix if there is one

@@ -1,4 +1,4 @@
-//! Checked values by name, for results and documentation. Other code reads them as a struct.
+//! Checked values by name, for results and documentation. Other code reads the values from the fields of a struct.
 
 use alloc::collections::BTreeMap;
 use alloc::sync::Arc;
@@ -21,7 +21,7 @@ impl PartialEq for Values {
 }
 
 impl Values {
-    /// The values of `parameters`, all at their defaults.
+    /// The default values of `parameters`.
     ///
     /// # Panics
     /// If a default does not fit its row, which is a bug in the row.

@@ -12,14 +12,14 @@ use destage::Record;
 
 /// The columns of the table, and the order of its rows.
 pub(crate) struct Chosen {
-    /// Names of metrics and parameters; if it is empty, the table has the usual columns.
+    /// Names of metrics and parameters. If there are none, the table has the usual columns.
     columns: Vec<String>,
-    /// The column by which the rows are sorted, and whether the largest value comes first.
+    /// The column by which the rows are sorted, and whether the largest value is first.
     sort: Option<(String, bool)>,
 }
 
 impl Chosen {
-    /// Checks the values of the two options. `is_parameter` tells whether a name is a parameter of the runs.
+    /// Checks the values of the two options. `is_parameter` returns whether a name is a parameter of the runs.
     pub(crate) fn new(
         columns: Option<&str>,
         sort: Option<&str>,
@@ -80,7 +80,8 @@ impl Chosen {
         }
     }
 
-    /// The records in the order of the rows. Records without a value in the column of the order come last.
+    /// The records in the order of the rows. Records without a value in the column by which the rows are sorted are
+    /// last.
     fn sorted(&self, records: &[Record]) -> Vec<Record> {
         let mut records = records.to_vec();
         if let Some((key, is_descending)) = &self.sort {

@@ -37,7 +37,8 @@ pub(crate) fn reproduction(report: &Report, folder: &Path) -> String {
         table.row(["claim", "verdict", "published", "measured", "statement"]);
         table.rule();
         for claim in &paper.claims {
-            // The lengths are right, because a claim with other lengths would have been refused.
+            // `shown` does not fail here. It fails only for lists of different lengths, and a claim with such lists
+            // is refused earlier.
             let [published, measured, _] = claim.values.shown().unwrap_or_default();
             table.row([
                 claim.id.clone(),

@@ -39,7 +39,7 @@ pub(crate) fn show(text: &str) -> Result<(), Failure> {
     print(visible(text).as_bytes())
 }
 
-/// Prints `text` on standard output as it is.
+/// Prints `text` on standard output without changes.
 pub(crate) fn print(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
     let mut output = std::io::stdout().lock();
     output

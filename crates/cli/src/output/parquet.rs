@@ -1,7 +1,7 @@
 //! Results as Parquet: one row per run, with the columns of the CSV.
 //!
-//! Whole numbers are unsigned integers of 64 bits, other numbers are doubles, and words are UTF-8. A value that a
-//! run does not have is null. The units of metrics are in their names; the `size` of a study is in bytes.
+//! Whole numbers are unsigned integers of 64 bits, other numbers are doubles, and words are UTF-8. A value that a run
+//! does not have is null. The names of metrics contain their units. The `size` of a study is in bytes.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ enum Kind {
     Word,
 }
 
-/// A column: its name, its type, and its value in each run; `None` in a run without a value.
+/// A column: its name, its type, and its value in each run. `None` stands for a missing value.
 struct Column<'a> {
     name: &'a str,
     kind: Kind,
@@ -73,7 +73,8 @@ pub(crate) fn runs(records: &[Record]) -> Vec<u8> {
     encode(&columns).expect("memory can be written, and the columns are those of the schema")
 }
 
-/// The file of a study: first the columns that identify a run (numeric if all values are numbers), then metrics.
+/// The file of a study: first the columns that identify a run, then metrics. An identifying column is numeric if all
+/// of its values are numbers.
 pub(crate) fn rows(rows: &Rows) -> Vec<u8> {
     let Names { labels, metrics } = Names::of(rows);
     let mut columns = Vec::new();

@@ -8,19 +8,19 @@ use destage::sim::metrics::rows;
 
 use crate::output::numbers;
 
-/// A table with more rows than this is too long to find the best rows by reading.
+/// In a table with more rows than this, a reader cannot easily find the best rows.
 pub(crate) const MANY: usize = 30;
-/// The number of schemes that are named.
+/// The largest number of schemes that the sentence names.
 const FEW: usize = 5;
 
-/// The conditions under which runs can be compared: trace, translation layer, and capacity in bytes.
+/// Runs can be compared if these are equal: trace, translation layer, and capacity in bytes.
 type Place<'a> = (&'a str, &'a str, Option<u64>);
 
-/// A buffer, and its distance from the best one: the mean over all places.
+/// A buffer, and the mean over all places of its distance from the best buffer of the place.
 struct Ranked<'a> {
     buffer: &'a str,
     behind: f64,
-    /// The value of the buffer; meaningful only if there is a single place.
+    /// The value of the buffer. It has a meaning only if there is a single place.
     value: f64,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn best(records: &[Record]) -> Option<(String, String)> {
     let is_timed = records
         .iter()
         .any(|record| value(record, &response).is_some());
-    // If no run has a clock, the first metric is the percentage of write hits, of which more is better.
+    // If no run has a clock, the first metric is the percentage of write hits. More write hits are better.
     let metric = match is_timed {
         true => &response,
         false => rows::BUFFER_WRITE_HITS_PERCENT.name,
@@ -75,8 +75,8 @@ pub(crate) fn best(records: &[Record]) -> Option<(String, String)> {
     Some((sentence, format!("{sign}{metric}")))
 }
 
-/// The places of `known`. Runs without a size have the same value at every size of their trace and layer, so they
-/// add a place only if no run there has a size.
+/// The places of `known`. Runs without a size have the same value at every size. So they add a place only if no run
+/// with the same trace and layer has a size.
 fn places<'a>(known: &[(&'a Record, f64)]) -> BTreeSet<Place<'a>> {
     let of = |(record, _): &(&'a Record, f64)| {
         (

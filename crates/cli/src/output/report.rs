@@ -55,7 +55,7 @@ impl Table {
     }
 }
 
-/// A table of a study: the columns that identify a run, and those usual metrics that its runs have.
+/// A table of a study: the columns that identify a run, and those of the usual metrics that the runs have.
 fn study(rows: &Rows) -> output::table::Table {
     let Names { labels, metrics } = Names::of(rows);
     let usual: Vec<_> = summary::metric_columns()
@@ -121,7 +121,8 @@ fn ending(path: &Path) -> String {
     ending.to_ascii_lowercase()
 }
 
-/// A result file. Its name is checked before the work begins, and the file is filled afterwards.
+/// A result file. The name of the file is checked before the work of the command begins. The file is filled after the
+/// work.
 pub(crate) struct ResultFile {
     form: Form,
     file: PendingFile,
@@ -174,12 +175,13 @@ pub(crate) fn page(document: &str, title: Option<&str>) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Refuses output files that are the same file, or one of the inputs.
+/// Returns an error if two output files are the same file, or if an output file is one of the inputs.
 pub(crate) fn check_distinct(
     outputs: &[(&str, &PathBuf)],
     inputs: &[&Path],
 ) -> Result<(), Failure> {
-    // Devices and pipes can have any number of writers. An unusable file is refused when it is opened.
+    // Devices and pipes have no place, because they can have any number of writers. A file that cannot be used is
+    // refused later, when it is opened.
     let key = |path: &Path| files::place(path).ok().flatten();
     for (index, (option, path)) in outputs.iter().enumerate() {
         let Some(place) = key(path) else { continue };

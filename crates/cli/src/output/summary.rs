@@ -36,7 +36,7 @@ fn metric(record: &Record, name: &str) -> Option<String> {
     record.metrics.get(name).map(numbers::metric)
 }
 
-/// The line width that is assumed if the terminal does not report one.
+/// The line width that is assumed if the terminal does not report its width.
 const WIDTH: usize = 100;
 /// The columns that are left out, in this order, if the table is wider than a line. JSON and CSV have all columns.
 const SPARE: [[&str; 2]; 6] = [
@@ -218,7 +218,7 @@ pub(crate) fn remarks(records: &[Record]) -> String {
     remark(records).map_or_else(String::new, lines)
 }
 
-/// `text` broken into lines of at most `width` characters. A longer word gets a line of its own.
+/// `text` broken into lines of at most `width` characters. A word that is longer than a line gets a separate line.
 pub(crate) fn wrapped(text: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut used = 0;

@@ -34,7 +34,7 @@ impl Table {
         }
     }
 
-    /// Appends a row; missing cells are empty.
+    /// Appends a row. Missing cells are empty.
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
@@ -54,8 +54,8 @@ impl Table {
             .collect()
     }
 
-    /// The text, divided into several tables that each repeat the first column, so that none is wider than `width`
-    /// characters. A single column may be wider.
+    /// The text, divided into several tables, so that no table is wider than `width` characters. Each table repeats
+    /// the first column. A table with only one other column may be wider.
     pub(crate) fn within(&self, width: usize) -> String {
         let widths = self.lined_up().widths();
         let mut texts = Vec::new();
@@ -104,7 +104,7 @@ impl Table {
         }
     }
 
-    /// A table of the first column and those of `range`.
+    /// A table of the first column and the columns in `range`.
     fn columns(&self, range: Range<usize>) -> Self {
         let sides = [&self.sides[..1], &self.sides[range.clone()]].concat();
         let rows = self.rows.iter().map(|row| {

@@ -9,18 +9,19 @@ use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, P
 /// The parameters of merges.
 #[derive(Clone, Copy)]
 pub(super) struct Rules {
-    /// A sequential log block that is not full is completed with the missing pages; otherwise all its pages are
-    /// copied to a new block.
+    /// Whether a sequential log block that is not full is completed with the missing pages. If not, all pages of
+    /// the logical block are copied to a new block.
     pub partial: bool,
-    /// The number of this die and the number of dies, to compute the number of a logical block in the device.
+    /// The number of this die and the number of dies. They are needed to compute the number of a logical block in
+    /// the device.
     pub die: u32,
     pub dies: u32,
 }
 
 impl Rules {
-    /// Merges `log` with the data block of its owner, and leaves `log` released.
-    ///
     /// Merges `log` with the data block of its owner, and releases `log`.
+    ///
+    /// # Errors
     /// [`NoSpace`] if a full merge finds no free block.
     pub fn merge(
         &self,
@@ -52,7 +53,8 @@ impl Rules {
     }
 }
 
-/// Copies the pages after those of the sequential `log` from the data block into `log`; returns their number.
+/// Copies those pages from the data block into the sequential `log` that have higher offsets than the pages in
+/// `log`. Returns the number of copied pages.
 fn complete(
     log: &LogBlock,
     blocks: &mut Blocks,
@@ -78,8 +80,8 @@ fn complete(
     count
 }
 
-/// Copies all pages to a new block and erases the old ones; returns the number of copied pages and of erased
-/// blocks.
+/// Copies all pages of the logical block to a new block, and erases the old data block and the log block. Returns
+/// the number of copied pages and the number of erased blocks.
 fn rewrite(
     log: &LogBlock,
     blocks: &mut Blocks,

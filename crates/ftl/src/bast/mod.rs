@@ -1,8 +1,8 @@
-//! Log blocks that are each bound to one logical block: the block-associative sector translation (BAST).
+//! The block-associative sector translation (BAST): each log block is bound to one logical block.
 //!
-//! A page is appended to the log block of its logical block. If that log block is full, or if another logical
-//! block needs one and none is unused, log and data block are merged into one block. (Kim et al., IEEE
-//! Transactions on Consumer Electronics 48(2), 2002.)
+//! A page is appended to the log block of its logical block. A log block and the data block are merged into one
+//! block if the log block is full, or if another logical block needs a log block and none is unused. (Kim et al.,
+//! IEEE Transactions on Consumer Electronics 48(2), 2002.)
 
 mod merge;
 
@@ -145,7 +145,8 @@ impl Bast {
         (log != NONE).then_some(log)
     }
 
-    /// Programs `page` in its data block if its place there is still free; returns whether it did.
+    /// Programs `page` in its data block if its place there is still free. Returns whether the page was
+    /// programmed.
     fn write_to_data(
         &mut self,
         page: LogicalPage,
@@ -173,7 +174,7 @@ impl Bast {
         Ok(true)
     }
 
-    /// A log block of `page.block` that can take `page`; merges a log block first if needed.
+    /// Returns a log block of `page.block` in which `page` can be programmed; merges a log block first if needed.
     fn log_with_room(
         &mut self,
         page: LogicalPage,
@@ -201,7 +202,7 @@ impl Bast {
         Ok(log)
     }
 
-    /// Chooses the log block to merge so that another logical block gets one; all log blocks are in use.
+    /// Chooses a log block to merge, so that another logical block can use it. All log blocks are in use.
     fn choose_victim(&mut self) -> u32 {
         let first = self.order.front().unwrap_or(0);
         match self.victim {

@@ -1,4 +1,4 @@
-//! Data blocks: the block in which a logical block lies, with each page at its own offset.
+//! Data blocks. The data block of a logical block holds its pages, each at its own offset.
 
 use destage_base::archived;
 use destage_base::choices;
@@ -21,14 +21,14 @@ choices! {
 }
 
 /// The block in which logical block `logical` of a filled device lies at the start: logical blocks are placed in
-/// order, round the planes.
+/// ascending order, one on each plane in turn.
 pub(crate) fn initial_block(geometry: &Geometry, logical: u32) -> BlockSlot {
     let (row, plane) = (logical / geometry.planes, logical % geometry.planes);
     plane * geometry.blocks_per_plane + row
 }
 
-/// The number of the logical block that lies in `block` at the start of a filled device. The caller checks that
-/// there are so many logical blocks.
+/// The number of the logical block that lies in `block` at the start of a filled device. The result may exceed the
+/// number of logical blocks; the caller has to check this.
 pub(crate) fn initial_logical(geometry: &Geometry, block: BlockSlot) -> u32 {
     let (plane, row) = (
         block / geometry.blocks_per_plane,
@@ -60,7 +60,7 @@ pub(crate) struct DataBlocks {
     map: LazyTable<InitialMap>,
     /// Per logical block: the pages whose newest copy is in the data block.
     newest: Masks<First>,
-    /// Per logical block: the pages programmed in its data block. Only kept if merges copy all programmed pages.
+    /// Per logical block: the pages programmed in its data block. `None` unless merges copy all programmed pages.
     programmed: Option<Masks<First>>,
 }
 
@@ -111,7 +111,7 @@ impl DataBlocks {
         offsets.for_each(|offset| self.set_newest(logical, offset));
     }
 
-    /// Takes the data block from `logical` and returns it.
+    /// Removes the data block of `logical` and returns it.
     pub fn take(&mut self, logical: u32) -> Option<BlockSlot> {
         if let Some(programmed) = &mut self.programmed {
             programmed.clear_row(logical);
@@ -170,9 +170,10 @@ impl DataBlocks {
         self.newest.clear(logical, offset);
     }
 
-    /// If a check of static wear levelling is due: moves the data of the least worn data block into the most worn
-    /// free block, if their erase counts differ by more than the gap. Among equally worn data blocks, that of the
-    /// lowest logical block moves. Only logical blocks that are `eligible` move.
+    /// If a check of static wear levelling is due, compares the least worn data block with the most worn free
+    /// block. If their erase counts differ by more than the gap, the data of the data block move into the free
+    /// block. Among equally worn data blocks, that of the lowest logical block moves. Only logical blocks for
+    /// which `eligible` returns true may move.
     pub fn level_wear(
         &mut self,
         blocks: &mut Blocks,

@@ -1,4 +1,4 @@
-//! The free blocks of a die, and which of them is used next.
+//! The free blocks of a die, and the order in which they are used.
 
 use alloc::collections::{BTreeSet, VecDeque};
 use alloc::vec::Vec;
@@ -13,8 +13,8 @@ use destage_nand::array::BlockSlot;
 enum Queue {
     /// The block that has been free longest is used first.
     Oldest(VecDeque<BlockSlot>),
-    /// The least worn block is used first; among equally worn blocks the one that has been free longest. An entry
-    /// is the erase count, the rank in the order in which blocks became free, and the block.
+    /// The least worn block is used first; among equally worn blocks, the one that has been free longest. An entry
+    /// consists of the erase count, a number that grows with each block that becomes free, and the block.
     LeastWorn(BTreeSet<(u32, u64, BlockSlot)>),
 }
 
@@ -56,8 +56,9 @@ archived!(FreePool {
 });
 
 impl FreePool {
-    /// All blocks of a die of `planes` planes of `blocks_per_plane` blocks are free, except the first
-    /// `full_blocks`, which are counted round the planes.
+    /// The pool of a die with `planes` planes of `blocks_per_plane` blocks. All blocks are free except
+    /// `full_blocks` blocks: the first block of each plane in turn, then the second block of each plane, and so
+    /// on.
     pub fn new(planes: u32, blocks_per_plane: u32, full_blocks: u32, least_worn: bool) -> Self {
         let plane = |plane: u32| {
             let full = (full_blocks + planes - 1 - plane) / planes;
@@ -95,7 +96,8 @@ impl FreePool {
         self.count
     }
 
-    /// Takes a free block of `plane`, or if it has none, of the next plane that has one.
+    /// Removes and returns a free block of `plane`. If `plane` has none, the block is from the next plane that has
+    /// one.
     pub fn take(&mut self, plane: u32) -> Option<BlockSlot> {
         let planes = self.planes.len();
         let block = (0..planes)
@@ -118,9 +120,9 @@ impl FreePool {
         }
     }
 
-    /// Takes the most worn free block of all planes and returns it with its erase count; among equally worn
-    /// blocks the one that has been free longest. `None` if free blocks are not ordered by wear, or if all free
-    /// blocks have been free from the start.
+    /// Removes the most worn free block of all planes and returns it with its erase count. Among equally worn
+    /// blocks, the one that has been free longest is returned. `None` if free blocks are not ordered by wear, or
+    /// if all free blocks have been free from the start.
     pub fn take_most_worn(&mut self) -> Option<(BlockSlot, u32)> {
         let most = |plane: &Plane| match &plane.returned {
             Queue::LeastWorn(queue) => {

@@ -21,9 +21,9 @@ pub(crate) struct LogBlock {
     pub owner: u32,
     /// The physical block.
     pub block: BlockSlot,
-    /// For each slot the page offset that was programmed there, in the order of programming.
+    /// The page offsets that were programmed, in the order of programming. A slot is an index in this list.
     offsets: Vec<u16>,
-    /// For each page offset the slot with its newest copy.
+    /// For each page offset, the slot with its newest copy.
     newest: Vec<u16>,
     /// Number of page offsets whose newest copy is in this log block.
     live: u16,
@@ -67,8 +67,8 @@ impl LogBlock {
         self.live = 0;
     }
 
-    /// Notes that the block was programmed up to before page `end`, partly without content. The log block is no
-    /// longer in sequence.
+    /// Notes that all pages of the block before page `end` are programmed, some of them without content. The log
+    /// block is then no longer in sequence.
     pub fn pass_over(&mut self, end: u32) {
         if end <= self.len() {
             return;
@@ -79,7 +79,8 @@ impl LogBlock {
         }
     }
 
-    /// Number of pages programmed so far, with or without content; in place, only pages with content count.
+    /// Number of pages programmed so far, with or without content. If each page is programmed at its own offset,
+    /// only pages with content count.
     pub fn len(&self) -> u32 {
         self.offsets.len() as u32
     }
@@ -89,10 +90,10 @@ impl LogBlock {
         u32::from(self.live)
     }
 
-    /// Whether the programmed pages are the offsets from 0 on, each once and in its place. The block is
-    /// programmed up to before page `end`.
+    /// Whether the block holds the pages from offset 0 on, each once and at its own offset. `end` is the page
+    /// after the last programmed page of the block.
     pub fn is_sequential(&self, end: u32) -> bool {
-        // With pages at their own offsets, they may have been programmed in another order than that of the
+        // If each page is programmed at its own offset, the order of programming may differ from the order of the
         // offsets.
         self.sequential
             || (self.in_place
@@ -109,8 +110,8 @@ impl LogBlock {
         if self.in_place { offset } else { self.len() }
     }
 
-    /// Notes that the newest copy of `offset` was programmed here; returns whether the newest copy before was in
-    /// this log block too.
+    /// Notes that the newest copy of `offset` was programmed in this log block. Returns whether the previous
+    /// newest copy was in this log block too.
     #[inline]
     pub fn add(&mut self, offset: u32) -> bool {
         let slot = self.offsets.len() as u16;
@@ -121,14 +122,15 @@ impl LogBlock {
         before != NO_SLOT
     }
 
-    /// Notes that the newest copy of `offset` is no longer here; returns whether it was.
+    /// Notes that the newest copy of `offset` is not in this log block any more. Returns whether it was in this
+    /// log block until now.
     pub fn invalidate(&mut self, offset: u32) -> bool {
         let was = core::mem::replace(&mut self.newest[offset as usize], NO_SLOT) != NO_SLOT;
         self.live -= u16::from(was);
         was
     }
 
-    /// The page of the block with the newest copy of `offset`; `None` if the newest copy is not here.
+    /// The page of the block with the newest copy of `offset`; `None` if the newest copy is not in this log block.
     #[inline]
     pub fn page_of(&self, offset: u32) -> Option<u32> {
         match self.newest[offset as usize] {
@@ -138,7 +140,7 @@ impl LogBlock {
         }
     }
 
-    /// The offsets whose newest copy is here, in the order of programming.
+    /// The offsets whose newest copy is in this log block, in the order of programming.
     pub fn live_offsets(&self) -> impl Iterator<Item = u32> + '_ {
         let offsets = self.offsets.iter().enumerate();
         let known = offsets.filter(|(_, offset)| **offset != NO_OFFSET);

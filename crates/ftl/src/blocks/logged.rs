@@ -1,7 +1,7 @@
-//! Data blocks with a [page log](super::page_log), and the merges that combine the two.
+//! The data blocks and the [page log](super::page_log) of a die, and the merges of data blocks with log blocks.
 //!
-//! The layer decides which log block a page is written to and when a log block is reclaimed; this module carries
-//! that out.
+//! The layer decides to which log block a page is written and when a log block is reclaimed. This module then does
+//! the write or the merge.
 
 use destage_base::archived;
 
@@ -12,7 +12,8 @@ use super::{Blocks, LogicalPage};
 use crate::{FtlConfig, NoSpace};
 use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations, Purpose, Role};
 
-/// Logical blocks merged for each reclaimed log block, as a [ratio](super::striped::Die::RATIOS) of two figures.
+/// Number of logical blocks that are merged for each reclaimed log block, as a
+/// [ratio](super::striped::Die::RATIOS) of two figures.
 pub(crate) const ASSOCIATIVITY: [&str; 3] = ["associativity", "log_merged_blocks", "log_victims"];
 
 /// The blocks of one die. See the [module](self).
@@ -21,12 +22,13 @@ pub(crate) struct Logged {
     pub blocks: Blocks,
     pub data: DataBlocks,
     pub log: PageLog,
-    /// A sequential log block that is not full is completed with the missing pages; otherwise all its pages are
-    /// copied to a new block.
+    /// Whether a sequential log block that is not full is completed with the missing pages. If not, all pages of
+    /// the logical block are copied to a new block.
     partial: bool,
     /// Whether a page is written to its place in the data block if that place is still free.
     first_write_data: bool,
-    /// The number of this die and the number of dies, to compute the number of a logical block in the device.
+    /// The number of this die and the number of dies. They are needed to compute the number of a logical block in
+    /// the device.
     die: u32,
     dies: u32,
     reclaims: Reclaims,
@@ -34,7 +36,7 @@ pub(crate) struct Logged {
 
 archived!(Logged { blocks, data, log, reclaims } fixed { partial, first_write_data, die, dies });
 
-/// Counts of the reclaimed log blocks that several logical blocks share.
+/// Counts of reclaimed shared log blocks.
 #[derive(Clone, Default)]
 struct Reclaims {
     victims: u64,
@@ -85,11 +87,11 @@ impl Logged {
             || self.data.newest().get(page.block, page.offset)
     }
 
-    /// Programs `page` in its data block, if the rules want that and the place is still free; returns whether it
-    /// did.
+    /// Programs `page` in its data block, if the parameter `first_write` is `data` and the place of the page is
+    /// still free. Returns whether the page was programmed.
     ///
     /// # Errors
-    /// [`NoSpace`] if the block has no data block yet and none is free.
+    /// [`NoSpace`] if the logical block has no data block yet and no block is free.
     #[inline]
     pub fn write_to_data(
         &mut self,
@@ -131,7 +133,7 @@ impl Logged {
     /// Gives `log` a free block, if possible in the plane of logical block `near`.
     ///
     /// # Errors
-    /// [`NoSpace`] if none is free.
+    /// [`NoSpace`] if no block is free.
     pub fn open(
         &mut self,
         log: u32,
@@ -143,7 +145,8 @@ impl Logged {
         Ok(())
     }
 
-    /// Programs `page` in the next slot of `log`, which must have room. `purpose` is the use of the log block.
+    /// Programs `page` in the next slot of `log`, which must have a free slot. `purpose` is the use of the log
+    /// block.
     #[inline]
     pub fn append(
         &mut self,
@@ -160,8 +163,8 @@ impl Logged {
         }
     }
 
-    /// Marks that `page` is not needed any more. If it was the last page with contents of a block, the layer has
-    /// to [release](Logged::release_empty) or [discard](Logged::discard) that block.
+    /// Marks that `page` is not needed any more. If `page` was the last page with contents of a block, the layer
+    /// has to [release](Logged::release_empty) or [discard](Logged::discard) that block.
     pub fn trim(&mut self, page: LogicalPage) {
         self.log.invalidate(page);
         self.data.clear_newest(page.block, page.offset);
@@ -172,7 +175,7 @@ impl Logged {
         self.data.get(block).is_some() || self.log.newest().count(block) > 0
     }
 
-    /// Makes the data block of `block` free if none of its pages has contents.
+    /// Makes the data block of `block` free if no page of `block` has contents.
     pub fn release_empty(&mut self, block: u32) {
         if self.data.newest().count(block) == 0
             && self.log.newest().count(block) == 0
@@ -198,8 +201,8 @@ impl Logged {
         }
     }
 
-    /// Whether the pages programmed in `log` are the pages of one logical block from offset 0 on, each once and
-    /// in its place, and no page has a newer copy elsewhere.
+    /// Whether `log` holds the pages of one logical block from offset 0 on, each once and in its place, and none
+    /// of these pages has a newer copy elsewhere.
     fn is_sequential(&self, log: u32) -> bool {
         let Some(block) = self
             .log
@@ -208,8 +211,8 @@ impl Logged {
         else {
             return false;
         };
-        // A trimmed page has no newest copy anywhere; the newest copy of a page that was written again is
-        // elsewhere.
+        // `newest` does not count trimmed pages, since they have no newest copy. It does count a page that was
+        // written again elsewhere, and is then greater than the number of live pages of the log block.
         let (log_pages, data_pages) = (self.log.newest(), self.data.newest());
         let end = self.log.programmed(log);
         let newest = log_pages.count(block) - log_pages.count_from(block, end)
@@ -218,8 +221,8 @@ impl Logged {
         newest == self.log.live(log)
     }
 
-    /// Merges `log`, which holds pages of one logical block only, in the way that [`Logged::merge_kind`] gives.
-    /// If no page in it is needed, it is only erased.
+    /// Merges `log`, which holds pages of one logical block only. [`Logged::merge_kind`] gives the kind of the
+    /// merge. If no page in `log` is needed, the log block is only erased.
     ///
     /// # Errors
     /// [`NoSpace`] if a full merge finds no free block.
@@ -245,14 +248,14 @@ impl Logged {
         Ok(())
     }
 
-    /// Merges every logical block whose newest pages are partly in `victim`, in the order in which they were
-    /// written there, and erases `victim`. If `victim` holds the pages of one logical block in sequence, it
-    /// becomes the data block. `bound` returns the log block that is bound to a logical block, if there is one:
-    /// the pages of that log block take part in the merge, and it is erased too. A victim in which no page is
-    /// needed is only erased.
+    /// Merges every logical block that has newest copies in `victim`, in the order in which the pages were written
+    /// to `victim`. Then erases `victim`. If `victim` holds the pages of one logical block in sequence, `victim`
+    /// becomes the data block of that logical block instead. `bound` returns the log block that is bound to a
+    /// logical block, if there is one. The merge of the logical block includes the pages of that log block, and
+    /// erases it. A victim in which no page is needed is only erased.
     ///
     /// # Errors
-    /// [`NoSpace`] if no block is free to merge into.
+    /// [`NoSpace`] if no block is free for the merged pages.
     pub fn reclaim(
         &mut self,
         victim: u32,
@@ -320,8 +323,8 @@ impl Logged {
         });
     }
 
-    /// Makes the sequential `log` the data block of `block`, after the missing pages were copied behind its own
-    /// pages. Returns the number of copied pages and of erased blocks.
+    /// Copies the missing pages of `block` behind the pages of the sequential `log`, and makes `log` the data
+    /// block of `block`. Returns the number of copied pages and the number of erased blocks.
     fn take_over(&mut self, log: u32, block: u32, operations: &mut Operations) -> (u32, u32) {
         let (target, first) = (self.log.block(log), self.log.programmed(log));
         self.adopt(block);
@@ -347,10 +350,10 @@ impl Logged {
         (count, erases)
     }
 
-    /// Writes all pages of `block` to a new data block and erases the old one; returns the number of copied pages
-    /// and of erased blocks. Log blocks with copies of these pages remain; the layer has to
-    /// [discard](Logged::discard) them. `incoming` is the offset and the cause of a page that the host writes: it
-    /// is programmed in its turn, and not copied.
+    /// Writes all pages of `block` to a new data block and erases the old data block. Returns the number of copied
+    /// pages and the number of erased blocks. Log blocks with copies of these pages remain; the layer has to
+    /// [discard](Logged::discard) them. `incoming` is the offset and the cause of a page that the host writes.
+    /// This page is not copied, but programmed between the copies of the pages with lower and with higher offsets.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
@@ -396,16 +399,16 @@ impl Logged {
         Ok((copies, erases))
     }
 
-    /// Marks the newest copy of every page of `block` as being in the data block, before the merge copies them.
-    /// The log still knows the sources, until it [forgets](PageLog::forget) the block.
+    /// Before a merge copies the pages of `block`, marks the newest copy of every page as being in the data block.
+    /// The log still knows the sources until it [forgets](PageLog::forget) the block.
     fn adopt(&mut self, block: u32) {
         for offset in self.log.newest().ones(block) {
             self.data.set_newest(block, offset);
         }
     }
 
-    /// Emits the copies to `target` of those pages of `block` among `offsets` that a merge copies; there are
-    /// `count` of them.
+    /// Emits copies to `target` of the pages of `block` that a merge copies and whose offset is in `offsets`.
+    /// `count` is the number of these pages.
     fn push_copies(
         &self,
         block: u32,
@@ -433,8 +436,8 @@ impl Logged {
         operations.push_copies(Cause::Copy, transfer, count, purpose, copies);
     }
 
-    /// Moves cold data into a worn block, if wear levelling is due. A logical block with pages in the log is not
-    /// cold.
+    /// Moves cold data into a worn block, if wear levelling is due. A logical block with pages in the log does not
+    /// count as cold.
     pub fn level_wear(&mut self, operations: &mut Operations) {
         let no_log = |block: u32| self.log.newest().count(block) == 0;
         self.data.level_wear(&mut self.blocks, no_log, operations);

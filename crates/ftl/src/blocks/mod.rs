@@ -45,8 +45,9 @@ pub(super) enum WearLevelling {
     None,
     /// The least worn free block is used first.
     Dynamic,
-    /// The least worn free block is used first. Besides, after every `period` erases the data of the least worn
-    /// block move into the most worn free block, if their erase counts differ by more than `gap`.
+    /// The least worn free block is used first. Besides, after every `period` erases, the data of the least worn
+    /// data block move into the most worn free block, if the erase counts of these blocks differ by more than
+    /// `gap`.
     Static { period: u32, gap: u32 },
 }
 
@@ -66,25 +67,26 @@ archived!(LogicalPage { block, offset } vacant Self { block: NONE, offset: 0 });
 pub(super) struct Blocks {
     pub nand: Nand,
     free: FreePool,
-    /// Free blocks that are not erased yet, if the power may fail. They are used before erased blocks.
+    /// Free blocks that are not erased yet; empty if the power cannot fail. These blocks are used before erased
+    /// blocks.
     ///
-    /// After a power loss, a mount finds trimmed pages again, so a block of trimmed pages is no longer free. So
-    /// erased blocks are kept as long as there are such blocks: a mount then has as many erased blocks to merge
-    /// into as if nothing had been trimmed.
+    /// After a power loss, a mount finds trimmed pages again, so a block of trimmed pages is no longer free. Since
+    /// such blocks are used first, a mount finds as many erased blocks as if nothing had been trimmed, and can
+    /// merge into them.
     unerased: VecDeque<BlockSlot>,
     power_may_fail: bool,
     geometry: Geometry,
     page_bits: u32,
-    /// Pages that move within their plane do not cross the bus.
+    /// Pages that are copied within their plane do not cross the bus.
     copy_back: bool,
-    /// The program units; only if pages are programmed together.
+    /// The program units; `None` if each page is programmed alone and in one pass.
     units: Option<Box<Units>>,
     /// A block with this many erases is retired.
     retire_at: u32,
     levelling: WearLevelling,
     erases_to_levelling: u32,
     free_min: u32,
-    /// A block may retire in the next step, so there may be too few free blocks.
+    /// A block may retire in the next step, so a write may find too few free blocks.
     is_near_end: bool,
 }
 
@@ -94,7 +96,8 @@ archived!(Blocks { nand, free, erases_to_levelling, free_min, is_near_end } fixe
 const ERASES_OF_A_STEP: u32 = 3;
 
 impl Blocks {
-    /// The blocks of a die, of which the first `full_blocks`, counted round the planes, are full.
+    /// The blocks of a die. `full_blocks` blocks are full: the first block of each plane in turn, then the second
+    /// block of each plane, and so on.
     pub fn new(
         config: &FtlConfig<'_>,
         full_blocks: u32,
@@ -120,8 +123,8 @@ impl Blocks {
             power_may_fail: config.power_may_fail,
             geometry,
             page_bits: geometry.page_bits(),
-            // Units of the mapping that share a page of flash cannot be moved within the plane: they are packed
-            // into new pages.
+            // If several units of the mapping share a page of flash, copy-back cannot be used, because units that
+            // move are packed into new pages.
             copy_back: config.copy_back && config.units_per_page == 1,
             units: Units::of(config).map(Box::new),
             retire_at: if config.retire {
@@ -165,7 +168,8 @@ impl Blocks {
         block / self.geometry.blocks_per_plane
     }
 
-    /// Whether a step may find no free block. That is only possible if blocks retire and some are about to.
+    /// Whether a step may find no free block. This is only possible if blocks retire and a block is about to
+    /// retire.
     #[inline]
     pub fn is_near_end(&self) -> bool {
         self.is_near_end
@@ -180,7 +184,7 @@ impl Blocks {
     /// block first if it was released without an erase.
     ///
     /// # Errors
-    /// [`NoSpace`] if none is free.
+    /// [`NoSpace`] if no block is free.
     pub fn allocate(
         &mut self,
         logical: u32,
@@ -224,8 +228,8 @@ impl Blocks {
         erases.filter(|erases| *erases >= self.retire_at).count() as u32
     }
 
-    /// Erases `block`, which its user keeps. `live` is the number of pages still needed in it; a value other than
-    /// 0 is a bug.
+    /// Erases `block`, but does not make it free. `live` is the number of pages in the block that are still
+    /// needed; a value other than 0 is a bug.
     #[inline(always)]
     pub fn wipe(&mut self, block: BlockSlot, live: u32, cause: Cause, operations: &mut Operations) {
         if self.units.is_some() {
@@ -244,8 +248,8 @@ impl Blocks {
         self.is_near_end |= erases.saturating_add(ERASES_OF_A_STEP) >= self.retire_at;
     }
 
-    /// Erases `block` and makes it free, unless it retires. `live` is the number of pages still needed in it; a
-    /// value other than 0 is a bug.
+    /// Erases `block` and makes it free, unless it retires. `live` is the number of pages in the block that are
+    /// still needed; a value other than 0 is a bug.
     pub fn erase(
         &mut self,
         block: BlockSlot,
@@ -260,8 +264,8 @@ impl Blocks {
         }
     }
 
-    /// Makes `block`, in which no page is needed any more, free without erasing it; it is erased when it is used
-    /// again.
+    /// Makes `block` free without erasing it; no page of the block is needed any more. The block is erased when it
+    /// is used again.
     pub fn release(&mut self, block: BlockSlot) {
         if self.power_may_fail && self.programmed(block) > 0 {
             self.unerased.push_back(block);
@@ -311,7 +315,7 @@ impl Blocks {
     }
 
     /// The data that cross the bus when pages are copied from `sources` to `target`: none if copy-back is on and
-    /// all these blocks are in one plane.
+    /// `target` and all `sources` are in one plane.
     pub fn copy_transfer(
         &self,
         mut sources: impl Iterator<Item = BlockSlot>,
@@ -325,10 +329,11 @@ impl Blocks {
         }
     }
 
-    /// If a check of static wear levelling is due and the difference in wear is large enough: takes the most worn
-    /// free block, and returns it with the largest erase count that a block with cold data may have to move
-    /// there. The next check is due after another period. The caller has to [release](Blocks::release) the block
-    /// if it does not use it.
+    /// If a check of static wear levelling is due, removes the most worn free block and returns it with a limit.
+    /// The data of a block may move into the returned block if the erase count of their block is at most the
+    /// limit. Returns `None` if no check is due, or if no erase count can be low enough. The next check is due
+    /// after another period. The caller has to [release](Blocks::release) the returned block if it does not use
+    /// it.
     #[inline]
     pub fn levelling_due(&mut self) -> Option<(BlockSlot, u32)> {
         if self.erases_to_levelling > 0 {
@@ -348,7 +353,7 @@ impl Blocks {
         }
     }
 
-    /// Resets the minimum of free blocks to the present number.
+    /// Resets the smallest number of free blocks to the present number.
     pub fn reset_figures(&mut self) {
         self.free_min = self.count_free();
     }

@@ -1,11 +1,11 @@
 //! The repair of the blocks of a die after a loss of power, for layers that map by block.
 //!
-//! If all pages of a logical block lie in one block, each in its place, that block is its data block again. If a
-//! block that holds only pages of this logical block has room for the missing pages after its own, they are
-//! copied there, which completes an interrupted merge. Otherwise the pages are merged into a new block, and the
-//! incomplete target of an interrupted merge, whose pages have equal copies elsewhere, is discarded. So no page
-//! stays in a log block. Every copy is programmed before its source is erased, and the power may fail again after
-//! each operation.
+//! If one block holds all pages of a logical block, each in its place, that block is the data block again. If a
+//! block holds only pages of the logical block, and the missing pages fit after them, the missing pages are copied
+//! to this block. This completes an interrupted merge. Otherwise the pages are merged into a new block. The
+//! incomplete target of an interrupted merge is then discarded, since its pages have equal copies elsewhere. So no
+//! page stays in a log block. Every copy is programmed before its source is erased, so the power may fail again
+//! after each operation.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -27,20 +27,20 @@ pub(crate) struct Copy {
     pub rank: Rank,
 }
 
-/// A logical block whose pages have to be brought together in one block.
+/// A logical block whose pages have to be copied into one block.
 #[derive(Clone, Debug)]
 struct Merge {
     logical: u32,
-    /// The block that receives the missing pages; `None` if a new block is taken for it.
+    /// The block that receives the missing pages; `None` if this is a new block.
     into: Option<BlockSlot>,
     /// The pages to be copied: the offset, and the physical page of the source.
     sources: Vec<(u32, Ppn)>,
 }
 
-/// The repairs of a die, and where its pages were found.
+/// The repairs of a die, and the physical pages of its logical pages.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Recovery {
-    /// Blocks that hold pages, none of them needed.
+    /// Blocks with programmed pages of which none is needed.
     pub dead: Vec<BlockSlot>,
     merges: Vec<Merge>,
     /// For each block, the number of pages that are still to be copied from it.
@@ -49,25 +49,25 @@ pub(crate) struct Recovery {
     is_kept: Vec<bool>,
     /// The blocks of each superblock; only used by the layer `superblock`.
     pub held: Vec<Vec<BlockSlot>>,
-    /// The copy that is used of each logical page.
+    /// For each logical page, the copy that is used.
     pub places: Vec<Copy>,
 }
 
-/// A logical block, its data block, and the pages there, each with its offset and its slot.
+/// A logical block, its data block, and the pages in the data block, each with its offset and its slot.
 pub(crate) type Adopted = (u32, BlockSlot, Vec<(u32, u32)>);
 
 /// What the mount found on a die, prepared for the choice of data blocks.
 struct Search<'a> {
     blocks: &'a Blocks,
     found: &'a [FoundBlock],
-    /// For each block, the logical block to which all pages in it belong; `None` if they belong to several, or if
-    /// it is empty.
+    /// For each block, the logical block to which all pages in it belong; `None` if they belong to several logical
+    /// blocks, or if the block is empty.
     only_of: Vec<Option<u32>>,
     keeps_offsets: bool,
 }
 
-/// A possible data block of a logical block: the number of missing pages, the number of its last program, the
-/// block, and its pages.
+/// A possible data block of a logical block: the number of missing pages, the number of the last program in the
+/// block, the block, and the usable pages in it.
 type Candidate = (usize, u64, BlockSlot, Vec<(u32, Copy)>);
 
 impl Search<'_> {
@@ -82,8 +82,8 @@ impl Search<'_> {
         }
     }
 
-    /// The best data block for logical block `logical`: the one with the fewest missing pages, and among equals
-    /// the one programmed last. `newest` holds the usable copies of each page.
+    /// The best data block for logical block `logical`: the block with the fewest missing pages, and among equals
+    /// the block that was programmed last. `newest` holds the usable copies of each page.
     fn candidate(&self, logical: u32, newest: &[&[Copy]]) -> Option<Candidate> {
         let mut tried: Vec<BlockSlot> = Vec::new();
         let mut best: Option<Candidate> = None;
@@ -119,8 +119,8 @@ impl Search<'_> {
 }
 
 impl Recovery {
-    /// Plans how the pages of each logical block are brought together from `copies`, which are sorted by page and
-    /// rank. Also returns the logical blocks that have a data block already.
+    /// Plans how the pages of each logical block are copied into one block. `copies` are sorted by page and rank.
+    /// Also returns the logical blocks that have a data block already.
     pub fn plan(
         blocks: &Blocks,
         found: &[FoundBlock],
@@ -183,11 +183,12 @@ impl Recovery {
         (plan, adopted)
     }
 
-    /// Does the next repair step on `blocks`. Returns `None` if there is no step left, and otherwise the logical
-    /// block, if any, whose data block is new or has received pages.
+    /// Does the next repair step on `blocks`. The outer `Option` is `None` if no step is left. The inner one is
+    /// the logical block whose data block is new or has received pages; it is `None` if there is no such logical
+    /// block.
     ///
     /// # Errors
-    /// [`NoSpace`] if no block is free to merge into.
+    /// [`NoSpace`] if no block is free for the merged pages.
     pub fn step(
         &mut self,
         blocks: &mut Blocks,
@@ -198,7 +199,8 @@ impl Recovery {
             blocks.erase(dead, 0, Cause::Mount, operations);
             return Ok(Some(None));
         }
-        // Merges that need no new block come first, then merges that free the most blocks.
+        // Merges that need no new block are done first. Among equals, the merge that frees the most blocks is done
+        // first.
         let key = |merge: &Merge| (merge.into.is_none(), usize::MAX - self.frees(blocks, merge));
         let Some(next) = (0..self.merges.len()).min_by_key(|merge| key(&self.merges[*merge]))
         else {
@@ -244,8 +246,8 @@ impl Recovery {
         Ok(Some(Some((logical, target, pages))))
     }
 
-    /// Called if no block is free: moves the needed pages of the block with the fewest of them to unprogrammed
-    /// pages of other blocks, and erases that block. Returns whether that was possible.
+    /// Called if no block is free. Chooses the block with the fewest needed pages, copies these pages to
+    /// unprogrammed pages of other blocks, and erases the chosen block. Returns whether that was possible.
     fn make_room(&mut self, blocks: &mut Blocks, operations: &mut Operations) -> bool {
         let takes = |merge: &Merge, block: BlockSlot| merge.into == Some(block);
         let is_free = |block: &BlockSlot| !self.merges.iter().any(|merge| takes(merge, *block));
@@ -301,9 +303,10 @@ impl Recovery {
     }
 }
 
-/// Chooses a usable copy of each page so that few blocks are sources. The first choice is the copy that was
-/// programmed first, which discards the target of an interrupted merge. The other choice takes blocks with the
-/// most pages first; it is used if it needs fewer blocks.
+/// Chooses a usable copy of each page, so that the copies are in few blocks. There are two ways to choose. The
+/// first way takes the copy that was programmed first, so the target of an interrupted merge is not used. The
+/// second way goes through the blocks, and always takes the block that holds the most pages without a chosen copy.
+/// The second way is used if its copies are in fewer blocks.
 fn sources(blocks: &Blocks, pages: &[&[Copy]]) -> Vec<Copy> {
     let block_of = |copy: &Copy| blocks.split(copy.at.0).0;
     let count = |copies: &[Copy]| {
@@ -340,8 +343,8 @@ fn sources(blocks: &Blocks, pages: &[&[Copy]]) -> Vec<Copy> {
     }
 }
 
-/// The usable copies of a page: those with the highest version, and of these only the whole ones if there are
-/// any.
+/// The usable copies of a page: those with the highest version. If some of these are whole, only the whole ones
+/// are usable.
 fn newest_of(copies: &[Copy]) -> &[Copy] {
     let order = |copy: &Copy| (copy.rank.version, copy.rank.is_whole);
     let newest = copies.last().map(order);
@@ -349,8 +352,8 @@ fn newest_of(copies: &[Copy]) -> &[Copy] {
     &copies[first.unwrap_or(0)..]
 }
 
-/// For each block, the logical block to which all pages in it belong; `None` if they belong to several, or if it
-/// is empty.
+/// For each block, the logical block to which all pages in it belong; `None` if they belong to several logical
+/// blocks, or if the block is empty.
 fn owners(blocks: &Blocks, count: usize, copies: &[Copy]) -> Vec<Option<u32>> {
     let mut of = vec![None; count];
     let mut is_mixed = vec![false; count];
@@ -366,7 +369,7 @@ fn owners(blocks: &Blocks, count: usize, copies: &[Copy]) -> Vec<Option<u32>> {
 }
 
 impl Blocks {
-    /// Takes over the findings `found`; the blocks were just made without contents.
+    /// Sets the blocks to the state `found`; the blocks were just made without contents.
     pub fn mount(&mut self, found: &[FoundBlock]) {
         self.free.clear();
         for (block, found) in (0..).zip(found) {

@@ -7,12 +7,13 @@ use destage_base::archived;
 
 use super::NONE;
 
-/// A small hash table from logical blocks to page counts. Logical blocks stay in it until it is cleared, even
-/// without pages. At most as many logical blocks enter as a log block has pages, so at least half of the table
-/// stays empty.
+/// A small hash table from logical blocks to page counts. A logical block stays in the table until the table is
+/// cleared, even if its page count is 0. The table receives at most as many logical blocks as a log block has
+/// pages, so at least half of its entries stay empty.
 #[derive(Clone)]
 pub(super) struct Owners {
-    /// A logical block and the number of its pages, at the first free place from that of its hash on.
+    /// Each entry is a logical block and the number of its pages. The position of an entry is the hash of the
+    /// logical block, or the first free position after it.
     entries: Vec<(u32, u32)>,
     /// Number of logical blocks with at least one page.
     pub distinct: u32,
@@ -29,7 +30,7 @@ impl Owners {
         }
     }
 
-    /// The entry of `block`, or the empty entry where it belongs.
+    /// The entry of `block`, or the empty entry in which `block` is to be stored.
     #[inline]
     fn find(&mut self, block: u32) -> &mut (u32, u32) {
         let mask = self.entries.len() - 1;

@@ -1,7 +1,7 @@
-//! Log blocks that hold newer copies of pages, each of any logical block.
+//! Log blocks that hold newer copies of pages. A log block can hold pages of any logical blocks.
 //!
-//! The newest copy of a page is in at most one log block, and a table gives its place. So a log block that all
-//! logical blocks share is read and written as quickly as one that is bound to a single logical block.
+//! The newest copy of a page is in at most one log block. A table gives the log block and the slot of that copy.
+//! So the simulator handles a shared log block as quickly as a log block that is bound to one logical block.
 
 use alloc::vec::Vec;
 
@@ -40,7 +40,8 @@ pub(crate) struct PageLog {
     /// For each logical page whose newest copy is in the log, the log block and slot of that copy.
     places: LazyTable<AllNone>,
     newest: Masks<First>,
-    /// For each log block, the logical blocks with newest pages in it; empty if the layer does not need them.
+    /// For each log block, the logical blocks that have newest copies in it; empty if the layer does not need
+    /// this.
     owners: Vec<Owners>,
     pages: u32,
     slot_bits: u32,
@@ -67,8 +68,8 @@ impl PageLog {
         }
     }
 
-    /// The same log, which also counts [how many logical blocks](PageLog::owners) have newest pages in each log
-    /// block.
+    /// Returns this log, which from now on also counts [how many logical blocks](PageLog::owners) have newest
+    /// copies in each log block.
     pub fn with_owners(self) -> Self {
         Self {
             owners: self.logs.iter().map(|_| Owners::new(self.pages)).collect(),
@@ -104,7 +105,7 @@ impl PageLog {
         self.logs[log as usize].pages.len() as u32
     }
 
-    /// Whether `log` can take another page.
+    /// Whether `log` is open and has a free slot.
     #[inline]
     pub fn has_room(&self, log: u32) -> bool {
         self.is_open(log) && self.programmed(log) < self.pages
@@ -116,7 +117,8 @@ impl PageLog {
         self.logs[log as usize].live
     }
 
-    /// Number of logical blocks with newest pages in `log`. Only for a log [with owners](PageLog::with_owners).
+    /// Number of logical blocks that have newest copies in `log`. Only for a log [with
+    /// owners](PageLog::with_owners).
     pub fn owners(&self, log: u32) -> u32 {
         self.owners[log as usize].distinct
     }
@@ -153,7 +155,7 @@ impl PageLog {
         self.logs[log as usize].block = block;
     }
 
-    /// If `block` belongs to a log block, moves the next slot of that log block to `end`: the pages before it
+    /// If `block` belongs to a log block, moves the next slot of that log block to `end`. The slots in between
     /// have no content.
     pub fn pass_over(&mut self, block: BlockSlot, end: u32) {
         let Some(log) = self.logs.iter_mut().find(|log| log.block == block) else {
@@ -185,8 +187,8 @@ impl PageLog {
         core::mem::replace(&mut log.block, NONE)
     }
 
-    /// Notes that the newest copy of `page` was programmed in the next slot of `log`; returns whether the newest
-    /// copy before was in the log too.
+    /// Notes that the newest copy of `page` was programmed in the next slot of `log`. Returns whether the previous
+    /// newest copy was in a log block too.
     #[inline]
     pub fn add(&mut self, log: u32, page: LogicalPage) -> bool {
         let state = &mut self.logs[log as usize];

@@ -35,7 +35,7 @@ pub const SPARE_BLOCKS: Parameter = Parameter {
     },
     default: "2",
     unit: "blocks",
-    about: "[`BuildError::NoDataBlock`] if none is left.",
+    about: "Number of blocks of each die that hold no data: a merge or a rewrite copies pages into one of them.",
     source: "ours",
     ..Parameter::BLANK
 };
@@ -150,7 +150,7 @@ parameters! {
 }
 
 impl Levelling {
-    /// These parameters as a rule of wear levelling.
+    /// The rule of wear levelling that these parameters give.
     pub fn rule(&self) -> WearLevelling {
         match self.wl {
             Leveller::None => WearLevelling::None,
@@ -166,7 +166,7 @@ impl Levelling {
 /// Number of logical blocks of a die of `blocks` blocks: all blocks except log blocks and spare blocks.
 ///
 /// # Errors
-/// [`BuildError::NoDataBlock`] if none is left.
+/// [`BuildError::NoDataBlock`] if no block is left.
 pub fn logical_blocks(blocks: u32, logs: Option<u32>, spare: u32) -> Result<u32, BuildError> {
     match blocks.checked_sub(logs.unwrap_or(0).saturating_add(spare)) {
         None | Some(0) => Err(BuildError::NoDataBlock {

@@ -19,15 +19,15 @@ use destage_nand::divide::Divider;
 use destage_nand::found::{FoundBlock, Place, Scan};
 use destage_nand::operation::Operations;
 
-/// One die of such a device. All numbers of logical blocks are counted within the die.
+/// One die of a [`Striped`] device. The numbers of logical blocks are numbers within the die.
 pub(crate) trait Die: Archived + Clone + Send {
-    /// Reads `page`; emits no operation if it has no contents.
+    /// Reads `page`; emits no operation if `page` has no contents.
     fn read(&self, page: LogicalPage, operations: &mut Operations);
 
-    /// Writes `page`. `write` carries the cause, and the number of the same page in the device.
+    /// Writes `page`. `write` contains the cause, and the number of the page in the device.
     ///
     /// # Errors
-    /// [`NoSpace`] if a free block is needed and none is left.
+    /// [`NoSpace`] if the write needs a free block and none is left.
     fn write(
         &mut self,
         page: LogicalPage,
@@ -35,8 +35,7 @@ pub(crate) trait Die: Archived + Clone + Send {
         operations: &mut Operations,
     ) -> Result<(), NoSpace>;
 
-    /// The number of consecutive pages from which on a write is a long write; `None` if the layer treats long
-    /// writes like others.
+    /// Minimum number of consecutive pages of a long write; `None` if the layer treats long writes like others.
     fn long_write_pages(&self) -> Option<u32> {
         None
     }
@@ -54,14 +53,15 @@ pub(crate) trait Die: Archived + Clone + Send {
     const TAKES_UNITS: bool = false;
 
     /// If fillers have [completed](Blocks::take_completed) units of log blocks, moves the next slot of these log
-    /// blocks behind the fillers. Only for layers that [take units](Die::TAKES_UNITS); default: nothing.
+    /// blocks behind the fillers. Only called for layers that [support program units](Die::TAKES_UNITS). Default:
+    /// does nothing.
     fn follow_units(&mut self) {}
 
     /// Whether each page of a data block is at its own offset. Default: true.
     const KEEPS_OFFSETS: bool = true;
 
-    /// Makes `block` the data block of logical block `logical`. It holds the newest copies of `pages`, given by
-    /// offset and slot. A later call may add further pages of the same logical block.
+    /// Makes `block` the data block of logical block `logical`. `block` holds the newest copies of `pages`; each
+    /// page is given by its offset and its slot. A later call may add further pages of the same logical block.
     fn adopt(&mut self, logical: u32, block: BlockSlot, pages: &[(u32, u32)]);
 
     /// Takes over the pages in `found`; the die was just built without contents. `copies` are sorted by page and
@@ -75,7 +75,7 @@ pub(crate) trait Die: Archived + Clone + Send {
         plan
     }
 
-    /// Does the next step of `recovery`; returns whether there was one left.
+    /// Does the next step of `recovery`; returns false if no step is left.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
@@ -104,8 +104,8 @@ pub(crate) trait Die: Archived + Clone + Send {
     /// RAM that the maps of the die would occupy in a device, in bytes.
     fn map_bytes(&self) -> u64;
 
-    /// Figures of the device that are ratios of two sums: the name of the ratio, of the dividend and of the
-    /// divisor.
+    /// Figures of the device that are ratios of two sums over all dies. Each entry gives the names of the ratio,
+    /// of the dividend and of the divisor.
     const RATIOS: &'static [[&'static str; 3]] = &[];
 
     /// Emits the figures that only this layer has, with their names. A figure of the device is the sum over its
@@ -114,7 +114,7 @@ pub(crate) trait Die: Archived + Clone + Send {
         let _ = emit;
     }
 
-    /// Restarts these figures.
+    /// Restarts the figures of [`Die::report`].
     fn reset_figures(&mut self) {}
 }
 
@@ -133,7 +133,7 @@ pub(crate) struct Striped<E> {
     has_merges: bool,
     /// Maximum number of blocks of a die with an incomplete program unit.
     open_blocks: u32,
-    /// The repairs of each die after a mount; empty if there was no mount.
+    /// The repairs of each die after a mount; empty before the first mount.
     recoveries: Vec<Recovery>,
 }
 
@@ -172,7 +172,8 @@ impl<E: Die> Striped<E> {
         })
     }
 
-    /// Tries the write of `page` on the twin of `die`, and repeats it on `die` itself only if it succeeds there.
+    /// Tries the write of `page` on the twin of `die`. Only if the write succeeds on the twin, it is repeated on
+    /// `die`.
     #[cold]
     fn write_near_end(
         &mut self,

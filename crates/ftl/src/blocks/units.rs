@@ -1,10 +1,11 @@
-//! Program units, that is, pages that are programmed together, in layers that map by block.
+//! Program units in layers that map by block. The pages of a program unit are programmed together.
 //!
-//! Such a layer skips pages of a block, and switches between blocks at any time. So the skipped pages of a unit
-//! are programmed without content, and the number of blocks of a die whose last pass is incomplete is limited:
-//! before a further block begins, the block that was programmed longest ago is completed. Before a block is
-//! erased, its own units are completed, since requests may wait for their pages. If the power may fail, the units
-//! of all blocks are completed before an erase, since the erased pages may be needed until then.
+//! Such a layer skips pages of a block. The skipped pages of a unit are programmed without content. The layer also
+//! switches between blocks at any time, so several blocks of a die may have an incomplete unit. The number of
+//! these blocks is limited: before a further block begins, the block that was programmed longest ago is completed.
+//! Before a block is erased, its own units are completed, since requests may wait for pages of these units. If the
+//! power may fail, the units of all blocks are completed before an erase, since the pages to be erased may be
+//! needed until then.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -28,7 +29,8 @@ struct Open {
 pub(super) struct Units {
     /// Pages per unit.
     pages: u32,
-    /// Passes in which a unit is programmed. The second pass of a unit comes with the next unit of the block.
+    /// Passes in which a unit is programmed. The second pass of a unit is done when the next unit of the block is
+    /// programmed.
     passes: u32,
     /// Units of the mapping that share a page of flash.
     units_per_page: u32,
@@ -36,12 +38,12 @@ pub(super) struct Units {
     most_open: usize,
     /// The blocks with an incomplete unit; the block that was programmed last is at the end.
     open: VecDeque<Open>,
-    /// Blocks whose units were completed with fillers since the last query.
+    /// Blocks whose units were completed with fillers and that [`Blocks::take_completed`] has not returned yet.
     completed: Vec<BlockSlot>,
 }
 
-/// Maximum number of blocks of a die with an incomplete unit at a time: one for each plane with copy-back,
-/// otherwise one.
+/// Maximum number of blocks of a die that have an incomplete unit at the same time: with copy-back one for each
+/// plane, otherwise one for the die.
 pub(crate) fn most_open(config: &FtlConfig<'_>) -> u32 {
     match config.copy_back {
         true => config.geometry.planes,
@@ -64,9 +66,9 @@ impl Units {
         })
     }
 
-    /// The pages that are programmed without content if `page` follows the pages before `next`, so that all units
-    /// are whole. With two passes these are all pages between them, since the second pass of a unit comes with
-    /// the next unit.
+    /// The pages that have to be programmed without content before `page`, so that no unit is partly programmed.
+    /// The block is programmed up to before page `next`. With two passes, these are all pages from `next` up to
+    /// before `page`, since the second pass of a unit is done when the next unit is programmed.
     fn left_out(&self, next: u32, page: u32) -> impl Iterator<Item = u32> + use<> {
         let (behind, ahead) = match self.passes {
             1 => {
@@ -85,7 +87,7 @@ impl Units {
 }
 
 impl Blocks {
-    /// Does the work of [`Blocks::program`] if pages are programmed together.
+    /// [`Blocks::program`] for pages that are programmed together.
     #[cold]
     pub(super) fn program_in_unit(
         &mut self,
@@ -107,9 +109,9 @@ impl Blocks {
         self.note_programs(block, purpose);
     }
 
-    /// Emits the fillers that complete the units of pages that were copied to `block`. The block was programmed
-    /// up to before page `next` before; the copies were emitted since `mark`, and the [nand](Blocks::nand) knows
-    /// of them.
+    /// Emits the fillers that complete the units of pages that were copied to `block`. Before the copies, the
+    /// block was programmed up to before page `next`. The copies were emitted since `mark`, and the
+    /// [nand](Blocks::nand) counts the copied pages as programmed.
     pub fn copied(
         &mut self,
         block: BlockSlot,
@@ -186,19 +188,20 @@ impl Blocks {
         units.is_some_and(|units| units.power_may_fail)
     }
 
-    /// Forgets all incomplete units: all pages count as programmed to the end, and no request waits for them.
+    /// Forgets all incomplete units. All their pages then count as completely programmed, and no request waits for
+    /// these pages.
     pub fn forget_units(&mut self) {
         if let Some(units) = &mut self.units {
             units.open.clear();
         }
     }
 
-    /// Takes a block from the list of blocks that fillers have completed.
+    /// Removes a block from the list of blocks that fillers have completed, and returns the block.
     pub fn take_completed(&mut self) -> Option<BlockSlot> {
         self.units.as_mut()?.completed.pop()
     }
 
-    /// Notes whether `block` has an incomplete unit after it was programmed.
+    /// After programs in `block`, notes whether the block has an incomplete unit.
     fn note_programs(&mut self, block: BlockSlot, purpose: Purpose) {
         let (end, pages) = (self.programmed(block), self.pages());
         let Some(units) = &mut self.units else {
@@ -215,8 +218,8 @@ impl Blocks {
         }
     }
 
-    /// If `block` would be one block too many with incomplete units, completes the block that was programmed
-    /// longest ago.
+    /// If `block` has no incomplete unit yet, and the maximum number of other blocks have one, completes the block
+    /// that was programmed longest ago.
     fn make_way(&mut self, block: BlockSlot, operations: &mut Operations) {
         let Some(units) = &mut self.units else {
             return;
@@ -230,8 +233,8 @@ impl Blocks {
         }
     }
 
-    /// Programs pages without content after those of `open`, so that its last page with content gets its last
-    /// pass.
+    /// Programs pages without content after those of the block of `open`, so that the last page with content gets
+    /// its last pass.
     fn complete(&mut self, open: Open, operations: &mut Operations) {
         let (next, pages) = (self.programmed(open.block), self.pages());
         let Some(units) = &mut self.units else {

@@ -1,4 +1,4 @@
-//! The mappings that are in RAM: which ones they are, which have changed, and which is evicted next.
+//! The mappings that are in RAM: which pages have one, which have changed, and which is evicted next.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -32,7 +32,8 @@ struct Entry {
 
 archived!(Entry { page, dirty, protected, dirty_before, dirty_after } vacant Self { page: NONE, dirty: false, protected: false, dirty_before: NONE, dirty_after: NONE });
 
-/// The cached mapping table of a die: two segments, or one, each in order of use.
+/// The cached mapping table of a die. It has one segment or two; in each segment, the mappings are in order of
+/// use.
 #[derive(Clone)]
 pub struct Cache {
     slots: Vec<Entry>,
@@ -52,8 +53,8 @@ pub struct Cache {
 archived!(Cache { slots, slot_of, probation, protected, protected_count, unused, dirty } fixed { protected_limit, capacity, mappings_per_page });
 
 impl Cache {
-    /// An empty cache of `capacity` mappings for `pages` logical pages. With `segments`, half of it is kept for
-    /// mappings that were used again.
+    /// An empty cache of `capacity` mappings for `pages` logical pages. With `segments`, half of the cache is
+    /// reserved for mappings that were used again.
     pub fn new(capacity: u32, pages: u32, mappings_per_page: u32, segments: bool) -> Self {
         // A cache larger than the map never fills up.
         let slots = capacity.min(pages);
@@ -86,7 +87,7 @@ impl Cache {
         (slot != NONE).then_some(slot)
     }
 
-    /// Returns whether the mapping of `page` is in RAM, and if so marks it as just used.
+    /// Returns whether the mapping of `page` is in RAM. If it is, marks it as just used.
     pub fn touch(&mut self, page: u32) -> bool {
         let Some(slot) = self.slot(page) else {
             return false;
@@ -107,8 +108,8 @@ impl Cache {
         true
     }
 
-    /// Moves the least recently used mapping of the protected segment to the other segment, as the most recently
-    /// used one there.
+    /// Moves the least recently used mapping of the protected segment to the probationary segment. There it
+    /// becomes the most recently used mapping.
     fn demote(&mut self) {
         if let Some(slot) = self.protected.front() {
             self.protected.remove(slot);
@@ -118,8 +119,8 @@ impl Cache {
         }
     }
 
-    /// The mapping that has to be evicted before another can enter: its page, and whether it has changed. `None`
-    /// if there is room.
+    /// The mapping that has to be evicted before another can be inserted: its page, and whether the mapping has
+    /// changed. `None` if the cache has a free slot.
     pub fn leaving(&self) -> Option<(u32, bool)> {
         if self.slots.len() - self.unused.len() < self.capacity {
             return None;
@@ -129,7 +130,7 @@ impl Cache {
         Some((entry.page, entry.dirty))
     }
 
-    /// Evicts the mapping of `page`, which is not changed.
+    /// Evicts the mapping of `page`; a changed mapping must have been written to flash before.
     pub fn remove(&mut self, page: u32) {
         let Some(slot) = self.slot(page) else { return };
         if self.slots[slot as usize].protected {
@@ -142,7 +143,7 @@ impl Cache {
         self.unused.push(slot);
     }
 
-    /// Adds the mapping of `page` to the probationary segment, which must have room.
+    /// Adds the mapping of `page` to the probationary segment; the cache must have a free slot.
     pub fn insert(&mut self, page: u32) {
         let entry = Entry {
             page,
@@ -165,7 +166,7 @@ impl Cache {
         self.probation.push_back(slot);
     }
 
-    /// Marks the mapping of `page` as changed; returns whether it is in RAM.
+    /// Marks the mapping of `page` as changed, if it is in RAM. Returns whether it is in RAM.
     pub fn change(&mut self, page: u32) -> bool {
         let Some(slot) = self.slot(page) else {
             return false;
@@ -184,7 +185,7 @@ impl Cache {
         true
     }
 
-    /// Marks the mapping of `page` as written.
+    /// Marks the mapping of `page` as written to flash.
     pub fn clean(&mut self, page: u32) {
         let Some(slot) = self
             .slot(page)
@@ -210,7 +211,7 @@ impl Cache {
         }
     }
 
-    /// Marks all mappings of `map_page` as written.
+    /// Marks all mappings of `map_page` as written to flash.
     pub fn collect_all(&mut self, map_page: u32) {
         while let Some(slot) = Some(self.dirty[map_page as usize]).filter(|slot| *slot != NONE) {
             self.clean(self.slots[slot as usize].page);

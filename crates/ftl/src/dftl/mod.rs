@@ -1,8 +1,8 @@
-//! Page mapping whose map lies in flash; only the mappings in use are in RAM.
+//! Page mapping with the map in flash; only the mappings in use are in RAM.
 //!
 //! Gupta, Kim and Urgaonkar, "DFTL: a flash translation layer employing demand-based selective caching of
 //! page-level address mappings", ASPLOS 2009. Data pages are placed as in `page`. Pages of the map are written to
-//! blocks of their own, are found through a directory in RAM, and are collected like other pages.
+//! blocks of their own and are found through a directory in RAM. Garbage collection moves them like data pages.
 
 mod cache;
 
@@ -209,8 +209,8 @@ impl Dftl {
         done
     }
 
-    /// Collects the garbage that is due on `die` before a read or a trim, because these may write the map, and
-    /// brings the mapping of `page` into RAM. A call that fails has changed nothing.
+    /// Collects the garbage that is due on `die`, and brings the mapping of `page` into RAM. A read or a trim
+    /// needs this, because it may write a page of the map. A call that fails has changed nothing.
     fn prepare(
         &mut self,
         die: usize,
@@ -230,7 +230,7 @@ impl Dftl {
             layer.look_up(die, page, operations)
         });
         if done.is_err() && !is_first {
-            // A block was collected and is free, so there is room for a page of the map.
+            // A block was collected and is free, so a page of the map can be written.
             return self.look_up(die, page, operations);
         }
         done
@@ -251,8 +251,8 @@ impl Dftl {
         };
         let mut map_pages = core::mem::take(&mut self.scratch);
         core::mem::swap(migrated, &mut map_pages);
-        // Mappings in RAM are changed there. The others are grouped by map page, and each map page is written
-        // once.
+        // A mapping that is in RAM is changed in RAM. The other mappings are grouped by map page, and each map
+        // page is written once.
         let cache = &mut self.caches[die];
         map_pages.retain(|page| !cache.change(*page));
         map_pages
@@ -282,7 +282,8 @@ impl Dftl {
     }
 }
 
-/// Maximum number of blocks that a step opens before it frees one: one for its copies, and two for the map.
+/// Maximum number of blocks that a step opens before it frees one: one block for the copies of the step, and two
+/// for the map.
 const BLOCKS_OF_A_STEP: u32 = 3;
 
 impl Ftl for Dftl {
@@ -345,7 +346,8 @@ impl Ftl for Dftl {
         self.collect_once(die, now, operations)
     }
 
-    /// The pages of the map on flash are not used: they are written again when their mappings change.
+    /// A mount does not use the pages of the map that are on flash. A page of the map is written again when its
+    /// mappings change.
     fn mount(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) -> Result<(), MountError> {
         self.data.mount(scan, take)
     }
@@ -362,7 +364,8 @@ impl Ftl for Dftl {
         }
     }
 
-    /// 4 bytes for each map page in the directory, and 8 for each mapping in RAM: the page number and its place.
+    /// 4 bytes for each map page in the directory, and 8 bytes for each mapping in RAM: the logical and the
+    /// physical page number.
     fn map_bytes(&self) -> u64 {
         4 * self.map_pages + 8 * self.cmt_entries
     }

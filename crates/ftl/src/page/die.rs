@@ -1,4 +1,4 @@
-//! One die of the page-mapped device: its maps, its blocks, and where the next page is written.
+//! One die of the page-mapped device: its maps, its blocks, and the physical page of the next write.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -37,15 +37,16 @@ use destage_nand::operation::{Cause, Operations, Purpose, Role};
 /// A stream of pages; pages of different streams do not share blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stream {
-    /// Pages written by the buffer or the host; if writes are divided into streams, those of the first stream.
+    /// Pages that the buffer or the host writes. If writes are divided into streams, only the pages of the first
+    /// stream.
     Host,
     /// Pages that garbage collection moves, if moved pages have blocks of their own.
     Migrations,
-    /// Pages that the layer needs for itself: pages of the map or of its journal.
+    /// Pages of the map or of its journal.
     Map,
-    /// Pages written by the buffer or the host that belong to another stream than the first.
+    /// Pages that the buffer or the host writes to another stream than the first.
     Told(u8),
-    /// Pages that garbage collection moves, of another placement handle than the first, if handles are isolated.
+    /// If placement handles are isolated: pages of another handle than the first that garbage collection moves.
     Kept(u8),
 }
 
@@ -72,7 +73,7 @@ pub(crate) struct Open {
 
 archived!(Open { block, page });
 
-/// Numbers of free blocks of a pool between which garbage collection works.
+/// Numbers of free blocks of a pool at which garbage collection starts and ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Watermarks {
     /// Garbage collection is needed as soon as fewer blocks are free.
@@ -89,9 +90,10 @@ pub(crate) struct Pool {
     pub active_block: u32,
     /// Next page of the active block; equal to the number of data pages once the block is sealed.
     pub active_page: u32,
-    /// Sequence number of the active block; 0 if that block was erased and no other was opened yet.
+    /// Sequence number of the active block; 0 if the active block was erased and no other block has been opened
+    /// since.
     pub active_sequence: u32,
-    /// Number of free blocks, as the rules of garbage collection count them.
+    /// Number of free blocks as garbage collection counts them: see [`DieRules::counts_first_open`].
     pub free: u32,
     /// The block at which the search for a free block begins.
     pub pointer: u32,
@@ -101,7 +103,7 @@ pub(crate) struct Pool {
 
 archived!(Pool { active_block, active_page, active_sequence, free, pointer, valid } fixed { first_block, blocks });
 
-/// Data of a pool, kept apart from [`Pool`] because only some writes need them.
+/// Further data of a pool. They are not in [`Pool`], because only some writes need them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aside {
     /// The open blocks of the streams [`Stream::Migrations`] and [`Stream::Map`].
@@ -119,7 +121,7 @@ archived!(Aside {
 });
 
 impl Pool {
-    /// Free pages: the measure by which a pool is chosen for a write.
+    /// Number of free pages, by which the pool of a write is chosen.
     #[inline]
     fn room(&self, pages_per_block: u32) -> u32 {
         self.free * pages_per_block + pages_per_block - self.active_page
@@ -133,7 +135,7 @@ impl Pool {
     }
 }
 
-/// The copy that the next write replaces, as far as the choice of a pool depends on it.
+/// Those properties of the copy to be replaced on which the choice of a pool for the write depends.
 #[derive(Clone, Copy)]
 pub(crate) struct Old {
     pub block: u32,
@@ -141,35 +143,35 @@ pub(crate) struct Old {
     sequence: u32,
 }
 
-/// Decisions about a die that are fixed when it is built.
+/// Properties of a die that are fixed when the die is built.
 #[derive(Clone, Copy)]
 pub(crate) struct DieRules {
     pub watermarks: Watermarks,
     pub plane_divider: Divider,
-    /// Erases that a block survives.
+    /// Maximum number of erases of a block.
     pub endurance: u32,
     /// A block with this many erases is retired.
     pub retire_at: u32,
-    /// Maximum number of valid pages in a pool with which garbage collection can always reach its high watermark.
-    /// There is no limit if the parameters are those of the reference simulator, which may get stuck, or if no
-    /// choice of pools can exceed the limit.
+    /// Maximum number of valid pages in a pool; with at most this number, garbage collection can always reach its
+    /// high watermark. There is no limit in two cases: with the parameters of the reference simulator, whose
+    /// garbage collection may get stuck; and if the number cannot be exceeded with any choice of pools.
     pub most_valid: u32,
     /// Pages that garbage collection moves have blocks of their own.
     pub separate_migrations: bool,
-    /// A page that moves within its plane does not cross the bus.
+    /// A page that is copied within its plane does not cross the bus.
     pub free_inside_planes: bool,
     /// Units of the mapping that share a page of flash.
     pub units_per_page: u32,
     /// The program units, if pages are programmed together and the power may fail.
     pub units: Option<Units>,
     pub summary_page: bool,
-    /// The open block counts as free at the start, as in the reference simulator without copy-back.
+    /// At the start, the open block counts as free, as in the reference simulator without copy-back.
     pub counts_first_open: bool,
     /// Whether pages that garbage collection and wear levelling move are noted.
     pub notes_moves: bool,
-    /// Maximum number of blocks that have to be opened for the copies out of one block.
+    /// Maximum number of blocks that have to be opened for the pages that move out of one block.
     pub most_for_copies: u32,
-    /// If fewer blocks of a pool are free, garbage collection yields to no operation.
+    /// The hard threshold: if fewer blocks of a pool are free, garbage collection yields to no operation.
     pub floor: u32,
 }
 
@@ -183,42 +185,42 @@ pub(crate) struct Free {
 
 archived!(Free { blocks, by_wear });
 
-/// Data of all pools, kept apart from [`Pool`] because only some writes need them.
+/// Further data of all pools. They are not in [`Pool`], because only some writes need them.
 #[derive(Clone)]
 pub(crate) struct Rest {
     /// The further data of each pool.
     pub asides: Vec<Aside>,
-    /// Number of pools that need garbage collection. It is counted so that the usual answer "none" costs one
-    /// comparison.
+    /// Number of pools that need garbage collection. With this number, one comparison shows that no pool needs it,
+    /// which is the usual case.
     pub needy: u32,
-    /// By pool, the block whose collection in steps is under way, and the page at which it continues.
+    /// By pool: the block that is being collected in steps, and the page at which its collection continues.
     pub begun: Vec<Option<(u32, u32)>>,
 }
 
 archived!(Rest { asides, needy } fixed { begun });
 
-/// The search for the pool of the next write, which rotates over the pools.
+/// The search for the pool of the next write. Its first pool rotates over all pools.
 #[derive(Clone)]
 pub(crate) struct Search {
     /// The pool at which the search begins.
     pub pointer: u32,
-    /// The pool at which it began before the last choice.
+    /// The value of `pointer` before the last choice.
     pub before: u32,
     front: Front,
 }
 
 archived!(Search { pointer, before } fixed { front });
 
-/// Data that a die only keeps under some parameters.
+/// Data that a die only has with some parameters.
 #[derive(Clone)]
 pub(crate) struct Extras {
-    /// When each block was last erased; kept only for wear-aware garbage collection.
+    /// The time at which each block was last erased; only with wear-aware garbage collection.
     pub last_erase: Option<LazyTable<NeverErased>>,
-    /// Logical pages that garbage collection and wear levelling have moved, if the map lies in flash.
+    /// Logical pages that garbage collection and wear levelling have moved, if the map is in flash.
     pub migrated: Option<Vec<u32>>,
-    /// The streams of the host and of isolated handles, if there are more than one.
+    /// The streams of the host and of isolated handles, if there is more than one stream.
     pub streams: Option<Streams>,
-    /// The journal in which changes of the map are noted, if there is one.
+    /// The journal of changes of the map, if the layer has a journal.
     pub journal: Option<Journal>,
 }
 
@@ -278,7 +280,7 @@ impl Die {
         self.rules.plane_divider.split(block).0
     }
 
-    /// Reads `page` for the host; returns whether it has contents.
+    /// Reads `page` for the host; returns whether `page` has contents.
     #[inline]
     pub fn read(&self, page: u32, operations: &mut Operations) -> bool {
         let place = self.read_place(page);
@@ -303,7 +305,7 @@ impl Die {
         Some(Ppn(ppn))
     }
 
-    /// The newest copy of `page`, for [`Die::choose_pool`].
+    /// The properties of the newest copy of `page` that [`Die::choose_pool`] needs.
     #[inline(always)]
     pub fn old_copy(&self, page: u32) -> Option<Old> {
         let ppn = self.map.get(page as usize);
@@ -319,8 +321,8 @@ impl Die {
         })
     }
 
-    /// Pages that can be written to `pool` before garbage collection has to free a block; one free block is left
-    /// for the pages that garbage collection moves.
+    /// Number of pages that can be written to `pool` before garbage collection has to free a block. One free block
+    /// is not counted: it is for the pages that garbage collection moves.
     pub fn pages_left(&self, pool: usize) -> u32 {
         let pool = &self.pools[pool];
         pool.free.saturating_sub(1) * self.shape.data_pages + self.shape.data_pages
@@ -346,7 +348,7 @@ impl Die {
         Ok(self.program(pool, Stream::Host, page, operations))
     }
 
-    /// Writes page `page` of the map or of its journal; the old copy becomes invalid.
+    /// Writes page `page` of the map or of its journal; the old copy of the page becomes invalid.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
@@ -373,7 +375,7 @@ impl Die {
         Ok(())
     }
 
-    /// Reads page `page` of the map; returns whether it was ever written.
+    /// Reads page `page` of the map; returns whether that page was ever written.
     pub fn read_map(&self, page: u32, operations: &mut Operations) -> bool {
         let place = self.read_place(self.shape.numbers() + page);
         if let Some(place) = place {
@@ -415,8 +417,8 @@ impl Die {
         held.for_each(|(page, _)| emit(page as u32));
     }
 
-    /// The physical page of `pool` that [`Die::program`] will program next for `stream`; opens a block if the
-    /// last one is full.
+    /// The physical page of `pool` that [`Die::program`] will program next for `stream`; opens another block if
+    /// the open block is full.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.
@@ -442,9 +444,9 @@ impl Die {
         }
     }
 
-    /// The logical page whose newest copy is at `ppn`, if there is one. The table of owners is not updated when a
-    /// page moves, which saves every overwrite a distant memory access; so an owner only counts if the map
-    /// agrees.
+    /// The logical page whose newest copy is at `ppn`, if there is one. When a copy becomes invalid, its entry in
+    /// the table of owners is not cleared, since this would cost every overwrite a cache miss. So an entry only
+    /// counts if the map agrees with it.
     pub fn valid_at(&self, ppn: u32) -> Option<u32> {
         let page = self.owner.get(ppn as usize);
         (page != NONE && self.map.get(page as usize) == ppn).then_some(page)
@@ -472,8 +474,8 @@ impl Die {
         }
     }
 
-    /// Programs logical `page` at the physical page that [`Die::next_of`] returned; returns whether that sealed
-    /// the block.
+    /// Programs logical `page` at the physical page that [`Die::next_of`] returned; returns whether this page
+    /// sealed the block.
     #[inline(always)]
     pub fn program(
         &mut self,
@@ -568,7 +570,7 @@ impl Die {
                 pool.active_block = block;
                 pool.active_page = 0;
                 pool.active_sequence = self.next_sequence;
-                // The room is unchanged, or one page smaller because of the summary page.
+                // `room` of the pool is unchanged, or one page smaller because of the summary page.
                 match room - pool.room(self.shape.pages_per_block) {
                     0 => {}
                     1 => self.search.front.lower(index),
@@ -585,8 +587,8 @@ impl Die {
         Ok(())
     }
 
-    /// After a garbage collection that could not reach the high watermark: `pool` no longer needs garbage
-    /// collection if its free blocks reach the low watermark.
+    /// Called after a garbage collection that could not reach the high watermark: `pool` no longer needs garbage
+    /// collection if it has at least as many free blocks as the low watermark.
     pub fn settle(&mut self, pool: usize) {
         let (pool, aside) = (&self.pools[pool], &mut self.rest.asides[pool]);
         if aside.needs_gc && pool.free >= self.rules.watermarks.low {
@@ -604,7 +606,7 @@ impl Die {
         }
     }
 
-    /// The number of blocks of `pool`, and the sum of their remaining lives in erases.
+    /// The number of blocks of `pool`, and the number of erases that these blocks can still have in total.
     pub fn life_of_pool(&self, pool: usize) -> (u64, u64) {
         let blocks = u64::from(self.pools[pool].blocks);
         let lives = blocks * u64::from(self.rules.endurance);
@@ -638,7 +640,7 @@ impl Die {
         }
     }
 
-    /// Erases `block` without making it free, because other contents are written to it at once.
+    /// Erases `block` without making it free. The caller uses the block at once.
     pub fn erase_keeping(&mut self, block: u32, at: Ticks) {
         let state = self.blocks.get_mut(block as usize);
         state.sequence = 0;

@@ -3,8 +3,8 @@
 use super::die::{Die, Telling};
 use super::parameters::MOST_HANDLES;
 
-/// Names of the figures of each placement handle: the pages written, and the written plus moved pages per written
-/// page.
+/// Names of the figures of each placement handle: the number of written pages, and the sum of written and moved
+/// pages per written page.
 const OF_HANDLE: [[&str; 2]; MOST_HANDLES as usize] = [
     ["handle_0_writes", "handle_0_waf"],
     ["handle_1_writes", "handle_1_waf"],
@@ -24,7 +24,7 @@ const OF_HANDLE: [[&str; 2]; MOST_HANDLES as usize] = [
     ["handle_15_writes", "handle_15_waf"],
 ];
 
-/// Emits the figures summed over `dies`.
+/// Emits the figures of all `dies` together.
 pub(super) fn report(dies: &[Die], telling: Telling, emit: &mut dyn FnMut(&'static str, f64)) {
     let of_dies = || dies.iter().filter_map(|die| die.extras.streams.as_ref());
     let sum = |stream: usize| {

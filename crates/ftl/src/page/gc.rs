@@ -1,7 +1,7 @@
-//! Garbage collection: it frees blocks by moving their valid pages away and erasing them.
+//! Garbage collection: moves the valid pages out of blocks and erases these blocks, so that they are free.
 //!
-//! With copy-back, pages move within their plane, and planes are collected one block at a time; without it, a die
-//! is collected as a whole. The rules and their order follow the reference simulator.
+//! With copy-back, pages move within their plane, and each plane is collected separately, one block at a time.
+//! Without copy-back, the die is collected as a whole. The rules and their order follow the reference simulator.
 
 use alloc::vec::Vec;
 
@@ -32,7 +32,7 @@ choices! {
     }
 }
 
-/// The parameters of a garbage collection besides the die.
+/// The parameters of a garbage collection, except the die.
 pub(crate) struct Rules<'a> {
     pub policy: Policy,
     /// With [`Policy::GreedyWear`]: a worn block receives cold data when it is collected.
@@ -43,7 +43,8 @@ pub(crate) struct Rules<'a> {
 }
 
 /// With copy-back: collects at most one block in each parallel unit of the die; the units work at the same time.
-/// `pointers` holds the plane at which each unit looks first. Returns whether a block was collected.
+/// `pointers` holds, for each unit, the plane at which the search for a plane to collect begins. Returns whether a
+/// block was collected.
 pub(crate) fn collect_pools(
     die: &mut Die,
     pointers: &mut [u32],
@@ -64,7 +65,8 @@ pub(crate) fn collect_pools(
         let plane = (unit * planes + offset) as u32;
         match collect_pool(die, plane, rules, operations) {
             Ok(one) => cleaned |= one,
-            // The work of earlier units stands. This unit fails again when it is the first one in a later call.
+            // The operations of earlier units are kept. In a later call, when this unit is the first one, it fails
+            // again and the error is returned.
             Err(_) if cleaned => {
                 operations.go_back(mark);
                 continue;
@@ -78,8 +80,8 @@ pub(crate) fn collect_pools(
 }
 
 /// In steps: moves up to `most` pages of one block, or all of its pages if few blocks are free, and erases the
-/// block after its last page. `pointer` holds the pool to look at first. Returns whether there was something to
-/// do.
+/// block after its last page. `pointer` holds the pool at which the search for a pool to collect begins. Returns
+/// whether a step was done.
 pub(crate) fn collect_step(
     die: &mut Die,
     pointer: &mut u32,
@@ -109,7 +111,8 @@ pub(crate) fn collect_step(
         return Err(die.exhausted(pool));
     }
     if let Some(cold) = cold {
-        // Two blocks exchange their contents in one step, so that the contents are never outside both of them.
+        // Two blocks exchange their contents in one step, so that no other operation is served while some pages
+        // are in neither block.
         wear_aware::exchange(die, victim, cold, rules, operations)?;
         *pointer = (pool as u32 + 1) % pools as u32;
         levelling::level(die, operations);
@@ -173,7 +176,7 @@ fn move_pages(
 ) -> Result<u32, NoSpace> {
     let first = block << die.shape.page_bits;
     let mut last = None;
-    // Nothing else changes the number of valid pages meanwhile.
+    // Only this loop changes the number of valid pages of the block.
     let mut left = most.min(die.valid_of(block));
     for place in from..die.shape.data_pages {
         if left == 0 {
@@ -197,7 +200,7 @@ fn move_pages(
     Ok(die.shape.data_pages)
 }
 
-/// Collects the block of `pool` that the policy chooses; returns whether there was one.
+/// Collects the block of `pool` that the policy chooses. Returns whether there was a candidate.
 fn collect_pool(
     die: &mut Die,
     pool: u32,
@@ -222,13 +225,12 @@ fn collect_pool(
     Ok(true)
 }
 
-/// The rule of the reference simulator without copy-back: collects blocks until enough are free, those with the
-/// fewest valid pages first, as one busy period.
+/// The rule of the reference simulator without copy-back: collects blocks until enough blocks are free. The blocks
+/// with the fewest valid pages are collected first. The die is busy until the end.
 ///
-/// The numbers of valid pages at the start decide the order. Moves do not change the numbers of other candidates,
-/// so the table of victims still has them. Only blocks that the moves fill differ; they are kept separately,
-/// under their number at the start, until the end.
-/// only a block that the moves fill is different, and is kept separately under its count at the start until the end.
+/// The order depends on the numbers of valid pages at the start. For most candidates, the table of victims still
+/// has this number, since moves do not change it. The exceptions are the blocks that the moves fill. They are kept
+/// in a separate list, with their number of valid pages at the start, and are added to the table at the end.
 pub(crate) fn collect_die(
     die: &mut Die,
     rules: &Rules<'_>,
@@ -241,8 +243,8 @@ pub(crate) fn collect_die(
     };
     let active_at_start = die.pools[0].active_block;
     let valid_at_start = die.blocks.get(active_at_start as usize).valid;
-    // Blocks that this garbage collection has filled: valid pages at the start, block number round the planes,
-    // and block.
+    // Blocks that this garbage collection has filled. An entry consists of the number of valid pages at the start,
+    // the number of the block if blocks are counted across the planes, and the block.
     let mut filled: Vec<(u16, u32, u32)> = Vec::new();
     let mut sealed = Vec::new();
     let mut last = None;

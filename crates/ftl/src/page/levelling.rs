@@ -1,4 +1,4 @@
-//! Wear levelling: which free block is used first, and when cold data move into a worn block.
+//! Wear levelling. It decides which free block is used first, and when cold data move into a worn block.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -12,7 +12,7 @@ use crate::blocks::WearLevelling;
 use destage_nand::array::Ppn;
 use destage_nand::operation::{Cause, Operations};
 
-/// The free blocks of each pool, the least worn first; among equals the one with the lowest number.
+/// The free blocks of each pool, the least worn first; among equals, the block with the lowest number.
 #[derive(Clone)]
 pub(crate) struct ByWear {
     pools: Vec<BTreeSet<(u32, u32)>>,
@@ -39,7 +39,7 @@ impl ByWear {
         })
     }
 
-    /// Makes no block free.
+    /// Removes all blocks from the sets.
     pub fn clear(&mut self) {
         self.pools.iter_mut().for_each(BTreeSet::clear);
     }
@@ -71,8 +71,8 @@ impl ByWear {
     }
 }
 
-/// If a check is due: in each pool, moves the data of the least worn block into the most worn free block, if
-/// their erase counts differ by more than the gap.
+/// If a check is due, compares in each pool the least worn full block with the most worn free block. If their
+/// erase counts differ by more than the gap, moves the data of the full block into the free block.
 pub(crate) fn level(die: &mut Die, operations: &mut Operations) {
     let Some(by_wear) = &mut die.free.by_wear else {
         return;

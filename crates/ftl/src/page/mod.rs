@@ -1,11 +1,12 @@
 //! `page`: page mapping with logical pages striped over dies, and garbage collection.
 //!
-//! It is the timing and placement model of Agrawal et al. (USENIX ATC 2008) as their released simulator
-//! implements it. Logical pages are striped over dies. Within a die a write goes to the plane with the most free
-//! pages, and garbage collection takes the block with the fewest valid pages, looking at the planes in rotation.
+//! The layer follows the timing and placement model of Agrawal et al. (USENIX ATC 2008), as their released
+//! simulator implements it. Logical pages are striped over dies. Within a die, a write goes to the plane with the
+//! most free pages. Garbage collection visits the planes in rotation, and collects the block with the fewest valid
+//! pages.
 //!
-//! Cost: O(planes) per page write, plus two dense look-ups; garbage collection O(blocks per plane / 64 + pages
-//! moved).
+//! Simulation cost: O(planes) and two table look-ups per page write; O(blocks per plane / 64 + pages moved) per
+//! garbage collection.
 
 pub(super) mod die;
 mod figures;
@@ -50,7 +51,7 @@ use destage_nand::operation::{Cause, Operations};
 #[derive(Clone)]
 pub struct PageFtl {
     dies: Vec<Die>,
-    /// Per die and parallel unit: the plane (within the unit) at which garbage collection looks first.
+    /// Per die and parallel unit: the plane (within the unit) at which garbage collection begins its search.
     gc_pointers: Vec<Vec<u32>>,
     stripe: Stripe,
     /// The die of each page, if it does not follow from the number of the page.
@@ -76,7 +77,7 @@ struct Scratch {
 }
 
 impl PageFtl {
-    /// A device in the state its configuration describes.
+    /// A device in the state that its configuration describes.
     ///
     /// # Errors
     /// [`BuildError`] if the parameters do not fit together.
@@ -93,7 +94,8 @@ impl PageFtl {
             let planes = geometry.planes;
             return Err(BuildError::ParallelUnits { units, planes });
         }
-        // The pages of a die after its last whole run of the stripe are not offered.
+        // A stripe consists of runs of `stride` pages. The pages of a die after its last whole run are not
+        // offered.
         let pages_of_die = shape.pages() - shape.pages() % config.stride;
         if pages_of_die == 0 {
             return Err(BuildError::Stride {
@@ -133,17 +135,17 @@ impl PageFtl {
         })
     }
 
-    /// Die `die`, for a layer built upon this one.
+    /// Die `die`, for a layer that is built on this one.
     pub(super) fn die(&self, die: usize) -> &Die {
         &self.dies[die]
     }
 
-    /// Die `die`, for a layer built upon this one to change.
+    /// Die `die`, to be changed by a layer that is built on this one.
     pub(super) fn die_mut(&mut self, die: usize) -> &mut Die {
         &mut self.dies[die]
     }
 
-    /// The planes at which garbage collection of a die looks first.
+    /// The planes at which garbage collection of a die begins its search.
     pub(super) fn gc_pointers(&self, die: usize) -> Vec<u32> {
         self.gc_pointers[die].clone()
     }
@@ -207,7 +209,7 @@ impl PageFtl {
         }
     }
 
-    /// Writes a page if [`Die::overwrite`] is not tried first.
+    /// Writes a page on a device that does not try [`Die::overwrite`] first.
     #[inline(never)]
     fn write_by_rules(
         &mut self,
@@ -246,14 +248,14 @@ impl PageFtl {
         Ok(())
     }
 
-    /// If pages move between dies: the die that remembers the placement handle of `page`.
+    /// If pages move between dies: the die that stores the placement handle of `page`.
     fn keeper_of(&self, page: u32) -> usize {
         page as usize % self.dies.len()
     }
 
-    /// The stream at `die` for a write of `page`, if placement has chosen `die`; the handle of the page is noted
-    /// there. Whether the page is hot depends on the number of writes, since its last write, of the die that
-    /// holds it.
+    /// The stream of a write of `page` at `die`, the die that placement has chosen. Also notes the handle of the
+    /// page at `die`. The page is hot if the die that holds its copy has served few writes since the last write of
+    /// the page.
     fn stream_of_placed(&mut self, die: usize, page: u32) -> Stream {
         let keeper = self.keeper_of(page);
         let home = self
@@ -305,7 +307,7 @@ impl PageFtl {
                     if let Some(block) = old.block_of(number) {
                         operations.leave(left, block);
                     }
-                    // The journal of the other die is written with the next step there.
+                    // The journal of the die with the old copy is written with the next step of that die.
                     old.forget(number);
                     old.note_change();
                 }
@@ -456,7 +458,7 @@ impl Ftl for PageFtl {
         now: Ticks,
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
-        // This is asked before every operation, and there is almost never something to do.
+        // This method is called before every operation, and almost always there is nothing to do.
         if self.dies[die as usize].rest.needy == 0 {
             return Ok(false);
         }
@@ -579,7 +581,7 @@ impl Batched for PageFtl {
         queues.resize_with(self.units as usize, Vec::new);
         batch.entries.clear();
 
-        // First every write chooses its plane by the state before the batch; then all pages are written.
+        // First, a plane is chosen for every write from the state before the batch. Then all pages are written.
         given.clear();
         given.resize(state.pools.len(), 0);
         chosen.clear();
@@ -601,7 +603,7 @@ impl Batched for PageFtl {
 
         for (index, page) in reads.iter().enumerate() {
             let within = stripe.split(page.0 as u32).0;
-            // A page without contents has no plane: the first unit transfers zeros for it.
+            // A page without contents has no plane, so the first unit transfers zeros for this page.
             let plane = state
                 .old_copy(within)
                 .map_or(0, |old| state.plane_of(old.block));
@@ -642,8 +644,8 @@ impl Batched for PageFtl {
     }
 }
 
-/// Empties `queues` (one per parallel unit) in rounds: in each round, every unit with work left gives its first
-/// entry.
+/// Empties `queues` (one per parallel unit) in rounds: in each round, `give` receives the next entry of every
+/// queue that has entries left.
 fn in_rounds(
     queues: &mut [Vec<(usize, usize)>],
     mut give: impl FnMut(usize, usize, bool) -> Result<(), NoSpace>,

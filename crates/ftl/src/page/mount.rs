@@ -10,9 +10,10 @@ use destage_nand::array::Ppn;
 use destage_nand::found::{FoundBlock, Place, Scan};
 
 impl PageFtl {
-    /// Takes over the findings of `scan`; `take` receives the copy that is used of each page. `apart` is called
-    /// for each die with its findings, after the die has its map again. There a layer built upon this one finds
-    /// its own blocks; it returns whether it can make room in another way than garbage collection.
+    /// Restores the state of the device from `scan`. For each logical page, `take` receives the copy that is used.
+    /// A layer that is built on this one passes `apart`, which is called for each die after the map of the die is
+    /// restored. `apart` receives the findings of the die, and takes over the blocks of that layer. It returns
+    /// whether the layer can free blocks in another way than by garbage collection.
     pub(crate) fn take_over(
         &mut self,
         scan: &Scan,

@@ -1,4 +1,4 @@
-//! The parameters of a page-mapped device, its registry row, and the numbers that follow from the parameters.
+//! The parameters of a page-mapped device, its registry row, and the numbers that are derived from the parameters.
 
 use alloc::boxed::Box;
 
@@ -77,7 +77,7 @@ const STRIDE: Parameter = Parameter {
     ..Parameter::BLANK
 };
 
-/// The stride of a layer that may choose the die of each write; then there is no stride.
+/// The stride of a layer with the parameter `placement`. If the die of each write is chosen, there is no stride.
 const STRIDE_OF_STRIPE: Parameter = Parameter {
     needs: &["ftl.placement = stripe"],
     ..STRIDE
@@ -238,15 +238,15 @@ pub(crate) const ROW: FtlRow = FtlRow {
 pub struct Below {
     /// Dies, planes, blocks and pages of the device.
     pub geometry: Geometry,
-    /// Operation times that date the erases, for wear-aware garbage collection.
+    /// Operation times, from which wear-aware garbage collection computes when an erase ends.
     pub erase_dates: Timing,
-    /// Pages that move within their plane do not cross the bus.
+    /// Pages that are copied within their plane do not cross the bus.
     pub copy_back: bool,
     /// Groups of planes of a die that work in parallel.
     pub parallel_units: u32,
     /// Units of the mapping that share a page of flash.
     pub units_per_page: u32,
-    /// Erases that a block survives.
+    /// Maximum number of erases of a block.
     pub endurance: u32,
     /// A block with `endurance` erases is retired.
     pub retire: bool,
@@ -278,7 +278,8 @@ pub struct Room {
     /// Free blocks of a pool below which garbage collection yields to no operation; 0: derived from the low
     /// watermark.
     pub floor: u32,
-    /// Blocks of each die that a layer built upon this one may take, in addition to those that are kept free.
+    /// Number of blocks of each die that a layer built on this one may use, in addition to the blocks that stay
+    /// free.
     pub aside: u32,
 }
 
@@ -314,7 +315,7 @@ pub struct PageConfig {
     pub dynamic: bool,
     /// Wear levelling in addition to the garbage collection policy.
     pub levelling: WearLevelling,
-    /// Mappings per page of the map, if the map lies in flash; `None` if it lies in RAM.
+    /// Mappings per page of the map, if the map is in flash; `None` if the map is in RAM.
     pub mappings_per_page: Option<u32>,
     /// Number of changes in a page of the map's journal, and number of journal pages.
     pub journal: Option<(u32, u32)>,
@@ -326,7 +327,7 @@ pub struct PageConfig {
 const FLOOR: u32 = 4;
 
 impl PageConfig {
-    /// Settings of the parameters that all page-mapped layers share, with greedy garbage collection.
+    /// The settings from the parameters that all page-mapped layers share, with greedy garbage collection.
     pub(crate) fn greedy(config: &FtlConfig<'_>, greedy: &Greedy) -> Self {
         let (reserve, marks) = (&greedy.reserve, &greedy.marks);
         Self {
@@ -400,8 +401,8 @@ impl PageConfig {
         zones
     }
 
-    /// These settings, with separate blocks for the pages that garbage collection moves if the parameter is auto
-    /// and the reserve has room for that.
+    /// Returns these settings. If `separate_gc_block` is auto and the reserve has enough blocks, the pages that
+    /// garbage collection moves fill blocks of their own.
     pub(crate) fn with_migrations(self, marks: &Marks) -> Self {
         let mut separate = self;
         separate.room.separate_migrations = true;
@@ -419,7 +420,7 @@ impl PageConfig {
         }
     }
 
-    /// Pages of a die that hold its map or its journal; 0 if both are not in flash.
+    /// Number of pages of a die that hold its map or its journal; 0 if neither is in flash.
     fn map_pages(&self, logical_pages: u32) -> u32 {
         match (self.mappings_per_page, self.journal) {
             (Some(mappings), _) => logical_pages.div_ceil(mappings),
@@ -480,8 +481,8 @@ impl PageConfig {
                     false => u32::MAX,
                 },
                 separate_migrations: self.room.separate_migrations,
-                // Units of the mapping that share a page of flash cannot move within the plane: they are packed
-                // into new pages.
+                // If several units of the mapping share a page of flash, copy-back cannot be used, because units
+                // that move are packed into new pages.
                 free_inside_planes: self.below.units_per_page == 1
                     && (by_reference || self.below.copy_back),
                 units_per_page: self.below.units_per_page,
@@ -545,8 +546,8 @@ impl PageConfig {
         blocks.saturating_sub(aside) * self.below.geometry.data_pages()
     }
 
-    /// Whether a write may choose among several pools, so that one pool could get more data than garbage
-    /// collection can cope with.
+    /// Whether a write may choose among several pools, so that one pool could get more valid pages than garbage
+    /// collection allows.
     fn limits_pools(&self) -> bool {
         !self.is_reference()
             && self.below.copy_back
@@ -559,8 +560,8 @@ impl PageConfig {
         self.telling != Telling::NOTHING || self.journal.is_some()
     }
 
-    /// Whether the reference simulator could run with these parameters. If not, only its way to break ties is
-    /// used.
+    /// Whether the reference simulator could run with these parameters. If it could not, its only rule that is
+    /// used is how ties between victims are broken.
     fn is_reference(&self) -> bool {
         self.gc.reference_ties
             && matches!(self.gc.policy, Policy::Greedy | Policy::WearAware)
@@ -574,7 +575,7 @@ impl PageConfig {
         self.is_reference() && !self.below.copy_back
     }
 
-    /// Minimum number of free blocks with which garbage collection can go on.
+    /// Minimum number of free blocks with which garbage collection can continue.
     pub(super) fn least_free(&self) -> u32 {
         // A victim with only valid pages needs a whole block to move to. Moved pages also need a block if they
         // have blocks of their own.
@@ -588,9 +589,9 @@ impl PageConfig {
         if !self.below.power_may_fail {
             return least;
         }
-        // New data must not open the last free block: if interrupted copies filled it, there would be neither an
-        // erased page nor a block that can be erased. A block with copies alone can be erased, as long as their
-        // sources still exist.
+        // New data must not open the last free block. If they did, and interrupted copies then filled that block,
+        // there would be neither an erased page nor a block that can be erased. A block that holds only copies can
+        // be erased as long as the sources of these copies still exist.
         least.max(2) + u32::from(self.counts_first_open())
     }
 
@@ -599,7 +600,8 @@ impl PageConfig {
         self.least_free() + 1
     }
 
-    /// Refuses a hard threshold with which garbage collection in steps has no room for the pages that it moves.
+    /// Refuses a hard threshold with which garbage collection in steps has too few free blocks for the pages that
+    /// it moves.
     pub(super) fn check_floor(&self) -> Result<(), BuildError> {
         let (floor, least) = (self.room.floor, self.least_floor());
         match self.gc.step_pages > 0 && (1..least).contains(&floor) {
@@ -608,8 +610,8 @@ impl PageConfig {
         }
     }
 
-    /// The lowest number of free blocks at which garbage collection may start, if none is set. In steps, it
-    /// starts while it still has room to yield.
+    /// The lowest number of free blocks at which garbage collection may start, if none is set. Garbage collection
+    /// in steps starts with more free blocks, so that it can still yield to other operations.
     fn least_low(&self) -> u32 {
         match self.gc.step_pages {
             0 => self.least_free(),
@@ -635,8 +637,9 @@ impl PageConfig {
         all.div_ceil(u64::from(pages)) as u32
     }
 
-    /// Minimum number of reserved blocks of each plane with which garbage collection works: even a small device
-    /// sets aside so many, whatever share of the device they are. The reference simulator has no such rule.
+    /// Minimum number of reserved blocks of each plane with which garbage collection works: a small device also
+    /// reserves this many blocks, whatever percentage of its blocks they are. The reference simulator has no such
+    /// rule.
     fn least_reserved(&self) -> u32 {
         if self.is_reference() {
             return 0;

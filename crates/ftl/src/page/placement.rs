@@ -1,4 +1,5 @@
-//! Pages that are written to the die with the fewest waiting operations, and the die of each page.
+//! Placement: chooses, for each write, the die with the fewest waiting operations, and stores the die of each
+//! page.
 
 use alloc::collections::BTreeMap;
 use alloc::vec;
@@ -43,9 +44,9 @@ struct Waiting {
 pub(super) struct Placement {
     home: LazyTable<Striped>,
     waiting: BTreeMap<u32, Waiting>,
-    /// Pages that are on each die or are about to be written there.
+    /// For each die, the number of pages that are on the die or are about to be written to it.
     pages: Vec<u32>,
-    /// Maximum number of pages on a die, so that garbage collection can always go on.
+    /// Maximum number of pages on a die, so that garbage collection can always continue.
     limit: u32,
     /// The die at which the search for the next die begins.
     next: u32,
@@ -100,8 +101,8 @@ impl Placement {
         Some(self.waiting.get(&page)?.die)
     }
 
-    /// Chooses the die of a write of `page`: among the dies that may take the page, the one with the smallest
-    /// `load`; among equals the next in rotation.
+    /// Chooses the die of a write of `page`: among the dies that may receive the page, the die with the smallest
+    /// `load`; among equals, the next in rotation.
     pub fn place(&mut self, page: u32, load: &dyn Fn(u32) -> u32) -> u32 {
         if let Some(waiting) = self.waiting.get_mut(&page) {
             waiting.writes += 1;
@@ -128,7 +129,8 @@ impl Placement {
         die
     }
 
-    /// Registers a write of `page` at `die`; if other writes of the page wait at another die, it waits there too.
+    /// Registers a write of `page` at `die`; if other writes of the page wait at another die, the write waits at
+    /// that die.
     pub fn place_behind(&mut self, page: u32, die: u32) {
         if let Some(waiting) = self.waiting.get_mut(&page) {
             waiting.writes += 1;
@@ -144,8 +146,8 @@ impl Placement {
         self.waiting.insert(page, waiting);
     }
 
-    /// The die of the write of `page` that is served now. If no die was chosen before, one is chosen, and the
-    /// search position for [`Placement::withdraw`] is returned too.
+    /// The die of the write of `page` that is served now. If no die was chosen before, this call chooses a die,
+    /// and also returns the search position before the choice, for [`Placement::withdraw`].
     pub fn destination(&mut self, page: u32) -> (u32, Option<u32>) {
         if let Some(waiting) = self.waiting.get(&page) {
             return (waiting.die, None);
@@ -154,7 +156,8 @@ impl Placement {
         (self.place(page, &|_| 0), Some(next))
     }
 
-    /// The write of `page` could not be served: a die that was chosen for this write alone is forgotten.
+    /// Called if the write of `page` could not be served. If [`Placement::destination`] chose the die of this
+    /// write, undoes that choice.
     pub fn withdraw(&mut self, page: u32, chosen: Option<u32>) {
         if let Some(next) = chosen
             && let Some(waiting) = self.waiting.remove(&page)
@@ -164,8 +167,8 @@ impl Placement {
         }
     }
 
-    /// A write of `page` was served at its [destination](Placement::destination). Returns the other die that held
-    /// the copy before, if there is one.
+    /// Notes that a write of `page` was served at its [destination](Placement::destination). Returns the die that
+    /// held the old copy, if that is another die.
     pub fn arrive(&mut self, page: u32) -> Option<u32> {
         let old = self.home(page);
         let waiting = self.waiting.get_mut(&page)?;
@@ -194,7 +197,7 @@ impl Placement {
         let Some(home) = self.home(page) else { return };
         *self.home.get_mut(page as usize) = NONE;
         match self.waiting.get_mut(&page) {
-            // A write of the page waits at this die, so the page stays counted here.
+            // A write of the page waits at this die, so the page still counts as a page of this die.
             Some(waiting) if waiting.die == home => waiting.counted = true,
             _ => self.pages[home as usize] -= 1,
         }
@@ -210,14 +213,15 @@ mod tests {
         let mut placement = Placement::new(3, 4, 6, true);
         let load = |die: u32| [5, 2, 9][die as usize];
         assert_eq!(placement.place(0, &load), 1);
-        // The second write of the page waits behind the first, although that die is the busiest by then.
+        // The second write of the page waits behind the first write, although the die of the first write is now
+        // the busiest.
         assert_eq!(placement.place(0, &|die| 10 - die), 1);
         assert_eq!((placement.die_of(0), placement.home(0)), (1, Some(0)));
         assert_eq!(placement.arrive(0), Some(0));
         assert_eq!(placement.arrive(0), None);
         assert_eq!(placement.pages, [3, 5, 4]);
-        // Die 1 may take one more page. Then it is at its limit and refuses page 6, but not page 1, which is on
-        // it already.
+        // Die 1 can receive one more page. It is then at its limit, so page 6 goes to another die. Page 1 is on
+        // die 1 already and may be written there.
         assert_eq!(placement.place(3, &load), 1);
         assert_eq!(placement.place(6, &load), 0);
         assert_eq!(placement.place(1, &load), 1);

@@ -11,15 +11,16 @@ use destage_nand::geometry::Geometry;
 /// The value for "no physical page" and "no logical page" in tables.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The sizes of a die that the initial values of its tables depend on.
+/// The sizes of a die, on which the initial values of its tables depend.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub planes: u32,
     pub blocks_per_plane: u32,
-    /// Blocks that hold the logical pages of a filled device, counted round the planes.
+    /// Number of blocks that hold the logical pages of a filled device: the first block of each plane in turn,
+    /// then the second block of each plane, and so on.
     pub data_blocks: u32,
-    /// Pages of the map or its journal. Their numbers follow those of the logical pages, and at the start they
-    /// lie after them.
+    /// Number of pages of the map or its journal. Their page numbers follow those of the logical pages. On a
+    /// filled device, they are stored after the logical pages.
     pub map_pages: u32,
     pub pages_per_block: u32,
     pub data_pages: u32,
@@ -62,7 +63,7 @@ impl Shape {
         self.pages() + self.map_pages
     }
 
-    /// Number of blocks that are full at the start, counted round the planes. The last may hold fewer pages.
+    /// Number of blocks that are full at the start. The last of these blocks may hold fewer pages.
     pub fn full_blocks(&self) -> u32 {
         if self.filled {
             self.mapped_pages().div_ceil(self.data_pages)
@@ -76,12 +77,12 @@ impl Shape {
         (self.full_blocks() + self.planes - 1 - plane) / self.planes
     }
 
-    /// The block at position `number` if blocks are counted round the planes.
+    /// The block at position `number` if blocks are counted across the planes: one block of each plane in turn.
     pub fn slot(&self, number: u32) -> u32 {
         number % self.planes * self.blocks_per_plane + number / self.planes
     }
 
-    /// The position of block `slot` if blocks are counted round the planes.
+    /// The position of block `slot` if blocks are counted across the planes.
     fn number(&self, slot: u32) -> u32 {
         let (plane, index) = (slot / self.blocks_per_plane, slot % self.blocks_per_plane);
         index * self.planes + plane
@@ -96,13 +97,15 @@ impl Shape {
         self.valid_of_full(number)
     }
 
-    /// Number of valid pages at the start of the full block at position `number`, counted round the planes.
+    /// Number of valid pages at the start of the full block at position `number`, if blocks are counted across the
+    /// planes.
     pub fn valid_of_full(&self, number: u32) -> u16 {
         (self.mapped_pages() - number * self.data_pages).min(self.data_pages) as u16
     }
 }
 
-/// The initial map from logical to physical pages: pages in order, blocks round the planes.
+/// The initial map from logical to physical pages. Pages are stored in ascending order, in one block of each plane
+/// in turn.
 #[derive(Clone)]
 pub(crate) struct InitialMap(pub Shape);
 impl Initial for InitialMap {
@@ -160,8 +163,8 @@ impl Initial for InitialOwner {
         }
     }
 
-    /// Fills block by block. This works because the address range of a block and the parts that are filled at
-    /// once are powers of two.
+    /// Fills block by block. This works because the sizes of the address range of a block and of the pieces that
+    /// are filled at once are powers of two.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<u32>) {
         let shape = &self.0;
         let per_block = 1 << shape.page_bits;
@@ -184,7 +187,8 @@ impl Initial for InitialOwner {
     }
 }
 
-/// The data that the FTL keeps of a block; the NAND knows the programmed pages and the wear.
+/// The data that the FTL stores for each block. The programmed pages and the wear of the block are stored in the
+/// NAND array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block {
     /// Rank of the block in the order in which blocks were opened, from 1; 0 for a free block.

@@ -1,15 +1,16 @@
-//! The die of a page if it follows from the number of the page.
+//! The stripe, by which the die of a page is computed from the number of the page.
 
 use core::ops::Range;
 
 use destage_nand::divide::Divider;
 
-/// `stride` consecutive pages are on one die, the next ones on the next die, and so on round the dies.
+/// `stride` consecutive pages (a run) are on one die, and the next `stride` pages are on the next die. The first
+/// die follows the last.
 #[derive(Clone, Copy)]
 pub(super) struct Stripe {
     dies: Divider,
-    /// The divider by the stride, and the stride, if it is more than one page: the usual stripe needs only one
-    /// division.
+    /// The divider by the stride, and the stride. `None` if the stride is one page, so that the usual stripe needs
+    /// only one division.
     runs: Option<(Divider, u32)>,
 }
 
@@ -29,8 +30,8 @@ impl Stripe {
         run * u64::from(stride) + u64::from(within % stride)
     }
 
-    /// The range of page numbers within a die that covers all of `pages` on every die. It exceeds them by fewer
-    /// than two runs.
+    /// The range of page numbers within a die that covers all of `pages` on every die. Of each die, the range
+    /// contains fewer than two runs of other pages.
     pub fn rows(&self, pages: &Range<u64>) -> Range<u32> {
         let stride = u64::from(self.stride());
         let round = u64::from(self.dies.divisor()) * stride;

@@ -231,10 +231,11 @@ fn a_batch_writes_what_single_writes_would_and_waits_for_its_rounds() {
         .finish_times(&TIMING)
         .map(|(entry, time)| (entry.write, time))
         .collect();
-    // Both pages that are read lie in the first block, so in one unit: each read is a round of its own.
+    // Both pages that are read are in the first block, and so in the same parallel unit. So each read is a round
+    // of its own.
     assert_eq!(times[..2], [(false, 130), (false, 260)]);
-    // Then the writes follow in four rounds of two: the second unit of a round transfers its page after the
-    // first.
+    // The writes follow in four rounds of two writes. In each round, the second unit transfers its page after the
+    // first unit.
     let expected: Vec<_> = (0..4)
         .flat_map(|round| [305, 410].map(|end| (true, 260 + 410 * round + end)))
         .collect();
@@ -330,7 +331,8 @@ fn contradictions_are_refused() {
     }
 }
 
-/// A literal implementation of garbage collection without copy-back: it sorts a snapshot of all counts.
+/// A literal implementation of garbage collection without copy-back. It sorts a snapshot of the numbers of valid
+/// pages of all blocks.
 fn collect_by_snapshot(die: &mut Die, rules: &Rules<'_>, operations: &mut Operations) -> bool {
     if die.rest.needy == 0 {
         return false;

@@ -1,11 +1,12 @@
 //! Wear-aware garbage collection: worn blocks receive cold data.
 //!
-//! It is greedy until the chosen block has clearly less life left than the mean of its pool. Such a block is
-//! collected and then filled with the contents of the coldest block of the pool, which becomes free instead.
+//! Garbage collection is greedy as long as the chosen block is not worn. A block is worn if its remaining life is
+//! clearly less than the mean of its pool. A worn block is collected and then filled with the contents of the
+//! coldest block of the pool. The coldest block becomes free instead.
 //!
 //! The reference simulator also skips a very worn block with some probability, but only if the worn block is
-//! itself the coldest, a case in which it loses track of the block. This module simply collects that block, and
-//! draws no random number.
+//! itself the coldest block. In this case, the reference simulator loses track of the block. This module collects
+//! the block instead, and draws no random number.
 
 use alloc::vec::Vec;
 
@@ -25,8 +26,8 @@ pub(crate) fn choose(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> 
     let count = u64::from(of_pool.blocks);
     let blocks = of_pool.first_block..of_pool.first_block + of_pool.blocks;
 
-    // Each block that had the fewest valid pages so far, in ascending order of block numbers; the last one is the
-    // greedy choice.
+    // The loop visits the blocks in ascending order, and lists each candidate that has at most as many valid pages
+    // as all candidates before it. So the last one in the list is the greedy choice.
     let mut candidates = Vec::new();
     let mut fewest = u16::MAX;
     let mut life_sum = 0u64;
@@ -38,7 +39,7 @@ pub(crate) fn choose(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<Victim> 
             candidates.push(block);
         }
     }
-    // If there is only one such block, it is collected without receiving cold data, however worn it is.
+    // If only one block is listed, it is collected and receives no cold data, however worn it is.
     let block = candidates.pop()?;
     let is_worn = !candidates.is_empty()
         && remaining_life(die, block) * count * 100 < WORN_PERCENT * life_sum;
@@ -57,15 +58,15 @@ fn remaining_life(die: &Die, block: u32) -> u64 {
     )
 }
 
-/// Whether `block` has clearly less life left than the mean of its pool.
+/// Whether the remaining life of `block` is clearly less than the mean of its pool.
 pub(crate) fn is_worn(die: &Die, block: u32) -> bool {
     let (blocks, life_sum) = die.life_of_pool(die.pool_of(block));
     remaining_life(die, block) * blocks * 100 < WORN_PERCENT * life_sum
 }
 
-/// The full block of `pool` that holds data and was erased longest ago; among equals the first. A block that is
-/// being collected in steps does not count, since part of its pages have moved, nor does a block with pages of
-/// the map.
+/// The full block of `pool` that has valid pages and was erased longest ago; among equals, the first. A block that
+/// is being collected in steps is left out, since some of its pages have already moved. A block with pages of the
+/// map is also left out.
 pub(crate) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
     let shape = die.shape;
     let times = die.extras.last_erase.as_ref()?;
@@ -83,7 +84,7 @@ pub(crate) fn coldest(die: &Die, pool: u32, rules: &Rules<'_>) -> Option<u32> {
         .min_by_key(|block| times.get(*block as usize))
 }
 
-/// The stream to which the valid pages of `block` move; all of them belong to one stream.
+/// The stream to which the valid pages of `block` move; it is the same stream for all of them.
 fn stream_of(die: &Die, block: u32) -> Stream {
     let first = block << die.shape.page_bits;
     let mut pages = first..first + die.shape.data_pages;
@@ -91,7 +92,7 @@ fn stream_of(die: &Die, block: u32) -> Stream {
     page.map_or(Stream::Migrations, |page| die.stream_of_copy(page))
 }
 
-/// Collects `worn`, moves the contents of `cold` into it at the same offsets, and frees `cold`.
+/// Collects `worn`, moves the contents of `cold` into `worn` at the same offsets, and erases `cold`.
 pub(crate) fn exchange(
     die: &mut Die,
     worn: u32,
@@ -153,7 +154,8 @@ pub(crate) fn move_contents(die: &mut Die, from: u32, to: u32, operations: &mut 
     let pool = die.pool_of(to);
     let pointing = &mut die.pools[pool];
     if pointing.active_block == to && pointing.active_page == die.shape.data_pages {
-        // The active block was sealed and then emptied: it now counts as old as the data that it receives.
+        // The active block was sealed and then emptied. It now gets the sequence number of the block whose data it
+        // receives.
         pointing.active_sequence = state.sequence;
     }
     die.offer(to, state.valid);

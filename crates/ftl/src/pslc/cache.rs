@@ -15,14 +15,14 @@ use destage_nand::operation::Role;
 pub(super) struct Cache {
     /// For each block of the die, whether it belongs to the cache.
     is_here: Vec<bool>,
-    /// Erased blocks of the cache, if it keeps its blocks.
+    /// Erased blocks of the cache; empty for a dynamic cache.
     free: Vec<u32>,
     /// Full blocks, the oldest first.
     full: VecDeque<u32>,
-    /// The block that is being filled, and the page of it that is written next.
+    /// The block that is being filled, and the page of that block that is written next.
     open: Option<u32>,
     next: u32,
-    /// In the oldest full block, the pages before this one hold nothing that is needed.
+    /// In the oldest full block, the pages before this page hold no needed data.
     pub folded_to: u32,
     is_static: bool,
     block_pages: u32,
@@ -33,8 +33,7 @@ pub(super) struct Cache {
 archived!(Cache { is_here, free, full, open, next, folded_to } fixed { is_static, block_pages, most_blocks });
 
 impl Cache {
-    /// An empty cache of at most `most_blocks` blocks, with `block_pages` pages each, on a die of `blocks`
-    /// blocks.
+    /// An empty cache of at most `most_blocks` blocks of `block_pages` pages each, on a die of `blocks` blocks.
     pub fn new(blocks: u32, block_pages: u32, most_blocks: u32) -> Self {
         Self {
             is_here: vec![false; blocks as usize],
@@ -49,7 +48,8 @@ impl Cache {
         }
     }
 
-    /// Takes all blocks of a static cache from `die`; fewer, if garbage collection needs the free blocks itself.
+    /// Takes the blocks of a static cache from the free blocks of `die`. The cache gets fewer blocks if garbage
+    /// collection would otherwise have too few free blocks.
     pub fn take_all(&mut self, die: &mut Die) {
         self.is_static = true;
         while (self.free.len() as u32) < self.most_blocks {
@@ -67,9 +67,9 @@ impl Cache {
         self.free.insert(0, block);
     }
 
-    /// After a power loss: takes over the blocks of `die` whose findings show that they belong to a cache. The
-    /// block that was programmed last continues if it is not full. A static cache takes erased blocks of the die
-    /// while it has too few blocks. The map of the die must be restored before.
+    /// After a power loss: takes over those blocks of `die` whose spare areas have the role of a cache block. If
+    /// the block that was programmed last is not full, the cache continues to fill it. A static cache with too few
+    /// blocks takes erased blocks of the die. The map of the die must be restored before this call.
     pub fn take_over(&mut self, die: &mut Die, found: &[FoundBlock]) {
         self.is_here.fill(false);
         self.free.clear();
@@ -91,8 +91,8 @@ impl Cache {
         }
     }
 
-    /// Whether a static cache has fewer blocks than it should have, as after a mount that found too few erased
-    /// blocks.
+    /// Whether a static cache has fewer blocks than it should have. This can happen if a mount finds too few
+    /// erased blocks.
     pub fn lacks_blocks(&self) -> bool {
         self.is_static && self.blocks() < self.most_blocks
     }
@@ -107,12 +107,12 @@ impl Cache {
         self.is_here[block as usize]
     }
 
-    /// Whether the cache uses blocks that `die` does not need, and returns them after folding.
+    /// Whether the cache is dynamic: it uses free blocks of the die, and makes them free again after folding.
     pub fn is_dynamic(&self) -> bool {
         !self.is_static
     }
 
-    /// Whether the next write finds no room in the cache.
+    /// Whether the cache has no page for the next write.
     pub fn is_full(&self, die: &Die) -> bool {
         let may_open = match self.is_static {
             true => !self.free.is_empty(),
@@ -121,7 +121,7 @@ impl Cache {
         self.open.is_none() && !may_open
     }
 
-    /// The share of full blocks, in percent of the blocks that the cache may have on `die` now.
+    /// The number of full blocks, in percent of the number of blocks that the cache may have on `die` now.
     pub fn full_percent(&self, die: &Die) -> f64 {
         let may_have = match self.is_static {
             true => self.most_blocks,
@@ -133,7 +133,8 @@ impl Cache {
         100.0 * self.full.len() as f64 / f64::from(may_have.max(1))
     }
 
-    /// Takes the place of the next page: its block and page. `None` if the cache is full.
+    /// Reserves the physical page for the next write, and returns its block and its number in the block. `None` if
+    /// the cache is full.
     pub fn next(&mut self, die: &mut Die) -> Option<(u32, u32)> {
         if self.is_full(die) {
             return None;
@@ -157,7 +158,7 @@ impl Cache {
         Some((block, place))
     }
 
-    /// The full block that was filled first, if `die` has room for its pages.
+    /// The full block that was filled first, if `die` has enough free pages for the pages of that block.
     pub fn to_fold(&self, die: &Die) -> Option<u32> {
         let oldest = self.full.front().copied();
         oldest.filter(|block| die.has_room_for(*block, 0))
@@ -183,8 +184,8 @@ impl Cache {
     }
 }
 
-/// Free blocks that a dynamic cache leaves: those that garbage collection needs, and two for the blocks that it
-/// and the host open next.
+/// Number of free blocks that a dynamic cache does not use: those that garbage collection needs, and two more for
+/// the blocks that garbage collection and the host open next.
 fn spare(die: &Die) -> u32 {
     die.rules.watermarks.high + 2
 }

@@ -1,8 +1,9 @@
-//! Page mapping with a cache of blocks whose cells hold one bit. Written pages go to the cache first. They are
-//! folded into blocks whose cells hold all their bits in idle time, or when the cache is full.
+//! Page mapping with a cache of blocks whose cells hold one bit. Written pages go to the cache first. In idle
+//! time, or when the cache is full, the pages are folded, that is, copied into blocks whose cells hold all their
+//! bits.
 //!
-//! Folded data are placed as in `page`, and one map covers both the cache and the other blocks. The rules are
-//! ours (docs/SPEC.md, "pSLC cache"), since no maker publishes its own. Each die has a cache of its own.
+//! Folded data are placed as in `page`. One map covers the cache and the other blocks. Each die has a cache of its
+//! own. The rules are ours (docs/SPEC.md, "pSLC cache"), since no manufacturer publishes the rules of its cache.
 
 mod cache;
 
@@ -99,9 +100,9 @@ struct Pslc {
     fold_percent: f64,
     fold_pages: u32,
     page_bits: u32,
-    /// If the power may fail, the last erased block of a die is for garbage collection alone.
+    /// If the power may fail, only garbage collection may use the last erased block of a die.
     power_may_fail: bool,
-    /// Number of pages written to caches, written past them, and folded.
+    /// Number of pages that were written to caches, written past the caches, and folded.
     cached: u64,
     direct: u64,
     folded: u64,
@@ -127,7 +128,7 @@ impl Pslc {
             settings.room.reserve_percent += 100.0 * f64::from(blocks) / of_die;
         }
         if config.power_may_fail {
-            // All blocks of a dynamic cache but the open one can be folded.
+            // All blocks of a dynamic cache except the open one can be folded, so only one block is set aside.
             settings.room.aside = if is_static { blocks } else { 1 };
         }
         let mut data = PageFtl::new(&settings.with_migrations(&greedy.marks))?;
@@ -154,7 +155,7 @@ impl Pslc {
         })
     }
 
-    /// Marks the operations from position `first` on that work on blocks of `die` with one bit per cell.
+    /// Among the operations from position `first` on, marks those on blocks of `die` with one bit per cell.
     fn tell_cells(&self, die: usize, first: usize, operations: &mut Operations) {
         let cache = &self.caches[die];
         operations.hold_one_bit(first, |Ppn(at)| cache.has(at >> self.page_bits));
@@ -265,8 +266,8 @@ impl Ftl for Pslc {
         let is_short = self.is_short(at);
         let makes_way = self.full == Full::Fold && self.caches[at].is_full(self.data.die(at));
         let may_fold = !(self.power_may_fail && is_short);
-        // Folding a block of the cache moves the fewest pages, and the blocks of a dynamic cache are missing
-        // elsewhere.
+        // Folding is done before other garbage collection, for two reasons. To empty a block of the cache, the
+        // fewest pages have to be moved. And the blocks of a dynamic cache are missing among the free blocks.
         if (makes_way && may_fold || is_short && self.caches[at].is_dynamic())
             && self.fold(at, u32::MAX, Cause::Copy, operations)?
         {
@@ -280,8 +281,8 @@ impl Ftl for Pslc {
             return Ok(false);
         }
         let at = die as usize;
-        // A page that is rewritten while it is in the cache need not be folded, and a write that arrives has to
-        // wait for folding. So folding begins only when enough of the cache is full.
+        // A page that is rewritten while it is in the cache need not be folded, and a write that arrives during
+        // folding has to wait. So folding begins only when enough of the cache is full.
         if self.caches[at].full_percent(self.data.die(at)) <= self.fold_percent {
             return Ok(false);
         }
@@ -298,7 +299,8 @@ impl Ftl for Pslc {
         Ok(())
     }
 
-    /// Gives the cache the blocks that it lacks. Then folds, if garbage collection would begin with a fold.
+    /// Gives a static cache the blocks that it lacks. Folds a block of a dynamic cache if free blocks are short,
+    /// since garbage collection would also fold first.
     fn mount_step(&mut self, die: u32, operations: &mut Operations) -> Result<bool, NoSpace> {
         let at = die as usize;
         let dead = self.data.die(at).dead(0);

@@ -1,15 +1,17 @@
-//! Garbage collection: how many pages are moved and when, and what has to be done at a die before it is written.
+//! Garbage collection: how many pages are moved and when, and what has to be done at a die before the next write
+//! there.
 //!
-//! There is a goal for the room in free and open superblocks. The gain of running collections counts as room in
-//! proportion to their progress. Each written page uses one page of room. Each moved page gains (S - V) / V
-//! pages, where S is the number of pages of a superblock and V the number of valid pages that the collected
-//! superblock had. A die that comes to its next operation moves a unit while there is less room than the goal. So
-//! moves keep pace with writes, and writes wait for no other garbage collection.
+//! Garbage collection keeps the room, that is, the number of pages that free and open superblocks can still hold,
+//! at a goal. A running collection counts as room in proportion to its progress. Each written page uses one page
+//! of room. Each moved page gains (S - V) / V pages of room, where S is the number of pages of a superblock, and V
+//! is the number of valid pages that the collected superblock had when it was chosen. While the room is less than
+//! the goal, each die moves a unit before it serves its next operation. So moves keep pace with writes, and writes
+//! wait for no other garbage collection.
 //!
-//! If the power may fail, a superblock without needed pages may have some again after a power loss, since the
-//! trims and writes that emptied it are lost. So one of the free superblocks, the reserve, is erased as soon as
-//! it is free and is used last, and no further collection begins before it is erased. A mount then finds it free,
-//! and garbage collection has room.
+//! If the power may fail, a free superblock that is not erased yet may have needed pages again after a power loss,
+//! since the trims and writes that made them invalid are lost. So one of the free superblocks, the reserve, is
+//! erased as soon as it is free, and is used last. No further collection begins before the reserve is erased. So a
+//! mount finds the reserve free, and garbage collection can move pages into it.
 
 use alloc::vec::Vec;
 
@@ -26,7 +28,7 @@ pub(super) struct Victim {
     pub row: u32,
     /// Number of valid pages when the superblock was chosen.
     pub valid: u32,
-    /// The next page to look at: its die, its plane, and its number in the block.
+    /// The page with which the search for valid pages continues: its die, its plane, and its number in the block.
     next: (u32, u32, u32),
 }
 
@@ -41,8 +43,8 @@ impl Striped {
             || self.is_bursting
     }
 
-    /// If garbage is collected in bursts: begins a burst when there is less room than the goal, and ends it when
-    /// it has gained its share.
+    /// If garbage is collected in bursts: begins a burst when the room is less than the goal, and ends the burst
+    /// when it has gained the room of a burst.
     pub(super) fn begin_or_end_burst(&mut self) {
         if self.rules.pace == Pace::Burst {
             let goal = match self.is_bursting {
@@ -53,7 +55,7 @@ impl Striped {
         }
     }
 
-    /// Whether there is a superblock to collect that gains room.
+    /// Whether a superblock is being collected, or the collection of one would gain room.
     fn has_victim(&self) -> bool {
         !self.victims.is_empty() || self.best().is_some()
     }
@@ -74,8 +76,8 @@ impl Striped {
         }
     }
 
-    /// Number of superblocks that must stay free if moved pages open one at `die`. It is 0 if no superblock is open
-    /// for moved pages, since then no die has room for them.
+    /// Number of superblocks that must stay free when a superblock is opened for moved pages at `die`. It is 0 if
+    /// this would be the first open superblock of the stream, since otherwise no die could receive moved pages.
     fn spare_for_moves(&self, die: u32) -> u32 {
         match self.streams[self.moves()].index(die, self.shape.part()) {
             0 => 0,
@@ -83,8 +85,8 @@ impl Striped {
         }
     }
 
-    /// A stream with a write that waits at `die` and cannot be served, and whether the reason is that no
-    /// superblock may be opened.
+    /// A stream with a write that waits at `die` and cannot be served. The second value is true if the reason is
+    /// that no superblock may be opened, and false if `die` has filled both open superblocks of the stream.
     fn blocked(&self, die: u32) -> Option<(usize, bool)> {
         let waits = |stream: &usize| self.streams[*stream].coming[die as usize] > 0;
         (0..self.moves()).filter(waits).find_map(|stream| {
@@ -125,7 +127,7 @@ impl Striped {
         let is_due = |stream: usize| {
             let state = &self.streams[stream];
             let leaves = state.closing && state.next[die as usize] < part;
-            // The part to be filled next may have to be erased first.
+            // The blocks that are filled next may have to be erased first.
             let is_new =
                 state.coming[die as usize] > 0 && state.next[die as usize].is_multiple_of(part);
             leaves || is_new
@@ -136,9 +138,9 @@ impl Striped {
             || self.is_bursting
     }
 
-    /// If `die` has filled both open superblocks of a stream and more writes of the stream wait there, the first
-    /// superblock is closed early: dies without an incomplete unit in it leave it at once, the others after they
-    /// have completed that unit.
+    /// If `die` has filled both open superblocks of a stream and more writes of the stream wait at `die`, the
+    /// first superblock is closed early. Dies without an incomplete unit in the first superblock leave it at once.
+    /// The other dies leave it after they have completed that unit.
     pub(super) fn close_early(&mut self, die: u32) {
         while let Some((stream, false)) = self.blocked(die)
             && !self.streams[stream].closing
@@ -153,7 +155,8 @@ impl Striped {
         }
     }
 
-    /// Lets `die` leave the first superblock of `stream`: its remaining places there stay unused.
+    /// Lets `die` leave the first superblock of `stream`: the remaining places of `die` in this superblock stay
+    /// unused.
     pub(super) fn leave(&mut self, stream: usize, die: u32) {
         let part = self.shape.part();
         let state = &mut self.streams[stream];
@@ -165,8 +168,8 @@ impl Striped {
         }
     }
 
-    /// In superblocks that are closed early, completes the incomplete unit at `die` and lets `die` leave them;
-    /// returns whether there was something to complete.
+    /// In superblocks that are closed early, completes the incomplete unit at `die`, and lets `die` leave the
+    /// superblock. Returns whether an operation was emitted.
     pub(super) fn leave_early(&mut self, die: u32, operations: &mut Operations) -> bool {
         for stream in 0..self.moves() {
             let state = &self.streams[stream];
@@ -199,13 +202,13 @@ impl Striped {
             && (0..self.shape.dies).any(|die| self.reserve_to_erase(die).is_some())
     }
 
-    /// Erases the reserve at `die` if that is due; returns whether it erased something.
+    /// Erases the blocks of the reserve at `die`, if they have to be erased. Returns whether a block was erased.
     pub(super) fn erase_reserve(&mut self, die: u32, operations: &mut Operations) -> bool {
         let row = self.reserve_to_erase(die);
         row.is_some_and(|row| self.erase(row, die, operations))
     }
 
-    /// Opens the superblocks that writes at `die` need; returns whether it erased blocks for them.
+    /// Opens the superblocks that waiting writes at `die` need. Returns whether blocks were erased for this.
     pub(super) fn prepare(&mut self, die: u32, operations: &mut Operations) -> bool {
         (0..self.moves()).any(|stream| {
             self.streams[stream].coming[die as usize] > 0
@@ -214,7 +217,8 @@ impl Striped {
         })
     }
 
-    /// Moves pages to `die` if that is due; returns whether it emitted an operation.
+    /// Moves pages to `die`, if garbage collection has to move pages now. Returns whether an operation was
+    /// emitted.
     pub(super) fn move_some(&mut self, die: u32, operations: &mut Operations) -> bool {
         if !self.wants_moves()
             || !self.has_victim()
@@ -229,8 +233,9 @@ impl Striped {
         if self.erase_before(moves, die, operations) {
             return true;
         }
-        // If a unit is only complete with the next units of its part, and the power may fail, a step fills the
-        // rest of the part: after the step, the sources of its pages may be erased at other dies.
+        // With two passes, a unit is only complete when later units of its part are programmed. After a step, the
+        // sources of the moved pages may be erased at other dies. So if the power may fail, a step fills the rest
+        // of the part with fillers.
         let fills_part = self.rules.power_may_fail && self.rules.passes == 2;
         let mut sources = Vec::new();
         for step in 0.. {
@@ -261,8 +266,8 @@ impl Striped {
         !operations.all().is_empty()
     }
 
-    /// Collects the addresses of as many valid pages of victims as fill a unit; chooses a further victim if
-    /// needed.
+    /// Puts the addresses of valid pages of victims into `sources`, as many as fill a unit. Chooses a further
+    /// victim if needed.
     fn gather(&mut self, sources: &mut Vec<u32>) {
         let wanted = self.shape.unit as usize;
         for number in 0.. {
@@ -303,8 +308,8 @@ impl Striped {
         }
     }
 
-    /// Moves the page at `source` to `die`. It is not read again if it shares a page of flash with `last`, the
-    /// page that was moved before it.
+    /// Moves the page at `source` to `die`. `last` is the page that was moved before. If both share a page of
+    /// flash, that page of flash is not read again.
     fn move_page(&mut self, source: u32, last: Option<u32>, die: u32, operations: &mut Operations) {
         let moves = self.moves();
         let page = self.owner.get(source as usize);

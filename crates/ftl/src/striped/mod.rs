@@ -1,12 +1,12 @@
-//! Superblocks over all dies and planes: the mapping that drives of today use.
+//! Superblocks over all dies and planes: the mapping that present-day drives use.
 //!
 //! A superblock consists of one block of each plane of each die. Written pages fill an open superblock unit by
-//! unit, each unit on the die with the fewest waiting operations. Pages that garbage collection moves fill
-//! another superblock. Garbage collection keeps pace with writes: it moves as many pages as are needed to keep
-//! the room constant.
+//! unit, each unit on the die with the fewest waiting operations. Pages that garbage collection moves fill another
+//! superblock. Garbage collection keeps pace with writes: it moves as many pages as are needed to keep the room in
+//! free and open superblocks constant.
 //!
-//! Cost: a few look-ups for each page, O(dies) for each unit, O(superblocks / 64) for each collection, and one
-//! look at each flash page of a collected superblock.
+//! Simulation cost: a few look-ups for each page, O(dies) for each unit, O(superblocks / 64) for each collection,
+//! and one look-up for each flash page of a collected superblock.
 
 mod collect;
 mod mount;
@@ -106,7 +106,7 @@ impl Initial for Zero {
     }
 }
 
-/// The die and stream at which writes of a page wait, and their number.
+/// The die and the stream at which writes of a page wait, and the number of these writes.
 #[derive(Clone, Copy)]
 struct Waiting {
     die: u32,
@@ -114,11 +114,11 @@ struct Waiting {
     writes: u32,
 }
 
-/// The parameters, and values derived from them.
+/// The parameters of the layer, and values that are derived from the parameters.
 #[derive(Clone, Copy)]
 struct Rules {
     die_choice: DieChoice,
-    /// Number of places that a die gets before another die is chosen.
+    /// Number of consecutive places that a die receives before another die is chosen.
     grain: u32,
     pace: Pace,
     /// Number of units that are moved in one step.
@@ -153,7 +153,7 @@ struct Striped {
     streams: Vec<Stream>,
     waiting: BTreeMap<u32, Waiting>,
     victims: Vec<Victim>,
-    /// Number of places for data that are left in open superblocks.
+    /// Number of free places for data in open superblocks.
     room: u64,
     /// Whether a burst of garbage collection is under way.
     is_bursting: bool,
@@ -257,7 +257,7 @@ impl Striped {
         }
     }
 
-    /// Room in free and open superblocks plus the room that running collections have gained so far, in pages.
+    /// Room in free and open superblocks, plus the room that running collections have gained so far, in pages.
     fn space(&self) -> u64 {
         let row_pages = u64::from(self.shape.row_pages());
         let gained = |victim: &Victim| {
@@ -291,8 +291,8 @@ impl Striped {
         true
     }
 
-    /// Erases the blocks that `stream` is about to fill at `die`, if they are not erased yet; returns whether it
-    /// erased any.
+    /// Erases the blocks that `stream` is about to fill at `die`, if they are not erased yet. Returns whether a
+    /// block was erased.
     fn erase_before(&mut self, stream: usize, die: u32, operations: &mut Operations) -> bool {
         let Some((row, 0)) = self.streams[stream].place(die, self.shape.part()) else {
             return false;
@@ -307,7 +307,7 @@ impl Striped {
         blocks.all(|block| nand.block(block).programmed == 0)
     }
 
-    /// Erases the part of superblock `row` at `die`; returns whether there was something to erase.
+    /// Erases the part of superblock `row` at `die`. Returns whether a block was erased.
     fn erase(&mut self, row: u32, die: u32, operations: &mut Operations) -> bool {
         if self.is_erased(row, die) {
             return false;
@@ -322,8 +322,8 @@ impl Striped {
         true
     }
 
-    /// The next page of flash of `stream` at `die`, which must have an open superblock there. Programs the
-    /// drive's own units that come before that page.
+    /// The next page of flash of `stream` at `die`; the stream must have an open superblock at `die`. Before that,
+    /// programs the drive's own units that precede this page.
     fn next_page(&mut self, stream: usize, die: u32, operations: &mut Operations) -> Ppn {
         self.program_own(stream, die, true, operations);
         let place = self.streams[stream].place(die, self.shape.part());
@@ -333,8 +333,8 @@ impl Striped {
         self.shape.at(row, place)
     }
 
-    /// Programs the drive's own units that come next in the part that `stream` fills at `die`. Own units at the
-    /// start of a part are only programmed if `at_start` is true, that is, if data follow at once.
+    /// Programs the drive's own units that are next in the part that `stream` fills at `die`. An own unit at the
+    /// start of a part is only programmed if `at_start` is true, that is, if data follow at once.
     fn program_own(
         &mut self,
         stream: usize,
@@ -362,7 +362,7 @@ impl Striped {
         }
     }
 
-    /// Programs the page of flash `at`, which is the next of `stream` at `die`.
+    /// Programs the page of flash `at`, which is the next page of `stream` at `die`.
     fn program(&mut self, stream: usize, die: u32, Ppn(at): Ppn, operations: &mut Operations) {
         let (block, page) = (
             at >> self.shape.page_bits,
@@ -431,7 +431,7 @@ impl Striped {
         }
     }
 
-    /// Programs fillers from the next page of `stream` at `die` on, up to the end of the current unit and the
+    /// Programs fillers from the next page of `stream` at `die` on. The fillers complete the current unit and the
     /// `units` - 1 units after it.
     fn fill(&mut self, stream: usize, die: u32, units: u32, operations: &mut Operations) {
         let (part, unit) = (self.shape.part(), self.shape.unit);
@@ -452,7 +452,7 @@ impl Striped {
     }
 
     /// Number of units that have to be filled, from the next page of `stream` at `die` on, so that all pages
-    /// before it have their last pass; 0 if they have it already.
+    /// before the next page have their last program pass. 0 if these pages have had it already.
     fn units_behind(&self, stream: usize, die: u32) -> u32 {
         let next = self.streams[stream].next[die as usize] % self.shape.part();
         let begun = u32::from(!next.is_multiple_of(self.shape.unit));
@@ -462,7 +462,8 @@ impl Striped {
         }
     }
 
-    /// If the power may fail: completes the units of `die` that are still in RAM, so that an erase may follow.
+    /// If the power may fail: completes the units of `die` whose pages are still in RAM. An erase may only follow
+    /// after this.
     fn finish_units(&mut self, die: u32, operations: &mut Operations) {
         if !self.rules.power_may_fail {
             return;
@@ -483,7 +484,7 @@ impl Striped {
         .into()
     }
 
-    /// Chooses the die at which a write to `stream` would wait.
+    /// Chooses the die for the next write to `stream`.
     fn choose(&self, stream: usize, load: &dyn Fn(u32) -> u32) -> u32 {
         let (part, grain) = (self.shape.part(), self.rules.grain);
         match self.rules.die_choice {
@@ -659,8 +660,9 @@ impl Ftl for Striped {
         operations: &mut Operations,
     ) -> Result<bool, NoSpace> {
         self.begin_or_end_burst();
-        // This comes first, because it decides which superblocks a write at the die needs. Their blocks are then
-        // erased here, where an erase may be interrupted, and not together with the write.
+        // `close_early` is called first, because it decides which superblocks a write at the die needs. The blocks
+        // of these superblocks are then erased in this call, where an erase may be interrupted, and not together
+        // with the write.
         self.close_early(die);
         Ok(self.leave_early(die, operations)
             || self.erase_reserve(die, operations)
@@ -669,9 +671,9 @@ impl Ftl for Striped {
     }
 
     fn collects_at(&mut self, die: u32) -> u32 {
-        // This comes first, because the die that has to complete a unit of a superblock that is closed early may
-        // be another one. A device that runs on its capacitor after a power loss calls this without collecting at
-        // the die before.
+        // `close_early` is called first: if it closes a superblock, another die may have to complete a unit of
+        // that superblock. After a power loss, a device that runs on its capacitor calls `collects_at` without a
+        // call of `collect_garbage` for the die before.
         self.close_early(die);
         self.first_to_collect(die)
     }

@@ -1,4 +1,4 @@
-//! The state of the superblocks after a loss of power, from the findings in spare areas.
+//! Rebuilds the state of the superblocks from spare areas after a loss of power.
 
 use alloc::vec::Vec;
 
@@ -10,11 +10,12 @@ use destage_nand::found::{FoundBlock, Place, Scan};
 use destage_nand::operation::{Purpose, Role};
 
 impl Striped {
-    /// Takes over the findings of `scan`; the layer was just built without contents. `take` receives the copy
-    /// that is used of each page.
+    /// Sets the state of the layer from `scan`; the layer was just built without contents. For each logical page,
+    /// `take` receives the copy that is used.
     ///
-    /// For each stream, the two superblocks that were programmed last and have places left stay open; each die
-    /// continues after the last unit that it has begun. Other superblocks with valid pages may be collected.
+    /// For each stream, at most two superblocks stay open: those that were programmed last and have free places.
+    /// In these superblocks, each die continues after the last unit that it has begun. Other superblocks with
+    /// valid pages may be collected.
     pub(super) fn take_over(&mut self, scan: &Scan, take: &mut dyn FnMut(Place)) {
         for (nand, blocks) in self.dies.iter_mut().zip(&scan.dies) {
             for (block, found) in (0..).zip(blocks) {
@@ -50,7 +51,8 @@ impl Striped {
                 self.rows.found(row, valid[row as usize]);
             }
         }
-        // Sorted by their last programs, so that superblocks opened last are at the end.
+        // `used` is sorted by the last program of each superblock, so the superblocks that were opened last are at
+        // the end.
         used.sort_unstable();
         for stream in 0..self.streams.len() {
             self.open_at_mount(stream, scan, &used);
@@ -70,13 +72,13 @@ impl Striped {
         places.into_iter().for_each(take);
     }
 
-    /// Whether there is room for the valid pages of the superblock that would be collected first.
+    /// Whether the valid pages of the superblock that would be collected first can be moved.
     fn has_room_to_collect(&self) -> bool {
         let Some(row) = self.best() else { return true };
         self.rows.free() > 0 || self.room_of(self.moves()) >= self.rows.valid(row)
     }
 
-    /// Number of places for data that are left in the open superblocks of `stream`.
+    /// Number of free places for data in the open superblocks of `stream`.
     fn room_of(&self, stream: usize) -> u32 {
         let part = self.shape.part();
         let state = &self.streams[stream];
@@ -95,18 +97,19 @@ impl Striped {
         (0..self.shape.dies).map(left).sum()
     }
 
-    /// Makes the stream with the most room in its open superblocks the stream of moved pages. This is needed if
-    /// writes and trims that were lost with the power have left no superblock free: collected pages then fill the
-    /// open superblock of a handle, until a superblock is empty.
+    /// Makes the stream with the most free places in its open superblocks the stream of moved pages. This is
+    /// needed if the power loss has undone writes and trims, so that no superblock is free. Moved pages then fill
+    /// the open superblock of a handle, until a superblock is empty.
     fn move_into_open(&mut self) {
         let moves = self.moves();
         let most = (0..=moves).max_by_key(|stream| self.room_of(*stream));
         self.streams.swap(moves, most.unwrap_or(moves));
     }
 
-    /// Gives up a superblock in which every page has an equal copy elsewhere. This is needed if interrupted
-    /// programs have filled the superblock of garbage collection. There is such a superblock: the one that
-    /// garbage collection opened last, since no source is erased before all its pages have moved.
+    /// Makes a superblock free in which every valid page has an equal copy elsewhere. This is needed if
+    /// interrupted programs have filled the superblock for moved pages. Such a superblock exists: no source is
+    /// erased before all its pages have moved, so every page in the superblock that garbage collection opened last
+    /// still has its source.
     fn discard_copies(&mut self, scan: &Scan, used: &[(u64, u32)], places: &mut [Place]) {
         let mut copies = Vec::new();
         scan.copies(|of_page| copies.extend_from_slice(of_page));
@@ -162,7 +165,7 @@ impl Striped {
         }
     }
 
-    /// Whether the copy at `place` lies in a part of an open superblock that will be erased before it is filled.
+    /// Whether the copy at `place` is in a part of an open superblock that is erased before `place.die` fills it.
     fn is_about_to_go(&self, place: &Place) -> bool {
         let (row, part) = (self.shape.row_of(place.at), self.shape.part());
         self.streams.iter().any(|stream| {
@@ -171,7 +174,7 @@ impl Striped {
         })
     }
 
-    /// Closes the open superblocks of `stream` as they are.
+    /// Closes the open superblocks of `stream`; their free places stay unused.
     fn close(&mut self, stream: usize) {
         while self.streams[stream].rows[0] != NONE {
             for die in 0..self.shape.dies {
@@ -202,8 +205,9 @@ impl Striped {
         latest.purpose()
     }
 
-    /// The place after the last unit that `die` has begun in its part of `row`. It is 0 for a part without needed
-    /// pages: its contents may be older than the opening of the superblock, so it is erased first.
+    /// The place after the last unit that `die` has begun in its part of `row`. The result is 0 if the part has no
+    /// needed page: the part may not have been erased since the superblock was opened, so it is erased before it
+    /// is filled.
     fn place_at_mount(&self, scan: &Scan, die: u32, row: u32) -> u32 {
         let (unit, planes) = (self.shape.unit, self.shape.planes);
         let is_needed = |place: u32| {

@@ -1,4 +1,4 @@
-//! The superblocks: how many valid pages each has, which may be collected, and which are free.
+//! The superblocks: the number of valid pages of each, which of them may be collected, and which are free.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use destage_base::archived;
 
-/// Superblocks per group; the least key of each group is kept.
+/// Superblocks per group; the smallest key of each group is stored.
 const GROUP: usize = 64;
 
 /// The key of a superblock that may not be collected.
@@ -17,9 +17,10 @@ const NO_CANDIDATE: u64 = u64::MAX;
 pub(super) struct Rows {
     /// For each superblock, the number of pages that hold the newest copy of their logical page.
     valid: Vec<u32>,
-    /// For each superblock that may be collected: the number of valid pages, then the time when it was closed.
+    /// The key of each superblock. If the superblock may be collected, the upper 32 bits are its number of valid
+    /// pages, and the lower 32 bits are its number in the order of closing. Otherwise the key is [`NO_CANDIDATE`].
     keys: Vec<u64>,
-    /// The least key of each group.
+    /// The smallest key of each group.
     least: Vec<u64>,
     /// The free superblocks in the order in which they became free. They are erased when they are used again.
     free: VecDeque<u32>,
@@ -68,13 +69,14 @@ impl Rows {
         self.valid[row as usize]
     }
 
-    /// The free superblock that is used last, if the layer keeps a reserve.
+    /// The free superblock that became free first. If the layer keeps a reserve, this superblock is the reserve
+    /// and is used last.
     pub fn reserve(&self) -> Option<u32> {
         self.free.front().copied()
     }
 
-    /// Takes the superblock that became free first. With `keeps_reserve`, takes the [reserve](Self::reserve) only
-    /// if no other superblock is free.
+    /// Removes the superblock that became free first and returns it. With `keeps_reserve`, the
+    /// [reserve](Self::reserve) is only used if no other superblock is free.
     pub fn take(&mut self, keeps_reserve: bool) -> Option<u32> {
         match keeps_reserve && self.free.len() > 1 {
             true => self.free.remove(1),
@@ -82,7 +84,7 @@ impl Rows {
         }
     }
 
-    /// Makes `row` a candidate for collection, as a superblock that was closed now.
+    /// Makes `row` a candidate for collection. `row` counts as closed at this moment.
     pub fn offer(&mut self, row: u32) {
         if self.keys[row as usize] != NO_CANDIDATE {
             self.withdraw(row);
@@ -103,7 +105,7 @@ impl Rows {
         self.least[group] = keys.min().copied().unwrap_or(NO_CANDIDATE);
     }
 
-    /// The candidate with the fewest valid pages; among equals the one that was closed first.
+    /// The candidate with the fewest valid pages; among equals, the one that was closed first.
     pub fn first(&self) -> Option<u32> {
         let (group, least) = (0..).zip(&self.least).min_by_key(|(_, least)| **least)?;
         if *least == NO_CANDIDATE {

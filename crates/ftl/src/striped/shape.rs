@@ -1,8 +1,10 @@
-//! Which blocks form a superblock, in which order its pages are programmed, and what it contains at the start.
+//! Which blocks form a superblock, in which order its pages are programmed, and which pages it contains at the
+//! start.
 //!
-//! Superblock `row` consists of block `row` of each plane of each die. Its share of one die is a *part*. The
-//! pages of a part are its *places*; they are numbered unit by unit round the planes. Some units of a superblock
-//! are the drive's own: they hold parity or metadata. These units are spread over all dies.
+//! Superblock `row` consists of block `row` of each plane of each die. The blocks of a superblock on one die are a
+//! *part*. The pages of a part are its *places*. Places are numbered unit by unit, with one unit on each plane in
+//! turn. Some units of a superblock are the drive's own, that is, they hold parity or metadata. The own units are
+//! spread over all dies.
 
 use destage_base::lazy::Initial;
 
@@ -75,17 +77,19 @@ impl Shape {
         self.dies * self.part_units()
     }
 
-    /// Pages per superblock that hold data, written or moved.
+    /// Pages per superblock that can hold data.
     pub fn row_pages(&self) -> u32 {
         (self.row_units() - self.own) * self.unit
     }
 
-    /// Number of the drive's own units among the first `units` units of a superblock, counted round the dies.
+    /// Number of the drive's own units among the first `units` units of a superblock, in the order of
+    /// [`Shape::number`].
     fn own_before(&self, units: u32) -> u32 {
         (u64::from(units) * u64::from(self.own) / u64::from(self.row_units())) as u32
     }
 
-    /// The number, within its superblock, of unit `unit` of the part of `die`.
+    /// The number of a unit within its superblock. The unit is given by its number `unit` in the part of `die`.
+    /// Units are numbered with one unit on each die in turn.
     fn number(&self, die: u32, unit: u32) -> u32 {
         unit * self.dies + (die + unit) % self.dies
     }
@@ -115,7 +119,7 @@ impl Shape {
         Ppn((plane * self.rows + row) << self.page_bits | page)
     }
 
-    /// The number of a page of flash among the pages of all dies.
+    /// The address of page of flash `at` of `die`, that is, its number among the pages of all dies.
     #[inline]
     pub fn address(&self, die: u32, Ppn(at): Ppn) -> u32 {
         die * self.by_die.divisor() + at
@@ -152,7 +156,7 @@ impl Shape {
     }
 }
 
-/// The initial map from logical pages to pages of flash: in order, unit by unit round the dies.
+/// The initial map from logical pages to pages of flash: in ascending order, with one unit on each die in turn.
 #[derive(Clone)]
 pub(super) struct InitialMap(pub Shape);
 impl Initial for InitialMap {
@@ -165,7 +169,7 @@ impl Initial for InitialMap {
             return NONE;
         }
         let data_unit = within / shape.unit;
-        // The number of the unit that has `data_unit` data units before it, found by iteration from below.
+        // The number of the unit with `data_unit` data units before it; the loop approaches it from below.
         let mut number = data_unit;
         while number < data_unit + shape.own_before(number + 1) {
             number = data_unit + shape.own_before(number + 1);

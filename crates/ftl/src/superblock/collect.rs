@@ -10,8 +10,8 @@ use destage_nand::operation::{Cause, Merge, MergeCause, MergeKind, Operations};
 
 impl Superblocks {
     /// Frees at least one block of `superblock`, which has its maximum number of blocks. If a block has no live
-    /// pages, it is erased. Otherwise the block with the fewest live pages is moved into the open block of class
-    /// `beside`, if there is room. Otherwise the superblock is folded.
+    /// pages, it is erased. Otherwise, if the open block of class `beside` has enough free pages, the live pages
+    /// of the block with the fewest live pages are moved there. Otherwise the superblock is folded.
     pub(super) fn collect(
         &mut self,
         superblock: u32,
@@ -51,10 +51,10 @@ impl Superblocks {
         Ok(())
     }
 
-    /// Moves the live pages of all blocks of `superblock` that are not fully live together, so that it has no
-    /// update blocks any more. Each source is erased before a second target block is taken. If an erase would
-    /// complete units of the target, the sources are only erased when the target is full, so that fillers take no
-    /// room from pages.
+    /// Moves the live pages of all blocks of `superblock` that are not fully live into new blocks, and fills these
+    /// one after the other. The superblock then has no update blocks any more. Sources without live pages are
+    /// erased before the next target block is allocated. If an erase would complete units of the target, the
+    /// sources are only erased when the target is full, so that no fillers are programmed in the target before.
     pub(super) fn fold(
         &mut self,
         superblock: u32,
@@ -91,7 +91,7 @@ impl Superblocks {
         erases += self.erase_all(&mut moved, operations);
         self.scratch = sources;
         if let Some(target) = target {
-            // The block may be full; its room is checked before it is used.
+            // The block may be full; this is checked before the block is used.
             self.set_open(superblock, Class::Cold, target);
         }
         let merge = Merge {
@@ -108,7 +108,7 @@ impl Superblocks {
         Ok(())
     }
 
-    /// Erases `blocks` and empties the list; returns how many there were.
+    /// Erases `blocks` and empties the list. Returns the number of erased blocks.
     fn erase_all(&mut self, blocks: &mut Vec<BlockSlot>, operations: &mut Operations) -> u32 {
         let count = blocks.len() as u32;
         for block in blocks.drain(..) {
@@ -117,8 +117,8 @@ impl Superblocks {
         count
     }
 
-    /// Copies the first `most` live pages of `source` behind those of `target`, both blocks of `superblock`;
-    /// returns the number of copied pages.
+    /// Copies the first `most` live pages of `source` to the pages after the programmed pages of `target`. Both
+    /// are blocks of `superblock`. Returns the number of copied pages.
     pub(super) fn copy_pages(
         &mut self,
         superblock: u32,
@@ -209,8 +209,8 @@ impl Superblocks {
         first * u64::from(self.rules.dies) + u64::from(self.rules.die)
     }
 
-    /// Ends a collection: forgets which pages were written before it, reports it as a merge, and levels wear if
-    /// that is due.
+    /// Ends a collection: forgets which pages were written before the collection, reports the collection as a
+    /// merge, and levels wear if this is due.
     fn end_collection(&mut self, superblock: u32, merge: Merge, operations: &mut Operations) {
         if let Some(written) = &mut self.written {
             written.clear_row(superblock);
@@ -221,10 +221,10 @@ impl Superblocks {
         }
     }
 
-    /// Moves the pages of a cold block into the free block `worn`, and erases the cold block. The cold block is the
-    /// least worn block that is not open and has valid pages. If several blocks are equally worn, it is the first
-    /// one in the list of the superblock with the lowest number. If no block qualifies, or if the cold block was
-    /// erased more than `limit` times, nothing moves, and `worn` is released.
+    /// Moves the pages of a cold block into the free block `worn`, and erases the cold block. The cold block is
+    /// the least worn block that is not open and has valid pages. Among equally worn blocks, it is the first one
+    /// in the superblock with the lowest number. If there is no such block, or if it was erased more than `limit`
+    /// times, no page moves and `worn` is released.
     fn level_wear(&mut self, worn: BlockSlot, limit: u32, operations: &mut Operations) {
         let is_open = |superblock: usize, block: BlockSlot| {
             (0..2).any(|class| self.open.get(2 * superblock + class) == block)
@@ -251,8 +251,8 @@ impl Superblocks {
         self.blocks.erase(cold, 0, Cause::Wear, operations);
     }
 
-    /// Releases the blocks of `superblock` if no page in it has contents; they are erased when they are used
-    /// again.
+    /// Releases the blocks of `superblock` if no page of the superblock has contents. The blocks are erased when
+    /// they are used again.
     pub(super) fn release_if_empty(&mut self, superblock: u32) {
         if self
             .held(superblock)

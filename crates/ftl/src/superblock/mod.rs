@@ -1,12 +1,13 @@
-//! Several adjacent logical blocks form a superblock: they share flash blocks, within which pages are mapped page
-//! by page.
+//! Several adjacent logical blocks form a superblock. They share flash blocks, and a page map gives the place of
+//! each page in these blocks.
 //!
-//! A page is appended to the open block of its superblock, whatever its logical offset; pages rewritten since the
-//! last collection go to a separate open block. When a superblock has its maximum number of update blocks, it collects
-//! garbage among its own blocks. (Kang, Jo, Kim and Lee, EMSOFT 2006.)
+//! A page is appended to the open block of its superblock, whatever its logical offset. Pages that have already
+//! been written since the last collection are appended to a separate open block. When a superblock has its maximum
+//! number of update blocks, garbage is collected among the blocks of that superblock. (Kang, Jo, Kim and Lee,
+//! EMSOFT 2006.)
 //!
-//! Cost: a few words for each page; a collection visits each block of the superblock, and each page of the blocks
-//! that it moves.
+//! Simulation cost: a few machine words for each page. A collection visits each block of the superblock, and each
+//! page of the blocks from which it moves pages.
 
 mod collect;
 mod mount;
@@ -76,7 +77,7 @@ pub(super) const ROW: FtlRow = FtlRow {
     },
 };
 
-/// The open block of a superblock that a page goes to.
+/// The class of a page, which selects the open block of the superblock to which the page is appended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Cold = 0,
@@ -92,7 +93,7 @@ impl Class {
     }
 }
 
-/// Values that follow from the configuration.
+/// Values that are derived from the configuration.
 #[derive(Clone, Copy)]
 struct Rules {
     /// Maximum number of blocks of a superblock, update blocks included.
@@ -119,11 +120,12 @@ struct Superblocks {
     owner: LazyTable<OwnerAtStart>,
     /// Per physical block: the number of pages that are the newest copy of their logical page.
     live: LazyTable<LiveAtStart>,
-    /// Per superblock `width` entries: its blocks, in the order in which they were added.
+    /// The blocks of each superblock, in the order in which they were added; `width` entries per superblock.
     held: LazyTable<Initial>,
-    /// Per superblock the open block of each class.
+    /// Per superblock: the open block of each class.
     open: LazyTable<NoBlock>,
-    /// Per superblock: the pages written since its last collection; only if there are classes.
+    /// Per superblock: the pages that were written since its last collection; `None` if pages are not divided into
+    /// classes.
     written: Option<Masks<First>>,
     /// Superblocks with update blocks; the one that was written longest ago is in front.
     order: List,
@@ -151,7 +153,8 @@ impl Superblocks {
             width,
         };
         let physical = geometry.blocks_per_die() as usize;
-        // With one update block, pages cannot be divided into classes.
+        // Two classes need two open blocks, so pages are not divided into classes if there is only one update
+        // block.
         let tells_apart = parameters.sb_hotcold && update_blocks > 1;
         let row = superblock_blocks * pages;
         Self {
@@ -183,7 +186,7 @@ impl Superblocks {
         page.block * self.blocks.pages() + page.offset
     }
 
-    /// The physical page of logical page `index`; `None` if it has no contents.
+    /// The physical page of logical page `index`; `None` if the logical page has no contents.
     fn place(&self, index: u32) -> Option<u32> {
         let place = self.map.get(index as usize);
         (place != NONE).then_some(place)
@@ -203,7 +206,7 @@ impl Superblocks {
             .take_while(|block| *block != NONE)
     }
 
-    /// The open block of `class`; `None` if there is none with room.
+    /// The open block of `class`; `None` if there is none, or if it is full.
     fn open_block(&self, superblock: u32, class: Class) -> Option<BlockSlot> {
         let block = self.open.get(2 * superblock as usize + class as usize);
         (block != NONE && self.blocks.programmed(block) < self.blocks.pages()).then_some(block)
@@ -222,8 +225,8 @@ impl Superblocks {
         }
     }
 
-    /// Returns a block with room for logical page `index`. The class is determined again after each collection,
-    /// because a collection forgets which pages were written before.
+    /// Returns a block with a free page for logical page `index`. The class of the page is determined again after
+    /// each collection, because a collection forgets which pages were written before.
     fn block_with_room(
         &mut self,
         superblock: u32,
@@ -269,14 +272,14 @@ impl Superblocks {
     }
 
     /// Notes that the newest copy of logical page `index` is not needed any more; returns the block that holds
-    /// it, or `None` if the page has no contents.
+    /// that copy, or `None` if the page has no contents.
     fn invalidate(&mut self, index: u32) -> Option<BlockSlot> {
         let (block, _) = self.blocks.split(self.place(index)?);
         *self.live.get_mut(block as usize) -= 1;
         Some(block)
     }
 
-    /// Notes that logical page `index` now lies in `page` of `block`.
+    /// Notes that the newest copy of logical page `index` is now in `page` of `block`.
     fn settle(&mut self, index: u32, block: BlockSlot, page: u32) {
         let place = self.blocks.ppn(block, page).0;
         *self.map.get_mut(index as usize) = place;
@@ -359,7 +362,7 @@ impl Die for Superblocks {
 
     const TAKES_UNITS: bool = true;
 
-    /// Nothing to do: each page is programmed after all programmed pages of its block, fillers included.
+    /// Needs no other work: each page is programmed after all programmed pages of its block, fillers included.
     fn follow_units(&mut self) {
         while self.blocks.take_completed().is_some() {}
     }
@@ -387,7 +390,7 @@ impl Die for Superblocks {
         &mut self.blocks
     }
 
-    /// 4 bytes for each block that superblocks may hold; and if the page map is in RAM, 2 bytes for each logical
+    /// 4 bytes for each block that superblocks may hold. If the page map is in RAM, 2 more bytes for each logical
     /// page.
     fn map_bytes(&self) -> u64 {
         let cached = if self.rules.map_cached {

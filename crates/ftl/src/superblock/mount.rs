@@ -1,6 +1,7 @@
-//! The superblocks after a loss of power: each keeps the blocks in which its pages are found.
+//! The mount of superblocks after a loss of power. Each superblock keeps the blocks in which its pages are found.
 //!
-//! If a superblock has more blocks than allowed, the pages of its emptiest blocks move into its other blocks.
+//! If a superblock has more blocks than allowed, the pages of its blocks with the fewest live pages are moved into
+//! its other blocks.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -66,8 +67,8 @@ impl Superblocks {
         (held.len() as u32).saturating_sub(self.logical_blocks_of(superblock))
     }
 
-    /// A superblock that has to give a block back; `None` if no superblock, nor the die, has too many update
-    /// blocks.
+    /// The superblock with the most update blocks, if it or the whole die has too many update blocks; otherwise
+    /// `None`.
     fn with_too_many(&self, plan: &Recovery) -> Option<u32> {
         let updates = || {
             let held = (0..).zip(&plan.held);
@@ -78,7 +79,8 @@ impl Superblocks {
         (most > self.rules.update_blocks || all > self.rules.updates_max).then_some(superblock)
     }
 
-    /// Moves the pages of the emptiest block into other blocks of `superblock`, and erases it.
+    /// Moves the pages of the block with the fewest live pages into other blocks of `superblock`, and erases the
+    /// block.
     fn gather(
         &mut self,
         superblock: u32,
@@ -87,7 +89,7 @@ impl Superblocks {
     ) -> Result<(), NoSpace> {
         let pages = self.blocks.pages();
         let live = |block: &BlockSlot| self.live.get(*block as usize);
-        // The block that receives pages cannot be the source too.
+        // The block that receives the pages must not be the source.
         let room = |block: &BlockSlot| pages - self.blocks.programmed(*block);
         let taker = held.iter().copied().max_by_key(room);
         let taker = taker.filter(|block| room(block) > 0);
@@ -113,7 +115,8 @@ impl Superblocks {
         Ok(())
     }
 
-    /// Makes `held` the blocks of the superblocks. In each superblock, the last block with room is open.
+    /// Makes `held` the blocks of the superblocks. In each superblock, the last block with free pages becomes the
+    /// open block.
     fn hold_found(&mut self, held: &[Vec<BlockSlot>]) {
         for (superblock, held) in (0..).zip(held) {
             let first = superblock as usize * self.rules.width as usize;

@@ -6,11 +6,11 @@ use crate::blocks::NONE;
 use crate::blocks::data::{initial_block, initial_logical};
 use destage_nand::geometry::Geometry;
 
-/// The state of the device at the start. As the initial rule of a table it gives the blocks of each superblock.
+/// The state of the device at the start. As the initial rule of a table, it gives the blocks of each superblock.
 #[derive(Clone, Copy)]
 pub(super) struct Initial {
     pub geometry: Geometry,
-    /// Number of logical blocks with contents: all or none.
+    /// Number of logical blocks with contents: either all logical blocks, or 0.
     pub full: u32,
     /// Logical blocks per superblock.
     pub superblock_blocks: u32,
@@ -48,7 +48,7 @@ impl lazy::Initial for MapAtStart {
     }
 }
 
-/// The initial map from physical to logical pages. Entries of pages that are not programmed yet do not count.
+/// The initial map from physical to logical pages. Entries of pages that are not programmed are never used.
 #[derive(Clone)]
 pub(super) struct OwnerAtStart(pub Initial);
 

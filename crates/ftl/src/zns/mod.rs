@@ -1,10 +1,10 @@
-//! Zones under a thin log of the host: data are appended to open zones, a zone is reset as a whole, and before
-//! that the host moves the data that are still needed.
+//! Zones under a thin log of the host. The host appends data to open zones. Before it resets a zone, the host
+//! appends the data of the zone that are still needed to another zone.
 //!
-//! A zone consists of some blocks of one die; it is filled page by page round its blocks. The host maps its
-//! pages, so a zone is to this layer what a block is to `page`: page mapping does the mapping, the compaction and
-//! the wear levelling over zones, and its operations on zones are translated to the blocks. This module only adds
-//! the limit of open zones.
+//! A zone consists of several blocks of one die; it is filled unit by unit, with one unit in each of its blocks in
+//! turn. The host maps its pages to zones in the same way as the layer `page` maps pages to blocks. So page
+//! mapping is used with zones in place of blocks: it does the mapping, the compaction and the wear levelling. Its
+//! operations on zones are then translated to operations on blocks. This module only adds the limit of open zones.
 
 mod zones;
 
@@ -71,12 +71,13 @@ struct Zns {
     data: PageFtl,
     zones: Zones,
     open_zones: u32,
-    /// Number of pages left in a zone below which it may be finished.
+    /// A zone may be finished if it has fewer free pages than this number.
     finish_under: u32,
-    /// For each die, the number of writes that wait there, and whether its open zone has to be finished.
+    /// For each die, the number of writes that wait at the die, and whether the open zone of the die has to be
+    /// finished.
     coming: Vec<u32>,
     finishing: Vec<bool>,
-    /// The dies that may take the write that is placed now; a field only to reuse its memory.
+    /// For each die, whether it may receive the write that is placed now. It is a field only to reuse its memory.
     takes: Vec<bool>,
     resets: u64,
     finished: u64,
@@ -134,8 +135,7 @@ impl Zns {
         })
     }
 
-    /// Number of pages that are left in the open zone of `die` when all waiting writes are done; `None` if no
-    /// zone is open then.
+    /// Number of free pages in the open zone of `die` after all waiting writes; `None` if no zone is open then.
     fn left(&self, die: usize) -> Option<u32> {
         let written = match self.finishing[die] {
             true => 0,
@@ -145,13 +145,13 @@ impl Zns {
         (of_zone > 0).then(|| self.zones.zone_pages - of_zone)
     }
 
-    /// Number of zones that are open for new data when all waiting writes are done.
+    /// Number of zones that are open for new data after all waiting writes.
     fn open(&self) -> u32 {
         let dies = 0..self.coming.len();
         dies.filter(|die| self.left(*die).is_some()).count() as u32
     }
 
-    /// Marks the open zone with the fewest pages left as to be finished, if it has fewer pages left than the
+    /// Marks the open zone with the fewest free pages as to be finished, if it has fewer free pages than the
     /// limit.
     fn finish_one(&mut self) {
         if let Some((_, die)) = self.fullest().filter(|(left, _)| *left < self.finish_under) {
@@ -159,8 +159,8 @@ impl Zns {
         }
     }
 
-    /// Among the open zones without waiting writes, the one with the fewest pages left: that number, and the die
-    /// of the zone.
+    /// Finds, among the open zones without waiting writes, the zone with the fewest free pages. Returns the number
+    /// of its free pages, and its die.
     fn fullest(&self) -> Option<(u32, usize)> {
         let dies = (0..self.coming.len()).filter(|die| self.coming[*die] == 0);
         dies.filter_map(|die| Some((self.left(die)?, die))).min()
@@ -180,8 +180,8 @@ impl Ftl for Zns {
         self.data.home_of(page)
     }
 
-    /// Chooses the die with the fewest waiting operations among those with an open zone, or among all if one more
-    /// zone may be opened.
+    /// Chooses the die with the fewest waiting operations: among all dies if one more zone may be opened,
+    /// otherwise among the dies with an open zone.
     fn place(&mut self, page: Lpn, load: &dyn Fn(u32) -> u32) -> u32 {
         let mut open = self.open();
         if open >= self.open_zones && self.finish_under > 0 {
@@ -256,7 +256,7 @@ impl Ftl for Zns {
         Ok(compacted)
     }
 
-    /// Fills the unit that is begun in the zone of page `at`; all of the unit lies in one block.
+    /// Fills the unit that is begun in the zone of page `at`. All pages of a unit are in one block.
     fn fill_unit(&mut self, die: u32, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let mark = operations.mark();
         let at = self.zones.zone_of(at);
@@ -272,7 +272,8 @@ impl Ftl for Zns {
                 ..place
             });
         })?;
-        // When the power failed, one zone may have been opened in place of another that was still to be finished.
+        // When the power failed, a zone may have been open in place of another zone that was still to be finished.
+        // So more zones may be open than allowed.
         while self.open() > self.open_zones
             && let Some((_, die)) = self.fullest()
         {
@@ -289,7 +290,7 @@ impl Ftl for Zns {
         Ok(has_done)
     }
 
-    /// A zone that has to be finished takes no write before that.
+    /// A zone that has to be finished receives no write before it is finished.
     fn collects_before_writes(&self, die: u32) -> bool {
         self.finishing[die as usize] || self.data.collects_before_writes(die)
     }

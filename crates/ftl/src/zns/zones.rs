@@ -1,4 +1,4 @@
-//! Which blocks form a zone, and how the pages of a zone lie in them.
+//! Which blocks form a zone, and in which pages of the blocks the pages of a zone are.
 
 use destage_nand::array::Ppn;
 use destage_nand::found::{Found, FoundBlock, Scan};
@@ -19,13 +19,13 @@ pub(super) struct Zones {
 }
 
 impl Zones {
-    /// Block `number` of `zone`; blocks are counted round the planes.
+    /// Block `number` of `zone`. The blocks of zones are numbered with one block on each plane in turn.
     pub fn block(&self, zone: u32, number: u32) -> u32 {
         let block = zone * self.blocks + number;
         block % self.planes * self.blocks_per_plane + block / self.planes
     }
 
-    /// The page of flash at address `at`, which counts in zones.
+    /// The page of flash of page `at`, which is given by its zone and its page number in the zone.
     pub fn place(&self, Ppn(at): Ppn) -> Ppn {
         let (zone, page) = (at >> self.zone_bits, at & ((1 << self.zone_bits) - 1));
         let (unit, of_unit) = (page / self.unit, page % self.unit);
@@ -34,7 +34,7 @@ impl Zones {
         Ppn(block << self.page_bits | within)
     }
 
-    /// The address, counted in zones, of the first page of the zone that contains the page of flash `at`.
+    /// The zone that contains the page of flash `at`, given as the number of the zone and page 0.
     pub fn zone_of(&self, Ppn(at): Ppn) -> Ppn {
         let block = at >> self.page_bits;
         let (plane, row) = (block / self.blocks_per_plane, block % self.blocks_per_plane);
@@ -59,8 +59,8 @@ impl Zones {
         Scan::new(dies.collect(), self.zone_bits)
     }
 
-    /// The findings in `zone` of a die with these `blocks`. If a reset was cut off, only some blocks of the zone
-    /// are erased; the zone then counts as in use because of the others.
+    /// The findings in `zone` of a die with these `blocks`. If a reset was interrupted, only some blocks of the
+    /// zone are erased. The zone then counts as in use because of its other blocks.
     fn found(&self, zone: u32, blocks: &[FoundBlock]) -> FoundBlock {
         let first = zone << self.zone_bits;
         let block = |at: u32| &blocks[(at >> self.page_bits) as usize];

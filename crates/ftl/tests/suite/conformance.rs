@@ -1,5 +1,5 @@
 //! Properties of every layer, with each value of each of its choices, on several kinds of small devices: a read
-//! returns the last write, and the layer emits nothing that flash cannot do.
+//! returns the last write, and the layer emits no operation that flash cannot do.
 
 use crate::kit;
 
@@ -9,10 +9,11 @@ use destage_nand::Cause;
 
 use kit::{Device, Setup, devices, variants};
 
-/// Minimum number of operations per setup; the setups of each layer together run more than a million.
+/// Minimum number of operations per setup. All setups of a layer together run more than a million operations.
 const OPERATIONS: u32 = 60_000;
 
-/// Random writes, reads and trims: some pages are used far more often than others, and some in sequence.
+/// Runs random writes, reads and trims. Some pages are used far more often than others, and some operations are in
+/// sequence.
 fn exercise(device: &mut Device, seed: u64, operations: u32) {
     let mut random = Random::new(seed);
     let pages = device.pages();
@@ -110,7 +111,7 @@ fn equal_seeds_give_equal_operations() {
     }
 }
 
-/// Length of the sequences of writes and trims that are all tried, on four pages.
+/// Length of the sequences of writes and trims on four pages. The test tries all sequences of this length.
 const STEPS: u32 = 5;
 
 #[test]

@@ -1,5 +1,6 @@
-//! What a cut leaves of hand-made steps, and which copies a mount uses: copies at the same time as programs,
-//! interrupted erases, and a layer that cannot be mounted.
+//! Power cuts during hand-made steps, and the copies that a mount uses after them. The steps are copies at the
+//! same time as programs, and erases that are cut off. Another test checks that each layer reports whether it can
+//! be mounted.
 
 use destage_base::{Lpn, Random, Ticks};
 use destage_ftl::mount::{MountError, mount};
@@ -61,8 +62,8 @@ fn written() -> Medium {
     medium
 }
 
-/// Cuts the power after the steps of the two dies were in service for `elapsed`. Returns the version of page 1
-/// that a mount would use, its die and its place.
+/// Cuts the power when the steps of the two dies have been in service for `elapsed` ticks. Returns the version of
+/// page 1 that a mount would use, and the die and the place of this version.
 fn cut(mut medium: Medium, elapsed: [Ticks; 2]) -> Option<(u64, u32, Ppn)> {
     let bad = BadDrive::default();
     medium.cut(
@@ -83,8 +84,8 @@ fn d4_a_copy_keeps_the_version_of_its_source() {
     copy(&mut collect, at(0, 0), at(1, 0));
     medium.start(0, &collect, &[]).expect("a copy");
     medium.end(0);
-    // The copy has ended before the new version begins. The second half of the test starts them in the other
-    // order. In both cases the new version must win.
+    // Here, the copy ends before the program of the new version begins. In the second half of the test, the
+    // program begins before the copy. In both cases, the mount must use the new version.
     program(&mut medium, 1, 2, at(0, 0)).expect("it is erased");
     medium.end(1);
     assert_eq!(cut(medium, [0; 2]), Some((2, 1, at(0, 0))));
@@ -108,7 +109,7 @@ fn d5_the_copy_is_there_when_the_erase_of_its_source_is_cut_off() {
     copy(&mut collect, at(0, 0), at(1, 0));
     collect.push_erase(Cause::Copy, at(0, 0));
     medium.start(0, &collect, &[]).expect("a collection");
-    // The source is valid before the copy has ended, and the copy afterwards.
+    // A mount uses the source until the copy has ended, and the copy afterwards.
     for (elapsed, place) in [
         (0, at(0, 0)),
         (COPY - 1, at(0, 0)),

@@ -1,4 +1,4 @@
-//! Properties of all layers whose log blocks several logical blocks share.
+//! Properties of all layers in which several logical blocks share a log block.
 
 use crate::kit;
 
@@ -18,8 +18,8 @@ fn figure(device: &Device, wanted: &str) -> f64 {
     found.unwrap_or_else(|| panic!("no {wanted}"))
 }
 
-/// A log block of `pages` pages cannot hold pages of more logical blocks than that, nor of more than share it. So
-/// a reclaimed log block must not cost more merges.
+/// A log block of `pages` pages can hold pages of at most `pages` logical blocks, and only of logical blocks that
+/// share the log block. So a reclaimed log block must not cause more merges than the smaller of these two numbers.
 #[test]
 fn a_reclaimed_log_block_merges_no_more_blocks_than_can_be_in_it() {
     for layer in LAYERS {
@@ -29,7 +29,7 @@ fn a_reclaimed_log_block_merges_no_more_blocks_than_can_be_in_it() {
             let mut device = Device::new(&setup);
             let mut random = Random::new(8);
             for _ in 0..20_000 {
-                // A write to offset 0 would begin a sequence in `fast`.
+                // Offset 0 is not written, since a write to offset 0 begins a sequence in `fast`.
                 let block = random.below(device.pages() / u64::from(pages));
                 let offset = 1 + random.below(u64::from(pages) - 1);
                 device.write(block * u64::from(pages) + offset);

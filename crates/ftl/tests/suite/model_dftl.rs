@@ -81,15 +81,15 @@ fn with_all_mappings_in_ram_it_does_what_page_mapping_does() {
         .with("cmt_entries", "192");
     let (mut page, mut dftl) = (Device::new(&page), Device::new(&dftl));
     assert_eq!(page.pages(), dftl.pages());
-    // Each mapping is used once, so that all of them are in RAM.
+    // Each mapping is used once, so that all mappings are in RAM.
     (0..dftl.pages()).for_each(|number| dftl.read(number));
     let mut random = Random::new(9);
     for _ in 0..50_000 {
         let share = 1 + random.below(4);
         let number = random.below(page.pages() / share);
         if random.below(10) == 0 {
-            // A read too may need room for the map, so `dftl` collects due garbage at the read and not at the
-            // next write. Nothing is compared here.
+            // A read may have to write a page of the map. So `dftl` collects due garbage at the read, while `page`
+            // does so at the next write. The counts are therefore not compared here.
             page.read(number);
             dftl.read(number);
             continue;
@@ -104,8 +104,8 @@ fn with_all_mappings_in_ram_it_does_what_page_mapping_does() {
     assert_eq!(dftl.tally.programs[Cause::Map as usize], 0);
 }
 
-/// A read may have to write a page of the map first. If there is no room for that, the read itself must fail, and
-/// not a later operation: there may be no later operation.
+/// A read may have to write a page of the map first. If no page is free for this, the read itself must fail. It
+/// must not leave the failure to a later operation, since there may be none.
 #[test]
 fn a_read_that_finds_no_room_for_the_map_fails() {
     let mut setup = Setup::new("dftl", 1, 24, 4);
@@ -120,6 +120,6 @@ fn a_read_that_finds_no_room_for_the_map_fails() {
     while device.write_for(random.below(pages), Cause::Host).is_ok() {}
     let failed = (0..pages).find(|page| device.try_read(*page).is_err());
     let failed = failed.expect("a mapping that was changed has to leave");
-    // The same read fails again, although no operation follows it.
+    // The same read must fail again, although no other operation was done.
     assert!(device.try_read(failed).is_err());
 }

@@ -1,4 +1,4 @@
-//! `page` compared with its naive model, under every policy that chooses victims in its own way.
+//! `page` compared with its naive model, under each policy that chooses victims differently.
 
 use crate::kit;
 use crate::naive;
@@ -71,7 +71,7 @@ fn percent(reserved: usize, blocks: usize) -> String {
     format!("{:.9}", (reserved as f64 + 0.5) / blocks as f64 * 100.0)
 }
 
-/// Wear levelling must not lose pages. The device is small and worn enough that it moves data often.
+/// Wear levelling must not lose pages. The device is so small and so worn that wear levelling moves data often.
 #[test]
 fn levelled_devices_keep_what_was_written() {
     for settings in [

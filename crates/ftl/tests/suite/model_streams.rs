@@ -1,5 +1,5 @@
-//! `page` compared with a naive model: with writes divided into streams, garbage collected in steps, and units
-//! that share a page of flash.
+//! `page` compared with a naive model, with writes that are divided into streams, garbage collection in steps, and
+//! units that share a page of flash.
 
 use crate::kit;
 use crate::naive;
@@ -46,8 +46,8 @@ fn setup(rules: &Rules) -> Setup {
         )
 }
 
-/// Plays the same random writes and trims on the layer and on the model. While no garbage collection is urgent, a
-/// random number of steps of garbage collection runs between them.
+/// Runs the same random writes and trims on the layer and on the model. Between two of them, a random number of
+/// steps of garbage collection runs, and more steps as long as garbage collection is urgent.
 fn compare(rules: Rules, seed: u64) -> (Tally, Vec<(String, f64)>) {
     let setup = setup(&rules);
     let mut ftl = setup
@@ -184,8 +184,8 @@ fn streams_steps_and_units_cost_what_the_naive_model_says() {
     }
 }
 
-/// Streams must reduce the number of moved pages: a sixteenth of the pages gets nine of ten writes, and all pages
-/// share the rest.
+/// Streams must reduce the number of moved pages. In this test, nine of ten writes are to a sixteenth of the
+/// pages; the others are to any page.
 #[test]
 fn what_is_told_apart_moves_less() {
     let copies = |telling: &[(&str, &str)]| {

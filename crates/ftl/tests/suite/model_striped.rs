@@ -11,7 +11,8 @@ use kit::Setup;
 use naive::Counts;
 use naive::striped::{Rules, Striped};
 
-/// Plays the same random operations on the layer and on the model; their counts must agree after each operation.
+/// Runs the same random operations on the layer and on the model. After each operation, the counts of both must be
+/// equal.
 fn compare(setup: &Setup, rules: &Rules, operations: u32, seed: u64) {
     let built = setup.build();
     let mut ftl = built.unwrap_or_else(|refusal| panic!("{refusal:?}"));

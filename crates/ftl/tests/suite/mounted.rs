@@ -1,5 +1,5 @@
-//! A mount of a device at rest must restore the same state, as far as flash shows it: where each page is and in
-//! which cells, which blocks a cache has, and where the next page goes.
+//! A mount of a device at rest must restore the same state, as far as this state is visible on flash: the place of
+//! each page, whether its cells hold one bit, the number of blocks of a cache, and the place of the next page.
 
 use crate::kit;
 
@@ -29,7 +29,7 @@ fn figure(ftl: &dyn Ftl, wanted: &str) -> Option<f64> {
     found
 }
 
-/// The place of the next page of a layer at rest, found by writing `page`; `None` if the write needs room first.
+/// The place of the next page of a layer at rest, found by writing `page`; `None` if the write finds no free page.
 fn next(ftl: &mut dyn Ftl, page: u64) -> Option<Ppn> {
     let mut operations = Operations::default();
     ftl.place(Lpn(page), &|_| 0);
@@ -38,7 +38,7 @@ fn next(ftl: &mut dyn Ftl, page: u64) -> Option<Ppn> {
     Some(operations.all().first()?.at)
 }
 
-/// Devices under layers that have more than one kind of open block.
+/// Devices with layers that have more than one kind of open block.
 fn setups() -> Vec<Setup> {
     let base = |name: &str| {
         let mut setup = Setup::new(name, 1, 24, 8);

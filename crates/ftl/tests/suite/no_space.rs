@@ -1,5 +1,5 @@
-//! Blocks wear out and retire until there is no room: an operation that fails must have emitted nothing and
-//! changed nothing.
+//! Blocks wear out and retire until no free block is left. An operation that then fails must emit nothing and
+//! change nothing.
 
 use crate::kit;
 
@@ -11,8 +11,8 @@ use destage_nand::Cause;
 
 use kit::{Device, Setup, devices, variants};
 
-/// Two devices with the same operations. Operations that fail are only tried on `asked`, and must leave it equal
-/// to `spared`.
+/// Two devices that serve the same operations. An operation that fails on `asked` is not tried on `spared`; after
+/// it, both devices must still be equal.
 struct Pair {
     asked: Device,
     spared: Device,
@@ -89,7 +89,7 @@ impl Pair {
     }
 }
 
-/// Wears a device out and continues for a while; returns how many operations found no room.
+/// Wears a device out and continues for a while; returns how many operations failed.
 fn wear_out(setup: &Setup, seed: u64) -> u32 {
     let mut pair = Pair {
         asked: Device::new(setup),
@@ -107,8 +107,8 @@ fn wear_out(setup: &Setup, seed: u64) -> u32 {
         };
         let page = random.below(spread);
         let failed = pair.failures;
-        // After the first failure, trims make room again, so that later operations show whether the state is
-        // intact.
+        // After the first failure, trims make blocks free again, so that later operations show whether the state
+        // is intact.
         let what = match random.below(24) {
             what if failed > 0 && what > 10 => 2,
             what => what,

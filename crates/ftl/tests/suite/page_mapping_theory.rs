@@ -6,7 +6,7 @@ use destage_base::Random;
 use destage_nand::Cause;
 use kit::{Device, Setup};
 
-/// Programs per page written in the steady state of random overwrites, if `percent` percent of all pages are
+/// Programs per written page in the steady state of random overwrites, if `percent` percent of all pages are
 /// logical pages.
 fn amplification(policy: &str, percent: u32) -> f64 {
     let blocks = 1_000;
@@ -36,8 +36,8 @@ fn amplification(policy: &str, percent: u32) -> f64 {
     measured as f64 / (6 * pages) as f64
 }
 
-/// Write amplification of first in, first out: 1 / (1 - x), where the logical share of pages is (x - 1) / ln x
-/// (Desnoyers, SYSTOR 2012).
+/// Write amplification of first in, first out, if the share of logical pages is `share`: 1 / (1 - x), where x is
+/// the solution of (x - 1) / ln x = share (Desnoyers, SYSTOR 2012).
 fn first_in_first_out(share: f64) -> f64 {
     let (mut low, mut high) = (1e-9, 1.0 - 1e-9);
     for _ in 0..200 {

@@ -1,5 +1,5 @@
-//! Power that fails again and again, on small devices with the smallest reserve. No layer may lose what was
-//! programmed or run out of room, however often and at whatever moment the power fails, during mounts too.
+//! Repeated power failures on small devices with the smallest reserve. No layer may lose programmed pages or run
+//! out of free blocks, however often the power fails and at whatever moment. The power also fails during mounts.
 
 use crate::kit;
 
@@ -22,13 +22,14 @@ const BYTES: usize = 8;
 enum Cuts {
     /// At any moment of a step.
     Anywhere,
-    /// In the first program of a step: the step gains nothing, and the page that it was programming is lost.
+    /// In the first program of a step: the step has programmed nothing, and the page that it was programming can
+    /// no longer be used.
     FirstProgram,
     /// Late in a step.
     LastOperation,
 }
 
-/// A device whose power fails again and again.
+/// A device whose power fails repeatedly.
 struct Victim<'a> {
     setup: &'a Setup,
     ftl: Box<dyn Ftl>,
@@ -36,7 +37,8 @@ struct Victim<'a> {
     random: Random,
     operations: Operations,
     versions: u64,
-    /// For each page, the version that must be there after a mount; `None` after a trim, when any version may be.
+    /// For each page, the version that it must have after a mount; `None` after a trim, when the page may have any
+    /// version.
     wanted: Vec<Option<u64>>,
     /// The page whose program was cut off, and its version.
     in_flight: Option<(u64, u64)>,
@@ -84,7 +86,7 @@ impl<'a> Victim<'a> {
         }
     }
 
-    /// Now and then does a step of deferred work on `die`; the power may fail in it as in any other step. Returns
+    /// At random, does a step of deferred work on `die`. The power may fail in this step as in any other. Returns
     /// whether the power failed.
     fn idle(&mut self, die: u32, fails: &mut u64) -> bool {
         if !self.ftl.properties().works_when_idle || self.random.below(3) > 0 {
@@ -99,7 +101,7 @@ impl<'a> Victim<'a> {
         *fails == 0
     }
 
-    /// Carries out one step on `die`; with `fails`, the power fails in it.
+    /// Runs one step on `die`; with `fails`, the power fails during the step.
     fn step(&mut self, die: u32, images: &[Image<'_>], fails: bool) {
         let started = self.medium.start(die, &self.operations, images);
         started.unwrap_or_else(|refusal| panic!("{refusal}: {:?}", self.operations.all()));
@@ -118,8 +120,8 @@ impl<'a> Victim<'a> {
             .cut(|_| elapsed, &TIMING, &bad, &mut Random::new(1));
     }
 
-    /// Writes `page`, after the garbage collections that are needed. The power fails in the `fails`-th step from
-    /// now; returns whether that happened during this write.
+    /// Does the necessary garbage collections, then writes `page`. The power fails in the `fails`-th step from
+    /// now. Returns whether it failed during this call.
     fn write(&mut self, page: u64, fails: &mut u64) -> bool {
         let write = PageWrite {
             is_long: self.random.below(4) == 0,
@@ -181,8 +183,8 @@ impl<'a> Victim<'a> {
         };
         for _ in 0..cuts {
             let mut ftl = fresh.build().expect("it was built before");
-            // Takes the medium in a step of the mount that is chosen at random, each step with the same
-            // probability.
+            // Chooses one step of the mount at random, each step with the same probability, and copies the medium
+            // while this step is in service.
             let (mut steps, mut at, mut random) = (0, None, self.random.clone());
             let mounted = mount(
                 &mut *ftl,
@@ -207,8 +209,8 @@ impl<'a> Victim<'a> {
         self.check();
     }
 
-    /// Checks that programmed pages are there. A page whose program was cut off may have its old or its new
-    /// version.
+    /// Checks that all programmed pages have their last version. A page whose program was cut off may have its old
+    /// or its new version.
     fn check(&mut self) {
         let in_flight = self.in_flight.take();
         for page in 0..self.wanted.len() as u64 {
@@ -254,7 +256,7 @@ impl<'a> Victim<'a> {
     }
 }
 
-/// Small devices under the layer `name` with the smallest possible reserve.
+/// Small devices with the layer `name` and the smallest possible reserve.
 fn smallest(name: &str) -> Vec<Setup> {
     let shapes = [
         (1, 1, 16, 4, false),
@@ -277,7 +279,7 @@ fn smallest(name: &str) -> Vec<Setup> {
                     .with("min_free_percent", "1")
                     .with("cache_percent", "8")
                     .with("cache_fold_pages", "1");
-                // Also a device with room for a dynamic cache.
+                // Also a device with enough free blocks for a dynamic cache.
                 setups.push(setup.clone().with("reserve_percent", "50"));
             }
             "zns" => {
@@ -353,8 +355,8 @@ fn zones(base: &Setup) -> Vec<Setup> {
     setups
 }
 
-/// Cuts the power of each small device under the layer `name` `cuts` times, in every way. Returns the number of
-/// devices that failed and of devices tried.
+/// Cuts the power of each small device with the layer `name` `cuts` times, in each of the [`ways`]. Returns the
+/// number of devices that failed and the number of devices that were tried.
 fn cut_again_and_again(name: &str, power_may_fail: bool, cuts: u64) -> (usize, usize) {
     let (mut failed, mut tried) = (0, 0);
     let of_base = |base: &Setup| variants(base);
@@ -382,8 +384,8 @@ fn cut_again_and_again(name: &str, power_may_fail: bool, cuts: u64) -> (usize, u
     (failed, tried)
 }
 
-/// The seed, the kind of cuts, and whether there are trims: all combinations if the environment asks for many
-/// cuts, otherwise one of them in rotation.
+/// The seed, the kind of cuts, and whether there are trims: all combinations if the environment variable
+/// `DESTAGE_CUTS` is set, otherwise one combination in rotation.
 fn ways(turn: u64) -> Vec<(u64, Cuts, bool)> {
     let kinds = [Cuts::Anywhere, Cuts::FirstProgram, Cuts::LastOperation];
     let of_seed = |seed: u64| {
@@ -403,7 +405,7 @@ fn no_layer_loses_anything_or_runs_out_however_often_it_is_cut() {
         .iter()
         .filter(|row| row.has_flash && row.can_be_mounted)
         .collect();
-    // `make cuts` runs three times as many.
+    // `make cuts` runs three times as many cuts.
     let cuts = match std::env::var("DESTAGE_CUTS") {
         Ok(_) => 300,
         Err(_) => 100,
@@ -427,7 +429,7 @@ fn no_layer_loses_anything_or_runs_out_however_often_it_is_cut() {
 }
 
 /// The counterexample: without the provisions for power loss, the last block that garbage collection opens may
-/// hold new data, and interrupted programs fill the rest of it. Then there is no room left.
+/// hold new data, and interrupted programs fill the rest of it. Then no page is left for garbage collection.
 #[test]
 fn a_device_that_does_not_reckon_with_cuts_runs_out() {
     let (failed, tried) = cut_again_and_again("page", false, 60);

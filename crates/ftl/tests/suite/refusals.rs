@@ -1,4 +1,4 @@
-//! Layers that map by block report what is wrong with a device: it is too small from the start, or it wears out.
+//! Layers that map by block report an error if a device is too small from the start, or if it wears out.
 
 use crate::kit;
 

@@ -1,4 +1,4 @@
-//! Every layer of the registry has a scenario, and its costs are as the scenario expects.
+//! Every layer of the registry has a scenario, and the operations of the layer cost what the scenario expects.
 
 use crate::kit;
 

@@ -1,4 +1,5 @@
-//! Mounts, loop devices, FUSE files and processes that have to be released however the command ends.
+//! The resources that a crash test has to release, however the command ends: mounts, loop devices, FUSE files and
+//! processes.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;
@@ -9,11 +10,11 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// The number of attempts to release something that is in use, and the pause between two attempts.
+/// The number of attempts to release a resource that is in use, and the pause between two attempts.
 const ATTEMPTS: u32 = 50;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Something that has to be released at the end.
+/// A resource that has to be released at the end.
 #[derive(Clone, Debug)]
 enum What {
     /// The processes of a group.
@@ -26,22 +27,22 @@ enum What {
     Fuse(PathBuf),
 }
 
-/// Everything that is held, in the order in which it was made, each with its number.
+/// All resources that are not yet released, in the order of their creation. Each has a number.
 static HELD: Mutex<Vec<(u64, What)>> = Mutex::new(Vec::new());
 
 fn all() -> MutexGuard<'static, Vec<(u64, What)>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Releases everything that is held, the newest first. It is called when the process is about to exit without
-/// running destructors.
+/// Releases all resources, the newest first. The command calls this function before the process exits without running
+/// destructors.
 pub fn abandon() {
     while let Some((_, what)) = { all().pop() } {
         what.take_back();
     }
 }
 
-/// Something that is held. It is released when this value is dropped.
+/// A resource that is released when this value is dropped.
 pub(super) struct Held(u64);
 
 impl Held {
@@ -90,13 +91,14 @@ impl What {
     fn take_back(self) {
         match self {
             Self::Group(leader) => {
-                // This fails if all processes of the group have ended, which is fine.
+                // This call fails if all processes of the group have ended. Then nothing has to be done.
                 let _ = kill_process_group(leader, Signal::KILL);
             }
             Self::Mount(folder) => {
                 let folder = folder.as_os_str();
                 if !again_and_again(|| quiet("umount", &[folder])) {
-                    // A process still uses it. A lazy unmount completes when the last process has closed it.
+                    // A process still uses the file system. A lazy unmount completes when the last process stops
+                    // using it.
                     quiet("umount", &["-l".as_ref(), folder]);
                 }
             }

@@ -1,10 +1,10 @@
-//! The test of a program on a device whose power fails again and again: after each failure, all data must be there
-//! that were promised.
+//! The test of a program on a device whose power fails again and again. After each failure, the device must still
+//! have all data that it has promised to keep.
 //!
-//! One [`Round`] starts with a new device and an empty file system. The program runs on it until the power fails,
-//! at a moment that a seed determines. Then the device is mounted and compared with its ledger. The file system is
-//! mounted, which replays its journal, and then checked. Last, the check of the program itself tells whether the
-//! program's data are there.
+//! One [`Round`] starts with a new device and an empty file system. The program runs on this file system until the
+//! power fails, at a moment that a seed determines. Then the test mounts the device, and compares the contents of the
+//! device with its ledger. The test mounts the file system, so that the kernel replays the journal, and then checks
+//! the file system. Last, the user's check command decides whether the program's data are complete.
 //!
 //! ```text
 //! server (a thread) <- nbdfuse -> file -> loop device -> file system -> $DESTAGE_DIR
@@ -42,9 +42,9 @@ use crate::control::{Operator, OperatorError};
 use crate::device::{Front, Pace};
 use crate::server::{Ended, ServeError, Server, Settings, Stopper};
 
-/// The interval at which processes and mounts are polled, because they send no notice.
+/// The interval at which the test polls processes and the server, which do not notify the test of changes.
 const GLANCE: Duration = Duration::from_millis(5);
-/// How long a program may take to end, and how long a cut may take once everything is written.
+/// How long the test repeats an order to cut the power while the server refuses the order.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The subject of the test.
@@ -64,11 +64,11 @@ pub struct Trial<'t> {
 /// The moment at which the power fails in a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Moment {
-    /// At this write, counted from 1 after the start of the program.
+    /// At the write with this number, counted from 1 after the start of the program.
     Write(u64),
-    /// At this flush, counted in the same way.
+    /// At the flush with this number, counted in the same way.
     Flush(u64),
-    /// During this page program, counted in the same way.
+    /// During the page program with this number, counted in the same way.
     Program(u64),
 }
 
@@ -84,7 +84,7 @@ impl Moment {
     }
 }
 
-/// How much a program does, from its start until all of its data are written.
+/// How many operations a program causes, from its start until all of its data are written to the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Extent {
     /// The number of writes that the device accepted.
@@ -96,9 +96,9 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// The moment of cut `number`, counted from 0, out of `cuts`. The run is divided into as many equal parts as
-    /// there are cuts. `seed` selects whether the cut comes at a write, at a flush or during a page program, and
-    /// the position within the part of this cut.
+    /// The moment of the cut with the number `number`, counted from 0, out of `cuts` cuts. The run of the program is
+    /// divided into `cuts` equal parts, and each cut happens in the part with the same number. `seed` selects whether
+    /// the cut happens at a write, at a flush or during a page program, and the position within the part.
     ///
     /// # Panics
     /// If `number` is not less than `cuts`.
@@ -119,7 +119,7 @@ impl Extent {
         let mut drawn = |last: u64| {
             let border =
                 |number: u32| (u128::from(last) * u128::from(number) / u128::from(cuts)) as u64;
-            // A part without any event uses the first event after it.
+            // If the part contains no such event, the cut happens at the first event after the part.
             let first = border(number);
             1 + first + random.below((border(number + 1) - first).max(1))
         };
@@ -134,11 +134,12 @@ impl Extent {
 /// The outcome of a round.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Round {
-    /// Whether the program had ended and all data were written before the moment came. The power was cut then.
+    /// Whether the program had ended, and all data were written, before the moment of the cut. The power was then cut
+    /// after the end of the program.
     pub came_late: bool,
     /// The number of sectors that break a promise.
     pub bad_sectors: u64,
-    /// Other errors, one sentence each: those of the file system and of the program's check.
+    /// Errors that the check of the file system or the user's check command found, one sentence each.
     pub findings: Vec<String>,
 }
 
@@ -150,7 +151,7 @@ impl Round {
     }
 }
 
-/// The reason why a test cannot go on.
+/// The reason why a test cannot continue.
 #[derive(Debug, thiserror::Error)]
 pub enum CrashError {
     /// Something that the test needs is missing.
@@ -164,10 +165,10 @@ pub enum CrashError {
     /// A program that the test needs has failed.
     #[error("{0}")]
     Tool(String),
-    /// The tested program has failed although the power had not.
+    /// The tested program has failed although the power was on.
     #[error("{0}")]
     Program(String),
-    /// The user asked to stop.
+    /// The user has interrupted the test.
     #[error("interrupted")]
     Interrupted,
     /// The server has failed.
@@ -187,7 +188,7 @@ pub enum CrashError {
     Gone,
 }
 
-/// A function that tells whether the user asked to stop.
+/// A function that returns whether the user has interrupted the test.
 #[derive(Clone, Copy)]
 pub struct Stop<'s>(pub &'s dyn Fn() -> bool);
 
@@ -200,7 +201,7 @@ impl Stop<'_> {
     }
 }
 
-/// The server, which runs in a thread of its own.
+/// The server, which runs in a separate thread.
 struct Serving {
     address: Address,
     stopper: Stopper,
@@ -263,7 +264,7 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Whether the cut has come: the server has answered the order, or is gone.
+    /// Whether the power has failed. Then the server has answered the order, or has closed the connection.
     fn is_over(&self) -> bool {
         let mut answer = [0; 512];
         if !self.has_come.get() {
@@ -275,8 +276,8 @@ impl Waiting {
     }
 }
 
-/// A device with its file system, and its temporary folder. The fields are dropped in their order, so the disk is
-/// released before the server ends.
+/// The served device with its file system, and the temporary folder of the round. The fields are dropped in their
+/// order, so the disk is released before the server ends.
 struct Stage<'t> {
     trial: &'t Trial<'t>,
     stop: Stop<'t>,
@@ -328,7 +329,7 @@ impl<'t> Stage<'t> {
         }
     }
 
-    /// The number of writes, flushes and page programs up to now.
+    /// The number of writes, flushes and page programs of the device up to now.
     fn extent(&mut self) -> Result<Extent, CrashError> {
         let stats = self.operator.ask("stats")?;
         let count = |value: Option<&Value>| value.and_then(Value::as_u64).unwrap_or(0);
@@ -362,8 +363,8 @@ impl<'t> Stage<'t> {
         Ok(self.operator.ask("stats")?.get(name) == Some(value))
     }
 
-    /// Runs a program on the device, until it ends or `is_over` returns `true`. Returns its exit status, or `None`
-    /// if it was stopped, and its output.
+    /// Runs `command` on the device, until the program ends or `is_over` returns `true`. Returns the exit status, or
+    /// `None` if the program was killed, and the last lines of the program's output.
     fn run(
         &self,
         mut command: Command,
@@ -414,7 +415,8 @@ impl<'t> Stage<'t> {
         command
     }
 
-    /// Writes to the device what the program left in the cache of the system. Does nothing without a file system.
+    /// Makes the system write the program's data from the page cache to the device. Does nothing without a file
+    /// system.
     fn write_back(&self, is_over: &dyn Fn() -> bool) -> Result<(), CrashError> {
         if self.disk.is_some() {
             let mut command = Command::new("sync");
@@ -434,11 +436,11 @@ fn failed(command: &Command, status: ExitStatus, said: &str) -> CrashError {
 }
 
 impl Trial<'_> {
-    /// Measures how much the program does if the power does not fail. The check of the program has to find its data
-    /// right.
+    /// Runs the program without a power failure, and counts the operations that it causes. The user's check command
+    /// must then succeed.
     ///
     /// # Errors
-    /// If the program or its check fails, or the test cannot be carried out.
+    /// If the program or the check command fails, or the test cannot be carried out.
     pub fn extent(&self, seed: u64, stop: Stop<'_>) -> Result<Extent, CrashError> {
         let mut stage = Stage::set(self, seed, stop)?;
         let before = stage.extent()?;
@@ -464,7 +466,7 @@ impl Trial<'_> {
     /// Runs one round, in which the power fails at `moment`.
     ///
     /// # Errors
-    /// If the program fails before the power does, or the round cannot be carried out.
+    /// If the program fails before the power fails, or the round cannot be carried out.
     pub fn round(&self, moment: Moment, seed: u64, stop: Stop<'_>) -> Result<Round, CrashError> {
         let mut stage = Stage::set(self, seed, stop)?;
         let cut = stage.arm(moment)?;
@@ -478,7 +480,8 @@ impl Trial<'_> {
         if !has_failed() {
             stage.write_back(&has_failed)?;
         }
-        // This closes the connection, so the server notices that no operator waits for the cut any more.
+        // Dropping `cut` closes the connection. The server then accepts another order to cut the power, even if this
+        // cut is still armed.
         drop(cut);
         let mut round = Round {
             came_late: stage.cut_now()?,
@@ -504,7 +507,8 @@ impl Stage<'_> {
                 .order(&json!({"do": "cut", "seed": self.seed}))
             {
                 Ok(_) => return Ok(true),
-                // The armed cut is about to be dropped, or its event has just come. So the order is tried again.
+                // The server refuses the order until it notices that the connection of the armed cut is closed. It
+                // also refuses the order if the event of the armed cut has just happened. So the order is repeated.
                 Err(OperatorError::Refused { .. }) if began.elapsed() < PATIENCE => sleep(GLANCE),
                 Err(error) => return Err(error.into()),
             }
@@ -539,7 +543,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// The error that the check of the program finds; `None` if it finds none.
+    /// Runs the user's check command. Returns the error that the command reports, or `None` if it succeeds.
     fn check(&self) -> Result<Option<String>, CrashError> {
         let Some(check) = self.trial.check else {
             return Ok(None);

@@ -1,5 +1,5 @@
-//! The device as a program sees it: a folder of a file system. The file system is on a loop device, and the loop
-//! device on a file of FUSE.
+//! The device as the tested program sees it: a folder with a mounted file system. The file system is on a loop
+//! device. The loop device is on a FUSE file, which nbdfuse provides.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -10,7 +10,7 @@ use super::held::Held;
 use super::tools::{FileSystem, output};
 use super::{CrashError, Stop};
 
-/// How long the FUSE file may take to appear, and nbdfuse to end.
+/// The longest wait for the FUSE file to appear, and for nbdfuse to end.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The device, attached as a disk. The fields are dropped in their order, so the mount is released first.
@@ -26,7 +26,7 @@ pub(super) struct Disk {
 }
 
 impl Disk {
-    /// Attaches the export at `uri`, with its mount point within `folder`.
+    /// Attaches the export at `uri` as a disk. The mount point of the disk is in `folder`.
     pub fn attach(
         file_system: FileSystem,
         uri: &str,

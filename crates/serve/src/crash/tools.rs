@@ -19,7 +19,7 @@ pub enum FileSystem {
     None,
 }
 
-/// The commands that make and check a file system. The path of the device is appended to their arguments.
+/// The commands that make and check a file system. The path of the device is appended to the arguments.
 struct Row {
     name: &'static str,
     make: &'static [&'static str],
@@ -72,7 +72,7 @@ impl FileSystem {
         }
     }
 
-    /// Mounts the file system of `device` at `folder`, which replays its journal.
+    /// Mounts the file system of `device` at `folder`. The mount replays the journal of the file system.
     pub(super) fn mount(self, device: &Path, folder: &Path) -> Result<(), String> {
         let kind = self.row().map_or("", |row| row.name);
         run(
@@ -81,10 +81,10 @@ impl FileSystem {
         )
     }
 
-    /// Checks that the tools and permissions that the file system needs are there.
+    /// Checks that the tools and permissions that the file system needs are available.
     ///
     /// # Errors
-    /// The first thing that is missing, and how to get it.
+    /// The first tool or permission that is missing.
     pub fn check_tools(self) -> Result<(), CrashError> {
         let Some(row) = self.row() else {
             return Ok(());
@@ -115,7 +115,8 @@ impl FileSystem {
             known.split_whitespace().any(|name| name == row.name)
         };
         if !is_known() {
-            // A kernel without modules does not know the file system either.
+            // If the kernel cannot load modules, this call fails, and the next check finds that the file system is
+            // missing.
             let _ = run(&["modprobe"], &[row.name.as_ref()]);
         }
         if !is_known() {
@@ -131,18 +132,19 @@ fn is_installed(tool: &str) -> bool {
     folders.iter().any(|folder| folder.join(tool).is_file())
 }
 
-/// Runs a program to its end. The error has its last lines of output.
+/// Runs a program to its end. An error contains the last lines of the program's output.
 pub(super) fn run(words: &[&str], more: &[&OsStr]) -> Result<(), String> {
     output(words, more).map(|_| ())
 }
 
-/// Runs a program to its end, and returns its standard output. The error has its last lines of output.
+/// Runs a program to its end, and returns its standard output. An error contains the last lines of the program's
+/// output.
 pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, String> {
     use std::os::unix::process::CommandExt;
     let name = words.join(" ");
     let mut command = Command::new(words[0]);
     command.args(&words[1..]).args(more).stdin(Stdio::null());
-    // Ctrl-C must reach only this process, which then releases everything.
+    // Ctrl-C must reach only this process, which then releases all resources.
     command.process_group(0);
     let output = command
         .output()

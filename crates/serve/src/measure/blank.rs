@@ -1,11 +1,12 @@
-//! The check whether a drive holds data that would be lost, and the random bytes that are written.
+//! The check whether a drive holds data that a measurement would overwrite, and the random bytes that a measurement
+//! writes.
 
 use destage_base::Random;
 
 /// The number of bytes at either end of a drive that are checked for partitions and file systems.
 pub(super) const LOOK: u64 = 1 << 20;
 
-/// The data that `bytes` hold, as a sentence; `None` if all of them are 0.
+/// A sentence that says that the drive holds data; `None` if all `bytes` are 0.
 pub(super) fn holds(bytes: &[u8]) -> Option<String> {
     let is_used = bytes.iter().any(|byte| *byte != 0);
     is_used.then(|| {
@@ -13,7 +14,7 @@ pub(super) fn holds(bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// The parts of a drive of `bytes` bytes that are checked: their offset and length.
+/// The ranges of a drive of `bytes` bytes that are checked: offset and length in bytes.
 pub(super) fn parts(bytes: u64) -> Vec<(u64, usize)> {
     let length = LOOK.min(bytes);
     let last = (bytes - length) / 4096 * 4096;
@@ -23,13 +24,13 @@ pub(super) fn parts(bytes: u64) -> Vec<(u64, usize)> {
     ]
 }
 
-/// Random bytes from which the data of writes are taken. No drive can compress or deduplicate them.
+/// Random bytes, which are the data of writes. No drive can compress or deduplicate these data.
 pub(super) struct Pool {
     bytes: Vec<u8>,
     writes: u64,
 }
 
-/// The number of bytes of a pool. The data of a write begin at a multiple of 8.
+/// The number of bytes of a pool. The data of a write begin at an offset in the pool that is a multiple of 8 bytes.
 const POOL: usize = 4 << 20;
 
 impl Pool {

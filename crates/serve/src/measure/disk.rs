@@ -14,7 +14,7 @@ use destage_base::Ticks;
 use super::blank::{self, Pool};
 use super::ends::{Clock, Ends};
 
-/// The alignment in memory of buffers that bypass the system's cache, in bytes.
+/// The alignment in memory, in bytes, of buffers for transfers that bypass the system's page cache.
 const ALIGN: usize = 4096;
 /// The stack size of a thread in bytes.
 const STACK: usize = 64 << 10;
@@ -33,7 +33,7 @@ pub struct Disk {
     returns: Sender<(u32, Buffer)>,
 }
 
-/// A buffer with the alignment that the system needs.
+/// A buffer that contains a range with the alignment [`ALIGN`].
 #[derive(Default)]
 struct Buffer(Vec<u8>);
 
@@ -49,11 +49,11 @@ impl Buffer {
 }
 
 impl Disk {
-    /// Opens `path`, and bypasses the system's cache if the file system allows it. Returns also which data would be
-    /// lost.
+    /// Opens `path`, and bypasses the system's page cache if the file system allows it. If the drive holds data that
+    /// a measurement would overwrite, a sentence that says so is returned too.
     ///
     /// # Errors
-    /// If it is neither a block device nor a file, cannot be read and written, or is in use.
+    /// If `path` is neither a block device nor a file, cannot be read and written, or is in use.
     pub fn open(path: &Path) -> Result<(Self, Option<String>), Error> {
         let name = path.display().to_string();
         let wrong = |what: String| Error::Input(format!("{name}: {what}"));
@@ -120,7 +120,7 @@ impl Disk {
                 let end = act(&file, clock, command, &mut buffer);
                 let end =
                     end.map_err(|cause| format!("{name}: {cause}; expected a drive that works"));
-                // The receiver is gone after the measurement has ended.
+                // Sending fails after the end of the measurement, because the receiver is gone.
                 let _ = returns.send((command.tag, buffer));
                 if ends.send(end).is_err() {
                     return;
@@ -134,7 +134,7 @@ impl Disk {
     }
 }
 
-/// Opens `path` for reading and writing, without the system's cache if possible.
+/// Opens `path` for reading and writing, without the system's page cache if possible.
 #[cfg(target_os = "linux")]
 fn opened(path: &Path, is_block: bool) -> io::Result<File> {
     use rustix::fs::OFlags;
@@ -148,14 +148,14 @@ fn opened(path: &Path, is_block: bool) -> io::Result<File> {
             .custom_flags(flags)
             .open(path)
     };
-    // The system refuses a block device that is mounted or is a part of another device.
+    // With `EXCL`, the system refuses a block device that is mounted or belongs to another device, such as a RAID.
     let alone = if is_block {
         OFlags::EXCL
     } else {
         OFlags::empty()
     };
     match open(OFlags::DIRECT | alone) {
-        // Some file systems cannot bypass the cache.
+        // Some file systems cannot bypass the page cache.
         Err(error) if error.kind() == io::ErrorKind::InvalidInput => open(alone),
         outcome => outcome,
     }
@@ -171,7 +171,8 @@ fn opened(path: &Path, _: bool) -> io::Result<File> {
         .open(path)
 }
 
-/// A sentence if the system knows partitions of the block device `number`; otherwise `None`.
+/// A sentence that says that the block device `number` has partitions; `None` if the system knows no partitions of
+/// the device.
 fn partitions(number: Option<u64>) -> Option<String> {
     let number = number?;
     let (major, minor) = (rustix::fs::major(number), rustix::fs::minor(number));
@@ -183,7 +184,7 @@ fn partitions(number: Option<u64>) -> Option<String> {
     has_some.then(|| "has partitions".to_owned())
 }
 
-/// Carries out `command`, and measures its times.
+/// Carries out `command`, and records the times of its begin and end.
 fn act(
     file: &File,
     clock: Clock,

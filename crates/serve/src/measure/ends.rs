@@ -1,4 +1,4 @@
-//! The completions of commands, which other threads report, and the wall clock.
+//! The completions of commands, which other threads report, and the clock that measures them.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use destage::drive::Done;
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
 
-/// The time by which a sleep may overshoot.
+/// The time by which a sleep may last longer than requested.
 const SLEEP: Duration = Duration::from_micros(80);
 
 /// A clock that counts from its start.

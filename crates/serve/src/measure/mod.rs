@@ -1,7 +1,8 @@
 //! Real drives that are measured: an NBD server, a block device, or a file.
 //!
-//! Each of them is a [`Target`] of the experiments of [`destage::drive`]. A command is timed where it is submitted
-//! and where its completion is received. A separate thread receives completions and does nothing else.
+//! Each drive is a [`Target`] of the experiments of [`destage::drive`]. A command on a block device or file is timed
+//! by the thread that carries it out. A command on an NBD server is timed when it is submitted and when its answer is
+//! received. A separate thread receives the answers and does nothing else.
 
 mod blank;
 mod disk;
@@ -21,7 +22,8 @@ use crate::address::Address;
 pub struct Opened {
     /// The drive.
     pub target: Box<dyn Target>,
-    /// The data that would be lost, as a sentence; `None` if there are none.
+    /// A sentence that says that the drive holds data, which a measurement would overwrite; `None` if the drive holds
+    /// none.
     pub holds: Option<String>,
 }
 

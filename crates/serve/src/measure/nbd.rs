@@ -15,7 +15,7 @@ use crate::client::{Client, ClientError};
 use crate::control::Operator;
 use crate::protocol::wire;
 
-/// The position of the length of a read in its cookie. The tag is below it.
+/// The bit of a cookie at which the length of the read begins. The lower bits contain the tag of the command.
 const LENGTH_SHIFT: u32 = 32;
 
 /// The connection to an NBD server.
@@ -37,8 +37,9 @@ fn failed(name: &str, cause: &ClientError) -> Error {
 }
 
 impl Nbd {
-    /// Connects to the server at `address`, whose name in errors is `name`. Returns also which data would be lost
-    /// there. `control` is its control socket, if the server is a `destage serve`.
+    /// Connects to the server at `address`. Errors call the server `name`. `control` is the control socket, if the
+    /// server is a `destage serve`. If the export holds data that a measurement would overwrite, a sentence that says
+    /// so is returned too.
     ///
     /// # Errors
     /// If there is no such server, or it does not accept writes.
@@ -77,7 +78,7 @@ impl Nbd {
                 loop {
                     let end = receive(&name, &mut receiving, clock, &begun);
                     let is_gone = end.is_err();
-                    // If the receiver of completions is gone, the measurement has ended.
+                    // Sending fails after the end of the measurement, because the receiver of completions is gone.
                     if sender.send(end).is_err() || is_gone {
                         return;
                     }
@@ -183,8 +184,8 @@ impl Target for Nbd {
 
 impl Drop for Nbd {
     fn drop(&mut self) {
-        // The server then closes the connection, which ends the thread that receives. If the server is gone, that
-        // thread ends too.
+        // After the disconnect command the server closes the connection, and so the receiving thread ends. If the
+        // server is gone, the receiving thread ends too.
         if let Some(client) = self.client.take() {
             let _ = client.disconnect();
         }

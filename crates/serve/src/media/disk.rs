@@ -10,12 +10,12 @@ use destage_device::backed::{Backing, Fault};
 use super::{MediaError, fault_of};
 use crate::device::Sync;
 
-/// The number of slices that the system accepts in one call, at least.
+/// The number of slices that are written in one call. Every system accepts this number.
 const SLICES_MAX: usize = 1024;
-/// Zeros for one write, where a range cannot be discarded.
+/// The zeros of one write. Zeros overwrite a range that the system cannot discard.
 const ZEROS: &[u8] = &[0; 1 << 16];
 
-/// An open file or block device. It stays locked while this value exists.
+/// An open file or block device, which stays locked while this value exists.
 #[derive(Debug)]
 pub struct Disk {
     file: File,
@@ -23,9 +23,9 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Opens the file or block device at `path`. `capacity` is its size in bytes: a missing file is made with this
-    /// size, and a shorter file is extended to it. Only the owner can access a new file. The device offers whole
-    /// sectors of 512 bytes; bytes after the last whole sector stay unchanged.
+    /// Opens the file or block device at `path`. `capacity` is the requested size in bytes. A missing file is made
+    /// with this size, and a shorter file is extended to this size. Only the owner can access a new file. The device
+    /// offers whole sectors of 512 bytes. Bytes after the last whole sector stay unchanged.
     ///
     /// # Errors
     /// If the file cannot be opened, is locked by another program, is too small, or does not have the size
@@ -177,13 +177,13 @@ fn make_hole(file: &File, offset: u64, bytes: u64) -> io::Result<()> {
     Ok(rustix::fs::fallocate(file, hole, offset, bytes)?)
 }
 
-/// There is no portable call that makes a hole, so this one fails.
+/// This function always fails, because no portable call makes a hole.
 #[cfg(not(target_os = "linux"))]
 fn make_hole(_: &File, _: u64, _: u64) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Locks `file` against other programs that take the same lock.
+/// Locks `file` against other programs that lock the file in the same way.
 pub(super) fn lock(file: &File) -> io::Result<()> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => io::Error::other("somebody else uses it"),

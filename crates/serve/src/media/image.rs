@@ -1,9 +1,9 @@
-//! An image: a file that holds the flash of a device, and keeps it after the process ends.
+//! An image: a file that stores the flash of a device. The contents survive the end of the process.
 //!
-//! The file begins with a header of text: the parameters of the device, one a line, then a checksum. The layout of
+//! The file begins with a header of text: the parameters of the device, one per line, then a checksum. The layout of
 //! `destage_nand::medium::image` follows the header. The file is sparse: pages that were never programmed use no
-//! space. An image can only be opened with the parameters of the device that made it, since a device with other
-//! parameters would read other contents from it.
+//! space. An image can only be opened with the parameters of the device that made it, because a device with other
+//! parameters would read other contents from the file.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -30,12 +30,12 @@ use crate::device::Sync;
 pub(super) const BASE: u64 = 4096;
 const MAGIC: &str = "destage image";
 const VERSION: &str = "2";
-/// The parameter with the size of a device; it determines the number of blocks.
+/// The parameter with the size of a device. The size determines the number of blocks.
 const CAPACITY: &str = "device.capacity_bytes";
 const BLOCKS: &str = "flash.blocks_per_plane";
 
-/// The parameters outside `ftl.*` that determine the layout. All parameters of the layer, `ftl.*`, determine it
-/// too.
+/// The parameters outside `ftl.*` that determine the layout. All parameters of the translation layer (`ftl.*`)
+/// determine the layout too.
 const DECISIVE: [&str; 8] = [
     "flash.dies",
     "flash.planes_per_die",
@@ -47,7 +47,7 @@ const DECISIVE: [&str; 8] = [
     "flash.bits_per_cell",
 ];
 
-/// An open image. The file stays locked while this value exists.
+/// An open image, whose file stays locked while this value exists.
 #[derive(Debug)]
 pub struct Image {
     file: File,
@@ -57,10 +57,10 @@ pub struct Image {
 /// The state that the store shares with the function that syncs the file.
 #[derive(Debug)]
 struct State {
-    /// The marks in the file, which record what is durable. The lock allows one sync at a time, so that a mark is
-    /// written only after the mark before it is durable.
+    /// The marks in the file. A mark records which programs are durable. The lock allows only one sync at a time. So
+    /// a mark is written only after the previous mark is durable.
     marks: Mutex<Marks>,
-    /// The error of the first write or sync that failed. After it, nothing more is written.
+    /// The error of the first write or sync that failed. After this error, nothing more is written.
     fault: OnceLock<Fault>,
     /// See [`Store::mark`].
     marked: Mutex<Mark>,
@@ -92,8 +92,8 @@ impl State {
     }
 }
 
-/// Locks `mutex`. The data are consistent even if another thread has panicked with the lock, because every change
-/// is made in one step.
+/// Locks `mutex`. The data are consistent even if another thread has panicked while it held the lock, because every
+/// change is made in one step.
 fn taken<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -159,8 +159,8 @@ impl Store for Image {
     }
 }
 
-/// Opens the image at `path`, or makes a new one if the file does not exist. Returns the configuration of its
-/// device under `settings`, and the notes about it. Parameters that are not set have the values with which the
+/// Opens the image at `path`, or makes a new one if the file does not exist. Returns the configuration of the device,
+/// notes about the configuration, and the image. Parameters that `settings` do not set have the values with which the
 /// image was made.
 ///
 /// # Errors
@@ -207,8 +207,8 @@ pub(super) fn open(
     let (config, notes) = configuration(&as_it_was(settings, &kept, path))?;
     check(&config)?;
     let asked = facts(&config);
-    // If the size of the device was set, the number of blocks follows from other parameters. So a difference in the
-    // number of blocks is reported last.
+    // If the size of the device was set, the number of blocks is computed from other parameters. So a difference in
+    // the number of blocks is reported last.
     let rank = |key: &str| (key == BLOCKS, key != "ftl.kind");
     let mut in_order: Vec<(&String, &String)> = kept.iter().collect();
     in_order.sort_by_key(|(key, _)| rank(key));
@@ -254,7 +254,7 @@ fn image(file: File, marks: Marks) -> Image {
     }
 }
 
-/// Refuses a precondition: an image starts with the contents that it has.
+/// Refuses a precondition, because the device starts with the contents of the image.
 fn check(config: &Config) -> Result<(), MediaError> {
     let precondition = &config.typed.sim.precondition;
     if precondition != "none" {
@@ -303,7 +303,7 @@ fn header(config: &Config) -> Vec<u8> {
     bytes
 }
 
-/// Parses the parameters of a header; the error says what is wrong with it.
+/// Parses the parameters in a header. The error says what is wrong with the header.
 fn parse(bytes: &[u8]) -> Result<BTreeMap<String, String>, String> {
     let end = bytes.iter().position(|byte| *byte == 0);
     let text = std::str::from_utf8(&bytes[..end.unwrap_or(bytes.len())]).unwrap_or("");
@@ -333,7 +333,8 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}", std::process::id()));
     let beside = PathBuf::from(name);
-    // If a file with this name exists, another process may own it. `create_new` then fails and leaves it unchanged.
+    // If a file with this name exists, another process may use it. `create_new` then fails and does not change the
+    // file.
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -347,7 +348,8 @@ fn make(path: &Path, parts: &[(u64, &[u8])], bytes: u64) -> io::Result<File> {
             file.write_all_at(part, *offset)?;
         }
         file.sync_all()?;
-        // The link fails if another program has made a file at `path` meanwhile, so that file is not replaced.
+        // The link fails if another program has made a file at `path` meanwhile. So the other program's file is not
+        // replaced.
         std::fs::hard_link(&beside, path)
     })();
     let _ = std::fs::remove_file(&beside);

@@ -1,13 +1,13 @@
 //! The NBD protocol without sockets: received bytes become commands, and replies become bytes to send.
 //!
-//! A [`Session`] is the state of one connection. It gets the received bytes, reports how many it has used, and
-//! appends the bytes to send to an output. It answers every mistake of a client itself, so a [`Command`] that it
-//! returns is always legal. Its memory does not grow with lengths that a client merely announces: it checks lengths
-//! before it keeps anything, and skips data that are too long.
+//! A [`Session`] is the state of one connection. A session gets the received bytes, reports how many of these bytes
+//! it has used, and appends the bytes to send to an output. The session itself answers every invalid request of a
+//! client. So a [`Command`] that the session returns is always valid. A client cannot make a session allocate memory
+//! by announcing a large length: the session checks a length before it stores data, and skips data that are too long.
 //!
-//! It supports these parts of the protocol: the fixed newstyle handshake and its options, simple and structured
-//! replies, and the commands of the baseline with write-zeroes, cache and block status. The terms are those of the
-//! protocol's document (`doc/proto.md` of the reference implementation).
+//! A session supports these parts of the protocol: the fixed newstyle handshake and its options, simple and
+//! structured replies, the commands of the baseline, and the commands write-zeroes, cache and block status. The terms
+//! are those of the protocol's document (`doc/proto.md` of the reference implementation).
 
 mod options;
 mod reply;
@@ -19,8 +19,8 @@ pub mod wire;
 pub use reply::{Extent, Reply};
 pub use session::{Command, CommandKind, Session, Step};
 
-/// The largest number of bytes of a request's payload. The protocol's document asks every server to accept that
-/// many.
+/// The largest number of bytes of a request's payload. The protocol's document asks every server to accept payloads
+/// of this size.
 pub const PAYLOAD_MAX: u32 = 1 << 25;
 /// The smallest block that can be addressed, in bytes: a sector.
 pub const BLOCK_MIN: u32 = 512;

@@ -3,7 +3,7 @@
 use super::wire::{self, Fields, Put};
 use super::{BLOCK_MIN, Export, PAYLOAD_MAX, STRING_MAX};
 
-/// The largest number of bytes of the data of a known option, which are some names and queries.
+/// The largest number of bytes of the data of an option that contains names and queries.
 const DATA_MAX: usize = 1 << 14;
 
 /// The negotiated features.
@@ -30,7 +30,8 @@ pub(super) fn data_max(option: u32) -> usize {
         | wire::OPT_GO
         | wire::OPT_LIST_META_CONTEXT
         | wire::OPT_SET_META_CONTEXT => DATA_MAX,
-        // These options should have no data. Data are read so that the option can be refused or the data ignored.
+        // These options should have no data. The server reads any data nevertheless. Then it refuses the option, or
+        // ignores the data.
         wire::OPT_ABORT | wire::OPT_LIST | wire::OPT_STARTTLS | wire::OPT_STRUCTURED_REPLY => {
             STRING_MAX
         }
@@ -38,7 +39,7 @@ pub(super) fn data_max(option: u32) -> usize {
     }
 }
 
-/// The error for an option whose data exceed that number.
+/// The error for an option with more data than `data_max` allows.
 pub(super) fn refusal_of_length(option: u32) -> u32 {
     if data_max(option) == 0 {
         wire::REP_ERR_UNSUP
@@ -57,7 +58,7 @@ pub(super) fn reply(option: u32, kind: u32, data: &[u8], out: &mut Vec<u8>) {
 }
 
 impl Negotiated {
-    /// Carries out `option` with its `data`. `client` has the flags of the client.
+    /// Carries out `option` with its `data`. `client` are the handshake flags of the client.
     pub(super) fn take(
         &mut self,
         export: &Export,
@@ -140,7 +141,7 @@ impl Negotiated {
                 reply(option, wire::REP_INFO, &fact, out);
             }
         }
-        // The block sizes are always sent, because they also bind a client that does not ask for them.
+        // The block sizes are always sent, because they also apply to a client that does not request them.
         fact.clear();
         fact.put16(wire::INFO_BLOCK_SIZE);
         fact.put32(BLOCK_MIN);
@@ -158,7 +159,7 @@ impl Negotiated {
     fn contexts(&mut self, export: &Export, option: u32, data: &[u8], out: &mut Vec<u8>) {
         let sets = option == wire::OPT_SET_META_CONTEXT;
         if sets {
-            // An option that fails also clears the earlier selection.
+            // The option clears the earlier selection, even if the option fails.
             self.allocation = false;
         }
         if !self.structured {
@@ -192,8 +193,8 @@ impl Negotiated {
     }
 }
 
-/// The name in the data of `INFO` or `GO`, and the numbers of the requested facts, two bytes each; `None` if the
-/// data are malformed.
+/// The name in the data of `INFO` or `GO`, and the numbers of the requested facts, two bytes per number. `None` if
+/// the data are malformed.
 fn name_and_facts(data: &[u8]) -> Option<(&[u8], &[u8])> {
     let mut fields = Fields(data);
     let length = fields.u32()? as usize;

@@ -14,7 +14,7 @@ pub struct Extent {
     pub is_zero: bool,
 }
 
-/// The facts about a command that its reply needs. They are kept until the reply is sent.
+/// The properties of a command that are needed to encode the reply to the command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reply {
     cookie: u64,
@@ -47,13 +47,13 @@ impl Reply {
         self.length
     }
 
-    /// The number of bytes of data in a successful reply: those of a read, otherwise 0.
+    /// The number of data bytes in a successful reply: the length of a read, otherwise 0.
     #[must_use]
     pub fn data_bytes(&self) -> u32 {
         if self.is_read { self.length } else { 0 }
     }
 
-    /// Appends a successful reply. For a read, the caller has to append the bytes after it.
+    /// Appends a successful reply. For a read, the caller then has to append the data.
     pub fn done(&self, out: &mut Vec<u8>) {
         if self.is_read && self.structured {
             self.chunk(wire::REPLY_OFFSET_DATA, 8 + self.length, out);
@@ -63,8 +63,8 @@ impl Reply {
         }
     }
 
-    /// Appends a reply that the command failed with `error`. `why` is a message for people of at most 4096 bytes;
-    /// the rest is cut off. A simple reply does not contain it.
+    /// Appends a reply that the command failed with `error`. `why` is a message for people. A structured reply
+    /// contains the first 4096 bytes of the message. A simple reply contains no message.
     pub fn failed(&self, error: ErrorCode, why: &str, out: &mut Vec<u8>) {
         if !self.structured {
             return self.simple(error as u32, out);
@@ -76,8 +76,8 @@ impl Reply {
         out.extend_from_slice(why);
     }
 
-    /// Appends the reply to a block status with `extents`, the states of the range from its start. There must be at
-    /// least one extent.
+    /// Appends the reply to a block status. `extents` are the states of the range, from the start of the range. There
+    /// must be at least one extent.
     pub fn block_status(&self, extents: &[Extent], out: &mut Vec<u8>) {
         self.chunk(wire::REPLY_BLOCK_STATUS, 4 + 8 * extents.len() as u32, out);
         out.put32(super::session::ALLOCATION_ID);
@@ -106,7 +106,7 @@ impl Reply {
 }
 
 /// The error in `command` on `export`, as the error code of the protocol and a message; `None` if the command is
-/// legal.
+/// valid.
 pub(super) fn fault(
     command: &Command<'_>,
     flags: u16,

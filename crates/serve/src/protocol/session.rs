@@ -19,7 +19,7 @@ pub enum CommandKind {
     WriteZeroes,
     /// The client does not need the range any more.
     Trim,
-    /// Make everything durable that was answered so far.
+    /// Make the data of all answered commands durable.
     Flush,
     /// The client will read the range soon.
     Cache,
@@ -29,18 +29,19 @@ pub enum CommandKind {
     Disconnect,
 }
 
-/// A command that was checked and is legal.
+/// A command that was checked and is valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command<'i> {
     /// The kind of the command.
     pub kind: CommandKind,
     /// The cookie by which the client identifies the command.
     pub cookie: u64,
-    /// The first byte. It is a multiple of 512, and within the export.
+    /// The offset of the range in the export, in bytes. The offset is a multiple of 512, and the range is within the
+    /// export.
     pub offset: u64,
-    /// The number of bytes. It is a multiple of 512, the range is within the export, and only a flush has 0.
+    /// The number of bytes of the range. The number is a multiple of 512, and is 0 only for a flush.
     pub length: u32,
-    /// Whether the command has force unit access (FUA).
+    /// Whether the command has the flag for force unit access (FUA).
     pub fua: bool,
     /// For a block status: whether the reply must have one extent, no longer than the range.
     pub one_extent: bool,
@@ -55,7 +56,8 @@ pub enum Step<'i> {
     Needs(usize),
     /// This many bytes of input were used.
     Took(usize),
-    /// This many bytes of input were used. They are this command, which is answered with this reply.
+    /// This many bytes of input were used. They contained this command. The [`Reply`] encodes the answer to the
+    /// command.
     Command(usize, Command<'i>, Reply),
     /// The connection has to be closed after the output was sent.
     Closed,
@@ -63,7 +65,7 @@ pub enum Step<'i> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// The greeting was sent; the flags of the client come next.
+    /// The greeting was sent. Next, the client sends its flags.
     Greeted,
     Options,
     /// `left` bytes of the data of `option` have to be skipped. Then the option is refused with the reply
@@ -106,7 +108,7 @@ impl Session {
         }
     }
 
-    /// Whether the options are over, so that commands may come.
+    /// Whether the handshake is complete, so that the client may send commands.
     #[must_use]
     pub fn is_transmitting(&self) -> bool {
         matches!(self.state, State::Commands | State::PassingPayload { .. })
@@ -178,7 +180,8 @@ impl Session {
             return Step::Needs(wire::OPTION_BYTES);
         };
         let is_fixed = self.client & wire::FIXED_NEWSTYLE != 0;
-        // Without fixed newstyle the client understands the reply to no other option.
+        // A client without fixed newstyle understands only the reply to `EXPORT_NAME`. So any other option ends the
+        // connection.
         if magic != wire::IHAVEOPT || !(is_fixed || option == wire::OPT_EXPORT_NAME) {
             return self.close();
         }
@@ -204,9 +207,9 @@ impl Session {
         Step::Took(wire::OPTION_BYTES + length as usize)
     }
 
-    /// Skips the payload of the write whose header is at the start of `input`. The write fails with `error` once
-    /// its payload was skipped, for example because there is no memory for it. Returns the number of bytes of input
-    /// that were used; `None` if there is no such header.
+    /// Skips the payload of the write whose header is at the start of `input`. After its payload was skipped, the
+    /// write fails with `error`. The server uses this if it has no memory for the payload. Returns the number of
+    /// bytes of input that were used, or `None` if `input` does not start with the header of a write.
     pub fn pass_over(&mut self, input: &[u8], error: (ErrorCode, &'static str)) -> Option<usize> {
         let header = Header::read(input)?;
         let is_write = header.magic == wire::REQUEST && header.number == wire::CMD_WRITE;
@@ -320,8 +323,8 @@ impl Header {
     }
 }
 
-/// The number of bytes of `input` to skip, out of `left` bytes, and how many remain to be skipped then. `None` if
-/// there is nothing to skip.
+/// Skips bytes of `input`, at most `left`. Returns the number of skipped bytes, and the number of bytes that still
+/// have to be skipped. Returns `None` if no byte can be skipped.
 fn pass(input: &[u8], left: u32) -> Option<(usize, u32)> {
     let taken = u32::try_from(input.len()).unwrap_or(u32::MAX).min(left);
     (taken > 0).then_some((taken as usize, left - taken))

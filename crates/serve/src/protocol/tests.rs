@@ -12,8 +12,8 @@ fn export() -> Export {
     }
 }
 
-/// What a session makes of an input that comes `piece` bytes at a time: its output, the commands, the replies, and
-/// whether it closed the connection.
+/// The result of a session whose input arrives in pieces: the output, the commands, the replies, and whether the
+/// session closed the connection.
 #[derive(Default)]
 struct Heard {
     out: Vec<u8>,
@@ -59,7 +59,8 @@ fn hear(export: &Export, input: &[u8], piece: usize) -> Heard {
     heard
 }
 
-/// What a session makes of `input`. Fails if the result depends on the size of the pieces in which the input comes.
+/// The result of a session with `input`. Fails if the result depends on the size of the pieces in which the input
+/// arrives.
 fn said(input: &[u8]) -> Heard {
     let whole = hear(&export(), input, input.len().max(1));
     for piece in [1, 2, 7, 29] {
@@ -242,7 +243,7 @@ fn metadata_contexts_need_structured_replies_and_a_colon() {
         [0x80, 0, 0, 3]
     );
     assert_eq!(asked(&contexts(10, "x", &[]))[12..16], [0x80, 0, 0, 6]);
-    // A selection that fails also clears the earlier selection.
+    // A selection that fails clears the earlier selection too.
     let gone = [first, contexts(10, "", &["nothing"]), go("", 7)].concat();
     let status = request(7, 0, 0, 512);
     let heard = said(&[FIXED, &structured, &gone, &status].concat());

@@ -2,7 +2,7 @@
 
 /// Magic number: the start of the greeting.
 pub const NBDMAGIC: u64 = 0x4e42_444d_4147_4943;
-/// Magic number: follows in the greeting, and starts each option.
+/// Magic number: the second number of the greeting, and the start of each option.
 pub const IHAVEOPT: u64 = 0x4948_4156_454f_5054;
 /// Magic number: the start of the reply to an option.
 pub const OPTION_REPLY: u64 = 0x0003_e889_0455_65a9;
@@ -13,7 +13,7 @@ pub const SIMPLE_REPLY: u32 = 0x6744_6698;
 /// Magic number: the start of a chunk of a structured reply.
 pub const STRUCTURED_REPLY: u32 = 0x668e_33ef;
 
-/// Handshake flag of both sides: errors are answered, and options go on after them.
+/// Handshake flag of both sides: the server answers an invalid option with an error, and the handshake continues.
 pub const FIXED_NEWSTYLE: u16 = 1;
 /// Handshake flag of both sides: no zeros follow the answer to an export name.
 pub const NO_ZEROES: u16 = 2;
@@ -32,11 +32,13 @@ pub const FLAG_SEND_TRIM: u16 = 1 << 5;
 pub const FLAG_SEND_WRITE_ZEROES: u16 = 1 << 6;
 /// Transmission flag: reads whose reply is in one chunk are supported.
 pub const FLAG_SEND_DF: u16 = 1 << 7;
-/// Transmission flag: all connections share one cache, so a flush on one covers the writes of all.
+/// Transmission flag: all connections share one cache, so a flush on one connection covers the writes of all
+/// connections.
 pub const FLAG_CAN_MULTI_CONN: u16 = 1 << 8;
 /// Transmission flag: cache is supported.
 pub const FLAG_SEND_CACHE: u16 = 1 << 10;
-/// Transmission flag: fast zeroes are supported. They are refused where they are not fast.
+/// Transmission flag: the server knows the command flag for fast zeroes. A write-zeroes with this flag fails if it
+/// would not be faster than a write.
 pub const FLAG_SEND_FAST_ZERO: u16 = 1 << 11;
 
 /// Option: select this export, and end the options.
@@ -144,7 +146,7 @@ pub const OPTION_BYTES: usize = 16;
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// Takes the next `count` bytes.
+    /// Reads the next `count` bytes.
     pub fn bytes(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
@@ -155,17 +157,17 @@ impl<'a> Fields<'a> {
         self.bytes(N)?.try_into().ok()
     }
 
-    /// Takes a number of 16 bits.
+    /// Reads a number of 16 bits.
     pub fn u16(&mut self) -> Option<u16> {
         self.array().map(u16::from_be_bytes)
     }
 
-    /// Takes a number of 32 bits.
+    /// Reads a number of 32 bits.
     pub fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_be_bytes)
     }
 
-    /// Takes a number of 64 bits.
+    /// Reads a number of 64 bits.
     pub fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_be_bytes)
     }

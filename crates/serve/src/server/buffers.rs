@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::memory::SHARE;
 
-/// The initial size of an input buffer, in bytes. A smaller buffer is not shrunk.
+/// The initial size of an input buffer, in bytes. A buffer with at most this many unused bytes is not shrunk.
 pub(super) const SMALL: usize = 1 << 14;
 /// An empty input buffer with more bytes than this is freed.
 const KEPT: usize = 1 << 21;
@@ -21,7 +21,7 @@ pub(super) const ANSWER_MAX: usize = 1 << 14;
 pub(super) enum Moved {
     /// All bytes for which there was room were moved.
     All,
-    /// Some bytes were moved; no more can be moved for now.
+    /// Some bytes were moved. No more can be moved for now.
     Some,
     /// No bytes can be moved for now.
     Nothing,
@@ -29,7 +29,7 @@ pub(super) enum Moved {
     End,
 }
 
-/// Classifies the outcome of a call that could have moved `room` bytes. Returns also how many bytes it moved.
+/// Classifies the outcome of a call that could have moved `room` bytes. Returns also how many bytes the call moved.
 fn moved(outcome: io::Result<usize>, room: usize) -> (Moved, usize) {
     match outcome {
         Ok(0) => (Moved::End, 0),
@@ -68,7 +68,7 @@ impl Input {
     }
 
     /// The size of the buffer after its next growth, in bytes. The current message has at least `needed` bytes. The
-    /// buffer grows beyond a share only if one message needs it.
+    /// buffer grows beyond [`SHARE`] only if the message is longer.
     pub fn grown(&self, needed: usize) -> usize {
         let used = self.end - self.start;
         let most = needed.max(SHARE);
@@ -121,7 +121,7 @@ impl Input {
 pub(super) struct Output {
     /// The pieces in the order in which they are sent. New bytes are appended to the last piece.
     pieces: VecDeque<Vec<u8>>,
-    /// The number of bytes, and of bytes of memory, of all pieces but the last.
+    /// For all pieces but the last: the number of bytes to send, and the number of bytes of memory.
     full: [usize; 2],
     /// The number of bytes of the first piece that were sent.
     sent: usize,
@@ -260,7 +260,8 @@ mod tests {
             let answer = vec![round as u8; bytes];
             output.piece(bytes).extend_from_slice(&answer);
             said.extend_from_slice(&answer);
-            // The output never becomes empty here. Its memory must stay near the number of bytes that remain.
+            // The output never becomes empty here. The memory of the output must nevertheless stay near the number of
+            // unsent bytes.
             while output.len() > 400_000 {
                 output.send(&mut to);
             }

@@ -11,11 +11,13 @@ use crate::protocol::{Command, CommandKind, Extent};
 pub(super) const SECTOR: u64 = 512;
 /// The largest number of sectors of one request. A longer trim or write-zeroes is submitted in parts.
 pub(super) const PART_SECTORS: u64 = 1 << 16;
-/// The largest number of pages that one block status examines, and the largest number of extents that it reports.
+/// The largest number of pages that one block status examines, and the largest number of extents that the reply
+/// contains.
 const STATUS_PAGES: usize = 1 << 16;
 const STATUS_EXTENTS: usize = 1 << 10;
 
-/// The request for the device that `command` becomes, or its first part, and the record of the request in flight.
+/// Converts `command` to a request for the device. Returns the record of the request in flight, and the request, or
+/// its first part if the range is too long for one request.
 pub(super) fn asked<'i>(command: &Command<'i>, owner: Owner) -> (InFlight, Ask<'i>) {
     let kind = match command.kind {
         CommandKind::Write => RequestKind::Write,
@@ -50,7 +52,8 @@ pub(super) fn asked<'i>(command: &Command<'i>, owner: Owner) -> (InFlight, Ask<'
     (request, ask)
 }
 
-/// The states of the range of `command`, from its start. The extents may cover only the beginning of the range.
+/// The states of the range of `command`, from the start of the range. The extents may cover only the beginning of the
+/// range.
 pub(super) fn extents(front: &Front<'_>, command: &Command<'_>) -> Vec<Extent> {
     let mut at = command.offset / SECTOR;
     let end = at + u64::from(command.length) / SECTOR;

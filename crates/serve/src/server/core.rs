@@ -23,18 +23,21 @@ use crate::control;
 use crate::device::Front;
 use crate::protocol::{CommandKind, ErrorCode, Export, Reply, Session, Step};
 
-/// The largest number of commands that a connection submits in one turn.
+/// In one turn, the server reads from a connection at most this many times, and processes at most this many messages
+/// after each read.
 const TURN: usize = 64;
-/// The longest duration of a turn. After it the answers of the connection are sent and other connections have their
-/// turns, so that commands that move many bytes do not delay earlier answers.
+/// The longest time for which the server processes commands of one connection without a break. After this time the
+/// turn of the connection ends: its answers are sent, and other connections have their turns. So commands that move
+/// many bytes do not delay earlier answers.
 const TURN_TIME: Duration = Duration::from_micros(100);
 /// The error for a request that exceeds the program's memory limit.
 const NO_MEMORY: &str = "the server's memory limit leaves no room for it";
-/// The longest duration of a handshake. A connection that is being ended has the same time for its last answers.
+/// The longest duration of a handshake. The client of a connection that is about to end has the same time to accept
+/// its last answers.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Records the requests of clients with their bytes, each as the client sent it. The second argument is the arrival
-/// time in ticks since the device began.
+/// A function that records each request of a client, with its data, as the client sent the request. The second
+/// argument is the arrival time in ticks since the start of the device.
 pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
 
 /// The receiver of the answer to a request.
@@ -42,7 +45,7 @@ pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
 pub(super) enum Owner {
     Client(PeerId, Reply),
     Operator(PeerId),
-    /// The server itself, which flushes at its end.
+    /// No receiver. The server itself flushes the device when the server ends.
     Nobody,
 }
 
@@ -52,9 +55,9 @@ pub(super) struct InFlight {
     pub owner: Owner,
     pub kind: RequestKind,
     pub fua: bool,
-    /// The number of bytes of a write. They are held until the write is answered.
+    /// The number of data bytes of a write. The device holds the data until it has completed the write.
     pub bytes: usize,
-    /// The first sector that was not submitted yet, for a request that is submitted in parts.
+    /// The first sector that was not submitted yet. Long requests are submitted in parts.
     pub next: u64,
     pub end: u64,
 }
@@ -63,11 +66,11 @@ pub(super) struct InFlight {
 pub(super) enum Waits {
     /// More input.
     Input,
-    /// Room: requests of this connection have to complete, or its answers have to be accepted.
+    /// Room: requests of this connection have to complete, or the client has to accept answers.
     Room,
     /// Memory that other connections have to free.
     Memory,
-    /// Nothing. Only its turn is over.
+    /// Nothing. Only the turn of the connection is over.
     Turn,
 }
 
@@ -171,7 +174,8 @@ impl<'a> Core<'a> {
         self.queue(id);
     }
 
-    /// Takes note that the socket of the connection at `place` can be read or written.
+    /// Records that the socket of the connection with the index `place` is ready for reading or writing, and queues
+    /// the connection for a turn.
     pub fn ready(&mut self, place: usize, event: &Event) {
         if let Some(Some(peer)) = self.peers.get_mut(place) {
             peer.socket.is_ending |= event.is_read_closed();
@@ -221,7 +225,8 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// How long the server may sleep before a connection needs it; `None` if no connection does.
+    /// How long the server may sleep before it has to serve or check a connection; `None` if no connection limits the
+    /// time.
     pub fn sleep(&self) -> Option<Duration> {
         if !self.turns.is_empty() {
             return Some(Duration::ZERO);
@@ -326,8 +331,8 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Skips the write that is arriving, and answers that there is no memory for it. Returns whether the message is
-    /// such a write.
+    /// Skips the payload of the write that is arriving, because there is no memory for the payload. The client then
+    /// gets an error. Returns `false` if the arriving message is not a write.
     fn pass_over(&mut self, id: PeerId) -> bool {
         let Some(peer) = self.peer(id) else {
             return false;
@@ -342,7 +347,7 @@ impl<'a> Core<'a> {
         taken.is_some()
     }
 
-    /// Processes the received commands of a client. Returns what the connection waits for then.
+    /// Processes the received commands of a client. Returns what the connection waits for afterwards.
     fn commands(&mut self, id: PeerId) -> Waits {
         let begun = Instant::now();
         for _ in 0..TURN {
@@ -405,7 +410,8 @@ impl<'a> Core<'a> {
                         let is_granted = need.is_granted() && self.memory.can_hold(bytes_out);
                         (!is_granted).then_some((ErrorCode::NoMemory, NO_MEMORY))
                     });
-                    // A write whose data have arrived already holds this memory, and frees it as it is carried out.
+                    // The data of a received write already occupy memory of the input, which is freed when the write
+                    // is submitted. So a connection without other requests needs no additional memory for a write.
                     let moves = bytes_out == 0 && peer.under_way.requests == 0;
                     if refusal.is_none() && more > allowance && !moves {
                         peer.set_aside = None;
@@ -415,7 +421,8 @@ impl<'a> Core<'a> {
                     if let Some((code, why)) = refusal {
                         reply.failed(code, why, out);
                     } else if command.kind == CommandKind::Cache {
-                        // This command is only a hint, and the buffer scheme alone decides which pages are in RAM.
+                        // Nothing is done, because the command is only a hint. The buffer scheme alone decides which
+                        // pages are in RAM.
                         reply.done(out);
                     } else if command.kind == CommandKind::BlockStatus {
                         reply.block_status(&extents(&self.front, &command), out);
@@ -438,7 +445,7 @@ impl<'a> Core<'a> {
                         peer.shrink();
                     }
                     self.deliver();
-                    // An answer that waited until the next command was processed would be later than in the model.
+                    // If an answer waited until the next command is processed, it would be later than in the model.
                     let is_due = self.front.is_paced() && self.has_output(id);
                     if is_due || begun.elapsed() >= TURN_TIME {
                         return Waits::Turn;
@@ -453,7 +460,8 @@ impl<'a> Core<'a> {
         self.peer(id).is_some_and(|peer| !peer.output.is_empty())
     }
 
-    /// Sends completions of the device to the connections that wait for them.
+    /// Answers the requests that the device has completed. If a request is submitted in parts, submits the next part
+    /// instead.
     pub(super) fn deliver(&mut self) {
         while let Some(completion) = self.front.completed() {
             let id = completion.tag as u32;
@@ -512,7 +520,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Gives back the memory that the bytes of `request` had, because the request has completed.
+    /// Frees the memory of the data of `request`, because the request has completed.
     fn take_back(&mut self, request: &InFlight) {
         if request.bytes == 0 {
             return;
@@ -598,8 +606,8 @@ impl<'a> Core<'a> {
         !self.stopping.is_empty()
     }
 
-    /// Answers everything in flight, and then makes everything durable. No more commands are accepted. Returns the
-    /// results of a run that ends after the last answer, before the final flush.
+    /// Answers all requests in flight, and then makes all data durable. The server accepts no more commands. Returns
+    /// the metrics after the last answer, before the final flush.
     pub fn finish(&mut self) -> Metrics {
         self.closed = true;
         self.hurry();
@@ -626,7 +634,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Sends as much as can be sent. Returns whether bytes are left that a client may still accept.
+    /// Sends as much as can be sent. Returns whether bytes are left that the other side may still accept.
     pub fn send_rest(&mut self) -> bool {
         let mut left = false;
         for peer in self.peers.iter_mut().flatten() {
@@ -650,7 +658,7 @@ fn failed(fault: Fault) -> (ErrorCode, &'static str) {
     }
 }
 
-/// The error that a client gets when the device cannot be used any more.
+/// The error that a client gets when the device can no longer be used.
 fn broken(why: &Broken) -> (ErrorCode, &'static str) {
     match why {
         Broken::Full(_) => (ErrorCode::NoSpace, "the flash has no room left"),

@@ -1,23 +1,24 @@
-//! The memory of connections: how much each may hold, how much all may hold together, which of them wait for
-//! memory, and how much the memory limit of the program allows.
+//! Limits the memory of connections: the memory of each connection, and the memory of all connections together. A
+//! connection that needs more memory waits in a queue. The memory limit of the program is checked too.
 //!
 //! A connection holds three kinds of memory: the message that is arriving, the data of its requests that the device
 //! has not answered, and the answers that its client has not accepted. Each connection may always hold [`SHARE`]
-//! bytes. More is granted only while all connections together hold no more than the pool; otherwise the connection
-//! waits, and the server reads nothing more from it.
+//! bytes. A connection gets more memory only if all connections together then hold no more than the pool. Otherwise
+//! the connection waits, and the server reads nothing more from its socket.
 //!
-//! Freed memory is shared fairly among the waiting connections, as if each of them received one byte in turn. A
-//! connection has its turn when all the bytes that it waits for would have arrived in this way. A short request
-//! therefore precedes a longer one that began to wait at the same time, and it never has to wait for all longer
-//! requests that came before it.
+//! The waiting connections are served in the order of fair queueing. This is the order in which they would be
+//! complete if freed memory were given to all of them byte by byte, one byte to each connection in turn. So of two
+//! requests that begin to wait at the same time, the shorter request is served first. A short request never waits for
+//! all the longer requests that began to wait earlier.
 //!
-//! When a connection has waited for [`STARVED`], the server closes connections that have held more than their share
-//! for at least as long, because their message does not end or their answers are not accepted. Requests in the
-//! device do not count, because they end by themselves as model time advances.
+//! When a connection has waited for [`STARVED`], the server closes connections that have held more than [`SHARE`] for
+//! at least the same time. Such a connection holds memory because its message does not end, or because its client
+//! does not accept answers. Requests in the device are no reason to close a connection, because the device completes
+//! them as model time advances.
 //!
-//! The pool is for connections only. Contents in RAM grow with the written data. So a command that needs memory
-//! also needs room below the memory limit of the program, and is refused without it. A part of the limit always
-//! stays free for tables that grow by themselves.
+//! The pool is only for the memory of connections. The device also needs memory: contents in RAM grow with the
+//! written data. So the server refuses a command if the memory for it would exceed the memory limit of the program. A
+//! part of the limit always stays free for tables that grow without such a check.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -35,14 +36,16 @@ use crate::device::Front;
 pub(super) const SHARE: usize = 1 << 17;
 /// The largest number of bytes that all connections may hold together.
 const POOL_MAX: usize = 1 << 28;
-/// The divisor for the program's limit: the pool may have a quarter of it, and so may the shares of all clients.
+/// The pool may use the program's memory limit divided by this number. The shares of all clients together may use the
+/// same amount.
 const PART: u64 = 4;
-/// The memory for a page besides its bytes: spare area, entries of tables, and entry in the ledger.
+/// The memory in bytes that a page of contents needs besides its data: spare area, entries in tables, and entry in
+/// the ledger.
 const PAGE: usize = 512;
-/// How long a connection waits for memory before other connections are closed, and how long these must have held
-/// memory.
+/// How long a connection waits for memory before the server closes other connections. Only connections that have held
+/// memory for at least this time are closed.
 const STARVED: Duration = Duration::from_secs(2);
-/// The interval at which the server looks for such holders while a connection waits.
+/// The interval at which the server looks for connections to close after a connection has waited for [`STARVED`].
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A connection that waits for `wanted` more bytes.
@@ -61,17 +64,18 @@ impl Waiting {
     }
 }
 
-/// The waiting connections in the order of their turns, which is that of fair queueing by bytes.
+/// The waiting connections, in the order of fair queueing by bytes.
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Waiting>,
-    /// The number of bytes that a connection would have received so far if it had always waited.
+    /// The number of bytes that fair queueing would have given so far to a connection that has always waited.
     due: u64,
 }
 
 impl Queue {
-    /// Lets `id` wait for `wanted` more bytes from `now` on. If it waits already, the new amount replaces the old
-    /// one, and its waiting time goes on. Returns whether the first connection of the queue has changed.
+    /// Lets `id` wait for `wanted` more bytes from `now` on. If the connection waits already, `wanted` replaces the
+    /// earlier amount, and the time at which the wait began stays the same. Returns whether the first connection of
+    /// the queue has changed.
     fn push(&mut self, id: PeerId, wanted: usize, now: Instant) -> bool {
         let place = self.waiting.iter().position(|each| each.id == id);
         let before = place.and_then(|place| self.waiting.remove(place));
@@ -87,8 +91,8 @@ impl Queue {
         (to == 0) != (place == Some(0))
     }
 
-    /// The time at which the connection that has waited longest began to wait. This is not always the first of the
-    /// queue.
+    /// The time at which the connection that has waited longest began to wait. This connection is not always the
+    /// first of the queue.
     fn since(&self) -> Option<Instant> {
         self.waiting.iter().map(|each| each.since).min()
     }
@@ -97,7 +101,7 @@ impl Queue {
         self.waiting.front()
     }
 
-    /// Removes `id`, which has received its memory or does not wait any more.
+    /// Removes `id`, which has received its memory or no longer waits.
     fn remove(&mut self, id: PeerId) {
         let Some(place) = self.waiting.iter().position(|each| each.id == id) else {
             return;
@@ -117,11 +121,11 @@ pub(super) struct Memory {
     held: usize,
     gone: usize,
     queue: Queue,
-    /// Whether memory was freed since the first waiting connection last tried.
+    /// Whether memory was freed since the first waiting connection last tried to get memory.
     has_freed: bool,
 }
 
-/// The memory that a command needs below the program's limit.
+/// The memory that a command needs. It has to fit below the program's limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Need {
     /// A number of bytes that stay in use, such as contents.
@@ -131,8 +135,8 @@ pub(super) enum Need {
 }
 
 impl Need {
-    /// The memory that `ask` needs from the device behind `front`. Contents also increase the memory that the next
-    /// mount needs.
+    /// The memory that the device behind `front` needs to carry out `ask`. For a command that adds contents, the
+    /// memory of the next mount is included, because a mount needs more memory if there are more contents.
     pub fn of(ask: &Ask<'_>, front: &Front<'_>) -> Self {
         let bytes = u64::from(ask.sectors) * SECTOR;
         let of_pages = (bytes.div_ceil(front.page_bytes()) as usize + 1) * PAGE;
@@ -146,8 +150,8 @@ impl Need {
         }
     }
 
-    /// Whether the program's limit has room for this memory. Contents must leave an eighth of the limit free, other
-    /// memory a sixteenth.
+    /// Whether this memory fits below the program's limit. An eighth of the limit has to stay free after contents are
+    /// added, and a sixteenth after other memory is used.
     pub fn is_granted(self) -> bool {
         let (bytes, part) = match self {
             Self::Contents(bytes) => (bytes, 8),
@@ -158,7 +162,7 @@ impl Need {
     }
 }
 
-/// The largest number of clients whose shares fit into their part of the program's limit.
+/// The largest number of clients whose shares fit together into the program's limit divided by [`PART`].
 pub(super) fn clients_max() -> usize {
     let shares = destage_memory::limit() / PART / SHARE as u64;
     usize::try_from(shares).unwrap_or(usize::MAX)
@@ -229,7 +233,7 @@ impl Core<'_> {
         }
     }
 
-    /// The number of bytes that `id` may hold in addition to those that it holds now.
+    /// The number of bytes that `id` may hold in addition to the bytes that it holds now.
     pub(super) fn allowance(&mut self, id: PeerId) -> usize {
         let Some(peer) = self.peer(id) else { return 0 };
         let (before, now) = (peer.held, peer.memory());
@@ -243,18 +247,19 @@ impl Core<'_> {
         }
     }
 
-    /// Lets `id` wait until it may be able to hold `wanted` more bytes. Then it has its turn again.
+    /// Makes `id` wait for `wanted` more bytes. The connection has its next turn when the memory may be available.
     pub(super) fn wait_for_memory(&mut self, id: PeerId, wanted: usize) {
         let Some(peer) = self.peer(id) else { return };
         let has_waited = std::mem::replace(&mut peer.waits_for_memory, true);
         if self.memory.queue.push(id, wanted, Instant::now()) {
-            // The new first connection may fit where the former first did not.
+            // The new first connection may need less memory than the former first connection. So it has to try to get
+            // memory.
             self.memory.has_freed = true;
         }
         if has_waited {
             return;
         }
-        // Idle connections may free the unused part of their input buffers.
+        // All connections free the unused memory of their input buffers.
         for peer in self.peers.iter_mut().flatten() {
             peer.shrink();
             let now = peer.memory();
@@ -273,8 +278,8 @@ impl Core<'_> {
         }
     }
 
-    /// Gives the first waiting connection its turn if memory was freed. If connections have waited too long, closes
-    /// others that hold memory.
+    /// Gives the first waiting connection a turn if memory was freed. If a connection has waited for [`STARVED`],
+    /// first closes connections that hold too much memory.
     pub(super) fn feed_waiting(&mut self) {
         let Some(first) = self.memory.queue.first() else {
             return;
@@ -293,8 +298,8 @@ impl Core<'_> {
         }
     }
 
-    /// The connection that has held more than its share for the longest time, if that is at least [`STARVED`]. Its
-    /// message does not end, or its answers are not accepted.
+    /// The connection that has held more than [`SHARE`] for the longest time, if this time is at least [`STARVED`].
+    /// The message of this connection does not end, or its client does not accept answers.
     fn longest_holder(&self) -> Option<PeerId> {
         let peers = self.peers.iter().enumerate();
         let holders = peers.filter_map(|(place, peer)| {
@@ -308,7 +313,8 @@ impl Core<'_> {
         holders.min().map(|(_, id)| id)
     }
 
-    /// Whether memory is granted for the rest of the message that is arriving from `id`, or for its next part.
+    /// Whether `id` gets the memory that the next read needs. For a long message, this is the memory of the whole
+    /// message, otherwise the memory of a larger input buffer.
     pub(super) fn may_read(&mut self, id: PeerId) -> Granted {
         let Some(peer) = self.peer(id) else {
             return Granted::Later;
@@ -342,7 +348,7 @@ impl Core<'_> {
     }
 }
 
-/// The decision about a demand for memory.
+/// The decision about a request for memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Granted {
     Yes,
@@ -381,7 +387,8 @@ mod tests {
         for place in 0..100 {
             assert_eq!(serve(&mut queue), place);
         }
-        // By now 12.9 MiB have been due to each of the others, so a new wait for 8 MiB precedes their 32 MiB.
+        // By now, fair queueing would have given 12.9 MiB to each of the other connections. They still lack more than
+        // 8 MiB, so a new wait for 8 MiB is served first.
         assert!(queue.push(id(300), 8 * MIB, Instant::now()));
         assert!(!queue.push(id(301), 8 * MIB, Instant::now()));
         assert_eq!((serve(&mut queue), serve(&mut queue)), (300, 301));
@@ -405,8 +412,7 @@ mod tests {
     fn one_that_wants_something_else_by_now_waits_for_that() {
         let mut queue = Queue::default();
         let now = Instant::now();
-        // There was room for the short answer that this connection waited for first. There is none for the long
-        // message after it.
+        // Connection 0 first waits for memory for a short answer. Then it needs memory for a long message.
         assert!(queue.push(id(0), MIB, now));
         assert!(!queue.push(id(1), 8 * MIB, now));
         assert!(!queue.push(id(0), MIB, now));
@@ -440,8 +446,8 @@ mod tests {
             queue.push(id(*place), MIB, Instant::now());
             serve(&mut queue) != 1000
         });
-        // 31 MiB become due to each of the eleven waiting connections before the long wait has its turn. Ten short
-        // waits come before that.
+        // A new short wait is served before the long wait until fair queueing would have given 31 MiB to each of the
+        // eleven waiting connections. Then ten short waits are left that are served before the long wait.
         assert_eq!(served.count(), 31 * 11 + 10);
     }
 }

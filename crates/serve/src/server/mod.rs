@@ -4,9 +4,9 @@
 //! without waiting. It submits a command to the device when the last byte of the command has arrived, and sends the
 //! answer when the device has completed the request.
 //!
-//! Each client's resources are limited: requests in flight, answers that it has not accepted, memory for messages
-//! that arrive slowly, and time for a handshake. A client that reaches a limit waits or is closed, and does not
-//! disturb other clients.
+//! The resources of each client are limited: requests in flight, answers that the client has not accepted, memory for
+//! messages that arrive slowly, and time for a handshake. A client that reaches a limit has to wait, or the server
+//! closes its connection. So it does not disturb other clients.
 
 mod buffers;
 mod commands;
@@ -45,8 +45,8 @@ const CLIENTS: Token = Token(2);
 const OPERATORS: Token = Token(3);
 const FIRST_PEER: usize = 4;
 
-/// The largest numbers of connections of clients and of operators. They are separate, so that clients cannot keep
-/// out the operators, who can end them.
+/// The largest numbers of connections of clients and of operators. The two limits are separate. So an operator, who
+/// can stop the server, can always connect, even if there are too many clients.
 const CLIENTS_MAX: usize = 4096;
 const OPERATORS_MAX: usize = 32;
 /// The number of open files besides the sockets of clients: sockets of operators, listeners, logs, and the files
@@ -54,15 +54,15 @@ const OPERATORS_MAX: usize = 32;
 const OTHER_FILES: usize = OPERATORS_MAX + 32;
 /// The largest number of connections that are accepted before the existing connections have their turns.
 const ACCEPTED_MAX: usize = 256;
-/// The server waits in a busy loop for events that are due within this time, because waking from sleep takes about
-/// as long.
+/// The server waits in a busy loop for events that are due within this time, because waking up from sleep takes about
+/// the same time.
 const TOO_SOON: Duration = Duration::from_micros(60);
 /// A sleep shorter than this costs more than it saves. After such a sleep, the server first polls for this time
 /// before it sleeps again.
 const BRIEF: Duration = Duration::from_micros(40);
-/// How long clients have to accept their last answers.
+/// How long clients may take to accept their last answers when the server ends.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// The delay before accepting is tried again after the system had no resources for a connection.
+/// If the system has no resources for a new connection, the server tries again after this delay.
 const AGAIN: Duration = Duration::from_secs(1);
 
 /// The settings of a server.
@@ -114,7 +114,7 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Asks the server to end. It first answers the requests in flight, and flushes.
+    /// Makes the server end. Before its end, the server answers the requests in flight, and flushes the device.
     pub fn stop(&self) {
         self.asked.store(true, Ordering::Release);
         // If the waker fails, the server has ended already.
@@ -125,13 +125,13 @@ impl Stopper {
 /// The results of a server that has ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// The results of a run of the same requests.
+    /// The metrics, as of a run with the same requests.
     pub metrics: Metrics,
     /// The reason why the device could no longer be used; `None` if it could be used to the end.
     pub broken: Option<Broken>,
-    /// The reason why some answered data may not be durable; `None` if all are.
+    /// The reason why some answered data may not be durable; `None` if all answered data are durable.
     pub unsaved: Option<&'static str>,
-    /// Whether all requests of clients were recorded; otherwise the error of the recorder.
+    /// `Ok` if all requests of clients were recorded, otherwise the error of the recorder.
     pub recording: io::Result<()>,
 }
 
@@ -145,8 +145,8 @@ pub struct Server<'a> {
     stopper: Stopper,
     /// The largest number of connections of clients.
     clients_max: usize,
-    /// The time at which to accept more connections: the system had no resources for them, or others had their
-    /// turns first.
+    /// The time at which the server tries to accept more connections. It is set if the system had no resources for a
+    /// connection, or if other connections first have their turns.
     accept_at: Option<Instant>,
     /// Whether the last sleep was [brief](BRIEF). `has_others` is whether the machine has more than one processor,
     /// so that a client can run while the server polls.
@@ -156,10 +156,10 @@ pub struct Server<'a> {
 }
 
 impl<'a> Server<'a> {
-    /// A server that listens. It serves nobody until [`run`](Self::run).
+    /// Makes a server that listens. It serves no client before [`run`](Self::run) is called.
     ///
     /// # Errors
-    /// If it cannot listen at the addresses, or must not because other machines could connect.
+    /// If the server cannot listen at the addresses, or must not listen because other machines could connect.
     pub fn bind(
         settings: &Settings,
         mut front: Front<'a>,
@@ -195,7 +195,7 @@ impl<'a> Server<'a> {
             .map(|path| listen(&Place::unix(path), OPERATORS))
             .transpose()?;
         if control.is_some() {
-            // Every program that can connect to the control socket may cut the power.
+            // A program that connects to the control socket may cut the power, which needs the ledger.
             front.keep_ledger();
         }
         let page = front.page_bytes();
@@ -242,7 +242,7 @@ impl<'a> Server<'a> {
         self.stopper.clone()
     }
 
-    /// Serves until the server is stopped, then answers the requests in flight, and makes everything durable.
+    /// Serves until the server is stopped. Then answers the requests in flight, and makes all data durable.
     ///
     /// # Errors
     /// If a call of the system fails.
@@ -271,8 +271,8 @@ impl<'a> Server<'a> {
         self.end(&mut events)
     }
 
-    /// The timeout of the next poll. Also sets the timer for the next event of the device, whose time is finer than
-    /// that of a poll.
+    /// The timeout of the next poll. Also sets the timer for the next event of the device, because the timer has a
+    /// finer resolution than the timeout of a poll.
     fn timeout(&mut self) -> Result<Option<Duration>, ServeError> {
         let mut timeout = self.core.sleep();
         if let Some(at) = self.accept_at {
@@ -287,8 +287,9 @@ impl<'a> Server<'a> {
         Ok(timeout.into_iter().chain(of_poll).min())
     }
 
-    /// Waits for events. After a brief sleep it first polls without sleeping. So a client that sends its next
-    /// request as soon as it is answered costs no wake-up; after a client that does not, one such wait is in vain.
+    /// Waits for events. If the last sleep was brief, this function first polls for the time [`BRIEF`] without
+    /// sleeping. So if a client sends its next request directly after an answer, the server need not be woken up. If
+    /// no client does so, this time is wasted once.
     fn wait_for_next(
         &mut self,
         events: &mut Events,
@@ -335,7 +336,7 @@ impl<'a> Server<'a> {
             match listener.accept() {
                 // There are too many connections, so this one is closed at once.
                 Ok(_) if !has_place => {}
-                // Without power clients are not served.
+                // Without power no client is served, so this connection is closed at once.
                 Ok(_) if of_clients && !self.core.front.is_on() => {}
                 Ok(stream) => {
                     let registry = self.poll.registry();
@@ -381,8 +382,8 @@ impl<'a> Server<'a> {
     }
 }
 
-/// Asks the system for as many open files as all connections need. Returns how many clients the granted number
-/// allows.
+/// Raises the process's limit of open files to the number that all connections need. Returns the number of clients
+/// that the resulting limit allows.
 fn allow_files() -> usize {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);

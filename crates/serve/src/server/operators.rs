@@ -20,12 +20,14 @@ impl Core<'_> {
                 return Waits::Room;
             }
             if peer.output.len() >= LINE_MAX {
-                // Answers can be longer than orders, so an operator has to accept them before it gives more orders.
+                // Answers can be longer than orders. So the operator has to accept answers before the server
+                // processes more orders.
                 return Waits::Room;
             }
             let input = peer.input.bytes();
             if matches!(peer.role, Role::Operator { waits: true }) {
-                // Input is still read while an order is carried out, so that the end of the connection is noticed.
+                // While an order is carried out, the server still reads input, so that it notices the end of the
+                // connection.
                 peer.leaving = input.len() > LINE_MAX;
                 peer.needed = input.len() + 1;
                 return Waits::Input;
@@ -77,7 +79,7 @@ impl Core<'_> {
         }
     }
 
-    /// Sends the answer to an order of the operator `id`, which may then give its next order.
+    /// Sends the answer to an order of the operator `id`. The server then processes the operator's next order.
     pub(super) fn tell(&mut self, id: PeerId, answer: &Value) {
         if let Some(peer) = self.peer(id) {
             peer.role = Role::Operator { waits: false };

@@ -8,19 +8,21 @@ use crate::protocol::Session;
 
 /// The largest number of requests of a connection in flight. Further requests stay in the socket.
 pub(super) const IN_FLIGHT_MAX: usize = 128;
-/// When answers of this many bytes are in preparation or not accepted by the client, nothing more is read from its
-/// connection.
+/// The server processes no more commands of a connection whose answers have this many bytes. This counts answers that
+/// are in preparation, and answers that the client has not accepted.
 pub(super) const BACKLOG_MAX: usize = 1 << 22;
 
-/// The kind of the other side.
+/// The kind of program at the other side of a connection.
 pub(super) enum Role {
     /// A client, which speaks NBD.
     Client(Session),
-    /// An operator, which uses the control socket. `waits` is whether one of its orders is being carried out.
+    /// An operator, which uses the control socket. `waits` is whether the server is carrying out an order of this
+    /// operator.
     Operator { waits: bool },
 }
 
-/// Identifies a connection: its index, and a number that no other connection has, because an index is used again.
+/// Identifies a connection by its index and its generation. The index is reused after the connection is closed. No
+/// two connections have the same generation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct PeerId {
     pub place: usize,
@@ -30,11 +32,11 @@ pub(super) struct PeerId {
 /// A socket and its last known state. The poll reports a change of state once, and does not repeat it.
 pub(super) struct Socket {
     pub stream: Stream,
-    /// Whether reading, or writing, may succeed: no attempt since the last report was refused.
+    /// Whether reading may succeed, and whether writing may succeed: since the last report, no attempt had to wait.
     pub can_read: bool,
     pub can_write: bool,
-    /// Whether the system has reported that the other side sends no more. After the remaining bytes comes the end,
-    /// without another report.
+    /// Whether the system has reported that the other side sends no more bytes. The system does not report again when
+    /// the remaining bytes have been read.
     pub is_ending: bool,
 }
 
@@ -66,15 +68,15 @@ pub(super) struct Peer {
     pub needed: usize,
     pub set_aside: Option<SetAside>,
     pub under_way: UnderWay,
-    /// Whether it accepts no more commands, and ends when everything is answered.
+    /// Whether the connection accepts no more commands, and is closed when all requests are answered.
     pub leaving: bool,
-    /// The time at which it is closed if it has made no progress.
+    /// The time at which the connection is closed if its handshake, or its last answers, are not complete by then.
     pub deadline: Option<Instant>,
-    /// Whether it waits for a turn.
+    /// Whether the connection waits for a turn.
     pub queued: bool,
-    /// Whether it waits for memory.
+    /// Whether the connection waits for memory.
     pub waits_for_memory: bool,
-    /// The number of bytes of memory that are counted for it.
+    /// The number of bytes that `Memory` counts for this connection.
     pub held: usize,
 }
 
@@ -108,12 +110,12 @@ impl Peer {
             && self.output.len() + self.under_way.bytes_out < BACKLOG_MAX
     }
 
-    /// Whether the client has no command in flight, and all its answers were sent.
+    /// Whether no request of the connection is in flight, and all answers were sent.
     pub fn is_done(&self) -> bool {
         self.under_way.requests == 0 && self.output.is_empty()
     }
 
-    /// Reads once. Returns whether the other side is still there.
+    /// Reads once. Returns whether the other side is still connected.
     pub fn read(&mut self) -> bool {
         match self.input.fill(&mut self.socket.stream, self.needed) {
             Moved::All => true,
@@ -129,7 +131,7 @@ impl Peer {
         }
     }
 
-    /// Sends as much as possible. Returns whether the other side is still there.
+    /// Sends as much as possible. Returns whether the other side is still connected.
     pub fn send(&mut self) -> bool {
         while self.socket.can_write && !self.output.is_empty() {
             match self.output.send(&mut self.socket.stream) {
@@ -146,7 +148,8 @@ impl Peer {
         true
     }
 
-    /// Removes the first `count` bytes of input, which end a message that was processed.
+    /// Removes the first `count` bytes of input, which were processed, and ends the reservation of memory for a long
+    /// message.
     pub fn take(&mut self, count: usize) {
         self.input.consume(count);
         self.set_aside = None;

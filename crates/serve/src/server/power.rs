@@ -65,8 +65,8 @@ impl Core<'_> {
         done(Map::new())
     }
 
-    /// Cuts the power. All clients are disconnected, their requests in flight are lost, and the operator that waits
-    /// for the cut is answered.
+    /// Cuts the power, and disconnects all clients. Their requests in flight are lost. The operator that waits for
+    /// the cut gets its answer.
     pub(super) fn fail_power(&mut self, seed: Option<u64>) {
         let outcome = self.front.cut(seed);
         if !self.front.is_on() {
@@ -186,7 +186,8 @@ impl Core<'_> {
 
 /// Writes all entries of `ledger` to the file at `path`.
 fn write(ledger: &Ledger, path: &Path) -> Result<(), Error> {
-    // Opening or writing a pipe would block the server, and so all clients, until another process reads it.
+    // Opening or writing a pipe would block the server, and so all clients, until another process reads from the
+    // pipe.
     let kind = path.metadata().map(|data| data.file_type());
     if kind.is_ok_and(|kind| kind.is_fifo() || kind.is_socket()) {
         return Err(Error::Input(format!(

@@ -63,7 +63,7 @@ impl Listener {
         match place {
             Place::Unix(path) => {
                 remove_stale(path)?;
-                // The socket must never have wider permissions, not even for a moment.
+                // The umask is set before the socket is made. So the socket never has wider permissions.
                 let before = rustix::process::umask(Mode::from_raw_mode(0o177));
                 let bound = UnixListener::bind(path);
                 rustix::process::umask(before);
@@ -77,7 +77,7 @@ impl Listener {
         }
     }
 
-    /// The address at which it listens.
+    /// The address at which the socket listens.
     pub fn place(&self) -> Place {
         match self {
             Self::Unix(_, path) => Place::Unix(path.clone()),
@@ -99,7 +99,7 @@ impl Listener {
             Self::Unix(listener, _) => Ok(Stream::Unix(listener.accept()?.0)),
             Self::Tcp(listener, _) => {
                 let (stream, _) = listener.accept()?;
-                // Replies are small and clients wait for each, so they must not be delayed.
+                // Replies are small, and clients wait for each reply. So the system must not delay a reply.
                 stream.set_nodelay(true)?;
                 Ok(Stream::Tcp(stream))
             }

@@ -1,8 +1,8 @@
-//! A thread that makes bytes durable. A sync takes as long as the disk needs, and other requests are served
-//! meanwhile.
+//! A thread that makes bytes durable. A sync takes as long as the disk needs. Meanwhile the server serves other
+//! requests.
 //!
-//! One sync answers all requests that wait when it begins. After a failed sync every later sync fails too: the
-//! system may have dropped data, and a second sync would nevertheless report success.
+//! One sync answers all requests that wait when it begins. After a failed sync, every later sync counts as failed
+//! too. The reason is that the system may have dropped data, and would nevertheless report success for a second sync.
 
 use std::io;
 use std::sync::Arc;
@@ -56,13 +56,13 @@ impl Syncer {
         })
     }
 
-    /// The error of the first failed sync, after which no sync succeeds any more.
+    /// The error of the first failed sync. After it, every sync counts as failed.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }
 
-    /// Queues `owner`. It is answered after a sync that begins after this call, so everything written before the
-    /// call is durable then.
+    /// Queues `owner`, who gets an answer after a sync that begins after this call. So all data that were written
+    /// before this call are durable when the answer is sent.
     pub fn push(&mut self, owner: Owner) {
         self.next.push(owner);
         self.begin();

@@ -1,4 +1,4 @@
-//! A timer with a finer resolution than the timeout of a poll, which is rounded up to milliseconds.
+//! A timer with a resolution finer than a millisecond. The timeout of a poll is rounded up to milliseconds.
 
 #[cfg(target_os = "linux")]
 mod system {

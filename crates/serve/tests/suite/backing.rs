@@ -100,8 +100,8 @@ impl Backing for Told {
     }
 }
 
-/// Random commands on devices with each scheme. The answers, and in the end the disk, must agree with an array that
-/// had the same changes.
+/// Sends random commands to a device with each scheme. The answers must agree with an array to which the test applies
+/// the same changes. At the end, the disk must agree with the array too.
 #[test]
 fn what_was_written_is_read_and_is_on_the_disk_at_the_end() {
     for row in destage_sim::settings::Settings::new().schemes() {
@@ -166,7 +166,7 @@ fn a_cluster_that_leaves_is_one_write_of_its_erase_block() {
         Pace::None,
     );
     let mut client = running.client();
-    // Two of the eight pages of each block are written, until blocks are evicted.
+    // The client writes two of the eight pages of each block, until the buffer evicts blocks.
     for block in 0..12 {
         client.write(block * 32768, &[1; 4096]);
         client.write(block * 32768 + 3 * 4096, &[2; 4096]);
@@ -265,7 +265,7 @@ fn what_cannot_be_read_is_an_error_of_those_who_need_it() {
     told.cannot_read.store(true, Ordering::SeqCst);
     let io = ErrorCode::Io as u32;
     assert_eq!(client.error((wire::CMD_READ, 0), (0, 512), &[]), io);
-    // The write covers only a part of its page, so the rest of the page has to be read, which fails.
+    // The write covers only a part of its page. So the device has to read the rest of the page, and this read fails.
     assert_eq!(
         client.error((wire::CMD_WRITE, 0), (512, 512), &[1; 512]),
         io
@@ -356,7 +356,7 @@ fn a_file_behind_the_buffer_is_as_large_as_it_is() {
     assert!(error.contains("flash.blocks_per_plane"), "{error}");
 }
 
-/// The state of each page, from block status.
+/// The state of each page, as block status reports it.
 fn states(client: &mut destage_serve::client::Client) -> Vec<u32> {
     let (mut states, mut at) = (Vec::new(), 0);
     while at < BYTES {
@@ -423,7 +423,7 @@ fn block_status_is_that_of_the_file_with_what_the_buffer_holds() {
                     "page {page} holds {holds}, and is {state}"
                 );
                 assert!(state != HOLE || trimmed[page], "page {page} was written");
-                // BPLRU pads a block and writes it as a whole, so a trimmed page of it need not be a hole.
+                // BPLRU pads a block and writes the whole block, so a trimmed page in the block need not be a hole.
                 if knows_holes && trimmed[page] && scheme != "buffer.kind=bplru" {
                     assert_eq!(state, HOLE, "page {page} was trimmed");
                 }

@@ -1,5 +1,5 @@
-//! Tests with images that are damaged at random places. A damaged image is either refused, or its damaged pages
-//! return an error, but no page ever returns other bytes.
+//! Tests with images that are damaged at random places. Either the damaged image is refused, or reads of damaged
+//! pages return an error. No page ever returns wrong bytes.
 //!
 //! `DESTAGE_FLIPS` is the number of damages (default 260; `make flips` uses 10000), and `DESTAGE_SEED` is the seed
 //! (default 1).
@@ -31,7 +31,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
     text.map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// The device in the file at `path`, or the reason why it is refused.
+/// Opens the image at `path`. Returns its device, or the reason why the image is refused.
 fn opened(path: &Path, pairs: &[&str]) -> Result<(Live<'static>, Sync), String> {
     let Opened {
         config,
@@ -43,7 +43,7 @@ fn opened(path: &Path, pairs: &[&str]) -> Result<(Live<'static>, Sync), String> 
     Ok((live, sync.unwrap()))
 }
 
-/// The contents of each sector; `None` where it cannot be read.
+/// The contents of each sector; `None` for a sector that cannot be read.
 fn contents(live: &Live<'_>) -> Vec<Option<[u8; 512]>> {
     let mut bytes = Vec::new();
     let read = |sector| {
@@ -186,7 +186,7 @@ fn tried(path: &Path, sound: &Sound, random: &mut Random) -> Result<Outcome, Str
     for value in 1_000_000..1_000_040 {
         let at = random.below(live.sectors() - 4);
         if ask(&mut live, RequestKind::Write, at..at + 4, false, value).is_err() {
-            // A damaged page had to be copied, which is an error.
+            // The device had to copy a damaged page, and reported an error.
             return Ok(outcome);
         }
         let sector: [u8; 512] = value.to_le_bytes().repeat(64).try_into().unwrap();
@@ -215,7 +215,7 @@ fn of_all_layers(path: &Path) -> Vec<Sound> {
     layers.map(|row| Sound::new(path, row.name)).collect()
 }
 
-/// The outcomes of `flips` damages, or a description of the first damage that made a sector return other bytes.
+/// The outcomes of `flips` damages, or a description of the first damage that made a sector return wrong bytes.
 fn flipped(path: &Path, sound: &[Sound], flips: u64, seed: u64) -> Result<Vec<Outcome>, String> {
     let mut random = Random::new(seed);
     let each = (0..flips).map(|flip| {
@@ -249,8 +249,8 @@ fn a_damaged_image_never_gives_other_bytes() {
     assert!(refused > 0 && unreadable > 0 && unharmed > 0);
 }
 
-/// Shows that the test of damages can fail. Without a mark the image does not say which of its data are durable, as
-/// after a crash before the first sync. A damage then makes sectors return other bytes.
+/// Shows that the test of damages can fail. Here the images have only their first mark, as after a crash before the
+/// first sync. So they do not record which data are durable, and a damage makes sectors return wrong bytes.
 #[test]
 fn without_a_mark_damage_gives_other_bytes() {
     let folder = tempfile::tempdir().unwrap();
@@ -267,8 +267,8 @@ fn without_a_mark_damage_gives_other_bytes() {
     assert!(found.is_err());
 }
 
-/// A table of the image that is zeroed must be noticed, because otherwise durable data would vanish or older data
-/// would return. An unused table may be zero.
+/// The device must notice if a table of its image was overwritten with zeros. Otherwise durable data would vanish, or
+/// older data would return. An unused table may be zero.
 #[test]
 fn what_had_lasted_does_not_go_by_itself() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Tests of images: a reopened image has the same contents, and it can only be opened as the device that made it.
+//! Tests of images: a reopened image has the same contents, and can only be opened with the parameters of the device
+//! that made it.
 
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
@@ -214,7 +215,8 @@ fn a_page_that_is_not_what_was_programmed_is_an_error_and_not_other_bytes() {
 #[test]
 fn what_a_cut_takes_back_is_taken_back_in_the_file() {
     let folder = tempfile::tempdir().unwrap();
-    // With only two spare blocks in a die, page mapping might find no room after a cut.
+    // With only two spare blocks in a die, page mapping might find no free block after a cut. So the reserve is
+    // larger here.
     let roomy = "ftl.reserve_percent=40";
     for (layer, more) in [
         ("ftl.kind=page", roomy),
@@ -288,7 +290,7 @@ fn a_file_beside_an_image_that_is_not_its_own_stays() {
     assert!(open(&pairs, Place::Image(&path), false).is_ok());
 }
 
-/// The device in the file at `path`, with a ledger, so that its power may be cut.
+/// Opens the image at `path`. The device has a ledger, so that the test can cut its power.
 fn opened(path: &Path, pairs: &[&str]) -> (Live<'static>, Sync) {
     let opened = open(&settings(pairs), Place::Image(path), false).unwrap();
     let mut live = Live::on(&opened.config, opened.media, Box::new(Silent)).unwrap();
@@ -343,7 +345,7 @@ fn what_a_mount_has_shown_as_zeros_stays_zeros() {
         };
         assert_eq!(restored.bad, 0);
         let shown = bytes_of(&live);
-        // The process is killed here, so nothing more is written.
+        // Dropping the device has the effect of killing the process: nothing more is written.
         drop((live, sync));
         let (live, _) = opened(&path, &[]);
         assert!(bytes_of(&live) == shown, "{layer}, {pages} pages");

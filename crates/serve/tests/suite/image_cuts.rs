@@ -1,6 +1,6 @@
-//! Tests of images after a crash. If the process is killed after any write to the file, the device finds what a
-//! loss of power leaves. If the machine crashes, any writes after the last sync may be missing, but everything that
-//! was promised is there.
+//! Tests of images after a crash. If the process is killed after any write to the file, the reopened device has the
+//! contents that a loss of power at that moment leaves. If the machine crashes, any writes after the last sync may be
+//! missing. The reopened device must nevertheless have all promised data.
 
 #![allow(clippy::unwrap_used, reason = "a test says where it failed")]
 
@@ -16,13 +16,14 @@ use destage_sim::settings::Config;
 
 use tape::{Tape, ask, blank, live, opened, put, sectors, settings};
 
-/// The accepted and promised values. Moments are given as the number of writes that the tape had received.
+/// The accepted and promised values. A moment is given as the number of writes that the tape had received by then.
 #[derive(Default)]
 struct Promises {
-    /// For each sector: each accepted value, and the number of writes before its request was accepted.
+    /// For each sector, its accepted values in order. For each value, the number of writes before the request with
+    /// this value was accepted.
     accepted: Vec<Vec<(u64, usize)>>,
-    /// For each answer that is a promise: the number of writes before it, and for each sector how many accepted
-    /// values are older than the promised one.
+    /// For each answer that is a promise, the number of writes before this answer. For each sector, the number of
+    /// accepted values that are older than the promised value.
     promised: Vec<(usize, Vec<usize>)>,
 }
 
@@ -62,8 +63,9 @@ impl Used {
         blank(&self.config)
     }
 
-    /// Uses a device for `count` requests. With `plant`, a flush counts as answered too early, which the checks
-    /// must find. With `lies`, the syncs that the device itself requests do nothing.
+    /// Uses a device for `count` requests. With `plant`, each flush is recorded as if it had been answered before its
+    /// writes, and the checks must find this error. With `lies`, the syncs that the device itself requests do
+    /// nothing.
     fn new(pairs: &[&str], count: u64, plant: bool, lies: bool) -> Result<Self, String> {
         let mut all = vec![
             "device.capacity_bytes=256KiB",
@@ -126,7 +128,7 @@ impl Used {
                 promises.promised.push((lasts(), least));
             }
         }
-        // As long as it runs, the device must return the newest value of each sector.
+        // While the device runs, it must return the newest value of each sector.
         let newest = promises.accepted.iter().map(|all| all[all.len() - 1].0);
         assert!(
             sectors(&device)? == newest.collect::<Vec<u64>>(),
@@ -141,8 +143,8 @@ impl Used {
         })
     }
 
-    /// Opens `bytes`, the file after its first `writes` writes, and compares the contents with the promises. With
-    /// `lives`, the device then continues with more requests, and is opened once more.
+    /// Opens `bytes`, which is the file after its first `writes` writes, and compares the contents with the promises.
+    /// With `lives`, the device then continues with more requests, and is opened once more.
     fn open(
         &self,
         bytes: Vec<u8>,
@@ -172,8 +174,8 @@ impl Used {
     }
 }
 
-/// The number of writes between two moments at which an image is cut off. `make whole` (`DESTAGE_WHOLE=1`) tries
-/// every write.
+/// The tests end the writes to an image at moments that are this many writes apart. `make whole` (`DESTAGE_WHOLE=1`)
+/// tries every write.
 fn stride() -> usize {
     match std::env::var("DESTAGE_WHOLE").as_deref() {
         Ok("1") => 1,
@@ -181,7 +183,8 @@ fn stride() -> usize {
     }
 }
 
-/// Opens an image cut off after every [`stride`]th write to its file, and some images cut off within a write.
+/// Opens the image as it is before every [`stride`]th write to its file, and some images whose last write is
+/// incomplete.
 fn cut_off_anywhere(pairs: &[&str], plant: bool) -> Result<(), String> {
     let used = Used::new(pairs, 250, plant, false)?;
     let written = used.tape.written.lock().unwrap().clone();
@@ -202,7 +205,8 @@ fn cut_off_anywhere(pairs: &[&str], plant: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// Crashes the machine at random moments. Each write after the last sync may then be missing, or be there in part.
+/// Simulates crashes of the machine at random moments. After a crash, each write since the last sync may be missing
+/// or incomplete.
 fn crash_anywhere(pairs: &[&str], crashes: u64, lies: bool) -> Result<(), String> {
     let used = Used::new(pairs, 600, false, lies)?;
     let written = used.tape.written.lock().unwrap().clone();

@@ -53,8 +53,8 @@ fn load(client: &mut Client, seed: u64, rounds: u32) -> bool {
     false
 }
 
-/// Three clients write until the power fails at a moment of `moments`, once for each of them. No data that were
-/// promised may be lost.
+/// For each moment of `moments`, three clients write until the power fails at this moment. No promised data may be
+/// lost.
 fn cut_under_load(rig: &Rig<'_>, moments: &[Value]) {
     let running = rig.start();
     let mut operator = operator(&running);
@@ -141,8 +141,8 @@ fn until_armed(operator: &mut Operator) {
     while operator.ask("stats").unwrap()["armed"] == json!(false) {}
 }
 
-/// Sends the same requests on one connection until the armed cut comes. Returns the answer to the cut, the findings
-/// of the mount, the contents, and the ledger.
+/// Sends the same requests on one connection until the armed cut happens. Returns the answer to the cut, the answer
+/// to the restore, the contents, and the ledger.
 fn repeated(moment: &Value) -> (Map<String, Value>, Map<String, Value>, Vec<u8>, String) {
     let rig = Rig::with(&[
         "buffer.kind=lru",
@@ -177,7 +177,7 @@ fn an_armed_cut_repeats_exactly() {
         moment["seed"] = 3.into();
         let (first, second) = (repeated(&moment), repeated(&moment));
         assert_eq!(first, second);
-        // When a flush arrives, nothing may be left to save.
+        // When a flush arrives, there may be no data that the capacitor has to save.
         let energy = first.0["energy_j"].as_f64().unwrap();
         assert!(energy > 0.0 || moment.get("at_flush").is_some(), "{moment}");
         assert!(first.3.starts_with("sector,must,may\n"));
@@ -195,8 +195,8 @@ fn a_ledger_replaces_what_a_link_names_and_no_device() {
     let at = |name: &str| running.folder.path().join(name);
     std::fs::write(at("ledger.csv"), "before").unwrap();
     std::os::unix::fs::symlink("ledger.csv", at("link")).unwrap();
-    // A link to an open file of this process must be treated like a link to a device node, which needs more rights
-    // to test: the data go to its target, and the link stays.
+    // This link to an open file of the process takes the role of a link to a device node, for which the test would
+    // need more rights. The data must go to the target of the link, and the link must remain.
     let open = std::fs::File::create(at("open")).unwrap();
     let number = std::os::fd::AsRawFd::as_raw_fd(&open);
     std::os::unix::fs::symlink(format!("/proc/self/fd/{number}"), at("stands")).unwrap();
@@ -262,7 +262,7 @@ fn orders_in_the_wrong_order_are_refused_and_change_nothing() {
         (&stats["power"], &stats["clients"]),
         (&json!("off"), &json!(0))
     );
-    // The counts are those up to the power failure.
+    // The counts end at the power failure.
     assert_eq!(
         (&stats["writes"], &stats["flushes"]),
         (&json!(1), &json!(1))
@@ -357,7 +357,7 @@ fn what_was_not_promised_is_lost_and_what_was_is_not() {
     let mut client = running.client();
     assert_eq!(client.read(0, 8192), [0; 8192]);
     assert_eq!(client.read(8192, 4096), [2; 4096]);
-    // The contents that a mount finds are promised from then on, and may be cut again.
+    // The ledger promises the contents that the mount has found. Another cut must keep them.
     let known = operator.ask("ledger").unwrap();
     assert_eq!(
         [&known["must"], &known["may"]],

@@ -53,7 +53,8 @@ fn model(rig: &Rig<'_>, seed: u64, rounds: u32) {
             }
             8 => {
                 client.done((wire::CMD_TRIM, fua), (offset, length), &[]);
-                // A trim makes whole pages read as zeros, and leaves pages that it covers in part unchanged.
+                // After a trim, pages that the trim covers completely read as zeros. Pages that it covers only in
+                // part are unchanged.
                 let page = 4096;
                 let start = range.start.next_multiple_of(page);
                 let end = range.end / page * page;
@@ -330,7 +331,7 @@ fn a_thousand_connections_and_slow_ones_do_not_keep_others_waiting() {
         client.write(offset, &[place as u8; 4096]);
         assert_eq!(client.read(offset, 4096), [place as u8; 4096]);
     }
-    // The client that did not receive can still receive all its answers.
+    // The client that has not received its answers so far can still receive all of them.
     for _ in 0..60 {
         assert_eq!(deaf.receive(|_| 0).unwrap().data.len(), 1 << 20);
     }
@@ -347,7 +348,7 @@ fn endless(running: &Running) -> Vec<Client> {
         let mut client = running.client();
         let brief = Some(Duration::from_millis(100));
         client.set_send_timeout(brief).unwrap();
-        // When memory is used up, the server reads nothing more, so this may time out.
+        // When memory is used up, the server reads nothing more, so this call may time out.
         let _ = client.send(header, 1, (0, length), &piece);
         client.set_timeout(Some(Duration::from_millis(1))).unwrap();
         client
@@ -381,7 +382,7 @@ fn messages_that_never_end_are_ended_where_memory_runs_out() {
         stuck.iter_mut().all(is_open)
     });
     assert!(waits_for_nobody, "short requests wait for memory");
-    // The long write has its turn once the client that has held memory longest is closed.
+    // The long write has its turn after the server has closed the client that has held memory for the longest time.
     large.write(0, &vec![6; 32 << 20]);
     assert!(!is_open(&mut stuck[0]));
     assert_eq!(small.read(0, 4096), [6; 4096]);
@@ -430,7 +431,7 @@ fn requests_take_the_time_of_the_model() {
         began.elapsed()
     });
     let buffered: Vec<_> = buffered.collect();
-    // The quickest write counts, because the machine may be busy.
+    // Only the quickest write is checked, because the machine may be busy.
     let quickest = buffered.iter().min().unwrap();
     assert!(*quickest < Duration::from_millis(25), "it is buffered");
     // The reported lateness must not exceed what the client measured.
@@ -458,7 +459,8 @@ fn at_its_end_a_server_answers_what_is_under_way_and_flushes() {
             .send((wire::CMD_WRITE, flags), page, range, &[4; 4096])
             .unwrap();
     }
-    // When the two writes that need not wait are answered, the server has received all three.
+    // The two writes without FUA are answered at once. When both answers have arrived, the server has received all
+    // three writes.
     for _ in 0..2 {
         assert_ne!(client.receive(|_| 0).unwrap().cookie, 0);
     }

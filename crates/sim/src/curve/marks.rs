@@ -1,12 +1,12 @@
-//! A set of marked places, and the number of marks from a place on.
+//! A set of marked places. A place is an index below a bound. The set counts the marks from a place on.
 
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 /// Words of a block: as many as fit into one cache line of the processor.
 const BLOCK: usize = 8;
 
-/// A set of places below a bound. Counting takes a number of steps that is logarithmic in the number of blocks of 512
-/// places.
+/// A set of places below a bound. The time to count marks grows with the logarithm of the number of blocks, each of
+/// 512 places.
 pub(super) struct Marks {
     words: Vec<u64>,
     /// Number of marks in each block, as a binary indexed tree.

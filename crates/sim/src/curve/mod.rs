@@ -1,9 +1,9 @@
-//! All sizes of a page-level LRU buffer in one pass over the requests.
+//! Results for all sizes of a page-level LRU buffer, from one pass over the requests.
 //!
 //! The results equal those of one run for each size, request by request, including flushes, forced writes, trims and
-//! writes past the buffer. Every page in a buffer of `n` pages is also in every larger buffer. So one number describes
-//! a page: the size of the smallest buffer that holds it. Each event then counts for all sizes from a number on, or
-//! for all sizes below it (`stack.rs`).
+//! writes past the buffer. Every page in a buffer of `n` pages is also in every larger buffer. So one number
+//! describes a page: the size of the smallest buffer that holds it. Each event then counts either for all sizes from
+//! some size on, or for all smaller sizes. `stack.rs` finds this size.
 
 mod marks;
 mod peak;
@@ -25,8 +25,8 @@ use crate::metrics::{FrontScope, Metrics, Scope, collect, rows};
 use crate::paging::Addressing;
 use crate::settings::Config;
 
-/// Numbers of events, by a size in pages. An event counts either for all buffers from that size on or for all smaller
-/// ones.
+/// Numbers of events by buffer size in pages. An event of a size counts either for all buffers of at least this size,
+/// or for all smaller buffers.
 #[derive(Default)]
 struct BySize(Vec<u64>);
 
@@ -36,7 +36,7 @@ impl BySize {
         *destage_base::table::at(&mut self.0, size as usize, 0) += 1;
     }
 
-    /// By buffer size: the number of events with at most that size.
+    /// For each buffer size: the number of events whose size is at most the buffer size.
     fn up_to(mut self, sizes: usize) -> Vec<u64> {
         self.0.resize(sizes, 0);
         let mut sum = 0;
@@ -47,7 +47,7 @@ impl BySize {
         self.0
     }
 
-    /// By buffer size: the number of events with a larger size.
+    /// For each buffer size: the number of events whose size is larger than the buffer size.
     fn above(mut self, sizes: usize) -> Vec<u64> {
         self.0.resize(sizes, 0);
         let mut sum = 0;
@@ -81,15 +81,16 @@ struct Sizes {
     superseded: BySize,
 }
 
-/// A pass that has begun. It needs memory for the pages that were written and neither flushed nor trimmed since.
+/// A pass that has begun. Its memory grows with the number of pages that were written and have not been flushed or
+/// trimmed since.
 pub struct OnePass {
     origin: String,
     addressing: Addressing,
     scope: Scope,
     rules: Rules,
     stack: Stack,
-    /// Maximum number of dirty pages for each buffer size; `None` until a page leaves the buffers in another way than
-    /// by eviction. Until then, each buffer of up to `largest` pages was full once, so its maximum is its size.
+    /// Maximum number of dirty pages for each buffer size. `None` until a page leaves the buffers in another way than
+    /// by eviction. Before that, each buffer of up to `largest` pages has been full, so its maximum equals its size.
     peak: Option<Peak>,
     host: HostCounts,
     sizes: Sizes,
@@ -116,8 +117,8 @@ pub struct Curve {
 }
 
 impl OnePass {
-    /// A pass over requests that errors call `origin`. `None` if `config` needs one run for each size: because of
-    /// another scheme, a clock, or a rule that depends on how full the buffer is.
+    /// A new pass. Errors call the requests `origin`. `None` if `config` needs one run for each size. This is so if
+    /// the scheme is not LRU by pages, if the layer has flash, or if the run has a prepass, a warm-up or dirty ages.
     #[must_use]
     pub fn new(config: &Config, origin: &str) -> Option<Self> {
         let is_page_lru = config.scheme.name == "lru"
@@ -159,13 +160,13 @@ impl OnePass {
         })
     }
 
-    /// The smallest buffer, in pages, that no larger buffer does better than so far.
+    /// The smallest size, in pages, from which on all buffers have had the same results so far.
     #[must_use]
     pub fn largest(&self) -> u32 {
         self.largest
     }
 
-    /// Adds `requests`, which follow those fed before.
+    /// Adds `requests`, which follow the requests of earlier calls.
     ///
     /// # Errors
     /// An error in a request.
@@ -247,7 +248,8 @@ impl OnePass {
         }
     }
 
-    /// Removes `page` from all buffers that hold it. Returns the smallest of these, in pages; `None` if there is none.
+    /// Removes `page` from all buffers that hold it. Returns the size of the smallest of these buffers, in pages;
+    /// `None` if no buffer holds the page.
     fn leave(&mut self, page: Lpn) -> Option<u32> {
         let depth = self.stack.depth(page)?;
         let largest = self.largest as usize;
@@ -308,13 +310,13 @@ fn pages(span: &Span, offsets: std::ops::Range<u32>) -> impl Iterator<Item = Lpn
 }
 
 impl Curve {
-    /// The smallest buffer, in pages, that no larger buffer does better than.
+    /// The smallest size, in pages, from which on all buffers have the same results.
     #[must_use]
     pub fn largest(&self) -> u32 {
         self.write_hits.len() as u32 - 1
     }
 
-    /// Sizes, in pages, whose results differ from those of the size before; size 1 is always among them.
+    /// Sizes, in pages, whose results differ from the results of the next smaller size. Size 1 is always included.
     pub fn changes(&self) -> impl Iterator<Item = u32> {
         (1..=self.largest().max(1)).filter(|size| {
             let differs = |counts: &Vec<u64>| counts[*size as usize] != counts[*size as usize - 1];
@@ -337,7 +339,8 @@ impl Curve {
         ]
     }
 
-    /// The results of a run with a buffer of `pages` pages, 1 or more, without the age of its oldest dirty page.
+    /// The results of a run with a buffer of `pages` pages, 1 or more. The age of the oldest dirty page is not
+    /// included.
     #[must_use]
     pub fn at(&self, pages: u32) -> Metrics {
         let size = pages.min(self.largest()) as usize;

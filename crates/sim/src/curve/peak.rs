@@ -1,9 +1,10 @@
-//! The maximum number of pages that a buffer of each size ever held.
+//! For each buffer size, the maximum number of pages that the buffer ever held.
 
-/// For each buffer size: how many pages the buffer holds, and the maximum number that it ever held.
+/// For each buffer size: the number of pages that the buffer holds, and the maximum number that it ever held.
 ///
-/// This is a segment tree over sizes. Each node keeps a sum that is still to be added to all sizes below it, and the
-/// highest value that the sum had since it was last passed on to the children.
+/// The data structure is a segment tree over sizes. Each node stores a sum that has yet to be added to all sizes in
+/// the subtree of the node. The node also stores the highest value that this sum had since the sum was last passed on
+/// to the children.
 pub(super) struct Peak {
     /// Number of sizes, which is a power of two.
     sizes: usize,
@@ -24,8 +25,8 @@ impl Node {
 }
 
 impl Peak {
-    /// Buffers that are full and have never held more: a buffer of each size holds as many pages as its size, but not
-    /// more than `pages`.
+    /// Full buffers. A buffer of each size holds as many pages as its size, but at most `pages`, and it has never
+    /// held more.
     pub(super) fn full(pages: usize) -> Self {
         let mut peak = Self::of(pages + 1);
         for size in 0..peak.sizes {
@@ -94,7 +95,7 @@ impl Peak {
         *self = larger;
     }
 
-    /// By size from 0 on: the most pages that the buffer ever held.
+    /// For each size from 0 on: the maximum number of pages that the buffer ever held.
     pub(super) fn most(mut self, sizes: usize) -> Vec<u64> {
         if sizes > self.sizes {
             self.grow(sizes);

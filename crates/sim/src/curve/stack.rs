@@ -1,11 +1,11 @@
 //! The contents of LRU buffers of all sizes at once.
 //!
-//! Pages are ordered by their last write, and a buffer of `n` pages holds the pages among the first `n` places. A page
-//! that is removed from the middle (by a trim, a forced write) leaves a *hole*: a free slot in every buffer that is
-//! large enough to have held the page. The next page that enters moves the others down as far as the first hole, and
-//! fills that hole. So buffers that end before the hole are full and evict a page, and all others have room. (The
-//! stack is that of Mattson and others, IBM Systems Journal 1970; deletions are as in Thompson and Smith, ACM TOCS
-//! 1989.)
+//! Pages are ordered by their last write. The page written last has depth 1, and a buffer of `n` pages holds the
+//! pages of depths 1 to `n`. If a page is removed from the middle (by a trim or a forced write), a *hole* remains at
+//! its depth: a free slot in every buffer that is large enough to have held the page. The next page that enters moves
+//! the other pages down as far as the first hole, and thus fills this hole. So a buffer that ends before the hole is
+//! full and evicts a page. All larger buffers have room. (The stack is that of Mattson and others, IBM Systems
+//! Journal 1970; deletions are as in Thompson and Smith, ACM TOCS 1989.)
 
 use std::collections::BinaryHeap;
 
@@ -16,15 +16,15 @@ use super::marks::Marks;
 
 /// The owner of a place that is a hole.
 const HOLE: u32 = u32::MAX;
-/// Least number of places before all pages are numbered anew.
+/// Minimum number of places. When no place is left, pages and holes get new places.
 const LEAST: usize = 1 << 12;
 
 /// The state that a write found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Written {
-    /// The smallest buffer that held the page, in pages; `None` if none did.
+    /// The size of the smallest buffer that held the page, in pages; `None` if no buffer held it.
     pub(super) hit: Option<u32>,
-    /// The smallest buffer that had room, in pages: smaller ones evict a page.
+    /// The size of the smallest buffer that had room, in pages. All smaller buffers evict a page.
     pub(super) room: u32,
 }
 
@@ -33,9 +33,9 @@ pub(super) struct Stack {
     /// The place of each page; the page written last has the highest place.
     places: PageMap<u32>,
     free: Vec<u32>,
-    /// By place: the slot of the page in the map, or [`HOLE`].
+    /// For each place: the slot of its page in the map, or [`HOLE`].
     owners: Vec<u32>,
-    /// Places that are taken by a page or a hole.
+    /// Places that are occupied by a page or a hole.
     taken: Marks,
     holes: BinaryHeap<u32>,
     next: usize,
@@ -53,7 +53,7 @@ impl Stack {
         }
     }
 
-    /// The smallest buffer that holds `page`, in pages; `None` if none does.
+    /// The size of the smallest buffer that holds `page`, in pages; `None` if no buffer holds it.
     #[inline]
     pub(super) fn depth(&self, page: Lpn) -> Option<u32> {
         let slot = self.places.get(page)?;
@@ -109,8 +109,8 @@ impl Stack {
         Written { hit, room }
     }
 
-    /// Removes `page` from every buffer that holds it. Returns the smallest of these, in pages; `None` if there is
-    /// none.
+    /// Removes `page` from every buffer that holds it. Returns the size of the smallest of these buffers, in pages;
+    /// `None` if no buffer holds the page.
     pub(super) fn remove(&mut self, page: Lpn) -> Option<u32> {
         let slot = self.places.remove(page)?;
         let place = self.places.stamp(slot);
@@ -120,7 +120,7 @@ impl Stack {
         Some(self.taken.from(place as usize))
     }
 
-    /// For each page: the smallest buffer that holds it, in descending order.
+    /// For each page: the size of the smallest buffer that holds it. The sizes descend.
     pub(super) fn depths(&self) -> impl Iterator<Item = u32> {
         let places = self.taken.iter().enumerate();
         let pages = places.filter(|(_, place)| self.owners[*place] != HOLE);
@@ -132,7 +132,7 @@ impl Stack {
         *self = Self::new();
     }
 
-    /// Numbers the taken places anew without gaps, and drops holes that are deeper than every page.
+    /// Gives pages and holes new places without gaps between them. Drops the holes that are deeper than every page.
     #[cold]
     fn number_anew(&mut self) {
         let taken: Vec<usize> = self.taken.iter().collect();

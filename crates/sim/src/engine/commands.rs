@@ -1,7 +1,8 @@
-//! The steps of dies, command by command: each command is placed on die and channel when it begins.
+//! The steps of dies, if commands are timed one by one without queues. Die and channel are reserved for a command
+//! when the command is issued.
 //!
-//! This is used where dies share channels or pages have types. Otherwise the time of a step is a sum that is known
-//! when the step begins.
+//! The engine uses this module if dies share channels or pages have types. Otherwise the time of a step is a sum that
+//! is known when the step begins.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -18,53 +19,54 @@ use super::plan::{Planned, Planner};
 /// The present step of a die.
 #[derive(Clone, Default)]
 struct Step {
-    /// The commands to come.
+    /// The commands that were not issued yet.
     commands: VecDeque<Planned>,
     /// When the die began the first command of the step.
     began: Ticks,
-    /// The step does not end before this time: until then the mapping table is busy.
+    /// The mapping table is busy until this time, and the step does not end before it.
     not_before: Ticks,
     collects: bool,
     /// The transaction that the step carries out; `None` before the first step.
     token: Option<Token>,
-    /// Number of the step in `Commands::cached`, if the step hands its die over before its end.
+    /// Number of the step in `Commands::cached`, if the step releases its die before its own end.
     number: u32,
-    /// Number of the step with the latest program of the die, if that step has handed the die over and has not
-    /// ended.
+    /// Number of the step with the latest program of the die, if that step has released the die and has not ended.
     programs: Option<u32>,
-    /// The latest command that was issued, and its end as far as is known.
+    /// The latest command that was issued.
     latest: Option<Planned>,
+    /// The end of the latest command, unless a read still interrupts the command.
     done: Ticks,
-    /// The end of the latest command was reported.
+    /// Whether the end of the latest command was reported.
     is_told: bool,
 }
 
-/// A command that was issued, or a wait before the next one.
+/// A command that was issued, or a wait before the next command.
 pub(super) struct Issued {
     /// Length of the command or wait, in ticks.
     pub time: Ticks,
-    /// Ticks of `time`, from the start, in which the die still works on earlier steps; above 0 only with cache
-    /// registers, where a step begins before the die is free.
+    /// The first ticks of `time`, in which the die still works on earlier steps. Above 0 only with cache registers,
+    /// because then a step may begin before the die is free.
     pub waits: Ticks,
-    /// The command moves or erases present contents, and serves no request.
+    /// Whether the command moves or erases existing contents, and serves no request.
     pub moves: bool,
-    /// The command begins now. Otherwise the command before it continues, or the mapping table is busy.
+    /// Whether a command begins now. Otherwise the previous command continues, or the mapping table is busy.
     pub begins: bool,
 }
 
-/// Maximum number of commands, besides those that only load data, of a step that hands its die over to the next step
-/// before its own end.
+/// Maximum number of commands of a step that releases its die before its own end. Commands that only load data do not
+/// count.
 const MOST_TOLD: usize = 3;
 
-/// A step that uses a cache register and hands its die over to the next step before its own end.
+/// A step that uses a cache register, and releases its die for the next step before its own end.
 #[derive(Clone, Copy)]
 pub(super) struct Cached {
     pub die: u32,
-    /// The commands as reported to the mover: one, or up to three passes over two neighbouring units.
+    /// The commands of the step as reported to the mover: one command, or up to three passes over two neighbouring
+    /// units.
     pub told: [Option<FlashCommand>; MOST_TOLD],
     /// The transaction that the step carries out.
     pub token: Token,
-    /// When the step ends, as far as is known.
+    /// The end of the step, unless a read still interrupts the step.
     done: Ticks,
 }
 
@@ -73,24 +75,24 @@ pub(super) struct IssuedCached {
     pub cached: media::Cached,
     /// The command as reported to the mover.
     pub told: Option<FlashCommand>,
-    /// The command is the last one of the step.
+    /// Whether the command is the last one of the step.
     pub is_last: bool,
 }
 
-/// The media, and the commands to come on each die.
+/// The media (dies and channels), and for each die the commands that were not issued yet.
 pub(super) struct Commands {
     media: Media,
     channels: u32,
     dies_per_channel: u32,
     planner: Planner,
     steps: Vec<Step>,
-    /// For each read that runs during a step: its die, and its commands to come.
+    /// For each read that runs during a step: its die, and its commands that were not issued yet.
     reads: BTreeMap<Token, (u32, VecDeque<Planned>)>,
-    /// For each of these reads: its die, and its latest command.
+    /// For each read that runs during a step: its die, and its latest command.
     told_of_reads: BTreeMap<Token, (u32, FlashCommand)>,
-    /// The cache registers of the planes, if there are any; a die then runs several commands at a time.
+    /// The cache registers of the planes, if planes have any. A die then runs several commands at a time.
     registers: Option<media::Registers>,
-    /// Steps that use cache registers and hand their dies over.
+    /// Steps that use cache registers and release their dies before their own end.
     cached: Slab<Cached>,
 }
 
@@ -110,8 +112,8 @@ impl Commands {
         }
     }
 
-    /// `die` begins `operations`, one after the other, for `transaction`, which is called `token`. Meanwhile the
-    /// mapping table is busy for `map_time` ticks.
+    /// `die` begins a step for `transaction`, which is called `token`. The step carries out `operations` one after
+    /// the other. At the same time the mapping table is busy for `map_time` ticks.
     pub fn begin(
         &mut self,
         die: u32,
@@ -153,7 +155,7 @@ impl Commands {
     pub fn issue(&mut self, die: u32, now: Ticks) -> Option<Issued> {
         let step = &mut self.steps[die as usize];
         if step.done > now {
-            // Reads have interrupted the command, so it ends later.
+            // Reads have interrupted the command, so it ends later than planned.
             return Some(Issued {
                 time: step.done - now,
                 waits: 0,
@@ -208,9 +210,9 @@ impl Commands {
         self.planner.told_of(&ended)
     }
 
-    /// Whether the step of `die`, which has just begun for `transaction`, hands its die over before its end.
-    /// Without units, the step must be one read or one program. With units, it must be one read, or the programs
-    /// and data transfers of a write or of fillers.
+    /// Whether the step of `die`, which has just begun for `transaction`, releases its die before its own end.
+    /// Without units, the step must be one read or one program. With units, it must be one read, or the programs and
+    /// data transfers of a write or of fillers.
     fn uses_registers(&self, die: u32, transaction: Transaction, now: Ticks) -> bool {
         let step = &self.steps[die as usize];
         let commands = &step.commands;
@@ -238,8 +240,8 @@ impl Commands {
             }
     }
 
-    /// Issues the first command of the step of `die`, which has just begun for `transaction` (called `token`), if
-    /// the step hands its die over before its end. Returns the number of the step and the command.
+    /// The step of `die` has just begun for `transaction` (called `token`). If the step releases its die before its
+    /// own end, issues the first command of the step. Returns the number of the step, and the command.
     pub fn begin_cached(
         &mut self,
         die: u32,
@@ -264,8 +266,8 @@ impl Commands {
         issued.map(|issued| (number, issued))
     }
 
-    /// Issues the next command of the step of `die`, which hands its die over before its end. `None` if the step
-    /// has no more commands, or if the command uses no cache register.
+    /// The step of `die` releases its die before its own end. Issues the next command of this step. `None` if the
+    /// step has no more commands, or if the command uses no cache register.
     pub fn issue_cached(&mut self, die: u32, now: Ticks) -> Option<IssuedCached> {
         let phase = *self.steps[die as usize].commands.front()?;
         let place = self.place(die);
@@ -299,13 +301,13 @@ impl Commands {
         })
     }
 
-    /// The number of the step of `die`, which hands its die over before its end.
+    /// The number of the step of `die`, if the step releases its die before its own end.
     pub fn number(&self, die: u32) -> u32 {
         self.steps[die as usize].number
     }
 
-    /// Takes the step `number`, which was due to end now. If reads have interrupted it, the error holds its die and
-    /// the ticks that it still takes.
+    /// Removes and returns the step `number`, which was due to end now. If reads have interrupted the step, the error
+    /// holds the die of the step, and the ticks until the step ends.
     pub fn take_cached(&mut self, number: u32, now: Ticks) -> Result<Cached, (u32, Ticks)> {
         let cached = self.cached[number];
         if cached.done > now {
@@ -328,8 +330,8 @@ impl Commands {
         (in_step || beside) && self.media.takes_read(now, self.place(die))
     }
 
-    /// Begins the read `token` at `die` during a step of the die. Returns how long the first command of the read
-    /// takes, in ticks.
+    /// Begins the read `token` at `die` during a step of the die. Returns the length of the first command of the
+    /// read, in ticks.
     pub fn begin_read(
         &mut self,
         die: u32,
@@ -339,14 +341,15 @@ impl Commands {
     ) -> Ticks {
         let mut phases = VecDeque::new();
         self.planner.plan(die, operations, false, &mut phases);
-        // The read of a page without contents has no command, but it ends like any other.
+        // The read of a page without contents has no command, but its end is handled like the end of any other read.
         let takes_time = !phases.is_empty();
         self.reads.insert(token, (die, phases));
         let time = takes_time.then(|| self.go_on_reading(token, now));
         time.flatten().unwrap_or(0)
     }
 
-    /// Issues the next command of the read `token`, and returns how long it takes. `None` if the read has ended.
+    /// Issues the next command of the read `token`, and returns the length of the command. `None` if the read has
+    /// ended.
     pub fn go_on_reading(&mut self, token: Token, now: Ticks) -> Option<Ticks> {
         let (die, phases) = self.reads.get_mut(&token)?;
         let die = *die;
@@ -376,19 +379,20 @@ impl Commands {
         self.told_of_reads.get(&token).copied()
     }
 
-    /// Takes the die of the read `token`, and its latest command, which are no longer kept here.
+    /// Removes and returns the die of the read `token`, and the latest command of the read.
     pub fn take_latest_of_read(&mut self, token: Token) -> Option<(u32, FlashCommand)> {
         self.told_of_reads.remove(&token)
     }
 
-    /// The number that the media give `die`. Consecutive dies of the device are on different channels.
+    /// The number that the media use for `die`. The numbers differ, because consecutive dies of the device are on
+    /// different channels.
     fn place(&self, die: u32) -> u32 {
         let (way, channel) = (die / self.channels, die % self.channels);
         channel * self.dies_per_channel + way
     }
 
-    /// Issues `phase`, and returns when it is done. If `phase` is a read, and `may_interrupt`, it can interrupt a
-    /// program or an erase.
+    /// Issues the command `phase`, and returns the time at which the command ends. If the command is a read and
+    /// `may_interrupt` is true, the read can interrupt a program or an erase.
     fn operate(&mut self, die: u32, phase: Planned, now: Ticks, may_interrupt: bool) -> Ticks {
         let place = self.place(die);
         if phase.loads {
@@ -410,7 +414,7 @@ impl Commands {
     }
 }
 
-/// The command of `planned` at the die that the media number `die`.
+/// The command for `planned` at the die that has the number `die` in the media.
 fn command(planned: &Planned, die: u32) -> Command {
     Command {
         kind: planned.kind,

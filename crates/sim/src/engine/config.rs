@@ -12,7 +12,7 @@ choices! {
     pub enum Window {
         /// When every request is complete.
         Complete = "complete",
-        /// When the last request arrives; requests not complete by then are in no statistic.
+        /// When the last request arrives. No statistic counts requests that are not complete at that time.
         LastArrival = "last_arrival",
     }
 }
@@ -22,7 +22,7 @@ choices! {
     pub enum Replay {
         /// At their times in the trace.
         Trace = "trace",
-        /// One for each request that completes, so that as many are outstanding as the queue depth allows.
+        /// Whenever a request completes, so that always as many requests are outstanding as the queue depth allows.
         Closed = "closed",
     }
 }
@@ -36,8 +36,8 @@ pub struct Statistics {
     pub window: Window,
     /// Whether dirty ages are reported.
     pub dirty_ages: bool,
-    /// How many response times of each kind are kept one by one; beyond that number, percentiles are exact to a
-    /// thousandth.
+    /// Maximum number of response times of each kind that are stored one by one. With more response times,
+    /// percentiles are at most a thousandth too large.
     pub exact_responses: usize,
 }
 
@@ -50,7 +50,7 @@ pub struct EngineConfig {
     pub scheduler: Scheduler,
     /// Host bus time per sector, in ticks.
     pub bus_per_sector: Ticks,
-    /// The front end between host and buffer, if there is more than the bus.
+    /// The front end between host and buffer; `None` if there is only the host bus.
     pub front: Option<FrontConfig>,
     /// How the end of a span of time is computed.
     pub clock: Clock,
@@ -60,7 +60,8 @@ pub struct EngineConfig {
     pub time_scale: f64,
     /// The request to which a completion is credited.
     pub attribution: Attribution,
-    /// Number of outstanding requests at which the run stops; a number that cannot be reached means never.
+    /// Number of outstanding requests at which the run stops. With a number that cannot be reached, the run never
+    /// stops for this reason.
     pub saturation: u64,
     /// Whether the run continues after the last request until the device is clean or has nothing more to do.
     pub run_out: bool,

@@ -9,10 +9,10 @@ use crate::error::SimError;
 use crate::observer::Observer;
 
 impl<'a, B: Mover> Engine<'a, B> {
-    /// Simulates `requests`, which follow those fed before, until the power fails. With `last` there are no more
-    /// requests, and the run continues until no event is left. `fails_at` is called before each event and returns
-    /// the time of the failure once it is known: events up to that time still happen. Returns `true` if the power
-    /// has not failed.
+    /// Simulates `requests`, which follow the requests of earlier calls, until the power fails. With `last` there are
+    /// no more requests, and the run continues until no event is left. `fails_at` is called before each event. It
+    /// returns the time of the failure, or `None` as long as this time is not known. Events up to the time of the
+    /// failure still happen. Returns `true` if the power has not failed.
     ///
     /// # Errors
     /// As for [`Engine::feed`].
@@ -46,7 +46,7 @@ impl<'a, B: Mover> Engine<'a, B> {
         Ok(true)
     }
 
-    /// The parts that remain when the power fails.
+    /// The parts of the engine, after the power has failed.
     #[must_use]
     pub fn into_parts(self) -> Parts<'a, B> {
         Parts {
@@ -70,7 +70,7 @@ pub struct Parts<'a, B> {
     pub observer: Box<dyn Observer + 'a>,
     /// Number of requests that arrived, including requests of earlier engines (see [`Engine::go_on_from`]).
     pub arrivals: u64,
-    /// By die: when its latest flash command began; 0 if there was none.
+    /// For each die: the begin of its latest flash command; 0 if the die has had no command.
     pub begins: Vec<Ticks>,
     /// The time of the last event, in ticks.
     pub now: Ticks,

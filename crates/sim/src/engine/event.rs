@@ -1,13 +1,15 @@
-//! Events, and how often a message passes through the event list before it is delivered.
+//! Events, and the number of times that a message passes through the event list before it is delivered.
 //!
-//! A message between host, controller and device takes no time, but events already due at that instant come first.
-//! The numbers of passes are those of the reference simulator.
+//! A message between host, controller and device takes no time, but it is delivered after the events that are already
+//! due at the same instant. For this purpose, the message passes through the event list several times. The numbers of
+//! passes are those of the reference simulator.
 
 use super::front::{Place, Visit};
 
-/// Passes of a request through the event list before it reaches the device, if an arrival caused its sending.
+/// Passes of a request through the event list before it reaches the device, if it was sent because a request arrived.
 pub(super) const PASSES_SEND_ON_ARRIVAL: u8 = 2;
-/// Passes of a request through the event list before it reaches the device, if a completion caused its sending.
+/// Passes of a request through the event list before it reaches the device, if it was sent because another request
+/// completed.
 pub(super) const PASSES_SEND_ON_COMPLETION: u8 = 3;
 /// Passes before a write's data starts to move over the host bus.
 pub(super) const PASSES_BEFORE_WRITE_DATA: u8 = 7;
@@ -47,24 +49,25 @@ pub(super) enum Event {
     ReadDone(u32),
     /// The die may begin its next command or step, while its latest command continues with the cache register.
     DieFree(u32),
-    /// The step with this number has ended. It used a cache register, so its die may have begun others since.
+    /// The step with this number has ended. The step used a cache register, so its die may have begun other steps
+    /// since.
     CachedDone(u32),
-    /// A visit to a server between host and buffer is over.
+    /// A visit to a server of the front end, between host and buffer, is over.
     Front {
         place: Place,
         visit: Visit,
         request: u32,
     },
-    /// The alarm with this number, which the device asked for, is due.
+    /// The alarm with this number, which the device has set, is due.
     Alarm(u32),
 }
 
-/// An [`Event`] in one machine word, for the event list. Every flash operation moves events through the list, and
-/// an event assembled byte by byte takes several times as long.
+/// An [`Event`] in one machine word, for the event list. Every flash operation moves events through the list. An
+/// event that is assembled byte by byte would need several times as long.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Packed {
-    /// The lowest byte is the kind. The next two are message and passes, the phase, or place and visit. The upper
-    /// half is the number of the transaction, die, request or alarm.
+    /// The lowest byte is the kind. The next two bytes are message and passes, or the phase, or place and visit. The
+    /// upper half is the number of a transaction, step, die, request or alarm.
     word: u64,
 }
 
@@ -173,7 +176,7 @@ impl Packed {
         (self.word as u32 == u32::from(DONE)).then_some((self.word >> 32) as u32)
     }
 
-    /// The request that is complete, if the event is a completion message, whatever its remaining passes.
+    /// The request that is complete, if the event is a completion message with any number of remaining passes.
     #[inline(always)]
     pub fn completes(self) -> Option<u32> {
         const NEWS: u64 = (Message::Complete as u64) << 8 | MESSAGE as u64;
@@ -231,7 +234,7 @@ impl Message {
         }
     }
 
-    /// The event of this message about `request`, with `passes` passes to go.
+    /// The event of this message about `request`, with `passes` remaining passes.
     pub(super) fn about(self, request: u32, passes: u8) -> Event {
         Event::Message {
             message: self,

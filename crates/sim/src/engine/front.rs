@@ -1,7 +1,8 @@
-//! The front end between host and buffer, besides the bus: queues, and servers that requests visit on their way.
+//! The front end between host and buffer, in addition to the bus: queues, and servers that requests visit on their
+//! way (link, cores, DRAM).
 //!
-//! A server begins visits in the order in which they come, and serves as many at a time as it has places. When a
-//! visit is over, its request moves on first; then the next visit begins.
+//! A server begins visits in the order in which they arrive. It serves a fixed number of visits at a time. When a
+//! visit is over, first its request moves on, then the next visit begins.
 
 use std::collections::VecDeque;
 
@@ -34,17 +35,17 @@ pub struct Firmware {
 pub struct FrontConfig {
     /// Weights of the queues; at least one queue.
     pub weights: Vec<u32>,
-    /// Requests of a turn for each unit of weight.
+    /// Number of requests in the turn of a queue, for each unit of the queue's weight.
     pub burst: u32,
-    /// Which queue a request belongs to.
+    /// The rule that assigns requests to queues.
     pub by: QueueBy,
     /// Maximum number of requests of one queue in the device at a time.
     pub requests_of_queue: u32,
     /// The link to the host; without one, requests use the host bus.
     pub link: Option<Wire>,
-    /// The cores of the firmware, if requests take time on them.
+    /// The cores of the firmware; `None` if cores are not simulated.
     pub firmware: Option<Firmware>,
-    /// Ticks for moving a page into the DRAM or out of it, if that takes time.
+    /// Ticks for moving a page into the DRAM or out of it; `None` if DRAM is not simulated.
     pub dram_page: Option<Ticks>,
 }
 
@@ -67,13 +68,14 @@ pub(super) enum Visit {
     Out,
     /// A page of a die moves into the DRAM or out of it; belongs to no request.
     Flash,
-    /// On the link to the device: the news of a new request, its entry, data of a write, the confirmation of a
-    /// completion.
+    /// Messages on the link to the device: the doorbell for a new request, the queue entry of the request, the data
+    /// of a write, and the confirmation of a completion.
     Doorbell,
     Entry,
     WriteData,
     Seen,
-    /// On the link to the host: the demand for an entry, the demand for data, data of a read, a completion.
+    /// Messages on the link to the host: the request for a queue entry, the request for data, the data of a read, and
+    /// a completion.
     AskEntry,
     AskData,
     ReadData,
@@ -81,7 +83,7 @@ pub(super) enum Visit {
 }
 
 impl Place {
-    /// The server of this number.
+    /// The server with this number.
     #[inline]
     pub fn of(number: u8) -> Self {
         match number {
@@ -94,7 +96,7 @@ impl Place {
 }
 
 impl Visit {
-    /// The purpose of this number.
+    /// The purpose with this number.
     pub fn of(number: u8) -> Self {
         const ALL: [Visit; 11] = [
             Visit::Command,
@@ -125,9 +127,9 @@ impl Visit {
 pub struct Usage {
     /// Number of visits that have arrived.
     pub visits: u64,
-    /// What these visits brought in total: bytes for a link, pages for the DRAM, requests for a core.
+    /// Total amount of these visits: bytes for a link, pages for the DRAM, requests for the cores.
     pub amount: u64,
-    /// Ticks in service, summed over the places of the server.
+    /// Ticks of service, summed over the visits that the server serves in parallel.
     pub busy: u128,
     /// Waiting time in ticks, summed over the visits.
     pub waited: u128,
@@ -225,7 +227,8 @@ impl Front {
         (number % self.queues.count()) as usize
     }
 
-    /// Takes the request to send next, if one waits and the device has room for it.
+    /// Removes from its queue the request to send next, and returns it. `None` if no request waits, or if the device
+    /// has no room for a request.
     pub fn next(&mut self) -> Option<u32> {
         if self.in_device >= self.depth {
             return None;
@@ -241,7 +244,7 @@ impl Front {
         self.in_device -= 1;
     }
 
-    /// How long `active` is on a core in ticks, if there are cores.
+    /// The time that `active` needs on a core, in ticks; `None` if cores are not simulated.
     pub fn on_core(&self, active: &Active) -> Option<Ticks> {
         let firmware = self.firmware?;
         let (command, pages) = match active.request.operation {
@@ -253,7 +256,8 @@ impl Front {
         Some(command.saturating_add(of_pages))
     }
 
-    /// How long `pages` pages move into the DRAM or out of it in ticks, if that takes time.
+    /// The time that `pages` pages need to move into the DRAM or out of it, in ticks; `None` if DRAM is not
+    /// simulated.
     pub fn in_dram(&self, pages: u32) -> Option<Ticks> {
         let page = self.dram_page?;
         Some(page.saturating_mul(pages.into()))
@@ -278,8 +282,8 @@ impl Front {
         }
     }
 
-    /// `visit` of `request` comes to `place` with `amount`, for `time` ticks of service. Returns whether its
-    /// service begins at once.
+    /// `visit` of `request` arrives at the server `place` with `amount`, for `time` ticks of service. Returns whether
+    /// the service begins at once.
     pub fn come(
         &mut self,
         place: Place,
@@ -311,7 +315,8 @@ impl Front {
         begins
     }
 
-    /// A visit to `place` is over: the next visit begins. Returns the request of that visit, if it belongs to one.
+    /// A visit to the server `place` is over, and the next visit begins. Returns the request of the next visit, if
+    /// the visit belongs to a request.
     pub fn go_on(&mut self, place: Place, events: &mut EventList<Packed>) -> Option<u32> {
         let server = &mut self.servers[place as usize];
         server.count(events.now());

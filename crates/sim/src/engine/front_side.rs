@@ -23,7 +23,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.come(place, visit, id, (link.bytes(carried), link.time(carried)));
     }
 
-    /// Request `id` comes to the server `place` with `amount` (bytes, pages or requests), for `time` ticks of
+    /// Request `id` arrives at the server `place` with `amount` (bytes, pages or requests), for `time` ticks of
     /// service.
     fn come(&mut self, place: Place, visit: Visit, id: u32, (amount, time): (u64, u64)) {
         let Some(front) = &mut self.front else {
@@ -35,7 +35,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// Request `id` has arrived at the host: rings the doorbell over the link, or, without a link, joins its queue.
+    /// Request `id` has arrived at the host. With a link, the host rings the doorbell over the link. Without a link,
+    /// the request joins its queue.
     pub fn arrived(&mut self, id: u32, passes: u8) {
         let has_link = self
             .front
@@ -72,8 +73,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// The host has the answer to request `id`. Without a link, the request leaves the device now, and the next one
-    /// is sent.
+    /// The host has received the answer to request `id`. Without a link, the request leaves the device now, and the
+    /// next request is sent.
     pub fn front_completed(&mut self, id: u32, passes: u8) {
         if let Some(front) = &mut self.front
             && front.link.is_none()
@@ -90,8 +91,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         (front.queues.count() > 1).then(|| front.queue_of(&self.active[id]))
     }
 
-    /// The device has answered request `id`: the pages of a read pass the DRAM, if there is one, before the request
-    /// leaves.
+    /// The device has answered request `id`. If DRAM is simulated, the pages of a read move through the DRAM before
+    /// the request leaves the device.
     #[inline(never)]
     pub fn answer_front(&mut self, id: u32) {
         let active = &self.active[id];
@@ -119,7 +120,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.tell(Place::ToHost, Visit::Completion, id);
     }
 
-    /// A page that is programmed or was read by a die passes the DRAM, if there is one.
+    /// If DRAM is simulated, a page that a die programs or has read moves through the DRAM.
     #[inline(never)]
     pub fn pass_dram(&mut self) {
         if let Some(time) = self.front.as_ref().and_then(|front| front.in_dram(1)) {
@@ -135,7 +136,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 }
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
-    /// The visit of `request` to the server `place` is over: the request moves on, and then the server begins its
+    /// The visit of `request` to the server `place` is over. First the request moves on, then the server begins its
     /// next visit.
     #[inline(never)]
     pub(super) fn visited(&mut self, place: Place, visit: Visit, request: u32) -> Outcome {
@@ -173,7 +174,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         Ok(())
     }
 
-    /// Request `id` and its data are at the device: it goes to a core, if there are cores.
+    /// Request `id` and its data have arrived at the device. If cores are simulated, the request goes to a core.
     #[inline(never)]
     pub(super) fn enter_front(&mut self, id: u32) -> Outcome {
         let active = &self.link.active[id];
@@ -191,7 +192,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         }
     }
 
-    /// Request `id` leaves its core, if there was one: the pages of a write pass the DRAM, if there is one.
+    /// Request `id` needs no core any more. If DRAM is simulated, the pages of a write move through the DRAM.
     fn enter_dram(&mut self, id: u32) -> Outcome {
         let active = &self.link.active[id];
         let pages = active.asked.span.pages;

@@ -13,12 +13,12 @@ use crate::events::LAST;
 use crate::host::{Attribution, Identity, scaled};
 use crate::observer::Response;
 
-/// How many requests have their first pages looked up in the mapping table together, before they are needed. That
-/// is enough for many memory accesses in parallel, and few enough for the entries to be in the processor's cache
-/// when they are used.
+/// Number of requests whose first pages are looked up in the mapping table together, before the entries are needed.
+/// The number is large enough for many memory accesses in parallel. It is small enough that the entries are still in
+/// the processor's cache when they are used.
 pub(super) const NEAR: usize = 256;
 
-/// Requests between two calls of [`crate::observer::Observer::progress`].
+/// Number of requests between two calls of [`crate::observer::Observer::progress`].
 const PROGRESS_STEP: u64 = 4096;
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
@@ -34,7 +34,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     #[inline(always)]
     fn schedule(&mut self, next: &Request) -> Outcome {
         let time = scaled(next.arrival, self.config.time_scale);
-        // A product beyond 64 bits saturates, and is refused as well.
+        // A product beyond 64 bits saturates, so it is refused as well.
         if time >= LAST {
             return Err(self.late_arrival(next));
         }
@@ -52,8 +52,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         })
     }
 
-    /// The next request of the trace arrives and joins the host's queue. With `ON`, the end of its data transfer
-    /// may be handled at once, as in `Engine::handle`.
+    /// The next request of the trace arrives and joins the host's queue. With `ON`, this call may also handle the end
+    /// of the request's data transfer, as in `Engine::handle`.
     #[inline(always)]
     pub(super) fn arrive<const ON: bool>(&mut self, coming: &mut Coming<'_>) -> Outcome {
         let Some(request) = self.next else {
@@ -156,14 +156,15 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         Ok(())
     }
 
-    /// The request to the device for `request`, whose pages have to be mapped to the device first.
+    /// The request to the device for `request`. The pages of `request` lie beyond the device, so they are mapped to
+    /// the device first.
     #[inline(never)]
     fn brought_in(&self, request: &Request) -> Result<destage_device::Request, Box<SimError>> {
         let (addressing, pages) = (&self.config.addressing, self.device.pages());
         Ok(addressing.request(request, pages, || self.origin.to_string())?)
     }
 
-    /// The data of request `id` begins to move over the host bus; at the end of the transfer `event` is due.
+    /// The transfer of the data of request `id` over the host bus begins. At the end of the transfer, `event` is due.
     #[inline(always)]
     pub(super) fn move_data(&mut self, id: u32, event: Packed) {
         let sectors = self.link.active[id].request.sectors;
@@ -171,17 +172,18 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.link.events.after(time, event);
     }
 
-    /// The `sectors` of request `id` begin to move over the host bus; returns the length of the transfer in ticks.
+    /// The transfer of the `sectors` of request `id` over the host bus begins. Returns the length of the transfer in
+    /// ticks.
     #[inline(always)]
     pub(super) fn begin_moving(&mut self, id: u32, sectors: u32) -> Ticks {
         self.link.witness.transfers(id);
         u64::from(sectors).saturating_mul(self.config.bus_per_sector)
     }
 
-    /// Sends `message` about request `id`. Returns whether the caller has to deliver the message now, because no other
-    /// event is due at this instant. Otherwise the message first passes through the event list up to `passes` times.
-    /// After statistics have closed, it always does so, since the run may stop here. Apart from the delivery, the
-    /// caller does nothing after this call.
+    /// Sends `message` about request `id`. Returns whether the caller has to deliver the message now, because no
+    /// other event is due at this instant. Otherwise the message first passes through the event list up to `passes`
+    /// times. After statistics have closed, every message passes through the event list, because the run may stop at
+    /// this point. Apart from the delivery, the caller does nothing after this call.
     #[inline]
     fn tell(&mut self, message: Message, passes: u8, id: u32) -> bool {
         if self.link.closed {
@@ -214,8 +216,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         }
     }
 
-    /// Has the layer look up the first pages of `requests`, which arrive next. Only without a buffer, since then
-    /// every request reaches the layer.
+    /// The layer looks up the first pages of `requests`, which arrive next. This is only done without a buffer,
+    /// because then every request reaches the layer.
     pub(super) fn bring_near_of(&mut self, requests: &[Request]) {
         if self.device.buffer().keeps_pages() {
             return;

@@ -1,4 +1,5 @@
-//! The driver of the device: the device's end of the host bus, and the flash commands that take simulated time.
+//! The driver of the device. It simulates the device's end of the host bus, and the flash commands, which take
+//! simulated time.
 
 use std::collections::VecDeque;
 
@@ -33,9 +34,9 @@ pub(super) struct Active {
 
 /// How the times of flash commands are computed.
 pub(super) enum FlashTime {
-    /// The time of a transaction is the sum over its operations, and known when it begins.
+    /// The time of a transaction is the sum over its operations. It is known when the transaction begins.
     Sum,
-    /// Commands are timed one by one, and each is placed on die and channel when it is issued.
+    /// Commands are timed one by one. Die and channel are reserved for a command when the command is issued.
     Booked(Box<Commands>),
     /// Commands are timed one by one, and each is issued from a queue.
     Queued(Box<Queued>),
@@ -83,12 +84,12 @@ impl FlashTime {
 /// The observer of a run, and the events that it wants.
 pub(super) struct Observed<'a> {
     pub by: Box<dyn Observer + 'a>,
-    /// The observer wants destaged records.
+    /// Whether the observer wants destage records.
     records: bool,
     pub responses: bool,
 }
 
-/// The driver of the device: it carries out commands, and brings answers to the host.
+/// The driver of the device, which carries out flash commands and brings answers to the host.
 pub(super) struct Link<'a, B, W> {
     pub mover: B,
     pub witness: W,
@@ -96,18 +97,18 @@ pub(super) struct Link<'a, B, W> {
     pub observed: Observed<'a>,
     pub meter: FlashMeter,
     pub time: FlashTime,
-    /// The front end between host and buffer, if there is more than the bus.
+    /// The front end between host and buffer; `None` if there is only the host bus.
     pub front: Option<Box<Front>>,
     pub active: Slab<Active>,
     pub channel_busy: bool,
-    /// Requests that were sent to the device and not yet accepted.
+    /// Requests that were sent to the device, and that it has not accepted yet.
     pub dispatched: VecDeque<u32>,
     /// Answered requests that wait for the host bus.
     done: VecDeque<u32>,
     pub destage_response: Latencies,
-    /// When statistics opened; `None` before.
+    /// When statistics opened; `None` before their opening.
     pub opened: Option<Ticks>,
-    /// Statistics are closed.
+    /// Whether statistics are closed.
     pub closed: bool,
 }
 
@@ -142,7 +143,7 @@ impl<'a, B, W> Link<'a, B, W> {
         }
     }
 
-    /// The same driver with a front end, if `front` is one.
+    /// This driver with the front end `front`; without a front end if `front` is `None`.
     pub fn behind(self, front: Option<Front>) -> Self {
         Self {
             front: front.map(Box::new),
@@ -156,7 +157,7 @@ impl<'a, B, W> Link<'a, B, W> {
         !self.done.is_empty() || !self.dispatched.is_empty()
     }
 
-    /// Gives the idle host bus to an answered request; returns whether one waited.
+    /// Gives the idle host bus to an answered request. Returns whether an answered request waited.
     #[inline]
     pub fn give_channel_to_done(&mut self) -> bool {
         let Some(id) = self.done.pop_front() else {
@@ -180,7 +181,7 @@ impl<'a, B, W> Link<'a, B, W> {
 }
 
 impl<B: Mover, W: Witness> Link<'_, B, W> {
-    /// Request `id` is answered, and uses the host bus as soon as that is idle.
+    /// Request `id` is answered. It uses the host bus as soon as the bus is idle.
     #[inline(always)]
     pub fn hand_to_channel(&mut self, id: u32) {
         if self.channel_busy || !self.done.is_empty() {
@@ -189,7 +190,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.give_channel_to(id);
     }
 
-    /// Request `id` is answered, and the host bus is busy or other requests wait for it.
+    /// Request `id` is answered, but the host bus is busy, or other requests wait for the bus.
     #[cold]
     fn answer_later(&mut self, id: u32) {
         self.done.push_back(id);
@@ -209,14 +210,15 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         });
     }
 
-    /// Whether the step of `die` is between two commands; only where each command is placed when it is issued.
+    /// Whether the step of `die` is between two commands. Always false unless commands are timed one by one without
+    /// queues.
     pub fn is_between(&self, die: u32) -> bool {
         let now = self.events.now();
         let commands = self.time.booked();
         commands.is_some_and(|commands| commands.is_between(die, now))
     }
 
-    /// The transaction that the step of `die` carries out, where commands are timed one by one.
+    /// The transaction that the step of `die` carries out; `None` unless commands are timed one by one.
     pub fn token(&self, die: u32) -> Option<Token> {
         match &self.time {
             FlashTime::Sum => None,
@@ -225,7 +227,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// A command of the read `token`, which runs during a step, has ended. Returns whether the read has ended as
+    /// A command of the read `token` has ended. The read runs during a step. Returns whether the read has ended as
     /// well.
     pub fn end_reading(&mut self, token: Token) -> bool {
         let now = self.events.now();
@@ -246,7 +248,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// A command of the read `token`, which runs during a step, has begun, and takes `time` ticks.
+    /// A command of the read `token` has begun, and lasts `time` ticks. The read runs during a step.
     fn wait_for_read(&mut self, token: Token, time: Ticks) {
         let now = self.events.now();
         if B::HEARS_COMMANDS
@@ -302,7 +304,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         Progress::Running
     }
 
-    /// The step of `die` has no more commands: it ends now, or when the mapping table is no longer busy.
+    /// The step of `die` has no more commands. It ends now, or when the mapping table is no longer busy.
     fn end_step(&mut self, die: u32) {
         let now = self.events.now();
         if let FlashTime::Queued(queued) = &self.time {
@@ -312,7 +314,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// A command of the step of `die` has ended: the next one joins the queue, or the step ends.
+    /// A command of the step of `die` has ended. The next command joins the queue, or the step ends.
     pub fn go_on_queued(&mut self, die: u32) {
         let queued = self.time.queued_mut();
         if queued.is_some_and(|queued| !queued.go_on(die)) {
@@ -334,8 +336,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// The next command of the read `token`, which runs during a step, joins its queue. Returns whether there is
-    /// one.
+    /// The next command of the read `token`, which runs during a step, joins its queue. Returns whether the read has
+    /// a next command.
     #[inline(always)]
     pub fn go_on_between(&mut self, token: Token) -> bool {
         let queued = self.time.queued_mut();
@@ -347,7 +349,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         matches!(&self.time, FlashTime::Queued(queued) if queued.has_ended())
     }
 
-    /// Takes the next work from queues that has ended, in the order of the ends.
+    /// Removes and returns the next ended work of the queues, in the order in which the work ended.
     #[inline(always)]
     pub fn take_ended(&mut self) -> Option<Ended> {
         self.time.queued_mut().and_then(Queued::take_ended)
@@ -369,7 +371,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// Issues the next command of the step of `die`, after the one before has ended. Returns whether the step
+    /// Issues the next command of the step of `die`, after the previous command has ended. Returns whether the step
     /// continues.
     pub fn issue(&mut self, die: u32) -> bool {
         let now = self.events.now();
@@ -390,7 +392,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             && issued.begins
             && let Some(told) = self.time.booked().and_then(|commands| commands.latest(die))
         {
-            // A program moves its data over the channel meanwhile, and so begins at once.
+            // While an erase waits for the die, a program already moves its data over the channel. So a program
+            // begins at once.
             let waits = match told.kind {
                 Kind::Erase => issued.waits,
                 Kind::Read | Kind::Program => 0,
@@ -440,7 +443,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.wait_for_sum(die, token, time)
     }
 
-    /// The transaction `token`, which has just begun at `die`, takes `time` ticks.
+    /// The transaction `token`, which has just begun at `die`, lasts `time` ticks.
     #[inline(always)]
     fn wait_for_sum(&mut self, die: u32, token: Token, time: Ticks) -> Progress {
         self.meter.begin(die, self.events.now(), time);

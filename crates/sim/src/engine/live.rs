@@ -1,4 +1,4 @@
-//! An engine of a live device: requests come one by one, and the next one is not known in advance.
+//! The engine of a live device. Requests arrive one by one, and the engine does not know the next request in advance.
 
 use destage_base::Ticks;
 use destage_trace::Request;
@@ -9,16 +9,16 @@ use crate::measured::Measured;
 use crate::observer::Silent;
 
 impl<B: Mover> Engine<'_, B> {
-    /// To be called before the first event: simulated time starts at `time`, and the next request has the index
-    /// `index`.
+    /// Starts simulated time at `time`, and gives the next request the index `index`. To be called before the first
+    /// event.
     pub fn go_on_from(&mut self, time: Ticks, index: u64) {
         self.link.events.begin_at(time);
         self.arrived.first_index = index;
         self.arrived.counted_from = index + self.config.statistics.warmup;
     }
 
-    /// Schedules the arrival of `request` at its time, or now if that time has passed. Until then a request [is
-    /// coming](Self::is_coming), and no other may be expected.
+    /// Schedules the arrival of `request` at its time, or now if that time has passed. Until the request arrives, it
+    /// [is coming](Self::is_coming), and this function must not be called with another request.
     pub fn expect(&mut self, request: Request) {
         self.has_begun = true;
         self.next = Some(request);
@@ -31,10 +31,10 @@ impl<B: Mover> Engine<'_, B> {
         self.next.is_some()
     }
 
-    /// Handles the next event; returns whether there was one.
+    /// Handles the next event. Returns whether there was a next event.
     ///
     /// # Errors
-    /// The device has no room left, or a request lies beyond the device. The engine must not be used after an
+    /// If the device has no room left, or if a request lies beyond the device. The engine must not be used after an
     /// error.
     pub fn step(&mut self) -> Result<bool, SimError> {
         let Some(event) = self.link.events.take() else {
@@ -63,7 +63,7 @@ impl<B: Mover> Engine<'_, B> {
         &self.link.mover
     }
 
-    /// The mover of the bytes, for changes.
+    /// The mover of the bytes, as a mutable reference.
     pub fn mover_mut(&mut self) -> &mut B {
         &mut self.link.mover
     }

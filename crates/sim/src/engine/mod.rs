@@ -1,16 +1,16 @@
 //! The event-driven run: host queue, host bus and flash commands in simulated time.
 //!
-//! The engine drives a [`Device`] and adds what lies between the host and the device. It gets the requests in
-//! batches. It handles events only as long as it knows a request beyond the next one to arrive; then it returns and
-//! waits for the next batch.
+//! The engine drives a [`Device`], and simulates what lies between the host and the device. It receives the requests
+//! in batches. It handles events only as long as it knows at least one request after the next request to arrive. When
+//! it knows none, it returns and waits for the next batch.
 //!
-//! The order of events at equal times is part of the model: with garbage collection active, it decides the contents
-//! of blocks. A message between host, controller and device takes no time, but it passes through the event list a
-//! fixed number of times, so that events already due at that instant come first. The numbers of passes are those of
-//! the reference simulator.
+//! The order of events at equal times is part of the model, because with garbage collection this order determines the
+//! contents of blocks. A message between host, controller and device takes no time. It passes through the event list
+//! a fixed number of times, so that events that are already due at the same instant are handled first. The numbers of
+//! passes are those of the reference simulator.
 //!
 //! "Channel" in the names of functions and fields of the engine means the host bus, which moves the data of one
-//! request at a time. Dies have channels of their own, in `commands.rs` and `queued.rs`.
+//! request at a time. The channels of dies are simulated by `commands.rs` and `queued.rs`.
 
 mod commands;
 mod config;
@@ -58,7 +58,7 @@ use crate::observer::Observer;
 /// The error is boxed because it is large and almost every step of a run returns this type.
 type Outcome = Result<(), Box<SimError>>;
 
-/// The known requests beyond the next one to arrive.
+/// The known requests after the next request to arrive.
 type Coming<'r> = std::slice::Iter<'r, Request>;
 
 /// The flash below a device: its structure and its times.
@@ -67,7 +67,7 @@ pub struct Flash {
     pub geometry: Geometry,
     /// Times of single operations, for commands that are timed one by one.
     pub timing: Timing,
-    /// Times of operations where the time of a step is the sum over its operations.
+    /// Times of operations, used if the time of a step is the sum over its operations.
     pub sums: Timing,
     /// How pages are arranged in blocks and cells.
     pub layout: Layout,
@@ -79,15 +79,16 @@ pub struct Flash {
 pub enum FlashMedia {
     /// The time of a step is the sum over its operations.
     Sum,
-    /// Commands are timed one by one, and each is placed on die and channel when it is issued. The device's
-    /// commands then name every page.
+    /// Commands are timed one by one. Die and channel are reserved for a command when the command is issued. The
+    /// operations that the device sends must then name every page.
     Booked(MediaConfig),
-    /// Commands are timed one by one, and they wait in the queues of their dies. The device's commands then name
-    /// every page.
+    /// Commands are timed one by one, and wait in the queues of their dies. The operations that the device sends must
+    /// then name every page.
     Queued(DispatchConfig),
 }
 
-/// Requests of the host that are not complete: those that wait in the host, and the number in the device.
+/// Requests of the host that are not complete: the requests that wait in the host, and the number of requests in the
+/// device.
 struct HostQueue {
     waiting: Waiting,
     outstanding: Outstanding,
@@ -115,23 +116,24 @@ pub struct Engine<'a, B = (), W = ()> {
     /// The next request to arrive; `None` at the end of the trace.
     next: Option<Request>,
     has_begun: bool,
-    /// No more events are handled: every request is complete, or the run has stopped early.
+    /// Whether no more events are handled, because every request is complete or the run has stopped early.
     has_ended: bool,
-    /// A request beyond the next one to arrive is known, and statistics are open. So the run cannot end with the
-    /// next event.
+    /// Whether a request after the next request to arrive is known, and statistics are open. If so, the run cannot
+    /// end with the next event.
     is_under_way: bool,
     device: Device,
     link: Link<'a, B, W>,
     queue: HostQueue,
     arrived: Arrived,
     measured: Measured,
-    /// First pages of requests that come soon, for the mapping table. A field only to keep its allocation.
+    /// First pages of the requests that arrive next, for the mapping table. This is a field only so that its
+    /// allocation is reused.
     near: Vec<Lpn>,
 }
 
 impl<'a, B: Mover> Engine<'a, B> {
-    /// Creates a run on `device` over `flash` that has not begun. Errors call the trace `origin`; `mover` moves the
-    /// bytes of requests.
+    /// Creates a run on `device` over `flash`. The run has not begun. Errors call the trace `origin`. `mover` moves
+    /// the bytes of requests.
     pub fn new(
         config: EngineConfig,
         origin: &str,
@@ -206,10 +208,11 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.device.pass_writes(pages);
     }
 
-    /// Simulates `requests`, which follow those fed before. Returns whether the run wants more requests.
+    /// Simulates `requests`, which follow the requests of earlier calls. Returns whether the run accepts more
+    /// requests.
     ///
     /// # Errors
-    /// An error in the trace or in the size of the device, or the observer's wish to stop.
+    /// If the trace has an error, if the device is too small, or if the observer stops the run.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         for requests in requests.chunks(NEAR) {
             if self.has_ended {
@@ -229,7 +232,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// Simulates the rest of the run, after the last request was fed. Returns the measured values and the witness.
     ///
     /// # Errors
-    /// As for [`Engine::feed`]; also if no request came after the warm-up, or if simulated time has run out.
+    /// As for [`Engine::feed`]; also if no request arrived after the warm-up, or if simulated time has run out.
     pub fn finish(mut self) -> Result<(Measured, W), SimError> {
         self.run_out().map_err(|error| *error)?;
         check_measured(
@@ -292,7 +295,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.measured.saturated || self.measured.worn_out || self.link.closed
     }
 
-    /// Makes the end of a worn-out device a result of the run, and not an error.
+    /// If the device is worn out, this is a result of the run and not an error. Returns any other error of `served`.
     fn unless_worn_out(&mut self, served: Outcome) -> Outcome {
         if let Err(error) = &served
             && let SimError::DeviceFull { shortage, .. } = &**error
@@ -305,9 +308,9 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         served
     }
 
-    /// Handles events until the request after the next arrival is unknown. With `last`, no more requests come:
-    /// events are handled until every request is complete or the run stops early, and at most `at_most` of them
-    /// after the last request is known.
+    /// Handles events as long as a request after the next request to arrive is known. With `last`, no more requests
+    /// follow. Then events are handled until every request is complete or the run stops early, but at most `at_most`
+    /// events after the last request is known.
     fn work_off(&mut self, coming: &mut Coming<'_>, last: bool, at_most: u64) -> Outcome {
         self.is_under_way = !coming.as_slice().is_empty() && !self.link.closed;
         while self.is_under_way {
@@ -348,7 +351,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.work_on(Device::is_settled)
     }
 
-    /// Handles events until `done` is true for the device, or until no event is left. No more requests come.
+    /// Handles events until `done` is true for the device, or until no event is left. No more requests follow.
     fn work_on(&mut self, done: impl Fn(&Device) -> bool) -> Outcome {
         while !done(&self.device) {
             let Some(event) = self.link.events.take() else {
@@ -374,9 +377,9 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         now
     }
 
-    /// Handles `event`. With `ON` it also handles at once an event that follows from it, if the event list would
-    /// deliver that event next and no observer looks in between. This applies to the end of the data transfer of a
-    /// write that arrives at an idle host bus, and to the completion message of a request.
+    /// Handles `event`. With `ON`, it may also handle a second event, which `event` causes. It does so if the event
+    /// list would deliver the second event next, and if no observer is called before. This applies to the end of the
+    /// data transfer of a write that arrives at an idle host bus, and to the completion message of a request.
     #[inline(always)]
     fn handle<const ON: bool>(&mut self, event: Packed, coming: &mut Coming<'_>) -> Outcome {
         // Nearly all events are of one of two kinds, which are tested first.
@@ -425,7 +428,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         }
     }
 
-    /// The transaction `token` has ended; its time was known when it began. `ON` is as for [`Engine::handle`].
+    /// The transaction `token` has ended. Its length was known when it began. `ON` is as for [`Engine::handle`].
     #[inline(always)]
     fn transaction_done<const ON: bool>(&mut self, token: Token) -> Outcome {
         if token.number() >= Token::IN_TABLE {
@@ -440,7 +443,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.go_on::<ON>()
     }
 
-    /// [`Engine::transaction_done`] for one part of a batch.
+    /// [`Engine::transaction_done`] for one operation of a batch.
     #[inline(never)]
     fn part_done<const ON: bool>(&mut self, token: Token) -> Outcome {
         let now = self.note_moment();
@@ -453,15 +456,15 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.go_on::<ON>()
     }
 
-    /// The transaction `token` has ended: reports that to the device.
+    /// Reports to the device that the transaction `token` has ended.
     #[inline(always)]
     fn end(&mut self, token: Token, now: Ticks) -> Outcome {
         let done = self.device.complete(token, now, &mut self.link);
         done.map_err(|full| self.device_full(full))
     }
 
-    /// The command in service at `die` has ended: its transaction continues with the next command, or it has ended
-    /// as well.
+    /// The command in service at `die` has ended. Its transaction continues with the next command, or has ended as
+    /// well.
     #[inline(never)]
     fn command_done<const ON: bool>(&mut self, die: u32, now: Ticks) -> Outcome {
         if self.goes_on(die, now)? {
@@ -497,7 +500,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(self.link.issue(die))
     }
 
-    /// Delivers `message` if this was its last pass through the event list, and otherwise sends it through once
+    /// Delivers `message` if this was its last pass through the event list. Otherwise sends it through the list once
     /// more. The caller does nothing after this call.
     #[inline(never)]
     fn pass(&mut self, message: Message, passes: u8, id: u32) -> Outcome {
@@ -522,7 +525,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// Whether `message` is delivered now. If not, it passes through the event list once more.
     #[inline(always)]
     fn is_heard(&mut self, message: Message, passes: u8, id: u32) -> bool {
-        // With no other event due at this instant, the remaining passes change nothing.
+        // If no other event is due at this instant, the remaining passes change nothing.
         let is_heard = passes <= 1 || self.link.events.is_instant_over();
         if !is_heard {
             self.link.events.soon(message.about(id, passes - 1));
@@ -559,7 +562,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.release_channel()
     }
 
-    /// Gives the host bus, if it is idle, to an answered request or, without one, to a new request.
+    /// If the host bus is idle, gives it to an answered request. If no answered request waits, gives it to a new
+    /// request.
     #[inline]
     fn check_channel(&mut self) -> Outcome {
         if self.link.channel_busy || !self.link.is_channel_wanted() {
@@ -634,8 +638,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     }
 }
 
-/// Calls `work` without inlining it. Inlined into a rarely taken branch, its code would take registers from the
-/// branches that run for every page (1 % of the time of a run).
+/// Calls `work` without inlining it. If the code of `work` were inlined into a rarely taken branch, the branches that
+/// run for every page would have fewer registers. This costs 1 % of the time of a run.
 #[inline(never)]
 fn out_of_line<R>(work: impl FnOnce() -> R) -> R {
     work()

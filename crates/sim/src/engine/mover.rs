@@ -8,17 +8,17 @@ use destage_nand::medium::{FlashCommand, Refusal};
 
 use crate::observer::Response;
 
-/// Moves the bytes of requests, or watches the run. The engine tells it what happens to requests, pages and flash
-/// commands.
+/// Moves the bytes of requests, or watches the run. The engine reports to the mover what happens to requests, pages
+/// and flash commands.
 ///
-/// A run that only counts has `()`, which does nothing and costs nothing. Events of the device arrive as [`Note`]s.
-/// The other methods are about host requests, which keep one number from their arrival to their completion, and
-/// about the work of dies.
+/// A run without bytes that is not watched has the mover `()`, which does nothing and needs no time. Events of the
+/// device are reported as [`Note`]s. The other methods report host requests and the work of dies. A host request has
+/// the same number from its arrival to its completion.
 pub trait Mover: Send {
     /// Whether flash commands have to name every page and its contents.
     const WANTS_PAGES: bool = true;
 
-    /// Whether the mover needs the begin and the end of single commands, where commands are timed one by one.
+    /// Whether the mover needs the begin and the end of single commands, if commands are timed one by one.
     const HEARS_COMMANDS: bool = true;
 
     /// The time is `now`, in ticks. Called before each event.
@@ -27,13 +27,13 @@ pub trait Mover: Send {
         let _ = now;
     }
 
-    /// Request `id` has arrived. The device will get it as `asked`, which the mover may change.
+    /// Request `id` has arrived. The device will receive the request in the form `asked`, which the mover may change.
     #[inline]
     fn arrived(&mut self, id: u32, asked: &mut Request) {
         let _ = (id, asked);
     }
 
-    /// The device accepts request `id` as `asked`.
+    /// The device accepts request `id` in the form `asked`.
     #[inline]
     fn accepted(&mut self, id: u32, asked: &Request) {
         let _ = (id, asked);
@@ -45,20 +45,20 @@ pub trait Mover: Send {
         let _ = (id, now);
     }
 
-    /// The host has the answer to a request; `response` is as for the observer.
+    /// The host has received the answer to a request. The observer gets the same `response`.
     #[inline]
     fn answered(&mut self, response: &Response) {
         let _ = response;
     }
 
-    /// The step that has just begun at `die` takes `time` ticks; for a batch, until its longest part has ended. Not
-    /// called where commands are timed one by one.
+    /// The step that has just begun at `die` lasts `time` ticks. A batch lasts until its longest operation has ended.
+    /// Not called if commands are timed one by one.
     #[inline]
     fn busy(&mut self, die: u32, time: Ticks) {
         let _ = (die, time);
     }
 
-    /// The bytes of the device, to which the default methods below pass their calls on; `None` if there are no
+    /// The bytes of the device, to which the default methods below pass on their calls. `None` if the run has no
     /// bytes.
     #[inline]
     fn payload(&mut self) -> Option<&mut Payload> {
@@ -107,8 +107,8 @@ pub trait Mover: Send {
         }
     }
 
-    /// Only where commands are timed one by one: `command` of `die` begins at time `begins`, which is not before
-    /// the present. It takes `time` ticks if nothing interrupts it.
+    /// Only called if commands are timed one by one. `command` of `die` begins at the time `begins`, which may be
+    /// later than now. It lasts `time` ticks if nothing interrupts it.
     #[inline]
     fn command_begins(&mut self, die: u32, command: &FlashCommand, begins: Ticks, time: Ticks) {
         if let Some(payload) = self.payload() {
@@ -129,7 +129,7 @@ pub trait Mover: Send {
         let _ = (command, begins, time, outcome);
     }
 
-    /// `command` of `die` has ended, at the present time.
+    /// `command` of `die` ends now.
     #[inline]
     fn command_ended(&mut self, die: u32, command: &FlashCommand) {
         if let Some(payload) = self.payload() {
@@ -137,7 +137,7 @@ pub trait Mover: Send {
         }
     }
 
-    /// The command in service at `die` has ended; for a batch, its last part.
+    /// The command in service at `die` has ended. A batch has ended when its last operation has ended.
     #[inline]
     fn end(&mut self, die: u32) {
         if let Some(payload) = self.payload() {

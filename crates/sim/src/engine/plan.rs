@@ -1,4 +1,4 @@
-//! Converts the operations of a die into flash commands, where commands are timed one by one.
+//! Converts the operations of a die into flash commands, if commands are timed one by one.
 
 use std::collections::VecDeque;
 
@@ -14,12 +14,12 @@ use crate::explain::moves;
 /// How pages are arranged in blocks and cells.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Number of page types. In the tables of times, the entry after the types is for a first pass, and the next
-    /// one is for a page in cells of one bit.
+    /// Number of page types. A table of times has an entry for each type, then an entry for a first pass, then an
+    /// entry for a page in cells of one bit.
     pub page_types: u32,
     /// The units of pages that are programmed together, if there are units.
     pub units: Option<Units>,
-    /// Units of the mapping that share a page of flash; 1 if each is a page of flash.
+    /// Number of units of the mapping that share a page of flash; 1 if a unit is a page of flash.
     pub units_per_page: u32,
     /// Whether the types of the pages of a block alternate from the first page on.
     pub types_in_turn: bool,
@@ -29,7 +29,8 @@ pub struct Layout {
 #[derive(Clone, Copy)]
 pub(super) struct Planned {
     pub kind: Kind,
-    /// Ticks of its data on the channel; 0 for an erase, `None` if it is half of a copy inside its die.
+    /// Ticks for which the data of the command occupy the channel. 0 for an erase. `None` for the read and the
+    /// program of a copy inside a die.
     pub data: Option<Ticks>,
     pub plane: u32,
     /// Block of the plane.
@@ -37,10 +38,10 @@ pub(super) struct Planned {
     /// Page of the block; for a unit, its last page.
     pub page: u32,
     pub page_type: u32,
-    /// The command only moves data over the channel, without any work of the cells: another command programs the
-    /// data, or has read them.
+    /// Whether the command only moves data over the channel. Another command programs these data, or has read them
+    /// from the cells.
     pub loads: bool,
-    /// The command moves or erases present contents, and serves no request.
+    /// Whether the command moves or erases existing contents, and serves no request.
     pub moves: bool,
 }
 
@@ -59,14 +60,14 @@ pub(super) struct Planner {
     blocks_per_plane: Divider,
     plane_blocks: u32,
     planes: u32,
-    /// By die and plane: the number of the page of flash in the page register, or `u32::MAX` if that is not known.
-    /// Empty unless several units of the mapping share a page of flash and commands begin in the order in which
-    /// they are planned.
+    /// For each die and plane: the number of the page of flash in the page register, or `u32::MAX` if the number is
+    /// not known. Empty unless several units of the mapping share a page of flash and commands begin in the order in
+    /// which they are planned.
     held: Vec<u32>,
 }
 
 impl Planner {
-    /// A planner for pages arranged by `layout`. `begin_in_order` says that commands begin in the order in which
+    /// A planner for pages arranged by `layout`. `begin_in_order` says whether commands begin in the order in which
     /// they are planned.
     pub fn new(layout: Layout, geometry: &Geometry, timing: Timing, begin_in_order: bool) -> Self {
         Self {
@@ -88,8 +89,9 @@ impl Planner {
         self.layout.units.is_some()
     }
 
-    /// Whether `operation`, the only one of a page operation, is exactly one command, whatever came before it. With
-    /// units, that holds only for reads and for cells of one bit; an erase, which a trim may cause, is then a step.
+    /// Whether `operation`, the only flash operation of a page operation, is exactly one command, whatever operations
+    /// preceded it. With units, only reads, and operations on cells of one bit, are one command. An erase, which a
+    /// trim may cause, is then a step.
     #[inline(always)]
     pub fn is_one(&self, operation: &Operation) -> bool {
         let is_apart = operation.kind == Kind::Read || operation.one_bit;
@@ -129,8 +131,8 @@ impl Planner {
         }
     }
 
-    /// Adds the commands for `operations` of `die` to `commands`, in order. `collect` says that they collect
-    /// garbage.
+    /// Adds the commands for `operations` of `die` to `commands`, in order. `collect` says whether the operations
+    /// collect garbage.
     pub fn plan(
         &mut self,
         die: u32,

@@ -1,10 +1,10 @@
-//! The steps of dies whose commands wait in queues: page operations of one command run in parallel, all other steps
-//! run one command at a time.
+//! The steps of dies, if commands wait in queues. Page operations that consist of one command run in parallel. All
+//! other steps run one command at a time.
 //!
-//! A page operation that is one command waits together with others at its die, and the die may begin the next
-//! operation. A step of several commands (a garbage collection, a merge, a read through a mapping table in flash)
-//! only runs in parallel to operations that began before it: each of its commands joins the queue when the one
-//! before is done.
+//! A page operation of one command joins the queue of its die, and the device may begin the next operation of the die
+//! at once. A step of several commands (a garbage collection, a merge, a read through a mapping table in flash) runs
+//! in parallel only with operations that began before the step. Each command of the step joins the queue when the
+//! previous command is done.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -23,15 +23,15 @@ use crate::meter::FlashMeter;
 
 /// Work that has ended at a die.
 pub(super) enum Ended {
-    /// A page operation that waited together with others.
+    /// A page operation that waited in the queue together with other operations.
     Page(Token),
     /// A command of the step of this die.
     Command(u32),
 }
 
 impl Ended {
-    /// The end of the command that the media call `number`. A page operation is called by the number of its token,
-    /// and a command of a step by the number of its die.
+    /// The end of the command that has the number `number` in the media. A page operation has the number of its
+    /// token. A command of a step has the number of its die.
     #[inline(always)]
     fn of(number: u32) -> Self {
         match is_of_step(number) {
@@ -41,13 +41,14 @@ impl Ended {
     }
 }
 
-/// Whether `number` means, for the media, a command of a step.
+/// Whether `number`, as used by the media, belongs to a command of a step.
 #[inline(always)]
 fn is_of_step(number: u32) -> bool {
     number < Token::IN_TABLE
 }
 
-/// The number that the media get for a command of a page operation with several commands, except the last one.
+/// A page operation with several commands: the number that the media get for each of these commands except the last
+/// one.
 const PART: u32 = u32::MAX;
 
 /// The command of `operation`, as reported to the mover.
@@ -59,13 +60,13 @@ fn told(planner: &Planner, operation: &Operation) -> Option<FlashCommand> {
 /// A step of a die, whose commands run one at a time.
 #[derive(Clone, Default)]
 struct Step {
-    /// The commands to come.
+    /// The commands that have not joined the queue yet.
     commands: VecDeque<Planned>,
-    /// Whether the command that joined the queue last moves or erases present contents, and serves no request.
+    /// Whether the command that joined the queue last moves or erases existing contents, and serves no request.
     moves: bool,
-    /// When the first command began, if it has.
+    /// When the first command began; `None` before its begin.
     began: Option<Ticks>,
-    /// The step does not end before this time: until then the mapping table is busy.
+    /// The mapping table is busy until this time, and the step does not end before it.
     not_before: Ticks,
     collects: bool,
     /// The transaction that the step carries out; `None` before the first step.
@@ -100,32 +101,33 @@ impl Shape {
     }
 }
 
-/// The media, and the commands to come on each die.
+/// The media (dies and channels with their queues), and for each die the commands that have not joined a queue yet.
 pub(super) struct Queued {
     media: Dispatcher,
     /// Whether planes have cache registers.
     has_registers: bool,
-    /// Whether operations have their turn in the order in which they came.
+    /// Whether a die begins operations in the order in which they joined the queue.
     pub keeps_order: bool,
-    /// Whether reads begin during steps, and interrupt commands.
+    /// Whether reads can begin during steps, and can interrupt commands.
     pub takes_reads: bool,
     shape: Shape,
     planner: Planner,
     cells: Cells,
-    /// By die: the erase that was issued and whose cells have not begun. Only for a mover that needs single
-    /// commands.
+    /// For each die: the erase that was issued and whose cells have not begun. Only used for a mover that needs
+    /// single commands.
     erases: Vec<Option<FlashCommand>>,
     steps: Vec<Step>,
-    /// For each read that runs during a step, by its number for the media: its die, and its commands to come.
+    /// For each read that runs during a step, by its number in the media: its die, and its commands that have not
+    /// joined a queue yet.
     between: BTreeMap<u32, (u32, VecDeque<Planned>)>,
-    /// The page operations whose commands are under way, by their numbers for the media. Only for a witness that
+    /// The page operations whose commands are under way, by their numbers in the media. Only used for a witness that
     /// uses the calls.
     pages: BTreeMap<u32, PageOperation>,
     /// The numbers of commands that have ended, until they are reported to the device.
     ended: VecDeque<u32>,
 }
 
-/// The clock of the media, which passes their events on to mover, witness and meter.
+/// The clock of the media. It passes the events of the media on to mover, witness and meter.
 struct Teller<'t, B, W> {
     mover: &'t mut B,
     planner: &'t Planner,
@@ -141,8 +143,8 @@ struct Teller<'t, B, W> {
 }
 
 impl<B: Mover, W: Witness> Teller<'_, B, W> {
-    /// Reports the begin of `command` of `die`. An erase is reported when its cells begin, since they may have to
-    /// wait.
+    /// Reports the begin of `command` of `die`. An erase is reported when its cells begin, because the cells may be
+    /// busy when the erase is issued.
     fn tell_mover(&mut self, die: u32, command: &[Operation]) {
         let now = self.events.now();
         let data: Ticks = command.iter().map(|page| page.data).sum();
@@ -171,7 +173,7 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
         }
     }
 
-    /// A command of the step of `die` begins, and it may be the first one.
+    /// A command of the step of `die` begins. It may be the first command of the step.
     #[cold]
     fn begin_step(&mut self, die: u32) {
         let step = &mut self.steps[die as usize];
@@ -285,8 +287,9 @@ impl Queued {
         }
     }
 
-    /// `die` begins `operations` for `transaction`, which is called `token`. Meanwhile the mapping table is busy
-    /// for `map_time` ticks. Returns `None` if the step has no command to wait for. `W` is the type of the witness.
+    /// `die` begins `operations` for `transaction`, which is called `token`. At the same time the mapping table is
+    /// busy for `map_time` ticks. Returns `None` if the step has no command to wait for. `W` is the type of the
+    /// witness.
     #[inline(always)]
     pub fn begin<W: Witness>(
         &mut self,
@@ -309,9 +312,9 @@ impl Queued {
         self.begin_several::<W>(die, (transaction, token), operations, now, map_time)
     }
 
-    /// Begins `operations`, which may need several commands, for `transaction`. Programs of units, for a write or
-    /// for fillers, wait together with operations of other transactions, and so does a read of one command.
-    /// Everything else is a step.
+    /// Begins `operations`, which may need several commands, for `transaction`. Programs of units, for a write or for
+    /// fillers, wait in the queue together with operations of other transactions. So does a read of one command. All
+    /// other operations form a step.
     #[inline(never)]
     fn begin_several<W: Witness>(
         &mut self,
@@ -358,8 +361,8 @@ impl Queued {
         self.go_on(die).then_some(Progress::Running)
     }
 
-    /// The read `page`, called `token`, begins with `operations` at `die` during a step. Returns whether it has a
-    /// command to wait for.
+    /// The read `page`, called `token`, begins with `operations` at `die` during a step. Returns whether the read has
+    /// a command to wait for.
     pub fn begin_between<W: Witness>(
         &mut self,
         die: u32,
@@ -375,8 +378,8 @@ impl Queued {
         self.go_on_between(token)
     }
 
-    /// The next command of the read `token`, which runs during a step, joins the queue. Returns whether there is
-    /// one.
+    /// The next command of the read `token`, which runs during a step, joins the queue. Returns whether the read has
+    /// a next command.
     pub fn go_on_between(&mut self, token: Token) -> bool {
         let Some((die, commands)) = self.between.get_mut(&token.number()) else {
             return false;
@@ -406,7 +409,7 @@ impl Queued {
         }
     }
 
-    /// `planned` joins the queue of `die` under `number`; the die may begin the next command before this one ends.
+    /// `planned` joins the queue of `die` under `number`. The die may begin the next command before `planned` ends.
     #[inline(always)]
     fn push_beside(&mut self, die: u32, planned: &Planned, number: u32) {
         debug_assert!(!is_of_step(number), "{number} may leave its die");
@@ -415,7 +418,7 @@ impl Queued {
         self.media.push(command);
     }
 
-    /// The next command of the step of `die` joins the queue. Returns whether there is one.
+    /// The next command of the step of `die` joins the queue. Returns whether the step has a next command.
     #[inline(never)]
     pub fn go_on(&mut self, die: u32) -> bool {
         let step = &mut self.steps[die as usize];
@@ -442,8 +445,8 @@ impl Queued {
         self.steps[die as usize].token
     }
 
-    /// How long the step of `die`, which has no more commands, still waits for the mapping table, and how long it
-    /// has collected garbage; both in ticks.
+    /// Two times of the step of `die`, which has no more commands, in ticks: how long the step still waits for the
+    /// mapping table, and how long it has collected garbage.
     pub fn rest(&self, die: u32, now: Ticks) -> (Ticks, Ticks) {
         let step = &self.steps[die as usize];
         let began = step.began.filter(|_| step.collects);
@@ -451,7 +454,7 @@ impl Queued {
         (step.not_before.saturating_sub(now), collected)
     }
 
-    /// Takes the next work that has ended, in the order of the ends.
+    /// Removes and returns the next ended work, in the order in which the work ended.
     #[inline(always)]
     pub fn take_ended(&mut self) -> Option<Ended> {
         self.ended.pop_front().map(Ended::of)
@@ -514,7 +517,7 @@ impl Queued {
 }
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
-    /// The step of `die`, whose commands waited in queues, has ended.
+    /// The step of `die` has ended. Its commands waited in queues.
     #[inline(never)]
     pub(super) fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
         self.link.witness.ending(die);
@@ -538,8 +541,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     ) -> Outcome {
         self.link.end_phase(phase, die);
         if phase == Phase::Command && !self.link.has_ended() {
-            // After the phase on the channel, only the die itself goes on, unless the command has no work for the
-            // cells.
+            // The command has left the channel, and its cells begin to work. So no command has ended, unless a
+            // command has no work for the cells.
             return Ok(());
         }
         self.tell_ended(now)?;

@@ -1,4 +1,4 @@
-//! Planes with cache registers: a die may run several steps in parallel, and each has its own end.
+//! Planes with cache registers. A die may run several steps in parallel, and each step ends on its own.
 
 use destage_base::Ticks;
 use destage_nand::media;
@@ -9,7 +9,7 @@ use super::link::Link;
 use super::{Engine, Mover, Outcome, Witness};
 
 impl<B: Mover, W: Witness> Link<'_, B, W> {
-    /// A command of `die` begins that takes `time` ticks.
+    /// A command of `die` begins and lasts `time` ticks.
     pub fn command_begins(&mut self, die: u32, time: Ticks) {
         let now = self.events.now();
         match self.has_registers() {
@@ -59,8 +59,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
-    /// Takes the step `number`, which used a cache register and was due to end now. `None` if reads have
-    /// interrupted it: then its end is scheduled anew.
+    /// Removes and returns the step `number`, which used a cache register and was due to end now. If reads have
+    /// interrupted the step, schedules its new end and returns `None`.
     fn take_cached(&mut self, number: u32) -> Option<Cached> {
         let now = self.events.now();
         let taken = match self.time.booked_mut()?.take_cached(number, now) {
@@ -81,8 +81,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 }
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
-    /// The next command or step may begin at `die`. If the present step has more commands, the next one is issued.
-    /// Otherwise the step continues with its cache register, and the device may begin the next step.
+    /// The next command or step may begin at `die`. If the present step has more commands, its next command is
+    /// issued. Otherwise the step continues with its cache register, and the device may begin the next step.
     #[inline(never)]
     pub(super) fn free_die(&mut self, die: u32, now: Ticks) -> Outcome {
         let device = &mut self.device;

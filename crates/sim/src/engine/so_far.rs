@@ -21,7 +21,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     }
 
     /// Handles at most `events` of the remaining events, after all requests were fed. Returns whether the run
-    /// continues; `false` also if it has not begun.
+    /// continues. If the run has not begun, returns `false`.
     pub(crate) fn work_down(&mut self, events: u64) -> Result<bool, SimError> {
         if self.has_begun && !self.has_ended {
             let served = self.work_off(&mut [].iter(), true, events);

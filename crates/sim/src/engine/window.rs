@@ -1,4 +1,5 @@
-//! The window of a run: statistics open and close, and requests that are not complete are reported.
+//! The window of a run, from the opening of statistics to their close. Also the report of requests that are not
+//! complete.
 
 use destage_base::Ticks;
 
@@ -6,7 +7,7 @@ use super::{Engine, Mover, Witness};
 use crate::observer::Response;
 
 impl<B: Mover, W: Witness> Engine<'_, B, W> {
-    /// Opens the window: events before `now` are in no statistic.
+    /// Opens the window. No statistic counts events before `now`.
     pub(super) fn open(&mut self, now: Ticks) {
         self.link.opened = Some(now);
         self.link.witness.opened();
@@ -15,7 +16,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         self.measured.front = self.link.front_usage();
     }
 
-    /// Closes the window: events from now on are in no statistic. Does nothing if the window is closed already.
+    /// Closes the window. No statistic counts events from now on. Does nothing if the window is already closed.
     pub(super) fn close(&mut self) {
         if self.link.closed {
             return;

@@ -1,4 +1,4 @@
-//! The witness of a run with a clock: it observes all events and can record where the time goes.
+//! The witness of a run with a clock. It observes all events, and can record what requests wait for.
 
 use destage_base::Ticks;
 use destage_device::{Device, Note, PageOperation};
@@ -14,21 +14,21 @@ use crate::host::Identity;
 pub struct Command<'a> {
     /// The die.
     pub die: u32,
-    /// The command is a step of garbage collection, and serves no page operation.
+    /// Whether the command is a step of garbage collection, which serves no page operation.
     pub collects: bool,
     /// The flash operations.
     pub operations: &'a Operations,
     /// The times of single operations.
     pub timing: &'a Timing,
-    /// How long the command takes, in ticks; for a batch, until its last part has ended. 0 where commands are timed
+    /// The length of the command, in ticks. A batch lasts until its last operation has ended. 0 if commands are timed
     /// one by one.
     pub time: Ticks,
 }
 
-/// A request that the host learns to be complete.
+/// A request that is complete, and the host learns of this.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion<'a> {
-    /// The number of the request, from its arrival on.
+    /// The number that the engine gave the request at its arrival.
     pub id: u32,
     /// The request.
     pub request: &'a Request,
@@ -40,13 +40,13 @@ pub struct Completion<'a> {
 
 /// Observes the events of a run, in the order in which they happen, and changes nothing.
 ///
-/// The witness `()` belongs to a run that is not explained: it does nothing and costs nothing. The time of each
-/// call is that of the latest call of [`Witness::moment`].
+/// A run that is not explained has the witness `()`, which does nothing and needs no time. The simulated time of a
+/// call is the time that the latest call of [`Witness::moment`] gave.
 pub trait Witness: Send {
     /// Whether the witness uses the calls.
     const LISTENS: bool = true;
 
-    /// The run is over. Returns where its time went, if the witness finds that out.
+    /// The run is over. Returns the explanation of the run, if the witness has recorded one.
     fn explained(self) -> Option<Explained>
     where
         Self: Sized,
@@ -54,7 +54,7 @@ pub trait Witness: Send {
         None
     }
 
-    /// The time is `now`, and an event is about to be handled. `device` is as the last event left it.
+    /// The time is `now`, and an event is about to be handled. `device` is in the state after the previous event.
     #[inline]
     fn moment(&mut self, now: Ticks, device: &Device) {
         let _ = (now, device);
@@ -70,13 +70,13 @@ pub trait Witness: Send {
     fn arrived(&mut self, id: u32) {
         let _ = id;
     }
-    /// The data of request `id` begins to move over the host bus; with a front end, one of its servers begins to
-    /// serve the request.
+    /// The transfer of the data of request `id` over the host bus begins. With a front end, one of the servers of the
+    /// front end begins to serve the request.
     #[inline]
     fn transfers(&mut self, id: u32) {
         let _ = id;
     }
-    /// The transfer or service of request `id` that [`Witness::transfers`] announced last is over.
+    /// The latest transfer or service of request `id` that [`Witness::transfers`] announced is over.
     #[inline]
     fn moved(&mut self, id: u32) {
         let _ = id;
@@ -106,15 +106,15 @@ pub trait Witness: Send {
     fn begins(&mut self, command: &Command<'_>) {
         let _ = command;
     }
-    /// Only where commands are timed one by one: the step of `die` continues for `time` ticks with one command.
-    /// During the first `waits` of these ticks the die still works on earlier steps. `moves` says that the command
-    /// moves or erases present contents, and serves no request.
+    /// Only called if commands are timed one by one. The step of `die` continues for `time` ticks with one command.
+    /// During the first `waits` of these ticks the die still works on earlier steps. `moves` says whether the command
+    /// moves or erases existing contents, and serves no request.
     #[inline]
     fn goes_on(&mut self, die: u32, waits: Ticks, time: Ticks, moves: bool) {
         let _ = (die, waits, time, moves);
     }
-    /// A step of `die` begins that is numbered `number` and hands its die over before its end. `waited` holds the
-    /// begin and the end of its wait for the cells, and of its wait for the cache register.
+    /// The step `number` of `die` begins. It releases the die before its own end. `waited` holds the wait of the step
+    /// for the cells, and its wait for the cache register. Each wait has a begin and an end.
     #[inline]
     fn begins_beside(
         &mut self,
@@ -125,23 +125,24 @@ pub trait Witness: Send {
     ) {
         let _ = (number, die, operations, waited);
     }
-    /// A command of a step of `die` that hands its die over runs for `time` ticks.
+    /// A command runs for `time` ticks. It belongs to a step of `die` that releases the die before its own end.
     #[inline]
     fn goes_on_beside(&mut self, die: u32, time: Ticks) {
         let _ = (die, time);
     }
-    /// The step `number`, which has handed its die over, is about to end.
+    /// The step `number`, which has released its die, is about to end.
     #[inline]
     fn ending_beside(&mut self, number: u32) {
         let _ = number;
     }
-    /// Only where commands wait in queues: a garbage collection of `die` begins, or ends if `begins` is false.
+    /// Only called if commands wait in queues. A garbage collection of `die` begins if `begins` is true, and ends
+    /// otherwise.
     #[inline]
     fn collects(&mut self, die: u32, begins: bool) {
         let _ = (die, begins);
     }
-    /// Only where commands wait in queues: a command of `die` begins. `moves` says that it moves or erases present
-    /// contents, and serves no request.
+    /// Only called if commands wait in queues. A command of `die` begins. `moves` says whether the command moves or
+    /// erases existing contents, and serves no request.
     #[inline]
     fn command_begins(&mut self, die: u32, kind: Kind, moves: bool) {
         let _ = (die, kind, moves);
@@ -151,17 +152,17 @@ pub trait Witness: Send {
     fn serves(&mut self, die: u32, operation: PageOperation) {
         let _ = (die, operation);
     }
-    /// A phase of a command begins at `die`, and takes `time` ticks. `end` says which phase it is.
+    /// A phase of a command begins at `die`, and lasts `time` ticks. `end` names the phase.
     #[inline]
     fn phase_begins(&mut self, die: u32, end: End, time: Ticks) {
         let _ = (die, end, time);
     }
-    /// The work of a command for `operation`, announced by [`Witness::serves`], is done.
+    /// The command that [`Witness::serves`] announced for `operation` has done its work.
     #[inline]
     fn served(&mut self, operation: PageOperation) {
         let _ = operation;
     }
-    /// The command that began last at `die` continues, and the die may begin the next one.
+    /// The die may begin the next command, while the command that began last at `die` continues.
     #[inline]
     fn command_leaves(&mut self, die: u32) {
         let _ = die;
@@ -177,7 +178,7 @@ pub trait Witness: Send {
     fn reads_between(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
         let _ = (die, operation, operations);
     }
-    /// The command at `die`, or a part of a batch there, is about to end.
+    /// The command of `die`, or one operation of the batch of `die`, is about to end.
     #[inline]
     fn ending(&mut self, die: u32) {
         let _ = die;

@@ -1,4 +1,4 @@
-//! The waits of a request: the last cause of its answer, and the work of the dies before that.
+//! The waits of a request: the last event that the request waited for, and the work of the dies before this event.
 
 use std::collections::HashMap;
 
@@ -24,7 +24,7 @@ pub const PART_NAMES: [&str; PARTS] = [
     "channel",
     "transfer",
 ];
-/// Number of parts, from the first on, that are used where commands do not wait in queues.
+/// If commands do not wait in queues, only the first parts are used. This is the number of these parts.
 pub(super) const PARTS_OF_STEPS: usize = 7;
 pub(super) const QUEUE: usize = 0;
 pub(super) const BUS: usize = 1;
@@ -33,7 +33,8 @@ const SLOT_GC: usize = 3;
 const DIE: usize = 4;
 const DIE_GC: usize = 5;
 const FLASH: usize = 6;
-/// First of three parts: waits for a die that reads, programs or erases.
+/// The first of three successive parts: waits for a die that reads, for a die that programs, and for a die that
+/// erases.
 const DIE_WITH: usize = 7;
 const CHANNEL: usize = 10;
 const TRANSFER: usize = 11;
@@ -84,37 +85,40 @@ pub(super) struct Die {
     gc: Ticks,
     /// Begin and end of the latest garbage collection.
     gc_span: Span,
-    /// For the command in service: its begin, the work of the die before it, and its part that is garbage collection.
+    /// The begin of the command in service.
     began: Ticks,
+    /// The work of the die before the command in service.
     before: Spent,
+    /// The time of the command in service that is garbage collection.
     gc_of_command: Ticks,
-    /// The commands of the die, where commands wait in queues.
+    /// The commands of the die. Only used if commands wait in queues.
     pub serving: Serving,
 }
 
 impl Die {
-    /// A command begins at `now` and takes `time` ticks. Its first `gc` ticks are garbage collection.
+    /// A command begins at `now` and lasts `time` ticks. Its first `gc` ticks are garbage collection.
     pub fn begin(&mut self, now: Ticks, time: Ticks, gc: Ticks) {
         (self.began, self.before, self.gc_of_command) = (now, self.spent(now), gc);
         self.work(now, time);
         self.collect(now, (now, now.saturating_add(gc)));
     }
 
-    /// The command continues at `now` for `time` ticks. The first `waits` of them are a wait, and the rest is garbage
-    /// collection.
+    /// The command continues at `now` for `time` ticks. The first `waits` of these ticks are a wait. The other ticks
+    /// are garbage collection.
     pub fn go_on(&mut self, now: Ticks, waits: Ticks, time: Ticks) {
         self.work(now, time);
         self.collect(now, (now + waits, now + time));
         self.gc_of_command += time - waits;
     }
 
-    /// At `now` it becomes known that the die collects garbage in `span`.
+    /// Notes that the die collects garbage in `span`. This becomes known at `now`.
     fn collect(&mut self, now: Ticks, span: Span) {
         self.gc = self.gc_in_steps(now).saturating_add(span.1 - span.0);
         self.gc_span = span;
     }
 
-    /// The die is busy from `now` for `time` ticks; time for which it is busy anyway counts once.
+    /// Notes that the die is busy from `now` for `time` ticks. Time for which several commands keep the die busy
+    /// counts once.
     pub fn work(&mut self, now: Ticks, time: Ticks) {
         let until = now.saturating_add(time).max(self.busy_until);
         self.busy = self.busy_in_steps(now).saturating_add(until - now);
@@ -157,23 +161,25 @@ impl Die {
 struct Step {
     operation: PageOperation,
     die: u32,
-    /// The time at which the end of another operation let this operation join the queue of its die, and the work of
-    /// the die up to that time; `None` if this operation waited for no other one.
+    /// Set if this operation could join the queue of its die only after another operation had ended. The values are
+    /// the time at which it joined the queue, and the work of the die up to this time. `None` if this operation
+    /// waited for no other operation.
     queued: Option<(Ticks, Spent)>,
     began: Ticks,
-    /// The work of the die up to the begin of the operation, and its garbage collection up to the end of the operation.
+    /// The work of the die up to the begin of the operation.
     spent: Spent,
+    /// The time of garbage collection of the die up to the end of the operation.
     gc_ended: Ticks,
-    /// The spans in which the operation had begun and waited for the die.
+    /// The spans in which the operation waited for the die after its own begin.
     waited: [Span; 2],
-    /// The phases of the command that carried out the operation; only where commands wait in queues, and if one
+    /// The phases of the command that carried out the operation. `None` unless commands wait in queues and one
     /// command did all work of the operation.
     phases: Option<Phases>,
 }
 
 impl Step {
-    /// Divides the time of its service between `from` and `until` among the parts of `split`. Before `from` its die
-    /// had collected garbage for `gc` ticks.
+    /// Divides the time of the operation's service, from `from` to `until`, among the parts of `split`. `gc` is the
+    /// time of garbage collection of the die before the wait for the operation began.
     fn serve(&self, split: &mut Split, from: Ticks, until: Ticks, gc: Ticks) {
         let time = until - from;
         if let Some(phases) = &self.phases {
@@ -202,7 +208,7 @@ impl Step {
     }
 }
 
-/// A step that hands its die over before its end, or a command that waits in a queue.
+/// A step that releases its die before its own end, or a command from a queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Beside {
     die: u32,
@@ -215,12 +221,12 @@ struct Beside {
 
 /// Operations that have ended, the latest first. Each was queued when the next one in the list ended.
 type Steps = Vec<Step>;
-/// Maximum number of operations in such a list: for example a read for padding or for a partial write, and earlier
-/// operations on the same page.
+/// Maximum number of operations in such a list. For example, a list contains a read for padding or for a partial
+/// write, and earlier operations on the same page.
 const STEPS_KEPT: usize = 4;
 
-/// The begin of the wait of an operation that joined the queue of a die because another operation had ended: the die,
-/// the time, the work of the die up to that time, and the operations that had ended.
+/// Facts about an operation that joined the queue of a die because another operation had ended: the die, the time at
+/// which the operation joined the queue, the work of the die up to this time, and the operations that had ended.
 #[derive(Debug)]
 struct Trail {
     die: u32,
@@ -229,7 +235,7 @@ struct Trail {
     before: Steps,
 }
 
-/// When a request was accepted, and the work of each die up to then.
+/// The time at which the device accepted a request, and the work of each die up to this time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Accepted {
     pub at: Ticks,
@@ -241,15 +247,16 @@ pub(super) struct Accepted {
 pub(super) struct Paths {
     pub dies: Vec<Die>,
     trails: HashMap<PageOperation, Trail>,
-    /// Reads during a step: when they began, and the work of their die up to then.
+    /// Reads that a die serves during a step: the begin of the read, and the work of the die up to this begin.
     between: HashMap<PageOperation, (Ticks, Spent)>,
-    /// Steps that hand their dies over before their end, by their number; and the one that ends now.
+    /// Steps that release their dies before their own end. The index is the number of the step.
     beside: Vec<Beside>,
+    /// The step or command of this kind that ends now.
     ending_beside: Option<Beside>,
     /// Commands from queues that have begun and do all work of an operation.
     commands: HashMap<PageOperation, Beside>,
-    /// The operation that has just ended, and those before it, the latest first. Empty unless the end of an operation
-    /// is the cause of the present event.
+    /// The operation that has just ended, and the operations before it, the latest first. Empty unless the end of an
+    /// operation is the cause of the present event.
     steps: Steps,
     by_slot: bool,
     ending: u32,
@@ -263,7 +270,7 @@ impl Paths {
         }
     }
 
-    /// Another event begins, so the present cause ends.
+    /// Another event begins, so the cause of the previous event is forgotten.
     pub fn forget_cause(&mut self) {
         self.steps.clear();
         self.by_slot = false;
@@ -316,7 +323,7 @@ impl Paths {
         };
     }
 
-    /// A command from a queue of `die` begins that does all work of `operation`.
+    /// A command from a queue of `die` begins. This command does all work of `operation`.
     pub fn command_begins(&mut self, operation: PageOperation, die: u32, now: Ticks) {
         let beside = Beside {
             die,
@@ -327,12 +334,12 @@ impl Paths {
         self.commands.insert(operation, beside);
     }
 
-    /// The command that does the work of `operation` has gone through its phases.
+    /// The command that does the work of `operation` has completed its phases.
     pub fn command_done(&mut self, operation: PageOperation) {
         if let Some(command) = self.commands.get_mut(&operation) {
             let serving = &self.dies[command.die as usize].serving;
             command.phases = Some(serving.phases(operation.is_read()));
-            // Pages of the same unit that only loaded data end with this command.
+            // Operations on other pages of the same unit only loaded data. They end together with this command.
             (self.ending, self.ending_beside) = (command.die, Some(*command));
         }
     }
@@ -384,8 +391,9 @@ impl Paths {
             self.steps.push(step);
             return;
         };
-        // If the page of a waiting read moves to another die, the read waits there instead. `trail.spent` is the work
-        // of the die at which the operation began to wait, so it counts only if the operation ended at that die.
+        // If the page of a waiting read moves to another die, the read waits for that die instead. `trail.spent` is
+        // the work of the die at which the operation began to wait, so it is used only if the operation ended at the
+        // same die.
         let stayed = trail.die == self.ending;
         step.queued = Some((trail.queued, if stayed { trail.spent } else { step.spent }));
         self.steps.push(step);
@@ -393,8 +401,9 @@ impl Paths {
         self.steps.extend(before);
     }
 
-    /// Divides the time of request `token` between its acceptance and its answer at `now`. Returns the parts, and the
-    /// last cause with its die, if there was a wait for one.
+    /// Divides the time of request `token` from its acceptance to its answer at `now` into parts. Returns the parts,
+    /// and the last event that the request waited for, with the die of this event. The event is `None` if the request
+    /// waited for no event.
     pub fn device_part(
         &self,
         token: u32,
@@ -436,14 +445,14 @@ impl Paths {
                 break;
             }
         }
-        // The rest is the time of operations that are no longer kept.
+        // The remaining time belongs to operations that the list no longer holds.
         split.0[wait] += until - accepted.at;
         (split, Some((awaited, Some(last.die))))
     }
 }
 
-/// Divides `time`, in which an operation waited for its die, among the parts of `split`. The die did the work `spent`
-/// meanwhile; the remaining time goes to the part `rest`.
+/// Divides `time`, in which an operation waited for its die, among the parts of `split`. In this time the die did the
+/// work `spent`. Time without such work is added to the part `rest`.
 fn wait_for_die(split: &mut Split, time: Ticks, spent: Spent, rest: usize) {
     let mut left = time;
     let with = (DIE_WITH..).zip(spent.with);

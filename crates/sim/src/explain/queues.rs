@@ -17,7 +17,7 @@ pub(super) fn within((begin, end): Span, from: Ticks, until: Ticks) -> Ticks {
 pub(super) struct Spent {
     /// Time of garbage collection.
     pub gc: Ticks,
-    /// Time in which the die had a command, by kind; only where commands wait in queues.
+    /// Time in which the die served a command, by the kind of the command. 0 unless commands wait in queues.
     pub with: [Ticks; 3],
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Phases {
     pub command: Span,
     pub cells: Span,
     pub data: Span,
-    /// From register to register, where planes have cache registers.
+    /// The transfer between page register and cache register; only if planes have cache registers.
     pub register: Span,
 }
 
@@ -56,14 +56,14 @@ impl Phases {
 #[derive(Clone, Copy, Debug)]
 struct UnderWay {
     kind: Kind,
-    /// The command moves or erases present contents, and serves no request.
+    /// Whether the command moves or erases existing contents, and serves no request.
     moves: bool,
-    /// The command continues, but the die may begin the next one.
+    /// Whether the die may begin the next command while this command continues.
     has_left: bool,
     phases: Phases,
 }
 
-/// The commands of a die, where commands wait in queues.
+/// The commands of a die whose commands wait in queues.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Serving {
     spent: Spent,
@@ -79,7 +79,7 @@ impl Serving {
     /// The work up to `now` that other commands have to wait for.
     pub fn spent(&self, now: Ticks) -> Spent {
         let (mut spent, time) = (self.spent, now - self.since);
-        // If the latest command has handed over, the next may begin, so nothing waits for the die.
+        // If the latest command has released the die, the next command may begin. So no command waits for the die.
         match self.commands.last().filter(|latest| !latest.has_left) {
             _ if self.is_collecting => spent.gc += time,
             Some(latest) if latest.moves => spent.gc += time,
@@ -102,7 +102,7 @@ impl Serving {
         self.is_collecting
     }
 
-    /// The phases of the first command that is a read, or is no read if `reads` is false.
+    /// The phases of the first read if `reads` is true, otherwise of the first command that is no read.
     pub fn phases(&self, reads: bool) -> Phases {
         let first = self.first(reads).map(|index| &self.commands[index]);
         first.map(|first| first.phases).unwrap_or_default()
@@ -134,8 +134,8 @@ impl Serving {
         });
     }
 
-    /// A phase of a command begins, and `end` says which one. Commands use the cells in the order in which they began,
-    /// and so do pages that leave over the channel.
+    /// A phase of a command begins. `end` names the phase. Commands use the cells in the order in which the commands
+    /// began. Reads send their pages over the channel in the same order.
     pub fn phase_begins(&mut self, end: End, span: Span) {
         const NOT_YET: Span = (0, 0);
         if let End::Cells(_) = end
@@ -145,7 +145,7 @@ impl Serving {
                 .all(|command| command.phases.cells != NOT_YET)
             && let Some(index) = self.first(false)
         {
-            // Reads have interrupted this command, and its cells continue.
+            // Reads have interrupted this command. Now its cells continue.
             self.commands[index].phases.cells.1 = span.1;
             return;
         }
@@ -161,7 +161,7 @@ impl Serving {
             End::Data(_) => commands
                 .find(|(reads, _)| *reads)
                 .map(|(_, of)| &mut of.data),
-            // The phase of a program before its cells, or of a read after them.
+            // A program has this phase before its cells work, a read after its cells have worked.
             End::Register(_) => commands
                 .find(|(reads, of)| of.register == NOT_YET && *reads == (of.cells != NOT_YET))
                 .map(|(_, of)| &mut of.register),
@@ -171,7 +171,7 @@ impl Serving {
         }
     }
 
-    /// The command that began last continues, and the die may begin the next one.
+    /// The die may begin the next command, while the command that began last continues.
     pub fn leaves(&mut self, now: Ticks) {
         self.turn(now);
         if let Some(latest) = self.commands.last_mut() {

@@ -1,4 +1,5 @@
-//! The series of a run: its course in equal intervals, of which there are few for any length of the run.
+//! The series of a run: its course in intervals of equal length. The number of intervals is bounded for a run of any
+//! length.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_US;
@@ -7,7 +8,8 @@ use destage_nand::operation::Tally;
 use super::path::Die;
 use super::spread::Spread;
 
-/// Number of intervals at which each pair of neighbours is joined and the length doubles.
+/// When a series has this number of intervals, each pair of neighbouring intervals is joined into one, so the length
+/// of an interval doubles.
 const INTERVALS: usize = 1000;
 /// The length of an interval at the beginning of a run, in ticks.
 const FIRST_LENGTH: Ticks = 10 * TICKS_PER_US;
@@ -17,33 +19,33 @@ const FIRST_LENGTH: Ticks = 10 * TICKS_PER_US;
 pub struct Interval {
     /// Number of requests that arrived.
     pub arrived: u64,
-    /// Response times of the requests that completed: of reads, and of all others.
+    /// Response times of the requests that completed: of reads, and of all other requests.
     pub responses: [Spread; 2],
-    /// Outstanding requests, buffer slots in use, and dirty pages: each as the sum of its value times the ticks for
-    /// which it held.
+    /// Outstanding requests, buffer slots in use, and dirty pages. Each number is summed over time: the value
+    /// multiplied by the ticks for which it was current.
     pub levels: [u128; 3],
     /// Maximum number of outstanding requests at one moment.
     pub outstanding_max: u64,
     /// Maximum number of dirty pages at one moment.
     pub dirty_max: u64,
-    /// Age of the page that has been dirty longest at the end of the interval, in ticks; 0 if no page is dirty.
+    /// The longest time for which a page has been dirty at the end of the interval, in ticks; 0 if no page is dirty.
     pub oldest_dirty: Ticks,
-    /// Number of records that left the buffer.
+    /// Number of destage records that the buffer emitted.
     pub destages: u64,
-    /// Number of dirty pages of these records.
+    /// Number of dirty pages in the emitted records.
     pub destaged_pages: u64,
     /// Number of garbage collections and merges that began.
     pub gc_runs: u64,
     /// Time of garbage collection in ticks, summed over dies.
     pub gc_time: Ticks,
-    /// Operations of commands that began, by kind and cause.
+    /// Flash operations of the commands that began, by kind and cause.
     pub tally: Tally,
     /// Busy time of each die, in ticks.
     pub busy: Box<[Ticks]>,
 }
 
 impl Interval {
-    /// Joins this interval with the next one.
+    /// Adds the values of `next`, the following interval, to this interval.
     fn extend(&mut self, next: Self) {
         self.arrived += next.arrived;
         for (own, of_next) in self.responses.iter_mut().zip(&next.responses) {
@@ -81,7 +83,8 @@ pub struct Series {
     pub start: Ticks,
     /// Length of an interval, in ticks.
     pub length: Ticks,
-    /// Length of the last interval in ticks; shorter if the run ended in it.
+    /// Length of the last interval, in ticks. It is shorter than the other intervals if the run ended before the end
+    /// of the interval.
     pub last_length: Ticks,
     /// The intervals, in the order of time.
     pub intervals: Vec<Interval>,
@@ -92,11 +95,13 @@ pub struct Series {
 pub(super) struct Recording {
     series: Series,
     current: Interval,
-    /// End of the current interval, and the time up to which its levels are summed.
+    /// End of the current interval.
     end: Ticks,
+    /// The time up to which the levels of the current interval are summed.
     now: Ticks,
-    /// Values at the begin of the current interval: busy time of each die, and garbage collection of all dies.
+    /// Busy time of each die up to the begin of the current interval.
     busy: Vec<Ticks>,
+    /// Time of garbage collection of all dies up to the begin of the current interval.
     gc: Ticks,
     is_closed: bool,
 }
@@ -125,8 +130,9 @@ impl Recording {
         &mut self.current
     }
 
-    /// Counts the time up to `now`, during which the state was `levels`; `dies` is the work of the dies. `oldest`
-    /// returns since when a page has been dirty, if one is.
+    /// Counts the time up to `now`, during which the state was `levels`. `dies` is the work of the dies so far.
+    /// `oldest` returns the time at which the page that has been dirty longest became dirty, or `None` if no page is
+    /// dirty.
     pub fn go_on(
         &mut self,
         now: Ticks,
@@ -196,7 +202,7 @@ impl Recording {
         self.note(levels);
     }
 
-    /// Ends the recording: the current interval is the last one, and may be shorter.
+    /// Ends the recording. The current interval is the last one, and may be shorter than the others.
     pub fn close(&mut self, levels: Levels, dies: &[Die], oldest: Option<Ticks>) {
         if std::mem::replace(&mut self.is_closed, true) {
             return;

@@ -16,7 +16,7 @@ pub(super) fn bucket_of(time: Ticks) -> usize {
         return time as usize;
     }
     let shift = time.ilog2() - STEP_BITS;
-    // The highest bit of the shifted time is STEPS, and counts the doubling itself.
+    // The highest bit of the shifted time has the value STEPS. It accounts for the buckets of one more doubling.
     (u64::from(shift) * STEPS + (time >> shift)) as usize
 }
 
@@ -31,14 +31,15 @@ pub(super) fn times_of(bucket: usize) -> RangeInclusive<Ticks> {
     first..=first + ((1 << shift) - 1)
 }
 
-/// The rank of the percentile `part` / `whole` among `total` times in ascending order, from 1: ceil(total * part /
-/// whole).
+/// The rank of the percentile `part` / `whole` among `total` times in ascending order: ceil(total * part / whole).
+/// Ranks count from 1.
 pub(super) fn rank(total: u64, (part, whole): (u64, u64)) -> u64 {
     let rank = (u128::from(total) * u128::from(part)).div_ceil(u128::from(whole));
     (rank as u64).max(1)
 }
 
-/// The response times of an interval: count, sum and largest; during the run also the buckets that are not empty.
+/// The response times of an interval: their count, their sum, and the largest. During the run there are also the
+/// buckets that are not empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Spread {
     /// Number of response times.
@@ -47,7 +48,7 @@ pub struct Spread {
     pub sum: u128,
     /// The largest response time, in ticks.
     pub max: Ticks,
-    /// The 99th percentile in ticks, up to 1/32 too large; only after the end of the run.
+    /// The 99th percentile in ticks, at most 1/32 too large. It is computed at the end of the run.
     pub p99: Ticks,
     buckets: Vec<(u16, u32)>,
 }
@@ -76,7 +77,7 @@ impl Spread {
         }
     }
 
-    /// Computes the percentile and drops the buckets, after the last time was added.
+    /// Computes the percentile and drops the buckets. To be called after the last time was added.
     pub(super) fn settle(&mut self) {
         self.p99 = self.percentile((99, 100)).unwrap_or(0);
         self.buckets = Vec::new();

@@ -9,7 +9,7 @@ use destage_trace::Operation;
 
 use super::path::{Awaited, Split};
 
-/// Number of requests that are kept with all details.
+/// Number of slowest requests that are stored with all details.
 const WORST: usize = 16;
 /// Maximum number of rows of the table of wear.
 const WEAR_ROWS: u64 = 1000;
@@ -17,11 +17,11 @@ const WEAR_ROWS: u64 = 1000;
 /// Destage records of one size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sized {
-    /// Number of records that left the buffer.
+    /// Number of records that the buffer emitted.
     pub records: u64,
-    /// Number of their padding pages that were read first.
+    /// Number of padding pages of these records that were read before they were programmed.
     pub pad_reads: u64,
-    /// Number of their padding pages that needed no read.
+    /// Number of padding pages of these records that needed no read.
     pub pad_fills: u64,
 }
 
@@ -52,15 +52,16 @@ impl Destages {
 pub struct Wear(pub BTreeMap<u32, u64>);
 
 impl Wear {
-    /// The blocks of a device; `erases` calls its argument for each block with die, block and number of erases.
+    /// The table for the blocks of a device. `erases` calls its argument once for each block, with the die, the
+    /// block, and the number of erases.
     pub(crate) fn of(erases: impl FnOnce(&mut dyn FnMut(u32, u32, u32))) -> Self {
         let mut blocks = BTreeMap::new();
         erases(&mut |_, _, times| *blocks.entry(times).or_default() += 1);
         Self(blocks).in_few_rows()
     }
 
-    /// Joins equal ranges of erase counts into one row each if there are too many rows. A joined row has the first
-    /// number of its range.
+    /// If there are too many rows, divides the erase counts into ranges of equal width and joins the rows of each
+    /// range. A joined row has the smallest erase count of its range.
     fn in_few_rows(self) -> Self {
         let (Some(first), Some(last)) = (self.0.keys().next(), self.0.keys().next_back()) else {
             return self;
@@ -96,13 +97,13 @@ pub struct Slow {
     pub split: Split,
     /// The event that decided when the request was answered; `None` if the request waited for no such event.
     pub awaited: Option<Awaited>,
-    /// The die of that event; `None` if there was none.
+    /// The die of the event `awaited`; `None` if there is no such die.
     pub die: Option<u32>,
-    /// Outstanding requests when the device accepted the request, including the request itself.
+    /// Number of outstanding requests when the device accepted this request, including this request.
     pub outstanding: u64,
-    /// Dirty pages when the device accepted the request.
+    /// Number of dirty pages when the device accepted the request.
     pub dirty_pages: u32,
-    /// Dies that collected garbage when the device accepted the request.
+    /// Number of dies that collected garbage when the device accepted the request.
     pub dies_collecting: u32,
 }
 

@@ -5,8 +5,8 @@ use destage_base::parameter::prose;
 /// A metric's row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct MetricRow {
-    /// Dotted name. `*` represents each of `mean std p50 p95 p99 p999 max`, the number of a queue, or a word of
-    /// one scheme or layer.
+    /// Dotted name. `*` is replaced by each of `mean std p50 p95 p99 p999 max`, by the number of a queue, or by a
+    /// word of one scheme or layer.
     pub name: &'static str,
     /// Unit; empty for counts and ratios.
     pub unit: &'static str,
@@ -58,32 +58,32 @@ metrics! {
     RESPONSE_READ = "response.read.*_ms", "ms";
     /// Host response time of writes, flushes and trims.
     RESPONSE_WRITE = "response.write.*_ms", "ms";
-    /// Time from the dispatch of a request to the device until its completion.
+    /// Time from the sending of a request to the device until the completion of the request.
     DEVICE_RESPONSE = "device_response.*_ms", "ms";
     /// Completed requests of each queue; metrics of queues exist only with host.queues above 1.
     HOST_QUEUE_COMPLETED = "host.queue_completed.*", "";
     /// Mean response time of each queue.
     HOST_QUEUE_MEAN_MS = "host.queue_mean_ms.*", "ms";
-    /// 99th percentile of the response times of each queue; exact to a thousandth.
+    /// 99th percentile of the response times of each queue; at most a thousandth too large.
     HOST_QUEUE_P99_MS = "host.queue_p99_ms.*", "ms";
     /// Largest response time of each queue.
     HOST_QUEUE_MAX_MS = "host.queue_max_ms.*", "ms";
-    /// Busy share of the link to the device; only with a link.
+    /// Fraction of time for which the link to the device is busy; only with a link.
     HOST_LINK_IN_UTILIZATION = "host.link_in_utilization", "";
     /// Mean wait of a message for the link to the device.
     HOST_LINK_IN_WAIT_MS = "host.link_in_wait_ms", "ms";
-    /// Busy share of the link to the host.
+    /// Fraction of time for which the link to the host is busy.
     HOST_LINK_OUT_UTILIZATION = "host.link_out_utilization", "";
     /// Mean wait of a message for the link to the host.
     HOST_LINK_OUT_WAIT_MS = "host.link_out_wait_ms", "ms";
-    /// Busy share of the firmware's cores; only with device.firmware_ns, device.firmware_read_ns or
-    /// device.firmware_page_ns.
+    /// Fraction of time for which the firmware's cores are busy; only with device.firmware_ns,
+    /// device.firmware_read_ns or device.firmware_page_ns.
     DEVICE_FIRMWARE_UTILIZATION = "device.firmware_utilization", "";
     /// Mean wait of a request for a core.
     DEVICE_FIRMWARE_WAIT_MS = "device.firmware_wait_ms", "ms";
-    /// Busy share of the DRAM; only with device.dram_access_ns or device.dram_ns_per_byte.
+    /// Fraction of time for which the DRAM is busy; only with device.dram_access_ns or device.dram_ns_per_byte.
     DEVICE_DRAM_UTILIZATION = "device.dram_utilization", "";
-    /// Mean wait for the DRAM, of requests and of pages from or to the dies.
+    /// Mean time for which requests, and pages from or to the dies, wait for the DRAM.
     DEVICE_DRAM_WAIT_MS = "device.dram_wait_ms", "ms";
     /// Energy of the link; only with host.link_uj_per_byte.
     ENERGY_LINK_MJ = "energy.link_mj", "mJ";
@@ -91,17 +91,17 @@ metrics! {
     ENERGY_FIRMWARE_MJ = "energy.firmware_mj", "mJ";
     /// Energy of the DRAM; only with device.dram_uj_per_byte.
     ENERGY_DRAM_MJ = "energy.dram_mj", "mJ";
-    /// Response time of destage records: from issue to the end of the last program.
+    /// Response time of destage records: from the emission of a record to the end of its last program.
     DESTAGE_RESPONSE = "destage_response.*_ms", "ms";
-    /// Completed requests over the makespan.
+    /// Completed requests divided by the makespan.
     THROUGHPUT_IOPS = "throughput.iops", "1/s";
-    /// Bytes that the host read and wrote over the makespan; MB is 10^6 bytes.
+    /// Bytes that the host read and wrote, divided by the makespan; MB is 10^6 bytes.
     THROUGHPUT_MB_PER_S = "throughput.mb_per_s", "MB/s";
-    /// Host bytes written over the serial sum of all flash operation times.
+    /// Bytes that the host wrote, divided by the sum of the times of all flash operations.
     THROUGHPUT_OP_MODEL_MB_PER_S = "throughput.op_model_mb_per_s", "MB/s";
     /// Page writes that found their page in the buffer.
     BUFFER_WRITE_HITS = "buffer.write_hits", "";
-    /// Share of the page writes that found their page in the buffer.
+    /// Percentage of the page writes that found their page in the buffer.
     BUFFER_WRITE_HITS_PERCENT = "buffer.write_hits_percent", "%";
     /// Page reads served from the buffer.
     BUFFER_READ_HITS = "buffer.read_hits", "";
@@ -119,22 +119,24 @@ metrics! {
     BUFFER_PAD_FILLS = "buffer.pad_fills", "";
     /// Dirty pages in the buffer when statistics closed.
     BUFFER_DIRTY_AT_END = "buffer.dirty_at_end", "";
-    /// Largest number of bytes of dirty pages in the buffer at one moment; never more than its capacity.
+    /// Largest number of bytes of dirty pages in the buffer at one moment; never more than the capacity of the
+    /// buffer.
     BUFFER_DIRTY_BYTES_MAX = "buffer.dirty_bytes_max", "bytes";
-    /// Longest time a page stayed dirty.
+    /// Longest time for which a page stayed dirty.
     BUFFER_OLDEST_DIRTY_MS_MAX = "buffer.oldest_dirty_ms_max", "ms";
-    /// Times for which pages were dirty, each until the page was programmed or dropped, or the end; only with
-    /// sim.dirty_ages.
+    /// Times for which pages were dirty, each until the page was programmed or dropped, or until the run ended; only
+    /// with sim.dirty_ages.
     BUFFER_DIRTY_AGE = "buffer.dirty_age.*_ms", "ms";
     /// Time from the last arrival until no page is dirty and all programs have ended; only with sim.run_out or
-    /// sim.drain, if that happens.
+    /// sim.drain, and only if the device becomes clean.
     BUFFER_CLEAN_AFTER_MS = "buffer.clean_after_ms", "ms";
-    /// Largest number of bytes at risk of a loss of power at one moment: dirty pages, pages on their way to
-    /// flash, pages held back, and pages written past the buffer, each until its program has ended.
+    /// Largest number of bytes at risk of a loss of power at one moment: dirty pages, pages on their way to flash,
+    /// held pages, and pages written past the buffer, each until its program has ended.
     DEVICE_AT_RISK_BYTES_MAX = "device.at_risk_bytes_max", "bytes";
-    /// Figures that only the chosen scheme has, such as thresholds that it learnt; see its page in docs/schemes.
+    /// Figures that only the chosen scheme has, such as thresholds that the scheme learnt; see the page of the scheme
+    /// in docs/schemes.
     SCHEME = "scheme.*", "";
-    /// Page writes that made the device's contents before the first request; nothing else counts them.
+    /// Page writes of the precondition, before the first request; no other metric counts them.
     SIM_PRECONDITION_PAGES = "sim.precondition_pages", "pages";
     /// 1 if the run ended because so many blocks were retired that no free block was left; only with
     /// flash.wearout = retire.
@@ -159,13 +161,13 @@ metrics! {
     FLASH_PROGRAMS_MAP = "flash.programs.map", "";
     /// Programs by wear levelling.
     FLASH_PROGRAMS_WEAR = "flash.programs.wear", "";
-    /// Busy share of a die, as the mean over the dies.
+    /// Fraction of time for which a die is busy; mean over the dies.
     FLASH_UTILIZATION_MEAN = "flash.utilization_mean", "";
-    /// Busy share of the least busy die.
+    /// Fraction of time for which the least busy die is busy.
     FLASH_UTILIZATION_MIN = "flash.utilization_min", "";
-    /// Busy share of the busiest die.
+    /// Fraction of time for which the busiest die is busy.
     FLASH_UTILIZATION_MAX = "flash.utilization_max", "";
-    /// Mean number of busy dies while any is busy.
+    /// Mean number of busy dies while at least one die is busy.
     FLASH_PARALLELISM_MEAN = "flash.parallelism_mean", "";
     /// Garbage collections, each of one or several blocks.
     FTL_GC_RUNS = "ftl.gc_runs", "";
@@ -177,7 +179,7 @@ metrics! {
     FTL_MERGES_PARTIAL = "ftl.merges.partial", "";
     /// Merges in which all pages were copied to a new block.
     FTL_MERGES_FULL = "ftl.merges.full", "";
-    /// Merges because the log block of the written block could not take a page.
+    /// Merges because the log block of the written block had no room for the page.
     FTL_MERGE_CAUSES_OWN_LOG = "ftl.merge_causes.own_log", "";
     /// Merges because another block needed room in the log.
     FTL_MERGE_CAUSES_ROOM = "ftl.merge_causes.room", "";
@@ -191,13 +193,14 @@ metrics! {
     FTL_MERGE_TIME_MS = "ftl.merge_time_ms", "ms";
     /// Size of the mapping tables in RAM.
     FTL_MAP_BYTES = "ftl.map_bytes", "bytes";
-    /// Figures that only the chosen FTL has, such as a hit ratio of its map; see its page in docs/ftls.
+    /// Figures that only the chosen FTL has, such as the hit ratio of a cached mapping table; see the page of the FTL
+    /// in docs/ftls.
     FTL = "ftl.*", "";
     /// Bytes of data programmed per byte that the host wrote.
     WAF_BYTES = "waf.bytes", "";
     /// Flash programs per page that the host wrote.
     WAF_HOST = "waf.host", "";
-    /// Flash programs per page that the FTL was given.
+    /// Flash programs per page that was written to the FTL.
     WAF_FTL = "waf.ftl", "";
     /// Blocks that were erased flash.endurance times and are no longer used; only with flash.wearout = retire.
     WEAR_BLOCKS_RETIRED = "wear.blocks_retired", "blocks";

@@ -1,8 +1,8 @@
 //! A run with bytes and a loss of power. After the mount, the contents are compared with what the device
 //! promised.
 //!
-//! It is the event-driven run with a [`Payload`] and a [`Ledger`]. Equal configurations, requests, moments and
-//! seeds give equal contents.
+//! Such a run is the event-driven run with a [`Payload`] and a [`Ledger`]. Equal configurations, requests, moments
+//! and seeds give equal contents.
 
 mod moving;
 mod trigger;
@@ -32,7 +32,7 @@ use crate::parameters::{Torn, VolatileCache};
 use crate::prepass::Prepass;
 use crate::source::Source;
 
-/// The number of old versions of a sector that a ledger keeps.
+/// The number of old versions of a sector that a ledger stores.
 const REMEMBERED: usize = 64;
 
 /// The moment of the loss of power.
@@ -65,7 +65,7 @@ impl std::fmt::Display for CutAt {
 pub struct CutPlan {
     /// The moment.
     pub at: CutAt,
-    /// The seed of all that is random: the moment within a program, and the sectors that a bad drive tears.
+    /// The seed of all random choices: the moment within a program, and the sectors that a bad drive tears.
     pub seed: u64,
 }
 
@@ -88,9 +88,9 @@ pub struct CutResult {
     pub mount: MountReport,
     /// The counts of the ledger.
     pub counts: Counts,
-    /// Sectors that break a promise, in ascending order.
+    /// Sectors whose contents break a promise of the device, in ascending order.
     pub bad: Vec<u64>,
-    /// The number of sectors that were lost by an option, or that cannot be judged, by the name of the cause.
+    /// The number of sectors that were lost because of an option, or that cannot be judged, by the name of the cause.
     pub lost: BTreeMap<&'static str, u64>,
     /// The number of sectors that hold neither their newest answered write nor a later change, even if no flush
     /// covered that write.
@@ -108,9 +108,9 @@ pub(crate) fn word(finding: Finding) -> &'static str {
     }
 }
 
-/// Simulates `source` under `config` until the power fails as in `plan`, mounts the device again, and compares it
-/// with the ledger. `prepass` must be of the same requests if [`Config::needs_prepass`]. Returns the source too,
-/// for its counts and digest.
+/// Simulates `source` under `config` until the power fails as in `plan`, mounts the device again, and compares its
+/// contents with the ledger. If [`Config::needs_prepass`], `prepass` must be the prepass over the same requests.
+/// Returns the outcome, and the source, from which the caller can read counts and digest.
 ///
 /// # Errors
 /// If the configuration, the trace or the size of the device has an error, or if the run ends before the power
@@ -205,9 +205,9 @@ pub(crate) struct Check<'c> {
 /// The findings on a device after its mount.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// Sectors that break a promise, in ascending order.
+    /// Sectors whose contents break a promise of the device, in ascending order.
     pub bad: Vec<u64>,
-    /// The number of sectors that were lost by an option, or that cannot be judged, by the name of the cause.
+    /// The number of sectors that were lost because of an option, or that cannot be judged, by the name of the cause.
     pub lost: BTreeMap<&'static str, u64>,
     /// The number of sectors that hold neither their newest answered write nor a later change.
     pub lost_answered: u64,
@@ -233,7 +233,7 @@ impl Check<'_> {
             operations.clear();
             let die = ftl.home_of(page);
             operations.set_die(die);
-            // The layer reads the place where the medium has the page, or the medium refuses the read.
+            // If the layer reads another place than that of the page on the medium, the medium refuses the read.
             let read = ftl.read(page, &mut operations);
             read.unwrap_or_else(|full| panic!("page {page} cannot be read: {full:?}"));
             let served = payload.collect_garbage(die, &operations);
@@ -252,8 +252,8 @@ impl Check<'_> {
 }
 
 impl Config {
-    /// Cuts the power of `device` at `time`, after which only the contents of flash in `payload` remain. The
-    /// latest step of each die began at the time in `begins`; `seed` decides all that is random.
+    /// Cuts the power of `device` at `time`, after which only the contents of flash in `payload` remain. `begins`
+    /// holds the begin of the latest step of each die. `seed` determines all random choices.
     ///
     /// # Errors
     /// If a capacitor needs a mounted layer, and the layer cannot be mounted.
@@ -265,7 +265,7 @@ impl Config {
         time: Ticks,
         seed: u64,
     ) -> Result<(CutReport, Option<Dump>), SimError> {
-        // Only a capacitor needs another layer, and it needs one.
+        // Only a device with a capacitor needs a second layer, and it needs only one.
         let has_capacitor = self.capacitor().is_some();
         let mut spare = has_capacitor.then(|| self.ftl_with(false)).transpose()?;
         let mut again = || {
@@ -308,7 +308,7 @@ impl Config {
                 layer,
                 shortage: shortage.clone(),
             },
-            // As in any other run, a layer that does what flash cannot do has a bug.
+            // If the flash refuses an operation of the layer, the layer has a bug, as in any other run.
             MountError::Refused(refusal) => panic!("mount of {layer}: {refusal}"),
         }
     }
@@ -351,12 +351,12 @@ impl Config {
         }
     }
 
-    /// The capacitor; `None` if there is none, or it has failed.
+    /// The capacitor; `None` if the device has none, or if the capacitor has failed.
     fn capacitor(&self) -> Option<Capacitor> {
         let joules: f64 = self.typed.device.plp.parse().ok()?;
         let flash = &self.typed.flash;
         let picojoules = |microjoules: f64| (microjoules * 1e6) as u64;
-        // Units that share a page of flash share the energy of its program.
+        // Units that share a page of flash share the energy of one program.
         let units = f64::from(self.units_per_page);
         let sector_bytes = 512 + u64::from(flash.spare_bytes_per_sector);
         let sectors = flash.page_bytes / 512;

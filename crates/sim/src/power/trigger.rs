@@ -7,7 +7,7 @@ use destage_nand::{Kind, Timing};
 
 use super::{CutAt, CutPlan};
 
-/// A trigger that waits for the moment of a plan; its counts begin with its creation.
+/// The trigger of the loss of power in a plan. It counts events from its creation on.
 #[derive(Clone)]
 pub(crate) struct Trigger {
     plan: CutPlan,
@@ -23,7 +23,7 @@ pub(crate) struct Trigger {
 }
 
 impl Trigger {
-    /// A trigger for `plan`, on a device whose operations take the times of `timing`.
+    /// A trigger for `plan`, on a device whose operations have the times `timing`.
     pub fn new(plan: CutPlan, timing: Timing) -> Self {
         Self {
             plan,
@@ -55,7 +55,7 @@ impl Trigger {
         self.programs
     }
 
-    /// The number of events of the awaited kind that happened; 0 for a loss at a fixed time.
+    /// The number of events that happened of the kind that the plan counts. 0 for a loss at a fixed time.
     pub fn seen(&self) -> u64 {
         match self.plan.at {
             CutAt::Time(_) => 0,
@@ -85,7 +85,7 @@ impl Trigger {
         self.begun.push(die);
     }
 
-    /// Notes that `command` begins at time `begins` and takes `time`.
+    /// Notes that `command` begins at time `begins` and lasts `time`.
     pub fn command_begun(&mut self, command: &FlashCommand, begins: Ticks, time: Ticks) {
         if command.kind != Kind::Program || command.pass == Pass::Second {
             return;
@@ -100,8 +100,8 @@ impl Trigger {
         }
     }
 
-    /// The time at which the power fails; `None` while it is unknown. The call processes the steps and requests
-    /// noted before.
+    /// The time at which the power fails; `None` while it is unknown. The call first evaluates the steps and requests
+    /// that were noted since the previous call.
     pub fn fails_at(&mut self, now: Ticks, medium: &Medium) -> Option<Ticks> {
         for die in std::mem::take(&mut self.begun) {
             for (begin, end) in medium.programs(die, &self.timing) {

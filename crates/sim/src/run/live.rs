@@ -1,9 +1,7 @@
-//! A live device with bytes. Requests come one by one, and each is answered when the model's time for it has
-//! come.
+//! A live device with bytes. Requests arrive one by one, and each is answered at the time that the model computes.
 //!
-//! It is the engine of a run, with the same host, channel and device. The differences are that the coming
-//! requests are unknown, and that the device holds bytes. The caller owns the clock: model time advances only
-//! when the caller says so.
+//! A live device uses the engine of a run, with the same host, host bus and device. Two things differ from a run: the
+//! coming requests are unknown, and the device holds bytes. Model time advances only when the caller advances it.
 
 mod below;
 mod power;
@@ -54,8 +52,8 @@ pub struct Ask<'a> {
 }
 
 impl Ask<'_> {
-    /// The request as one of a trace that arrives at `arrival`. A trace has no write-zeroes, so these become
-    /// writes.
+    /// The request in the form of a request of a trace, with the arrival time `arrival`. A trace has no write-zeroes,
+    /// so a write-zeroes becomes a write.
     #[must_use]
     pub fn as_request(&self, arrival: Ticks) -> Request {
         Request {
@@ -86,8 +84,8 @@ pub struct Completion {
     /// Whether the answer promises durability: the request is a flush, or a change with FUA or without a volatile
     /// cache.
     pub is_durable: bool,
-    /// The reason for a failure; `None` on success. After a failed change the old or the new contents may be
-    /// there.
+    /// The reason for a failure; `None` on success. After a failed change, the device may hold the old or the new
+    /// contents.
     pub fault: Option<Fault>,
 }
 
@@ -97,7 +95,7 @@ pub enum Broken {
     /// The device is full, or the simulation has another error.
     #[error(transparent)]
     Full(#[from] SimError),
-    /// The layer issued a command that flash cannot do, which is a bug of this program.
+    /// The layer issued a command that flash cannot carry out, which is a bug of this program.
     #[error("the flash refused a command of the translation layer: {0}")]
     Refused(Refusal),
     /// The file that holds the flash did not accept a write.
@@ -122,10 +120,10 @@ struct Pending {
     data: Vec<Arc<[u8]>>,
 }
 
-/// The largest number of pieces for which a request's vector keeps its memory.
+/// Maximum number of pages of data for which the vector of a request keeps its memory.
 const KEPT_PIECES: usize = 16;
 
-/// The mover of a live device. It has the bytes of the requests and of the device.
+/// The mover of a live device. It holds the bytes of the requests and of the device.
 struct Bytes {
     below: Below,
     /// Whether every change has force unit access, because the device has no volatile cache.
@@ -140,7 +138,7 @@ struct Bytes {
     refusal: Option<Refusal>,
     /// The number of accepted writes, including write-zeroes, and the number of accepted flushes.
     accepted: [u64; 2],
-    /// The ledger to compare the contents with after a loss of power; `None` if no loss can come.
+    /// The ledger, which is compared with the contents after a loss of power; `None` if the power cannot fail.
     ledger: Option<Box<Ledger>>,
     /// The trigger of the planned loss of power; `None` if none is planned.
     trigger: Option<Box<Trigger>>,
@@ -276,7 +274,7 @@ impl<'a> Live<'a> {
     /// records.
     ///
     /// # Errors
-    /// If the configuration has an error, or `observer` interrupts.
+    /// If the configuration has an error, or `observer` stops the preparation.
     pub fn new(config: &Config, observer: Box<dyn Observer + 'a>) -> Result<Self, SimError> {
         Self::on(config, Media::Ram, observer)
     }
@@ -284,7 +282,7 @@ impl<'a> Live<'a> {
     /// A device like that of [`Live::new`], with its bytes on `media`.
     ///
     /// # Errors
-    /// If the configuration has an error, if it does not fit `media`, or if `observer` interrupts.
+    /// If the configuration has an error, if it does not fit `media`, or if `observer` stops the preparation.
     pub fn on(
         config: &Config,
         media: Media,
@@ -360,7 +358,7 @@ impl<'a> Live<'a> {
         self.sectors_per_page
     }
 
-    /// Submits a request that arrives at `at`, or now if that has passed. Events that are due earlier happen
+    /// Submits a request that arrives at `at`, or now if this time has passed. Events that are due earlier happen
     /// first.
     ///
     /// # Errors
@@ -382,7 +380,7 @@ impl<'a> Live<'a> {
         self.check()
     }
 
-    /// Processes the next event. Returns `false` if there is none, or if the power fails before it.
+    /// Processes the next event. Returns `false` if no event is left, or if the power fails before the next event.
     fn step(&mut self) -> Result<bool, Broken> {
         if self.engine.mover().trigger.is_some() && self.fails_before(self.engine.next_time()) {
             return Ok(false);
@@ -458,7 +456,7 @@ impl<'a> Live<'a> {
     }
 
     /// Appends the newest contents of `sectors` sectors from `sector` on to `out`. The sectors must be within the
-    /// device. For a completed read these are its bytes, or those of later writes.
+    /// device. For a completed read, these are the bytes that the read returns, or the bytes of later writes.
     ///
     /// # Errors
     /// If the disk below cannot read, or the image is damaged; `out` is then unchanged.
@@ -479,8 +477,8 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// The kind of contents of `sector`, and the first later sector that may have another kind. The range is only
-    /// as long as can be determined quickly.
+    /// The kind of contents of `sector`, and the first later sector that may have another kind. The range may end
+    /// early, so that it can be determined quickly.
     #[must_use]
     pub fn holds(&self, sector: u64) -> (Holds, u64) {
         let page = sector / self.sectors_per_page;

@@ -1,4 +1,4 @@
-//! A run that advances as requests arrive.
+//! A run that advances with each batch of requests.
 
 use destage_buffer::Counts;
 use destage_ftl::Ftl;
@@ -23,7 +23,7 @@ impl Config {
     /// a file.
     ///
     /// # Errors
-    /// If the configuration has an error, or `observer` interrupts.
+    /// If the configuration has an error, or `observer` stops the run.
     pub fn prepared_ftl(&self, observer: &mut dyn Observer) -> Result<Box<dyn Ftl>, SimError> {
         let mut ftl = self.ftl()?;
         if let Some(state) = &self.state {
@@ -40,7 +40,7 @@ impl Config {
         Ok(ftl)
     }
 
-    /// The part of the configuration that metrics need, for a run with `ftl`.
+    /// The settings that metrics need, for a run with `ftl`.
     pub(super) fn scope(&self, timed: bool, ftl: &dyn Ftl) -> Scope {
         Scope {
             timed,
@@ -53,8 +53,8 @@ impl Config {
         }
     }
 
-    /// A text for the settings on which [`Config::prepared_ftl`] depends: configurations with equal texts have
-    /// equal prepared layers. `None` if the preparation is quick.
+    /// A text of the settings on which [`Config::prepared_ftl`] depends. Configurations with equal texts have equal
+    /// prepared layers. `None` if the preparation takes little time.
     #[must_use]
     pub fn preparation(&self) -> Option<String> {
         let takes_a_while =
@@ -62,7 +62,7 @@ impl Config {
         takes_a_while.then(|| self.device_text())
     }
 
-    /// A text for the settings that decide how the device is built: configurations with equal texts have equal
+    /// A text of the settings that determine how the device is built. Configurations with equal texts have equal
     /// devices.
     #[must_use]
     pub fn device_text(&self) -> String {
@@ -77,7 +77,7 @@ impl Config {
     }
 }
 
-/// A run that gets batches of requests, waits between them, and then finishes.
+/// A run that receives requests in batches, waits between the batches, and then finishes.
 pub struct Simulation<'a> {
     kind: Kind<'a>,
     scope: Scope,
@@ -89,8 +89,8 @@ enum Kind<'a> {
     Counted(Box<Count<'a>>),
 }
 
-/// An [`Engine`] with any mover and any witness. Because of this trait the engine is compiled once, in this
-/// crate; without it, every crate that runs a simulation would compile its own engine.
+/// An [`Engine`] with any mover and any witness. Because of this trait, the engine is compiled once, in this crate.
+/// Without the trait, every crate that runs a simulation would compile an engine of its own.
 trait Timed: Send {
     /// See [`Engine::feed`].
     fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError>;
@@ -128,8 +128,8 @@ impl<B: Mover, W: Witness> Timed for Engine<'_, B, W> {
 }
 
 impl<'a> Simulation<'a> {
-    /// A new run under `config`. `ftl` is the result of [`Config::prepared_ftl`]; `prepass` must be of the coming
-    /// requests if [`Config::needs_prepass`]; errors call the input `origin`.
+    /// A new run under `config`. `ftl` is the result of [`Config::prepared_ftl`]. If [`Config::needs_prepass`],
+    /// `prepass` must be the prepass over the coming requests. Errors call the input `origin`.
     ///
     /// # Errors
     /// If the configuration has an error.
@@ -192,11 +192,11 @@ impl<'a> Simulation<'a> {
         })
     }
 
-    /// Continues the run with `requests`, which follow those of earlier calls. Returns whether the run accepts
-    /// more requests; it may stop early.
+    /// Continues the run with `requests`, which follow those of earlier calls. Returns whether the run accepts more
+    /// requests. A run may stop early.
     ///
     /// # Errors
-    /// If the requests have an error, the device is too small, or the observer interrupts. After an error the run
+    /// If the requests have an error, the device is too small, or the observer stops the run. After an error the run
     /// cannot continue.
     pub fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         match &mut self.kind {
@@ -206,8 +206,8 @@ impl<'a> Simulation<'a> {
     }
 
     /// Notes that `pages` page writes went to other devices before the next request. The virtual time of schemes
-    /// counts page writes. A miniature, which gets a sample of them, must have the virtual time of the whole
-    /// device.
+    /// counts page writes. A miniature receives only a sample of the page writes, but must have the virtual time of
+    /// the whole device.
     pub fn pass_writes(&mut self, pages: u64) {
         match &mut self.kind {
             Kind::Timed(engine) => engine.pass_writes(pages),
@@ -215,8 +215,8 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Whether the run is beyond one of `limits`, so that no further request can bring it back. `limits` must be
-    /// used for this run only.
+    /// Whether a value of the run is beyond one of `limits`, so that no further request can bring the value back
+    /// below the limit. `limits` must be used for this run only.
     #[must_use]
     pub fn is_beyond(&self, limits: &mut Limits) -> bool {
         let so_far = self.so_far();
@@ -244,7 +244,7 @@ impl<'a> Simulation<'a> {
         unanswered.map_or(0, Unanswered::count)
     }
 
-    /// Continues after the last request for at most `events` events. Returns whether events remain;
+    /// Continues after the last request for at most `events` events. Returns whether events remain.
     /// [`Simulation::finish`] must follow in either case.
     ///
     /// # Errors

@@ -1,17 +1,17 @@
-//! How requested pages spread over the blocks of samples, and how misses depend on them.
+//! The distribution of requested pages over the blocks of samples, and the dependence of misses on requested pages.
 //!
-//! A block that is requested often is in the buffer most of the time. So each block is assumed to miss with each of
-//! its first requested pages, up to a number that is the same for all blocks, and never after them. That number
-//! follows from the misses of all samples. Then the sampled blocks show by how much the misses of a sample grow with
-//! its requested pages: by nearly one for each page if hits are rare, by nearly zero if a few hot blocks get most
-//! requests.
+//! A block that is requested often is in the buffer most of the time. So the model assumes that a block misses with
+//! each of its first requested pages, and with none of its later ones. The maximum number of misses is the same for
+//! all blocks, and follows from the misses of all samples. From this model and the sampled blocks follows by how much
+//! the misses of a sample grow with its requested pages. They grow by nearly one for each page if hits are rare, and
+//! by nearly zero if a few hot blocks get most requests.
 
 /// The requested pages of each block of all samples.
 #[derive(Clone, Debug, Default)]
 pub struct BlockCounts {
     /// Requested pages of each block, ascending.
     counts: Vec<u64>,
-    /// For each block: the sum of its count and all smaller ones, and the sum of their squares.
+    /// For each block: the sum of its count and of all smaller counts, and the sum of the squares of these counts.
     sums: Vec<[f64; 2]>,
 }
 
@@ -30,9 +30,9 @@ impl BlockCounts {
         Self { counts, sums }
     }
 
-    /// How much `misses`, which are those of all samples together, grow with each requested page: between 0 and 1.
-    /// This is the slope of the line through the origin that fits best to the misses of the blocks, if all blocks miss
-    /// up to the same number of times.
+    /// By how much misses grow with each requested page: a number between 0 and 1. `misses` are the misses of all
+    /// samples together. The result is the slope of the line through the origin that best fits the misses of the
+    /// blocks, if the maximum number of misses is the same for all blocks.
     #[must_use]
     pub fn slope(&self, misses: f64) -> f64 {
         let Some([all, squares]) = self.sums.last().copied() else {
@@ -46,7 +46,8 @@ impl BlockCounts {
         }
         let before = |at: usize| at.checked_sub(1).map_or([0.0; 2], |at| self.sums[at]);
         let more = |at: usize| (self.counts.len() - at) as f64;
-        // Search for the first block whose count, taken as that number, would give at least `misses` misses.
+        // Search for the first block whose count, as the maximum number of misses of a block, would give at least
+        // `misses` misses in total.
         let (mut low, mut high) = (0, self.counts.len() - 1);
         while low < high {
             let middle = low.midpoint(high);
@@ -61,8 +62,8 @@ impl BlockCounts {
         (squares_below + most * (all - below)) / squares
     }
 
-    /// The standard deviation of the mean of the requested pages of `samples` samples from the same share of all
-    /// requested pages. Each sample has the share `rate` of all blocks.
+    /// Each of `samples` samples has the fraction `rate` of all blocks. The mean of their requested pages differs by
+    /// chance from the same fraction of all requested pages. Returns the standard deviation of this difference.
     #[must_use]
     pub fn deviation(&self, rate: f64, samples: usize) -> f64 {
         let squares = self.sums.last().map_or(0.0, |[_, squares]| *squares);

@@ -1,23 +1,23 @@
 //! Estimates of the values of the whole input, and their intervals, from a few samples.
 //!
 //! Each sample is corrected by the requested pages, which are known for the sample and for the whole input. If a hot
-//! block is in one sample and not in others, the samples differ in requested pages and also in misses; the sampled
-//! blocks show by how much ([`BlockCounts`](super::BlockCounts)). Hits are the requested pages less the misses, and
-//! misses cause evictions, programs and erases. A regression over the samples themselves would need many of them, and
-//! would not account for a hot block that is in no sample. The remaining differences are chance, and Student's
-//! distribution gives their interval. (With few hits this is SHARDS, with many SHARDS-adj: Waldspurger and others,
-//! FAST 2015.)
+//! block is in one sample and not in others, the samples differ in requested pages, and also in misses. The sampled
+//! blocks show by how much misses grow with requested pages ([`BlockCounts`](super::BlockCounts)). Hits are the
+//! requested pages minus the misses. Evictions, programs and erases are caused by misses, so they are corrected as
+//! well. A regression over the samples themselves would need many samples, and would not account for a hot block that
+//! is in no sample. The differences that remain after the correction are chance, and Student's distribution gives the
+//! interval. (With few hits this is SHARDS, with many SHARDS-adj: Waldspurger and others, FAST 2015.)
 //!
-//! A sample whose buffer holds all of its pages evicts nothing. If some samples evict nothing and others do, the full
-//! buffer is close to the size that holds everything, and the samples do not show on which side of it. Then the
-//! interval contains the means of both kinds of samples. The value is the mean of the samples that evict nothing if at
-//! least half of them do so, and otherwise the corrected mean of all.
+//! A sample whose buffer holds all of its pages evicts no page. If some samples evict pages and others do not, the
+//! full buffer is close to the size that holds all pages. The samples do not show whether it is smaller or larger
+//! than this size. Then the interval contains the means of both kinds of samples. If at least half of the samples
+//! evict no page, the value is the mean of these samples. Otherwise the value is the corrected mean of all samples.
 
 use super::split::Asked;
 use crate::measured::HostCounts;
 use crate::metrics::{MetricRow, Metrics, Number, rows};
 
-/// Metrics that are counts, of which a sample has its share.
+/// Metrics that are counts. The count of a sample is proportional to the fraction of blocks in the sample.
 const COUNTS: &[&MetricRow] = &[
     rows::BUFFER_WRITE_HITS,
     rows::BUFFER_READ_HITS,
@@ -60,8 +60,9 @@ const STUDENT: [f64; 30] = [
 /// part of a standard normal variable.
 const BEND: f64 = 0.4;
 
-/// Number of standard deviations by which the requested pages of samples may differ from their share by chance. A
-/// difference beyond it comes from blocks that are hotter than all sampled ones, and these hardly miss.
+/// The requested pages of samples may differ by chance from the expected number, by up to this number of standard
+/// deviations. A larger difference is attributed to blocks that are hotter than all sampled blocks. Such blocks
+/// hardly miss.
 const LIKELY: f64 = 2.0;
 
 /// A number and its 95 % interval.
@@ -85,7 +86,7 @@ pub struct Sampled<'a> {
     pub reads: &'a Asked,
     /// Pages that writes request.
     pub writes: &'a Asked,
-    /// The share of all blocks that each sample has.
+    /// The fraction of all blocks that each sample has.
     pub rate: f64,
     /// Requests, pages and bytes of the whole input.
     pub host: &'a HostCounts,
@@ -95,7 +96,7 @@ pub struct Sampled<'a> {
     pub flash_blocks: u64,
 }
 
-/// Whether `name` is a metric that [`estimates`] may give.
+/// Whether [`estimates`] may contain the metric `name`.
 #[must_use]
 pub fn is_estimated(name: &str) -> bool {
     let more = [
@@ -109,8 +110,8 @@ pub fn is_estimated(name: &str) -> bool {
     COUNTS.iter().chain(&more).any(|row| row.name == name)
 }
 
-/// The metrics of the full buffer, estimated from `sampled`: all metrics of which a sample has its share, and those
-/// that follow from them.
+/// The metrics of the full buffer, estimated from `sampled`: all metrics that are counts, and the metrics that are
+/// computed from counts.
 #[must_use]
 pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
     let of = |row: &MetricRow| -> Option<Vec<f64>> {
@@ -201,18 +202,20 @@ pub fn estimates(sampled: &Sampled<'_>) -> Estimates {
 /// How coarse miniatures are.
 #[derive(Clone, Copy, Debug)]
 pub struct Coarseness {
-    /// The share of all blocks that each sample has.
+    /// The fraction of all blocks that each sample has.
     pub rate: f64,
-    /// Pages of the full buffer that correspond to one block, or page, of a miniature's buffer.
+    /// Number of pages of the full buffer that correspond to one block, or one page, of a miniature's buffer.
     pub step: f64,
-    /// How much the samples differ in the pages that they have to hold: standard deviation over mean.
+    /// How much the samples differ in the number of pages that they have to hold: the standard deviation divided by
+    /// the mean.
     pub spread: f64,
 }
 
-/// Widens the intervals of `curve` by errors that the differences between samples do not show; `pages` are the sizes
-/// of its buffers in pages. The size of a miniature's buffer is right only to within half a block. Where the curve
-/// bends, samples that have more to hold than others all err to one side. And a sample has its share of the contents
-/// of a buffer only by chance: the fewer blocks the buffer holds, the less exactly.
+/// Widens the intervals of `curve` by errors that the differences between samples do not show. `pages` are the sizes
+/// of the curve's buffers, in pages. The first error: the size of a miniature's buffer is exact only to half a block.
+/// The second: where the curve bends, differences in the number of pages that samples have to hold shift the mean of
+/// the samples to one side. The third: a sample has its fraction of the contents of a buffer only by chance, so the
+/// error is larger for a buffer that holds fewer blocks.
 pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
     let value = |of: &Estimates, name: &str| {
         let found = of.iter().find(|(other, _)| other == name)?;
@@ -231,7 +234,7 @@ pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
             };
             let before = at.checked_sub(1).and_then(|at| slope(&known, name, at));
             let after = slope(&known, name, at);
-            // The curve may be flat beyond the largest size.
+            // Beyond the largest size, the curve may be flat, so its slope is taken as 0.
             let (before, after) = (before.or(after).unwrap_or(0.0), after.unwrap_or(0.0));
             let steepest = before.abs().max(after.abs());
             let by_chance = (1.0 - coarse.rate) * coarse.step / pages[at].max(coarse.step);
@@ -249,7 +252,7 @@ pub fn widen(curve: &mut [Estimates], pages: &[f64], coarse: Coarseness) {
     }
 }
 
-/// A value, and its interval if that is known.
+/// A value, and its interval if the interval is known.
 #[derive(Clone, Copy, Debug)]
 struct Spread {
     value: f64,
@@ -287,7 +290,7 @@ impl Spread {
         }
     }
 
-    /// `all` less this value.
+    /// `all` minus this value.
     fn rest_of(self, all: f64) -> Self {
         Self {
             value: all - self.value,
@@ -326,7 +329,7 @@ fn student(freedom: usize) -> f64 {
 }
 
 impl Sampled<'_> {
-    /// The misses of each sample: its requested pages less its hits.
+    /// The misses of each sample: its requested pages minus its hits.
     fn misses(asked: &Asked, hits: &[f64]) -> Vec<f64> {
         let samples = asked.of_samples.iter().zip(hits);
         samples.map(|(asked, hits)| asked - hits).collect()
@@ -355,8 +358,8 @@ impl Sampled<'_> {
         self.corrected(counts, self.writes, slope)
     }
 
-    /// The value for the whole input of a metric. The samples have `counts`, which grow by `slope` with each requested
-    /// page; `asked` holds the requested pages of the samples and of the whole input.
+    /// The value for the whole input of a metric. The samples have `counts`, which grow by `slope` with each
+    /// requested page. `asked` holds the requested pages of the samples and of the whole input.
     fn corrected(&self, counts: &[f64], asked: &Asked, slope: f64) -> Spread {
         let wanted = asked.all * self.rate;
         let samples = counts.iter().zip(&asked.of_samples);
@@ -377,8 +380,8 @@ impl Sampled<'_> {
         Spread { value, ..spread }.with(&[of_holding, of_others])
     }
 
-    /// The counts of samples whose buffers hold everything, and the counts of the other samples; `None` unless there
-    /// are samples of both kinds.
+    /// The counts of samples whose buffers hold all of their pages, and the counts of the other samples. `None`
+    /// unless there are samples of both kinds.
     fn on_both_sides(&self, counts: &[f64]) -> Option<[Vec<f64>; 2]> {
         let evictions = |metrics: &Metrics| metrics.get(rows::BUFFER_EVICTIONS.name);
         let holds = |metrics: &Metrics| evictions(metrics) == Some(Number::Integer(0));
@@ -391,8 +394,8 @@ impl Sampled<'_> {
         sides.iter().all(|side| !side.is_empty()).then_some(sides)
     }
 
-    /// The sum of `above` over the sum of `below`, with one number of each sample in either; `None` if the sum of
-    /// `below` is 0.
+    /// The sum of `above` divided by the sum of `below`. Each list has one number for each sample. `None` if the sum
+    /// of `below` is 0.
     fn ratio(&self, above: &[f64], below: &[f64]) -> Option<Spread> {
         let (count, level) = (above.len(), mean(below));
         if level <= 0.0 {

@@ -5,17 +5,17 @@ use destage_base::parameter::Value;
 use crate::error::{Argument, SimError};
 use crate::settings::Config;
 
-/// The parameter of layers for log blocks, a number for each die.
+/// The parameter of layers for the number of log blocks of each die.
 const LOG_BLOCKS: &str = "log_blocks";
 /// The parameter of layers for the flash that they set aside.
 const RESERVE: &str = "reserve_percent";
-/// The parameter of layers for entries of the mapping cache, a number for all dies.
+/// The parameter of layers for the number of entries of the mapping cache, which all dies share.
 const MAP_ENTRIES: &str = "cmt_entries";
 
 /// Pages of a sampled block: the least common multiple of the pages of an erase block and of a cluster of the buffer.
 ///
 /// # Errors
-/// A block has no page for data.
+/// If a block has no page for data.
 pub fn block_pages(config: &Config) -> Result<u64, SimError> {
     let pages = u64::from(config.data_pages()?);
     let cluster = match config.buffer_parameter("cluster_pages") {
@@ -29,7 +29,7 @@ pub fn block_pages(config: &Config) -> Result<u64, SimError> {
     Ok(pages / one * cluster)
 }
 
-/// Why there is no miniature of `config`: the reason, and what was expected. `None` if there is one.
+/// The reason why `config` can have no miniature, and what was expected. `None` if it can have one.
 #[must_use]
 pub fn refusal(config: &Config) -> Option<String> {
     let common = config.common();
@@ -55,11 +55,12 @@ pub fn refusal(config: &Config) -> Option<String> {
     ))
 }
 
-/// The miniature of `config` with the share `rate`, over a device that holds `pages` pages if `config` has flash. Its
-/// buffer has the size of the full one; the caller changes that with `buffer.capacity_bytes`.
+/// The miniature of `config` for the fraction `rate` of all blocks. If `config` has flash, the device of the
+/// miniature holds `pages` pages. The buffer of the miniature has the size of the full buffer; the caller changes
+/// this size with `buffer.capacity_bytes`.
 ///
 /// # Errors
-/// The device is too small for such a share.
+/// If the device is too small for this fraction.
 pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimError> {
     let mut small = config.clone();
     let page_bytes = config.typed.flash.page_bytes;
@@ -84,8 +85,8 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
     let geometry = config.geometry();
     let (mut dies, mut planes) = (u64::from(geometry.dies), u64::from(geometry.planes));
     if let Some(Value::Integer(logs)) = config.ftl_parameter(LOG_BLOCKS) {
-        // The miniature has fewer dies with about as many log blocks each, not as many dies with fewer log blocks
-        // each.
+        // The miniature has fewer dies than the full device. Each of its dies has about as many log blocks as a die
+        // of the full device.
         let all = logs * dies;
         let wanted = all as f64 * rate;
         if wanted < 0.75 {
@@ -102,9 +103,9 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
         small.set_of_layer(LOG_BLOCKS, Value::Integer(scaled));
         planes = 1;
     } else {
-        // Each plane has one or two open blocks. With fewer planes, open blocks keep their share of all blocks.
-        // The number of dies is reduced only when each die has one plane left, since some schemes depend on that
-        // number.
+        // Each plane has one or two open blocks. So with fewer planes, the fraction of blocks that are open stays the
+        // same. The number of dies is reduced only when each die has one plane left, because some schemes depend on
+        // the number of dies.
         let units = ((dies * planes) as f64 * rate).round() as u64;
         planes = (units / dies).clamp(1, planes);
         dies = dies.min(units.max(1));
@@ -118,8 +119,8 @@ pub fn miniature(config: &Config, rate: f64, pages: u64) -> Result<Config, SimEr
     small.set("flash.parallel_units", Value::Integer(1));
     small.set("flash.channels", text(destage_base::parameter::AUTO));
     if config.ftl_parameter(RESERVE).is_some() {
-        // Each plane sets whole blocks aside. The miniature can have another number of planes, and sets the same share
-        // of the flash aside in total.
+        // Each plane sets whole blocks aside. The miniature can have another number of planes, but in total it sets
+        // the same fraction of its flash aside as the full device.
         let raw = config.flash_bytes() / page_bytes;
         let offered = config.offered_pages()?.min(raw);
         let percent = 100.0 * (raw - offered) as f64 / raw.max(1) as f64;

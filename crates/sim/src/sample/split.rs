@@ -16,8 +16,8 @@ use crate::paging::{Addressing, Align};
 pub struct Part {
     /// The requests.
     pub requests: Vec<Request>,
-    /// For each request: the page writes of the whole input to other blocks since the miniature's previous request.
-    /// The virtual time of the miniature advances by them.
+    /// For each request: the number of page writes of the whole input to other blocks since the miniature's previous
+    /// request. The virtual time of the miniature advances by this number.
     pub passed: Vec<u64>,
 }
 
@@ -41,20 +41,20 @@ struct Block {
     page_writes: u64,
 }
 
-/// Divides requests among miniatures. The blocks of a sample are numbered in the order of their first request in its
-/// miniature, so that sequential writes stay sequential.
+/// Divides requests among miniatures. A miniature numbers the blocks of its sample in the order of their first
+/// requests, so that sequential writes stay sequential.
 pub struct Splitter {
     origin: String,
     addressing: Addressing,
     device_pages: u64,
     block_pages: u64,
     samples: Samples,
-    /// By sample: its blocks by their number on the full device. No result depends on the order of the map.
+    /// For each sample: its blocks, by their numbers on the full device. No result depends on the order of the map.
     blocks: Vec<HashMap<u64, Block>>,
     host: HostCounts,
     page_reads: Vec<u64>,
     page_writes: Vec<u64>,
-    /// By sample: the page writes of the whole input up to the end of the sample's part of its latest request.
+    /// For each sample: the number of page writes of the whole input up to the latest page that the sample received.
     heard: Vec<u64>,
 }
 
@@ -118,7 +118,7 @@ impl Splitter {
         &self.samples
     }
 
-    /// How much samples differ in the number of blocks that were requested: standard deviation over mean.
+    /// How much samples differ in the number of requested blocks: the standard deviation divided by the mean.
     #[must_use]
     pub fn spread(&self) -> f64 {
         let blocks = || self.blocks.iter().map(|of| of.len() as f64);
@@ -132,8 +132,8 @@ impl Splitter {
         }
     }
 
-    /// The filter that drops requests outside all samples before they come here. `None` unless pages follow from
-    /// sectors by a shift alone, a block is one page, and no device bounds the addresses.
+    /// The filter that drops requests outside all samples before they reach this splitter. `None` unless the page of
+    /// a sector is computed by a shift alone, a block is one page, and no device bounds the addresses.
     #[must_use]
     pub fn sieve(&self) -> Option<Sieve> {
         let Addressing {
@@ -158,10 +158,11 @@ impl Splitter {
         self.host.pass(passed);
     }
 
-    /// Replaces the contents of `parts`, one for each sample, with the requests of its miniature among `requests`.
+    /// Divides `requests` among `parts`, one part for each sample. Replaces the contents of each part with the
+    /// requests of its miniature.
     ///
     /// # Errors
-    /// An error in a request.
+    /// If a request has an error.
     pub fn split(&mut self, requests: &[Request], parts: &mut [Part]) -> Result<(), SimError> {
         for part in parts.iter_mut() {
             part.requests.clear();
@@ -270,7 +271,8 @@ mod tests {
             let pages = u64::from(request.sectors / 8);
             for (part, clock) in parts.iter().zip(&mut clocks) {
                 for (own, passed) in part.requests.iter().zip(&part.passed) {
-                    // The virtual time of a sample lies between the page writes before the request and those after it.
+                    // The virtual time of a sample is between the number of page writes before the request and the
+                    // number after it.
                     *clock += passed;
                     assert!((written..=written + pages).contains(clock));
                     if own.operation == Operation::Write {

@@ -21,7 +21,7 @@ struct Batch {
     so_far: Option<SoFar>,
 }
 
-/// The requests of a source, in the same batches as the source gives.
+/// The requests of a source, in the same batches in which the source returns them.
 pub(super) struct Ahead {
     /// The channel of filled batches; `None` after [`Ahead::let_go`].
     filled: Option<Receiver<Step>>,
@@ -38,7 +38,8 @@ impl Ahead {
         let so_far = source.so_far();
         let (full, filled) = sync_channel(WAITING);
         let (emptied, empty) = channel();
-        // The source is sent to the running thread. A closure that owned it would lose it if the start failed.
+        // The source is sent to the running thread. If the closure of the thread owned the source, a failed start
+        // would lose the source.
         let (give, given) = channel();
         let thread = Builder::new().spawn(move || {
             if let Ok(source) = given.recv() {
@@ -66,12 +67,12 @@ impl Ahead {
             Some(Ok(Ok(next))) => {
                 self.so_far = next.so_far;
                 let spent = mem::replace(batch, next.requests);
-                // After the last batch the thread is gone, and sending fails.
+                // After the last batch the thread has ended, and sending fails.
                 let _ = self.emptied.send(spent);
                 Ok(!batch.is_empty())
             }
             Some(Ok(Err(error))) => Err(error),
-            // The thread has ended. The end or an error was handed over earlier, unless the thread panicked.
+            // The thread has ended. Before, it sent the end of the requests or an error, unless it panicked.
             Some(Err(_)) | None => match self.let_go() {
                 Ok(()) => Ok(false),
                 Err(panic) => resume_unwind(panic),

@@ -1,22 +1,24 @@
 //! The difference between two sequences of tokens, as a few splices.
 //!
-//! Most events insert and remove only a few tokens. So both sequences are followed in parallel, and where they differ,
-//! the search is for the nearest pair of places from which they agree again. If there is none nearby, the rest is
-//! matched as a whole. Almost every token occurs once in its sequence. So the tokens that occur once in both sequences
-//! are candidates; as many of them as possible that have the same order in both are kept (the longest increasing
-//! subsequence), and the tokens between two of them are replaced. This takes O(n log n) steps for any change, and a
-//! page that moves to the front of a list takes two splices, however long the list is.
+//! Most events insert and remove only a few tokens. So both sequences are compared token by token. Where they differ,
+//! the nearest pair of positions is searched from which the sequences agree again. If no such pair is near, all
+//! remaining tokens are matched in one step.
+//!
+//! In that step, the tokens that occur exactly once in both sequences are candidates. Almost all tokens are
+//! candidates. The longest series of candidates that has the same order in both sequences stays unchanged (the
+//! longest increasing subsequence). The tokens between two members of this series are replaced. The step needs O(n
+//! log n) time for any change. A page that moves to the front of a list needs two splices, however long the list is.
 
 use std::collections::HashMap;
 use std::hash::Hash;
 
 use super::Token;
 
-/// One replacement: from place `at` on, `removed` tokens are replaced by `inserted`. Places count in the sequence that
-/// the earlier splices have produced.
+/// One replacement: from position `at` on, `removed` tokens are replaced by `inserted`. Positions count in the
+/// sequence that the earlier splices have produced.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Splice<T = Token> {
-    /// First place that changes, from 0.
+    /// First position that changes, from 0.
     pub at: u32,
     /// Number of tokens that are removed.
     pub removed: u32,
@@ -24,9 +26,10 @@ pub struct Splice<T = Token> {
     pub inserted: Vec<T>,
 }
 
-/// How many tokens of both sequences together the search looks ahead at most: more than most blocks have.
+/// Maximum number of tokens, in both sequences together, that the search for agreement skips. Most blocks have fewer
+/// pages.
 const AHEAD: usize = 160;
-/// Number of consecutive tokens that have to be equal for two places to agree.
+/// Number of consecutive tokens that have to be equal for two positions to agree.
 const ALIKE: usize = 3;
 
 /// The splices that turn `old` into `new`, in the order in which they are to be applied.
@@ -48,7 +51,7 @@ pub fn changes<T: Clone + Eq + Hash>(old: &[T], new: &[T]) -> Vec<Splice<T>> {
             return splices;
         };
         splices.push(Splice {
-            // The earlier tokens are those of `new` already.
+            // The tokens before this position already equal those of `new`.
             at: from_new as u32,
             removed: removed as u32,
             inserted: rest_new[..inserted].to_vec(),
@@ -57,7 +60,8 @@ pub fn changes<T: Clone + Eq + Hash>(old: &[T], new: &[T]) -> Vec<Splice<T>> {
     }
 }
 
-/// The nearest places from which `old` and `new` agree, as distances from their starts. Their first tokens differ.
+/// The nearest positions from which `old` and `new` agree: one position in each sequence. The first tokens of the
+/// sequences differ.
 fn agreement<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
     let agree = |(from_old, from_new): &(usize, usize)| match (
         old.get(*from_old..),
@@ -71,7 +75,8 @@ fn agreement<T: Eq>(old: &[T], new: &[T]) -> Option<(usize, usize)> {
         .find(agree)
 }
 
-/// Adds the splices that turn `old` into `new`; both follow `start` tokens that agree already.
+/// Adds the splices that turn `old` into `new`. Before each of these sequences there are `start` tokens that already
+/// agree.
 fn match_all<T: Clone + Eq + Hash>(
     old: &[T],
     new: &[T],
@@ -92,7 +97,7 @@ fn match_all<T: Clone + Eq + Hash>(
     }
 }
 
-/// Pairs of places with equal tokens in `old` and `new`, ascending in both.
+/// Pairs of positions with equal tokens in `old` and `new`. From pair to pair, both positions ascend.
 fn anchors<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<(usize, usize)> {
     let places = |tokens| {
         let mut places: HashMap<&T, Option<usize>> = HashMap::new();
@@ -112,8 +117,8 @@ fn anchors<T: Eq + Hash>(old: &[T], new: &[T]) -> Vec<(usize, usize)> {
         .filter_map(|(place, token)| Some((place, in_new.get(token).copied().flatten()?)))
         .collect();
 
-    // By the length of a subsequence, less one: the pair at which a subsequence of this length ends that has the least
-    // place in `new`.
+    // The index is the length of a subsequence, minus one. Of all pairs at which a subsequence of this length ends,
+    // the entry is the one with the smallest position in `new`.
     let mut ends: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (index, (_, place)) in pairs.iter().enumerate() {

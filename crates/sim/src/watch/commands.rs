@@ -1,4 +1,4 @@
-//! The commands of dies where each begins and ends on its own: each command is an interval.
+//! The commands of dies, if commands are timed one by one. Each command is then an interval of the recording.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -15,9 +15,11 @@ type Key = (u32, u32, u8);
 /// Operations whose commands have not begun, and commands under way.
 #[derive(Default)]
 pub(super) struct Commands {
-    /// For each operation that has not begun: an interval with its purpose. Equal operations are in their order.
+    /// For each operation whose command has not begun: an interval with the purpose of the operation. Operations with
+    /// the same key are in the order in which they were announced.
     to_come: BTreeMap<Key, VecDeque<Interval>>,
-    /// For each command under way: the index of its interval. Equal commands are in their order.
+    /// For each command under way: the index of its interval. Commands with the same key are in the order in which
+    /// they began.
     under_way: BTreeMap<Key, VecDeque<usize>>,
 }
 
@@ -49,8 +51,9 @@ impl Commands {
         }
     }
 
-    /// `command` of `die` begins. It gets the index `number`, and the times say when it begins and how long it takes
-    /// if nothing interrupts it. Returns its interval, or `None` if its operations were not announced.
+    /// `command` of `die` begins. The interval of the command gets the index `number`. `begin` is the time at which
+    /// the command begins. `time` is the length of the command if nothing interrupts it. Returns the interval, or
+    /// `None` if its operations were not announced.
     pub fn begin(
         &mut self,
         die: u32,
@@ -62,7 +65,7 @@ impl Commands {
         let mut all: Option<Interval> = None;
         for at in last + 1 - command.pages..=last {
             let key = key(die, Ppn(at), command.kind);
-            // A second pass of the same pages follows, so they remain to come.
+            // A second pass over the same pages follows, so the operations stay in the list.
             let one = match command.pass {
                 Pass::First => self.to_come.get(&key).and_then(|all| all.front()).cloned(),
                 Pass::Only | Pass::Second => take(&mut self.to_come, key),

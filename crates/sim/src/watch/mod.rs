@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The state of the buffer is a sequence of [tokens](Token), and each event holds the changes that it makes to this
-//! sequence. So the state after an event follows from all events up to it. Memory is bounded: at [`MOST_REQUESTS`] or
-//! another of the bounds, recording stops and the run continues.
+//! sequence. So the state after an event is the result of the changes of all events up to this event. Memory is
+//! bounded. When [`MOST_REQUESTS`] or another bound is reached, recording stops and the run continues.
 
 mod changes;
 mod commands;

@@ -17,9 +17,9 @@ pub struct Recording {
     pub requests: Vec<Asked>,
     /// Events in the order in which they happened.
     pub events: Vec<Event>,
-    /// Steps of dies in the order in which they began; where commands are timed one by one, single commands.
+    /// Steps of dies in the order in which they began. If commands are timed one by one, these are single commands.
     pub intervals: Vec<Interval>,
-    /// Why recording stopped before the end of the run; `None` if it did not.
+    /// Why recording stopped before the end of the run; `None` if it did not stop early.
     pub stop: Option<Stop>,
 }
 
@@ -63,7 +63,7 @@ pub struct Asked {
     pub pages: u32,
     /// Time at which the request arrived, in ticks.
     pub arrival: Ticks,
-    /// From arrival to answer, in ticks; `None` if the recording ended before the answer.
+    /// Time from arrival to answer, in ticks; `None` if the recording ended before the answer.
     pub response: Option<Ticks>,
 }
 
@@ -74,13 +74,14 @@ pub struct Event {
     pub time: Ticks,
     /// The kind of the event.
     pub what: What,
-    /// The request that caused it, by its index in [`Recording::requests`]; `None` if no request did.
+    /// The request that caused the event, as an index into [`Recording::requests`]; `None` if no request caused the
+    /// event.
     pub request: Option<u32>,
     /// Number of pages in the buffer after the event.
     pub resident: u32,
-    /// Slots in use after the event, including those of leaving pages.
+    /// Number of slots in use after the event, including the slots of leaving pages.
     pub occupied: u32,
-    /// The changes of the buffer by the event.
+    /// The changes that the event makes to the tokens of the buffer.
     pub changes: Vec<Splice>,
 }
 
@@ -109,7 +110,7 @@ pub enum What {
     Trim(Lpn),
     /// A destage record was emitted: pages leave the buffer, or are written back and stay.
     Destage(WatchedRecord),
-    /// The last program has ended of the record that the event with this index emitted.
+    /// The last program of a destage record has ended. The record was emitted by the event with this index.
     Ended(u32),
     /// Pages that were written back have become clean.
     Cleaned,
@@ -128,7 +129,7 @@ pub struct WatchedRecord {
     pub retain: bool,
     /// The dirty pages.
     pub pages: Vec<Lpn>,
-    /// The padding pages that complete them.
+    /// The padding pages that complete the cluster of the dirty pages.
     pub pads: Vec<Pad>,
 }
 
@@ -139,7 +140,7 @@ pub struct Interval {
     pub die: u32,
     /// Time at which the step begins, in ticks.
     pub begin: Ticks,
-    /// Length of the step in ticks; if the recording ended before the end of a command, the length that was planned.
+    /// Length of the step, in ticks. If the recording ended before the command, this is the planned length.
     pub time: Ticks,
     /// Index of the event with which the step began.
     pub event: u32,
@@ -151,7 +152,8 @@ pub struct Interval {
     pub record: Option<u32>,
     /// Index of the request that the step served directly; `None` if the step served no request directly.
     pub request: Option<u32>,
-    /// The flash operations by kind and cause, in the order in which the kinds first came.
+    /// The flash operations of the step by kind and cause, in the order of the first operation of each kind and
+    /// cause.
     pub parts: Vec<Part>,
     /// Merges that were part of the step.
     pub merges: Vec<Merge>,
@@ -166,7 +168,8 @@ pub struct Part {
     pub cause: Cause,
     /// Number of the operations.
     pub count: u32,
-    /// Their time in ticks if they run one after the other; for a command of its own, its planned time.
+    /// Time of the operations in ticks, if they run one after the other. If commands are timed one by one, this is
+    /// the planned time of the command.
     pub time: Ticks,
 }
 
@@ -181,13 +184,13 @@ pub enum Held {
     Clean,
 }
 
-/// A part of the lists of a buffer, as one sequence. A list lasts until the next list begins, and a group until the
-/// next group or list.
+/// An element of the sequence that describes all lists of a buffer. A list ends where the next list begins. A group
+/// ends where the next group or list begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Token {
     /// A list begins. The values are its name, the meanings of its two ends, and a note.
     List(String, &'static str, &'static str, String),
-    /// A group begins. The values are its label and its frame, which says how many places it has.
+    /// A group begins. The values are its label and its frame. The frame says how many page positions the group has.
     Group(String, Frame),
     /// A page. The values are its number, its state and its mark.
     Page(Lpn, Held, String),

@@ -47,23 +47,25 @@ pub struct Watcher<'r> {
     requests: BTreeMap<u32, u32>,
     /// The recorded request that the device accepted last.
     submitted: Option<u32>,
-    /// The event that will be recorded when the buffer shows its state.
+    /// The event that will be recorded when the device reports that the buffer has changed.
     coming: Option<What>,
-    /// An event that caused a destage, such as a read that needs room; it is recorded after the event of the destage.
+    /// An event that caused a destage, such as a read that needs a free slot. It is recorded after the event of the
+    /// destage.
     read: Option<What>,
     shown: Shown,
-    /// By page: the records under way that program it, the oldest first.
+    /// For each page: the records under way that program this page, the oldest first. A record is named by the index
+    /// of its event.
     programs: BTreeMap<Lpn, VecDeque<u32>>,
     under_way: Vec<UnderWay>,
     /// The step that is about to begin.
     step: Option<Interval>,
-    /// The commands to come and under way; only where commands are timed one by one.
+    /// The commands that have not begun, and the commands under way. `None` unless commands are timed one by one.
     commands: Option<Commands>,
 }
 
 impl<'r> Watcher<'r> {
-    /// A recorder into `recording`, for a device with the times `timing`. `by_commands` says that commands begin and
-    /// end one by one.
+    /// A recorder into `recording`, for a device with the times `timing`. `by_commands` says whether commands are
+    /// timed one by one.
     pub fn new(recording: &'r mut Recording, timing: Timing, by_commands: bool) -> Self {
         Self {
             recording,
@@ -147,7 +149,7 @@ impl<'r> Watcher<'r> {
             die,
             begin: self.now,
             time: 0,
-            // The event of a read is recorded only after its step has begun.
+            // A coming event, such as a read, is recorded only after its step has begun.
             event: match self.coming {
                 None => self.next_event().saturating_sub(1),
                 Some(_) => self.next_event(),
@@ -161,7 +163,7 @@ impl<'r> Watcher<'r> {
         });
     }
 
-    /// Announces the commands of the step that is about to begin, where commands are timed one by one.
+    /// If commands are timed one by one, announces the commands of the step that is about to begin.
     fn plan(&mut self, operations: &Operations) {
         if let Some(commands) = &mut self.commands
             && let Some(step) = self.step.take()
@@ -364,7 +366,7 @@ impl Mover for Watcher<'_> {
 
 impl Watcher<'_> {
     fn record(&mut self, record: &Destage) {
-        // Pages that bypass the buffer have an event for each page.
+        // Each page that bypasses the buffer has an event of its own.
         if self.has_stopped() || record.cause == DestageCause::Bypass {
             return;
         }
@@ -394,7 +396,7 @@ impl Watcher<'_> {
         if let Some(event) = self.end_program(operation.page()) {
             let what = What::Ended(event);
             match operation.work() {
-                // The event is recorded when the buffer shows its new state.
+                // The event is recorded when the device reports the new state of the buffer.
                 Work::Destage(..) => self.coming = Some(what),
                 _ => self.add(what, None, Vec::new()),
             }

@@ -24,13 +24,13 @@ use destage_nand::geometry::Geometry;
 pub(crate) struct Layout {
     pub shape: Shape,
     pub rules: DieRules,
-    /// Each plane is a pool; otherwise the die is one pool.
+    /// If true, each plane is a pool; otherwise the die is one pool.
     pub copy_back: bool,
     pub order: Order,
     pub seed: u64,
     pub keeps_erase_times: bool,
     pub levelling: WearLevelling,
-    /// Logical pages that garbage collection moves are remembered.
+    /// The die lists the logical pages that garbage collection moves.
     pub logs_migrations: bool,
     /// How writes are divided into streams.
     pub telling: Telling,
@@ -40,7 +40,7 @@ pub(crate) struct Layout {
 
 impl DieRules {
     /// The rules of a die of `geometry` whose garbage collection works between `watermarks` and whose writes are
-    /// divided by `telling`. Optional rules are off, and all other limits are infinite.
+    /// divided by `telling`. Optional rules are off, and there are no other limits.
     pub fn of(
         geometry: &Geometry,
         watermarks: Watermarks,
@@ -152,7 +152,7 @@ impl Die {
         if die.limits_pools()
             && let Some(last) = full.checked_sub(1)
         {
-            // All full blocks but the last have equally many valid pages.
+            // All full blocks except the last have the same number of valid pages.
             let each = u32::from(shape.valid_of_full(0));
             for (pool, plane) in die.pools.iter_mut().zip(0..) {
                 let full = match layout.copy_back {
@@ -190,7 +190,7 @@ impl Die {
             pointer: first_block,
             valid: 0,
         });
-        // Marked as sealed: the first page of the stream opens a block.
+        // The open blocks of the other streams are marked as sealed, so the first page of a stream opens a block.
         let sealed = Open {
             block: active,
             page: self.shape.data_pages,

@@ -1,4 +1,4 @@
-//! Blocks that a layer built upon this one takes from the die, fills itself, and returns.
+//! Blocks that a layer built on this one takes from the die, fills itself, and makes free again.
 
 use super::Die;
 use crate::NoSpace;
@@ -6,7 +6,7 @@ use destage_nand::array::Ppn;
 use destage_nand::operation::{Cause, Operations, Purpose, Role};
 
 impl Die {
-    /// Takes a free block from pool 0, if more than `spare` blocks are free.
+    /// Removes a free block from pool 0 and returns it, if more than `spare` blocks are free.
     pub fn take_block(&mut self, spare: u32) -> Option<u32> {
         let pool = &self.pools[0];
         if pool.free <= spare {
@@ -51,18 +51,19 @@ impl Die {
         self.blocks.get_mut(block as usize).valid += 1;
     }
 
-    /// Whether `block` is worn out, so that it is not erased any more.
+    /// Whether `block` has reached its maximum number of erases, so that it is not erased any more.
     pub fn is_worn(&self, block: u32) -> bool {
         self.nand.block(block).erases >= self.rules.retire_at
     }
 
-    /// Valid pages of `block`.
+    /// Number of valid pages of `block`.
     pub fn valid_of(&self, block: u32) -> u32 {
         u32::from(self.blocks.get(block as usize).valid)
     }
 
-    /// Moves the first valid page of `block`, from page `from` on, to where garbage collection would move it, and
-    /// counts the program under `cause`. Returns the place after the moved page; `None` if no valid page is left.
+    /// Moves the first valid page of `block`, from page `from` on, to the open block to which garbage collection
+    /// would move it. Counts the program under `cause`. Returns the number of the page after the moved page;
+    /// `None` if no valid page is left.
     ///
     /// # Errors
     /// [`NoSpace`] if no block is free.

@@ -2,16 +2,17 @@
 
 use super::{Die, Old, Pool, Stream};
 
-/// Bits for the rank of a pool. There cannot be more planes than that: a die has fewer than 2^32 pages.
+/// Bits for the rank of a pool. These bits are enough for the planes of a die, which has fewer than 2^32 pages.
 const POOL_BITS: u32 = 28;
 
 impl Die {
-    /// Chooses the pool for the next write: among the pools whose active page was allocated after the present
-    /// copy, the one with the most free pages; among equals the first from the rotating pointer on.
+    /// Chooses the pool for the next write. The candidates are the pools whose active page was allocated after the
+    /// present copy of `page`. The candidate with the most free pages is chosen; among equals, the first from the
+    /// rotating pointer on.
     ///
-    /// With `same_plane`, the page stays in its plane. A page without a copy goes to the plane that it would have
-    /// on a device filled in order, so that no plane gets more data than it has room for; if pages may be on any
-    /// die, it goes to the plane with the most room.
+    /// With `same_plane`, the page stays in its plane. A page without a copy then goes to the plane that it would
+    /// have on a device filled in order, so that no plane gets more data than it can hold. If pages may be on any
+    /// die, a page without a copy goes to the plane with the most free pages.
     ///
     /// `given` returns the number of writes that the current batch has already given to a pool (0 outside a
     /// batch).
@@ -30,8 +31,8 @@ impl Die {
         let chosen = match old {
             Some(old) if same_plane => self.plane_of(old.block) as usize,
             Some(old) => self.roomiest_behind(old, &given).unwrap_or_else(|| {
-                // No suitable pool has an active page after the copy, since active blocks were erased: any pool may
-                // open a new block.
+                // No suitable pool has an active page that was allocated after the copy, since active blocks were
+                // erased. The page may go to any pool, which then opens a new block.
                 let home = self.plane_of(old.block) as usize;
                 let fits = |index, pool: &Pool| {
                     pool.valid + given(index) < self.rules.most_valid || index == home
@@ -51,8 +52,9 @@ impl Die {
         chosen
     }
 
-    /// The pool for a write of `page` that goes to `stream`. For other streams than the first: the pool with the
-    /// most room for the stream; among equals the first from the rotating pointer on.
+    /// The pool for a write of `page` that goes to `stream`. For the first stream, or with `same_plane`,
+    /// [`Die::choose_pool`] chooses it. Otherwise it is the pool with the most free pages for the stream; among
+    /// equals, the first from the rotating pointer on.
     pub fn pool_for(
         &mut self,
         stream: Stream,
@@ -81,8 +83,8 @@ impl Die {
         chosen
     }
 
-    /// The same choice as [`Die::choose_pool`] outside a batch. It compares all pools only if none of those with
-    /// the most room is suitable.
+    /// Makes the same choice as [`Die::choose_pool`] outside a batch. It compares all pools only if none of the
+    /// pools with the most room is suitable.
     pub fn next_pool(&mut self, page: u32, old: Option<Old>, same_plane: bool) -> usize {
         if let (Some(old), false) = (old, same_plane)
             && let Some(pool) = self.first_of_front(old)
@@ -93,7 +95,8 @@ impl Die {
         self.choose_pool(page, old, same_plane, |_| 0)
     }
 
-    /// Among the pools with the most room, the first from the rotating pointer on whose active page was allocated after `old`.
+    /// Among the pools with the most room, the first from the rotating pointer on whose active page was allocated
+    /// after the copy `old`.
     #[inline]
     fn first_of_front(&mut self, old: Old) -> Option<usize> {
         let pages_per_block = self.shape.pages_per_block;
@@ -128,17 +131,17 @@ impl Die {
         };
     }
 
-    /// The choice of [`Die::roomiest`] among the pools whose active page was allocated after `old`. Each pool
-    /// becomes one number, with its room in the high bits and its rank in the low bits, so that the loop has no
-    /// branch that depends on the data.
+    /// Makes the choice of [`Die::roomiest`] among the pools whose active page was allocated after `old`. Each
+    /// pool is encoded as one number, with its room in the high bits and its rank in the low bits. So the loop has
+    /// no branch that depends on the data.
     #[inline]
     fn roomiest_behind(&self, old: Old, given: impl Fn(usize) -> u32) -> Option<usize> {
         let (count, start) = (self.pools.len(), self.search.pointer as usize);
         let home = self.plane_of(old.block) as usize;
         let mut best = 0;
         for (index, pool) in self.pools.iter().enumerate() {
-            // The pool at the pointer comes first and has rank `count`; the pool before the pointer comes last
-            // and has rank 1.
+            // Of pools with equal room, the first from the pointer on is chosen. So the pool at the pointer has
+            // the highest rank, `count`, and the pool before the pointer has the lowest rank, 1.
             let behind = start.wrapping_sub(index);
             let rank = if index < start {
                 behind
@@ -148,7 +151,8 @@ impl Die {
             let room = pool.room(self.shape.pages_per_block);
             let given = given(index);
             let fits = (pool.valid + given < self.rules.most_valid) | (index == home);
-            // A batch may give a pool more writes than it has room for.
+            // The sum cannot be negative, although a batch may give a pool more writes than the pool has free
+            // pages.
             let room_left = u64::from(u32::MAX) + u64::from(room) - u64::from(given);
             let score = room_left << POOL_BITS | rank as u64;
             let mask = 0_u64.wrapping_sub(u64::from(pool.is_behind(old) & fits));
@@ -166,7 +170,7 @@ impl Die {
         eligible: impl Fn(usize, &Pool) -> bool,
     ) -> Option<usize> {
         let start = self.search.pointer as usize;
-        // The chosen pool and its room. Before the first candidate, the room is smaller than any other.
+        // The best pool so far and its room. The initial room is smaller than the room of any pool.
         let mut best = (usize::MAX, i64::MIN);
         let (before, from) = self.pools.split_at(start);
         let after = from

@@ -1,17 +1,17 @@
-//! Pages that move: to which blocks, and with which operations.
+//! The streams of pages that move, and the operations that move them.
 
 use super::{Die, Stream};
 use destage_nand::array::Ppn;
 use destage_nand::operation::{Cause, Operations, Transfer};
 
 impl Die {
-    /// Whether a page that moves from block `from` to block `to` stays off the bus.
+    /// Whether a page that moves from block `from` to block `to` does not cross the bus.
     pub fn copies_are_free(&self, from: u32, to: u32) -> bool {
         self.rules.free_inside_planes && self.plane_of(from) == self.plane_of(to)
     }
 
     /// Emits the copy of the page at `from` to `to`, which belongs to `stream`. `last` is the page that the same
-    /// step read before: if both share a page of flash, the page is not read again.
+    /// step has read before. If `last` and `from` share a page of flash, that page of flash is not read again.
     #[inline]
     pub fn push_copy(
         &self,

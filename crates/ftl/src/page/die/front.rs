@@ -1,17 +1,18 @@
-//! Keeps the pools with the most room, so that the choice of a pool needs no comparison.
+//! Keeps track of the pools with the most room, that is, with the most free pages. So a choice of a pool rarely
+//! has to compare the pools.
 
 use super::Pool;
 
-/// Number of levels: pools with the most room, with one page less, and with two pages less.
+/// Number of levels: the pools with the most room, those with one page less, and those with two pages less.
 const LEVELS: usize = 3;
 
-/// The pools with the most room, and those that come next. Writes go round the pools, so that all pools differ by
-/// a page or two, or they fill the pool in which a block was erased last. So the pools have to be compared only
-/// rarely.
+/// The pools with the most room, and those with one or two pages less. Usually writes go to the pools in turn, so
+/// the rooms of all pools differ by at most two pages. After an erase, all writes go to the pool of the erased
+/// block until it has no more room than the other pools. In both cases, the pools have to be compared only rarely.
 #[derive(Clone, Default)]
 pub(super) struct Front {
-    /// For each level, a bit for each of its pools. The first level is empty if the pools with the most room are
-    /// not known, as with more pools than bits.
+    /// For each level, the set of its pools, with one bit for each pool. The first level is empty if the pools
+    /// with the most room are not known, for example because there are more pools than bits.
     levels: [u64; LEVELS],
     /// The room of the pools in the first level, in pages.
     most: u32,
@@ -32,14 +33,14 @@ impl Front {
         self.below = u32::MAX;
     }
 
-    /// Notes that `pool`, one of [those with the most room](Front::pools), has one page less.
+    /// Notes that `pool`, one of [those with the most room](Front::pools), has one free page less.
     #[inline(always)]
     pub fn lower_first(&mut self, pool: u32) {
         self.levels[0] &= !(1 << pool);
         self.levels[1] |= 1 << pool;
     }
 
-    /// Notes that `pool` has one page less.
+    /// Notes that `pool` has one free page less.
     #[inline]
     pub fn lower(&mut self, pool: usize) {
         let bit = 1_u64.rotate_left(pool as u32);

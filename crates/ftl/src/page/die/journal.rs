@@ -1,7 +1,8 @@
-//! A journal of the map in flash: the die programs one journal page for a fixed number of changes.
+//! A journal of the map in flash: each time the map has changed a fixed number of times, the die programs one
+//! journal page.
 //!
-//! The journal pages are a ring: the next page makes the oldest one void. Garbage collection treats them as pages
-//! of the map.
+//! The journal pages form a ring: each new page makes the oldest one invalid. Garbage collection treats them as
+//! pages of the map.
 
 use super::Die;
 use destage_nand::operation::Operations;
@@ -51,7 +52,7 @@ impl Die {
         }
     }
 
-    /// Writes the journal pages that are due. If no block is free, they are written later.
+    /// Writes the journal pages that are due. If no block is free, a later call writes them.
     pub fn write_journal(&mut self, same_plane: bool, operations: &mut Operations) {
         while let Some(journal) = &self.extras.journal
             && journal.since >= journal.every

@@ -9,14 +9,15 @@ use destage_nand::found::FoundBlock;
 use destage_nand::operation::{Cause, Operations, Purpose, Role};
 
 impl Die {
-    /// Takes over the cells of `blocks`; the die was just built without contents.
+    /// Sets the state of the cells to the findings `blocks`; the die was just built without contents.
     pub fn restore(&mut self, blocks: &[FoundBlock]) {
         for (block, found) in (0..).zip(blocks) {
             self.nand.restore(block, found);
         }
     }
 
-    /// Notes that the contents of `page`, by its number in this die, are at `at`, in one of `blocks`.
+    /// Notes that the newest copy of `page` is at `at`. `page` is the number of the page in this die, and `blocks`
+    /// are the findings of this die.
     pub fn found(&mut self, page: u32, at: Ppn, blocks: &[FoundBlock]) {
         *self.map.get_mut(page as usize) = at.0;
         *self.owner.get_mut(at.0 as usize) = page;
@@ -32,9 +33,9 @@ impl Die {
     /// Completes the mount of the die, after its cells were [restored](Self::restore) and all pages
     /// [found](Self::found).
     ///
-    /// A block that is not full continues as the open block of its stream if it was the last one that the stream
-    /// filled; other blocks become candidates for garbage collection as if they were full. Blocks of a cache are
-    /// left to the layer that fills them.
+    /// If the block that a stream filled last is not full, it is again the open block of the stream. Other blocks
+    /// become candidates for garbage collection, as if they were full. Blocks of a cache are not touched; the
+    /// layer with the cache restores them.
     pub fn mount(&mut self, blocks: &[FoundBlock]) {
         let mut used: Vec<u32> = (0..blocks.len() as u32)
             .filter(|block| !blocks[*block as usize].pages.is_empty())
@@ -68,12 +69,12 @@ impl Die {
         }
     }
 
-    /// Gives up a block if interrupted programs have left a pool without room for the moves of garbage
-    /// collection. `equal` lists pages, by their numbers in this die, with the place of another copy of the same
-    /// version. A block in which every valid page has an equal copy elsewhere is given up, and can be erased.
-    /// There is such a block as long as the last free block is opened by garbage collection alone, which erases
-    /// nothing before all of its copies have ended. Returns the pages for which another copy is used now: the old
-    /// place, and the new one.
+    /// If interrupted programs have left a pool with too few free pages for garbage collection: chooses a block in
+    /// which every valid page has an equal copy elsewhere, and uses the other copies. The chosen block can then be
+    /// erased. `equal` lists pages, by their numbers in this die, with the place of another copy of the same
+    /// version. Such a block exists if only garbage collection opens the last free block, since garbage collection
+    /// erases no source before all its copies have ended. For each page of which another copy is used now, returns
+    /// the old place and the new place.
     pub fn discard_copies(
         &mut self,
         blocks: &[FoundBlock],
@@ -111,7 +112,7 @@ impl Die {
             let found = &blocks[*block as usize];
             let is_worn = found.erases >= self.rules.retire_at;
             let valid = self.blocks.get(*block as usize).valid;
-            // Erased blocks and blocks of a cache cannot be given up.
+            // Erased blocks and blocks of a cache cannot be chosen.
             let is_its = !found.pages.is_empty() && found.role() != Some(Role::Cache);
             is_its && !is_worn && of_block.count() == usize::from(valid)
         };
@@ -153,9 +154,9 @@ impl Die {
         self.victims.contains(block) && self.blocks.get(block as usize).valid == 0
     }
 
-    /// The block of `pool` with the fewest valid pages, if there is room for them, and the pool to move them to.
-    /// That is another pool if all blocks of this one are full of valid pages, as it may happen because trims
-    /// were lost with the power.
+    /// The block of `pool` with the fewest valid pages, and the pool to which these pages are to be moved; `None`
+    /// if they cannot be moved. The target is another pool if all blocks of `pool` are full of valid pages. This
+    /// may happen because a power loss undoes trims.
     fn at_mount(&self, pool: usize) -> Option<(u32, usize)> {
         let state = &self.pools[pool];
         let all = state.first_block..state.first_block + state.blocks;
@@ -171,8 +172,8 @@ impl Die {
         has_room.then_some((fewest, roomiest))
     }
 
-    /// Gives each pool and stream the block that it filled last, if that block has room. Returns all these
-    /// blocks.
+    /// For each pool and stream, opens the block that the stream filled last, if that block has free pages.
+    /// Returns all blocks that were opened.
     fn open_at_mount(&mut self, blocks: &[FoundBlock], used: &[u32]) -> Vec<u32> {
         let mut all = Vec::new();
         let data_pages = self.shape.data_pages;
@@ -206,7 +207,7 @@ impl Die {
         }
     }
 
-    /// Lets `stream` continue in `block` of `pool`; without a block, it opens one for its next page.
+    /// Lets `stream` continue in `block` of `pool`; without `block`, the next page of the stream opens a block.
     fn open_again(
         &mut self,
         pool: usize,
@@ -266,8 +267,8 @@ impl Die {
         }
     }
 
-    /// In a pool that needs garbage collection: erases a block without valid pages, or else moves the pages of
-    /// the block with the fewest valid pages and erases it. Returns whether there was such a block.
+    /// In a pool that needs garbage collection: erases a block without valid pages, or else moves the pages of the
+    /// block with the fewest valid pages and erases it. Returns whether a block was erased.
     pub fn mount_step(&mut self, operations: &mut Operations) -> bool {
         if self.rest.needy == 0 {
             return false;
@@ -286,7 +287,7 @@ impl Die {
             return false;
         }
         if let Some(migrated) = &mut self.extras.migrated {
-            // The map pages on flash are void after a mount, so they need not follow these moves.
+            // After a mount, the map pages on flash are not used, so they need not be changed for these moves.
             migrated.clear();
         }
         self.finish_units(operations);

@@ -6,10 +6,11 @@ use destage_nand::array::Ppn;
 use destage_nand::operation::{Cause, Operations};
 
 impl Die {
-    /// Writes logical `page` for the host if it is a plain overwrite: the page has contents, the first of the
-    /// pools with the most room may take it, and the open block of that pool stays open. Otherwise returns
-    /// `false`; then the caller has to use [`Die::next_pool`] and [`Die::write`], which work for any write and
-    /// cost twice as much. It must not be called on a die that [limits its pools](Die::limits_pools).
+    /// Writes logical `page` for the host if this is a plain overwrite. Three conditions must hold: the page has
+    /// contents; it may be written to the first of the pools with the most room; and the write does not fill the
+    /// open block of that pool. Otherwise returns `false`, and the caller has to use [`Die::next_pool`] and
+    /// [`Die::write`], which work for any write but take twice as long. This method must not be called on a die
+    /// that [limits its pools](Die::limits_pools).
     #[inline(always)]
     pub fn overwrite(&mut self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
         debug_assert!(!self.limits_pools(), "valid pages of pools are not counted");
@@ -34,8 +35,8 @@ impl Die {
             return false;
         }
         let ppn = block << page_bits | place;
-        // The same condition as `Pool::is_behind`: the new place is in a block opened later, or further on in the
-        // same block.
+        // The condition of `Pool::is_behind` must hold: the new place is in a block that was opened later, or at a
+        // higher page number in the same block.
         if pool.active_sequence <= left.sequence && (block != left_block || ppn <= left_page) {
             return false;
         }
@@ -59,7 +60,7 @@ impl Die {
     }
 
     /// Writes logical `page`, which has no contents yet, for the host under the same conditions as
-    /// [`Die::overwrite`]. Returns `false` if they do not hold.
+    /// [`Die::overwrite`]. Returns `false` if these conditions do not hold.
     #[inline(always)]
     pub fn write_first(&mut self, page: u32, cause: Cause, operations: &mut Operations) -> bool {
         let Some(index) = self.first_with_most_room() else {

@@ -1,4 +1,4 @@
-//! Checks whether there is room, before anything is changed.
+//! Checks whether a pool has enough free pages or blocks, before anything is changed.
 
 use super::{Die, Pool, Stream};
 use crate::{NoSpace, Shortage};
@@ -6,8 +6,8 @@ use destage_nand::array::Ppn;
 use destage_nand::operation::Operations;
 
 impl Die {
-    /// Programs fillers into the open block that contains page `at`, up to the end of its current unit of
-    /// `unit_pages` pages; if no unit is begun, a whole unit.
+    /// Programs fillers into the open block that contains page `at`, up to the end of the current unit of
+    /// `unit_pages` pages. If no unit is begun, programs a whole unit of fillers.
     pub fn fill_unit(&mut self, at: Ppn, unit_pages: u32, operations: &mut Operations) {
         let block = at.0 >> self.shape.page_bits;
         let pool = self.pool_of(block);
@@ -18,8 +18,8 @@ impl Die {
         self.fill_up_to(pool, stream, end, operations);
     }
 
-    /// Closes the open block of pool 0: it takes no more pages of the host, and becomes a candidate for garbage
-    /// collection.
+    /// Closes the open block of pool 0: the block receives no more pages of the host, and becomes a candidate for
+    /// garbage collection.
     pub fn close_open(&mut self) {
         let block = self.pools[0].active_block;
         self.pools[0].active_page = self.shape.data_pages;
@@ -28,19 +28,20 @@ impl Die {
         self.offer(block, valid);
     }
 
-    /// Whether one more write could leave too little room for the copies of garbage collection, in a pool that
-    /// needs garbage collection.
+    /// Whether, in a pool that needs garbage collection, one more write could leave too few free blocks for the
+    /// pages that garbage collection moves.
     pub fn is_short(&self) -> bool {
         let mut pools = self.pools.iter().zip(&self.rest.asides);
-        // The floor leaves room for the valid pages of one block, and for one block that the write may open.
+        // As many free blocks as the floor are enough for the valid pages of one block, and for one block that the
+        // write may open.
         pools.any(|(pool, aside)| aside.needs_gc && pool.free < self.rules.floor)
     }
 
-    /// Whether there is room in `pool` for the valid pages of `block`.
+    /// Whether `pool` has enough free pages for the valid pages of `block`.
     pub fn has_room_for(&self, block: u32, pool: usize) -> bool {
         let state = &self.pools[pool];
-        // The copies open at most one block for each stream, and one of the free blocks may be open, as in the
-        // reference simulator.
+        // The copies open at most one block for each stream. One of the blocks that count as free may be open, as
+        // in the reference simulator.
         if state.free > self.rules.most_for_copies {
             return true;
         }
@@ -81,7 +82,7 @@ impl Die {
         self.pools.iter().map(|pool| pool.free).min().unwrap_or(0)
     }
 
-    /// Whether there is room in `pool` for the next page of `stream`.
+    /// Whether `pool` has a free page for the next page of `stream`.
     pub fn has_room(&self, pool: usize, stream: Stream) -> bool {
         let state = &self.pools[pool];
         let end = state.first_block + state.blocks;

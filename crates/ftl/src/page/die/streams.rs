@@ -1,8 +1,8 @@
-//! Writes that do not share blocks: they are divided by the placement handle of the host, or by how soon a page
-//! is written again.
+//! Streams of writes; writes of different streams do not share blocks. Writes are divided into streams by the
+//! placement handle of the host, by how soon a page is written again, or by both.
 //!
-//! Stream 0 is the host stream of a die without any division. Each other stream has an open block of its own in
-//! each pool.
+//! Stream 0 is the only host stream of a die that does not divide its writes. Each other stream has an open block
+//! of its own in each pool.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -35,7 +35,8 @@ impl Telling {
         window: 0,
     };
 
-    /// Number of host streams besides the first. The streams of hot pages come after those of all handles.
+    /// Number of host streams besides the first. The streams of hot pages have higher numbers than the other
+    /// streams.
     pub fn told(self) -> u32 {
         self.handles * (1 + u32::from(self.window > 0)) - 1
     }
@@ -66,10 +67,11 @@ pub(crate) struct Streams {
     open: Vec<Open>,
     /// The handle of each page.
     handles: LazyTable<Zero>,
-    /// For each page, the number of the die's write that wrote it last, counted from 1; 0: never written.
+    /// For each page, the value of `writes` at its last write; 0 if the page was never written.
     written: LazyTable<Zero>,
     writes: u32,
-    /// By stream of the host, the pages written; by handle, the pages moved.
+    /// The first number of entry `i` is the number of pages written to host stream `i`. The second number is the
+    /// number of moved pages of handle `i`.
     counts: Vec<[u64; 2]>,
 }
 
@@ -114,9 +116,9 @@ impl Streams {
         &mut self.open[index]
     }
 
-    /// Notes that `page` belongs to placement handle `handle` from now on. A mount knows only the number of the
-    /// stream in which it found the page, and passes that number: modulo the number of handles, it is the handle,
-    /// also for a stream of hot or moved pages.
+    /// Notes that `page` belongs to placement handle `handle` from now on. A mount only knows the number of the
+    /// stream in which it found the page, and passes this number as `handle`. The number of the stream modulo the
+    /// number of handles is the handle, also for hot and for moved pages.
     pub fn hint(&mut self, page: u32, handle: u32) {
         if self.telling.handles > 1 {
             *self.handles.get_mut(page as usize) = handle % self.telling.handles;
@@ -148,8 +150,8 @@ impl Streams {
         }
     }
 
-    /// The stream to which a copy of `page` goes; `None` if handles are not isolated or if it is the first
-    /// handle.
+    /// The stream to which a copy of `page` goes; `None` if handles are not isolated, or if the page belongs to
+    /// the first handle.
     pub fn of_copy(&self, page: u32) -> Option<Stream> {
         if self.telling.kept() == 0 {
             return None;
@@ -172,7 +174,8 @@ impl Streams {
         self.counts[handle as usize][1] += 1;
     }
 
-    /// By stream of the host, the pages written; by handle, the pages moved.
+    /// The first number of entry `i` is the number of pages written to host stream `i`. The second number is the
+    /// number of moved pages of handle `i`.
     pub fn counts(&self) -> &[[u64; 2]] {
         &self.counts
     }
@@ -259,7 +262,8 @@ impl Die {
         Ok(())
     }
 
-    /// The stream of the host whose open block in `pool` is `block`, and the next page of that block.
+    /// The stream of the host whose open block in `pool` is `block`, and the next page of that block. `None` if
+    /// `block` is not the open block of a stream of the host.
     pub fn host_stream_of(&self, pool: usize, block: u32) -> Option<(Stream, u32)> {
         let told = self
             .extras

@@ -1,8 +1,8 @@
-//! Program units on a device whose power may fail: pages that are programmed together.
+//! Program units on a device whose power may fail. The pages of a unit are programmed together.
 //!
-//! A page of a unit stays in RAM until the last pass of the unit, and the source of a moved page or the old copy
-//! of a written page is needed until then. So before a block is erased, all incomplete units of the die are
-//! completed with fillers.
+//! A page stays in RAM until the last pass of its unit. Until then, the source of a moved page and the old copy of
+//! a written page are needed. So before a block is erased, all incomplete units of the die are completed with
+//! fillers.
 
 use super::{Die, Open, Stream};
 use crate::FtlConfig;
@@ -15,8 +15,8 @@ use destage_nand::operation::Operations;
 pub struct Units {
     /// Pages per unit.
     pub pages: u32,
-    /// Number of passes. The second pass of a unit comes with the next unit of the block; at the end of a block,
-    /// with the first pass.
+    /// Number of passes. The second pass of a unit is done when the next unit of the block is programmed. For the
+    /// last unit of a block, it is done together with the first pass.
     pub passes: u32,
     /// Number of blocks that are filled together, unit by unit in rotation.
     pub blocks: u32,
@@ -46,7 +46,7 @@ impl Units {
 }
 
 impl Die {
-    /// Completes the incomplete units of all open blocks, so that an erase may follow.
+    /// Completes the incomplete units of all open blocks. An erase may only follow after this.
     #[inline]
     pub fn finish_units(&mut self, operations: &mut Operations) {
         if let Some(units) = self.rules.units {
@@ -56,7 +56,7 @@ impl Die {
 
     #[cold]
     fn finish_open(&mut self, units: &Units, operations: &mut Operations) {
-        // A mount does not need pages of the map.
+        // Pages of the map need not be completed, since a mount does not use them.
         for stream in self.all_streams().filter(|stream| *stream != Stream::Map) {
             for pool in 0..self.pools.len() {
                 self.finish_stream(pool, stream, units, operations);
@@ -88,7 +88,7 @@ impl Die {
         self.search.front.forget();
     }
 
-    /// Programs fillers into the open block of `stream` up to before page `end`. If that fills the block,
+    /// Programs fillers into the open block of `stream` up to before page `end`. If the block is full then,
     /// programs its summary page and seals it.
     pub(super) fn fill_up_to(
         &mut self,
@@ -121,9 +121,9 @@ impl Die {
         }
     }
 
-    /// For `block`, whose pages all move to an erased block at the same offsets: the page up to which the gaps
-    /// between them have to be filled there, so that each page has its last pass. 0 if pages are not programmed
-    /// together.
+    /// Called when all valid pages of `block` move to an erased block, each to its own offset. Returns the page up
+    /// to which the gaps in the erased block have to be filled, so that each moved page has its last pass. 0 if
+    /// pages are not programmed together.
     pub fn fills_gaps_to(&self, block: u32) -> u32 {
         let Some(units) = self.rules.units else {
             return 0;

@@ -1,7 +1,9 @@
-//! The sealed block that is the best bargain: many pages gained, few pages moved, and unchanged for long.
+//! The sealed block with the best ratio of benefit to cost: its collection gains many pages and moves few pages,
+//! and the block has not changed for a long time.
 //!
 //! This is Rosenblum and Ousterhout's cost-benefit rule for cleaning logs (ACM TOCS 10(1), 1992), in the form of
-//! Kawaguchi et al. (USENIX 1995): the largest `age (1 - u) / 2u`, where `u` is the share of valid pages.
+//! Kawaguchi et al. (USENIX 1995): the block with the largest `age (1 - u) / 2u`, where `u` is the share of valid
+//! pages.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,24 +14,25 @@ const NONE: u32 = u32::MAX;
 
 /// The candidates, in one list per pool and number of valid pages; each list is in the order of the last change.
 ///
-/// A block that loses a page goes to the end of the next list. So the first block of each list is the oldest one
-/// with that number of valid pages, and the best choice is the first block of some list. Cost: an overwrite
-/// relinks one block; a garbage collection looks at one block per number of valid pages.
+/// A block that loses a valid page moves to the end of the list with one valid page less. So the first block of
+/// each list is the one that has been unchanged longest, and the best choice is the first block of one of the
+/// lists. Simulation cost: an overwrite relinks one block; a garbage collection looks at one block per number of
+/// valid pages.
 #[derive(Clone)]
 pub struct Aged {
-    /// For each block, its neighbours before and after in its list; a block in no list has itself before and none
-    /// after. Encoded by [`laid_by`].
+    /// For each block, the block before and the block after it in its list. A block in no list has itself as the
+    /// block before, and none as the block after. The entries are encoded by [`laid_by`].
     links: Vec<(u32, u32)>,
-    /// The first and last block of each list: by pool, and in a pool by number of valid pages, from 0 to all
-    /// pages.
+    /// The first and the last block of each list. The lists are ordered by pool, and within a pool by the number
+    /// of valid pages, from 0 to all pages.
     ends: Vec<(u32, u32)>,
-    /// For each candidate, when it was closed or last lost a page, and when it was closed. Times are counted in
-    /// changes of the die.
+    /// For each candidate, two times: when it was closed or last lost a valid page, and when it was closed. Times
+    /// are counted in `changes`.
     times: Vec<(u64, u64)>,
     valid: Vec<u16>,
     counts: usize,
     blocks_per_pool: u32,
-    /// Number of blocks closed and pages lost so far.
+    /// Number of changes so far: blocks that were closed, and valid pages that became invalid.
     changes: u64,
 }
 
@@ -115,7 +118,8 @@ impl Aged {
         self.links[block as usize].0 != 0
     }
 
-    /// The best bargain of `pool`; among equals the block that was closed first.
+    /// The candidate of `pool` with the best ratio of benefit to cost; among equals, the block that was closed
+    /// first.
     pub fn best(&self, pool: u32) -> Option<u32> {
         let lists = pool as usize * self.counts..(pool as usize + 1) * self.counts;
         let all = self.counts as u128 - 1;
@@ -125,7 +129,7 @@ impl Aged {
                 continue;
             }
             if valid == 0 {
-                // There is nothing to move, so no bargain is better.
+                // The block has no page to move, so no other candidate is better.
                 return Some(*first);
             }
             let (changed, closed) = self.times[*first as usize];

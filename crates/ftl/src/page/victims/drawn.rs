@@ -1,7 +1,7 @@
 //! Of a few sealed blocks that are drawn at random, the one with the fewest valid pages.
 //!
-//! Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based solid state
-//! drives", SIGMETRICS 2013: ten draws are almost as good as a look at all blocks.
+//! Van Houdt, "A mean field model for a class of garbage collection algorithms in flash-based solid state drives",
+//! SIGMETRICS 2013: ten draws give almost as good a victim as a choice among all blocks.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -15,18 +15,17 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone)]
 pub struct Drawn {
     candidates: Vec<Vec<u32>>,
-    /// For each block its position in the array of its pool, mirrored: a block that is no candidate has the value
-    /// 0, so that memory for blocks that were never touched is never accessed.
+    /// For each block, the bitwise complement of its position in the array of its pool. A block that is no
+    /// candidate has the value 0, so that memory for blocks that were never touched is never accessed.
     position: Vec<u32>,
-    /// For each candidate, the number of its closing on the die.
+    /// For each candidate, its number in the order in which the blocks of the die were closed.
     closed: Vec<u64>,
     blocks_per_pool: u32,
     draws: u32,
     pub random: Random,
 }
 
-/// An archive holds the positions themselves, not mirrored; the greatest value means that the block is no
-/// candidate.
+/// An archive holds the positions, not their complements. The greatest value means that the block is no candidate.
 impl Archived for Drawn {
     fn archive(&mut self, archive: &mut Archive<'_>) -> Result<(), Damaged> {
         let Self {
@@ -89,7 +88,7 @@ impl Drawn {
     }
 
     /// Draws candidates of `pool`, each from all of them, and returns the one with the fewest valid pages; among
-    /// equals the one that was closed first.
+    /// equals, the one that was closed first.
     pub fn draw(&mut self, pool: u32, valid: impl Fn(u32) -> u16) -> Option<u32> {
         let candidates = &self.candidates[pool as usize];
         if candidates.is_empty() {

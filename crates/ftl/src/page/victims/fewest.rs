@@ -6,12 +6,12 @@ use core::ops::Range;
 
 use destage_base::archive::{Archive, Archived, Damaged};
 
-/// Blocks per group: the keys of a group fill two cache lines.
+/// Blocks per group. The 16-bit keys of a group fill two cache lines.
 const GROUP: usize = 64;
 
-/// The key by which candidates are ordered. It is stored mirrored: the more urgent a block, the greater the
-/// value. The value of a block that is no candidate is 0, so that memory for blocks that were never touched is
-/// never accessed.
+/// The key by which candidates are ordered. It is stored mirrored, that is, as the greatest key minus the key. So
+/// a block with a smaller key has a greater value. The value of a block that is no candidate is 0, so that memory
+/// for blocks that were never touched is never accessed.
 pub trait Key: Copy + Ord + Default {
     /// Mirrors a key: the greatest key minus this one.
     fn mirrored(self) -> Self;
@@ -19,7 +19,7 @@ pub trait Key: Copy + Ord + Default {
     fn sooner(self) -> Self;
 }
 
-/// The number of valid pages alone: half a cache line holds 16 blocks.
+/// The key is the number of valid pages alone, so half a cache line holds the keys of 16 blocks.
 impl Key for u16 {
     fn mirrored(self) -> Self {
         !self
@@ -29,8 +29,8 @@ impl Key for u16 {
     }
 }
 
-/// The number of valid pages, then the time when the block was closed, so that no two keys are equal. See
-/// [`closed`].
+/// The key is the number of valid pages, followed by the time when the block was closed. So no two keys are equal.
+/// See [`closed`].
 impl Key for u64 {
     fn mirrored(self) -> Self {
         !self
@@ -50,10 +50,10 @@ pub fn closed(valid: u16, closing: u64) -> u64 {
 
 /// The keys of all candidate blocks of a die, with the smallest key of each group of 64 blocks.
 ///
-/// Garbage collection asks for the smallest key of a plane, and every overwrite lowers one key. A full scan for
-/// each garbage collection would grow with the device, and a heap would slow down every overwrite. Two levels
-/// cost an overwrite one comparison, and garbage collection of a plane of 32,768 blocks a scan of 512 + 64
-/// adjacent numbers.
+/// Garbage collection needs the smallest key of a plane, and every overwrite lowers one key. The time of a full
+/// scan for each garbage collection would grow with the device, and a heap would slow down every overwrite. With
+/// two levels, an overwrite needs one comparison, and a garbage collection in a plane of 32,768 blocks scans 512 +
+/// 64 adjacent numbers.
 #[derive(Clone)]
 pub struct Fewest<K> {
     /// Mirrored keys; 0 for a block that is no candidate, because it is open, free or worn out.
@@ -155,7 +155,7 @@ impl<K: Key> Fewest<K> {
         self.soon[block as usize] != K::default()
     }
 
-    /// The candidate of `plane` with the smallest key; among equals the one with the highest block number.
+    /// The candidate of `plane` with the smallest key; among equals, the one with the highest block number.
     pub fn first(&self, plane: u32) -> Option<u32> {
         let first = plane as usize * self.groups_per_plane;
         let of_plane = &self.soonest[first..first + self.groups_per_plane];
@@ -192,7 +192,8 @@ impl<K: Key> Fewest<K> {
 
 impl Fewest<u16> {
     /// The candidate with the fewest valid pages of all planes, with the number of its valid pages and its block
-    /// number. Block numbers are counted round the planes, and among equals the lowest number comes first.
+    /// number. Blocks are numbered across the planes: one block of each plane in turn. Among equals, the candidate
+    /// with the lowest number is returned.
     pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
         let soonest = *self.soonest.iter().max()?;
         if soonest == 0 {

@@ -1,4 +1,4 @@
-//! The sealed blocks of a die, ordered so that each policy finds its victim without looking at all of them.
+//! The sealed blocks of a die, ordered so that each policy finds its victim without a look at every block.
 
 mod aged;
 mod drawn;
@@ -111,14 +111,14 @@ impl Victims {
         }
     }
 
-    /// Adds the blocks that are full at the start by `shape`, in the order in which they were filled.
+    /// Adds the blocks that are full at the start according to `shape`, in the order in which they were filled.
     pub fn insert_full(&mut self, shape: &Shape) {
         let full = shape.full_blocks();
         let Some(last) = full.checked_sub(1) else {
             return;
         };
-        // A device may start with hundreds of thousands of full blocks, and all but the last have equally many
-        // valid pages.
+        // A device may start with hundreds of thousands of full blocks, so they are not inserted one by one. All
+        // of them except the last have the same number of valid pages.
         let valid = shape.valid_of_full(0);
         let of_plane = |plane: u32| {
             let first = plane * shape.blocks_per_plane;
@@ -258,8 +258,8 @@ impl Victims {
     }
 
     /// The candidate with the fewest valid pages of all planes, with the number of its valid pages and its block
-    /// number. Block numbers are counted round the planes, and among equals the lowest number comes first. Only
-    /// for [`Order::FewestNumbered`].
+    /// number. Blocks are numbered across the planes: one block of each plane in turn. Among equals, the candidate
+    /// with the lowest number is returned. Only for [`Order::FewestNumbered`].
     pub fn fewest_valid_of_all(&self) -> Option<(u16, u32, u32)> {
         match &self.table {
             Table::FewestNumbered(table) => table.fewest_valid_of_all(),

@@ -1,7 +1,6 @@
-//! A layer on top of a medium that keeps bytes. The medium refuses operations that flash cannot do or that lose
-//! data.
+//! A layer on a medium that stores bytes. The medium refuses operations that flash cannot do or that lose data.
 //!
-//! The test device knows what the host wrote last, but nothing of how the layer maps pages. So it detects a read
+//! The test device stores what the host wrote last, independently of the map of the layer. So it detects a read
 //! that does not return the last write.
 #![allow(dead_code, reason = "every test program uses another part of the kit")]
 #![allow(clippy::print_stderr, reason = "a test that fails says where")]
@@ -55,7 +54,7 @@ fn has_log_blocks(layer: &str) -> bool {
     row.parameters.iter().any(|row| row.name == "log_blocks")
 }
 
-/// Runs `test`; if it panics, prints `what` to say which case failed.
+/// Runs `test`; if it panics, prints `what`, which names the case that failed.
 pub fn about<T>(what: impl std::fmt::Display, test: impl FnOnce() -> T) -> T {
     match std::panic::catch_unwind(std::panic::AssertUnwindSafe(test)) {
         Ok(result) => result,
@@ -66,7 +65,7 @@ pub fn about<T>(what: impl std::fmt::Display, test: impl FnOnce() -> T) -> T {
     }
 }
 
-/// The name and settings of a layer, and the device below it.
+/// The name and the settings of a layer, and the device on which the layer runs.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub ftl: String,
@@ -77,9 +76,9 @@ pub struct Setup {
     pub parallel_units: u32,
     /// Units of the mapping that share a page of flash.
     pub units_per_page: u32,
-    /// Erases that a block survives.
+    /// Maximum number of erases of a block.
     pub endurance: u32,
-    /// Blocks that reached these erases are retired.
+    /// Blocks that reached `endurance` erases are retired.
     pub retire: bool,
     /// The power may fail.
     pub power_may_fail: bool,
@@ -148,7 +147,7 @@ impl Setup {
         values
     }
 
-    /// Builds the layer; the error says why it cannot be built.
+    /// Builds the layer; the error gives the reason why the layer cannot be built.
     pub fn build(&self) -> Built {
         (self.row().build)(&FtlConfig {
             units_per_page: self.units_per_page,
@@ -169,7 +168,7 @@ impl Setup {
     }
 }
 
-/// Small devices of several kinds under the layer `name`.
+/// Small devices of several kinds with the layer `name`.
 pub fn devices(name: &str) -> Vec<Setup> {
     let mut setups = Vec::new();
     for (dies, planes, blocks, pages, copy_back) in [
@@ -192,7 +191,7 @@ pub fn devices(name: &str) -> Vec<Setup> {
     setups
 }
 
-/// The setup itself, and for each choice and flag parameter a copy with each other value than the default.
+/// The setup itself, and a copy for each value of each choice or flag parameter that differs from the default.
 pub fn variants(setup: &Setup) -> Vec<Setup> {
     let mut variants = vec![setup.clone()];
     for parameter in setup.row().parameters {
@@ -263,13 +262,13 @@ impl Device {
         self.ftl.pages()
     }
 
-    /// Reads `page` and checks that the read returns the last write, or nothing if there is none.
+    /// Reads `page`. Checks that the read returns the last write, or nothing if `page` has no contents.
     pub fn read(&mut self, page: u64) {
         self.try_read(page)
             .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
-    /// Like [`Device::read`], but the layer may have no room.
+    /// Like [`Device::read`], but the layer may find no free block.
     ///
     /// # Errors
     /// The error of the layer.
@@ -291,7 +290,7 @@ impl Device {
         Ok(())
     }
 
-    /// Checks that the medium has the last write of `page`.
+    /// Checks that the medium holds the last write of `page`.
     fn check_newest(&self, page: u64) {
         let found = self.medium.newest(Lpn(page));
         let found = found
@@ -303,7 +302,7 @@ impl Device {
         assert_eq!(found, expected, "page {page}");
     }
 
-    /// Collects the garbage that is due, then writes `page` for `cause`.
+    /// Collects the garbage that is due, then writes `page` with `cause`.
     ///
     /// # Errors
     /// The error of the layer.
@@ -333,7 +332,7 @@ impl Device {
         self.write_on(die, write)
     }
 
-    /// Does one step of garbage collection on `die` if it needs one; returns whether it did.
+    /// Does one step of garbage collection on `die`, if the die needs one. Returns whether a step was done.
     ///
     /// # Errors
     /// The error of the layer.
@@ -347,7 +346,7 @@ impl Device {
         collected
     }
 
-    /// Does the write alone, without garbage collection, on the die where it was placed.
+    /// Does `write`, without garbage collection, on `die`, on which it was placed.
     ///
     /// # Errors
     /// The error of the layer.
@@ -375,8 +374,8 @@ impl Device {
         Ok(())
     }
 
-    /// Collects the garbage that is due on `die`, then serves `reads` and `writes` there as one batch; returns
-    /// how many of the writes were accepted.
+    /// Collects the garbage that is due on `die`, then serves `reads` and `writes` on `die` as one batch. Returns
+    /// the number of accepted writes.
     pub fn serve(&mut self, die: u32, reads: &[Lpn], writes: &[(Lpn, Cause)]) -> usize {
         self.now += 1;
         for rounds in 0.. {
@@ -422,13 +421,13 @@ impl Device {
         self.operations.all()
     }
 
-    /// Writes `page` for the host; panics if the device has no room.
+    /// Writes `page` for the host; panics if the layer finds no free block.
     pub fn write(&mut self, page: u64) {
         self.write_for(page, Cause::Host)
             .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
-    /// Writes `page` for the host as part of a long write; panics if the device has no room.
+    /// Writes `page` for the host as part of a long write; panics if the layer finds no free block.
     pub fn write_long(&mut self, page: u64) {
         let write = PageWrite {
             is_long: true,
@@ -444,7 +443,7 @@ impl Device {
             .unwrap_or_else(|full| panic!("page {page}: {full:?}"));
     }
 
-    /// Like [`Device::trim`], but the layer may have no room.
+    /// Like [`Device::trim`], but the layer may find no free block.
     ///
     /// # Errors
     /// The error of the layer.
@@ -468,7 +467,7 @@ impl Device {
         }
     }
 
-    /// Counts the operations of the present step and carries them out on the medium.
+    /// Counts the operations of the present step, and runs them on the medium.
     fn settle(&mut self, die: u32, images: &[Image<'_>]) {
         self.tally.add(&self.operations);
         self.merges.extend(self.operations.merges());
@@ -487,7 +486,8 @@ impl Device {
         self.medium.end(die);
     }
 
-    /// Reads every page, and checks that the erase counts agree.
+    /// Reads every page. Checks that the sum of the erase counts of all blocks equals the number of erase
+    /// operations.
     pub fn check(&mut self) {
         for page in 0..self.pages() {
             self.read(page);

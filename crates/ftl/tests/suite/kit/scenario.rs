@@ -13,9 +13,9 @@
 //! report rw_victims=2
 //! ```
 //!
-//! `expect` counts from the start or the last `reset`: `switch`, `partial`, `full` merges, `copies` (programs
-//! that move pages), `erases`, `reads` (all), `programs` (all), `map_reads`, `map_programs`, `wear` (programs of
-//! wear levelling).
+//! `expect` compares counts since the start or since the last `reset`: `switch`, `partial`, `full` merges,
+//! `copies` (programs that move pages), `erases`, `reads` (all), `programs` (all), `map_reads`, `map_programs`,
+//! `wear` (programs of wear levelling).
 
 use super::{Device, Setup, about};
 use destage_nand::Cause;
@@ -61,7 +61,7 @@ fn count(tally: &Tally, name: &str) -> u64 {
     }
 }
 
-/// A scenario while it is read. The device is built by the first line that uses it.
+/// The state while a scenario is read. The device is built at the first line that uses it.
 struct Reading {
     setup: Setup,
     device: Option<Device>,
@@ -154,7 +154,7 @@ impl Reading {
     }
 }
 
-/// Plays `text` on the layer `ftl`. If an expectation fails, panics and prints the line.
+/// Runs the scenario `text` on the layer `ftl`. If an expectation fails, panics and prints the line.
 pub fn play(ftl: &str, text: &str) {
     let mut reading = Reading::new(ftl);
     let mut expectations = 0;

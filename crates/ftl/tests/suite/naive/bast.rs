@@ -1,4 +1,4 @@
-//! Naive model of log blocks that are each bound to one logical block.
+//! Naive model of `bast`, in which each log block is bound to one logical block.
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,12 @@ pub struct Rules {
     pub logs: usize,
     pub filled: bool,
     pub partial: bool,
-    /// The log block that was written longest ago is merged, not the one that was bound first.
+    /// Whether the log block that was written longest ago is merged. If not, the one that was bound first is
+    /// merged.
     pub lru: bool,
     pub min_cost: bool,
     pub eager: bool,
-    /// A page is written to its place in the data block if that can still be programmed.
+    /// Whether a page is written to its place in the data block if that place can still be programmed.
     pub first_to_data: bool,
 }
 
@@ -30,7 +31,8 @@ struct Log {
     newest: Vec<bool>,
 }
 
-/// A data block: the page after the last programmed one, and which pages have their newest copy here.
+/// A data block: the page after the last programmed page, and for each page, whether its newest copy is in this
+/// block.
 #[derive(Clone)]
 struct Data {
     end: usize,

@@ -1,5 +1,5 @@
-//! Naive model of page mapping with its map in flash: the mappings in RAM are lists that are searched from end to
-//! end.
+//! Naive model of page mapping with its map in flash. The mappings in RAM are lists, and a look-up searches the
+//! whole list.
 
 use destage_nand::operation::MergeKind;
 
@@ -21,7 +21,7 @@ type Entry = (u64, bool);
 struct Cached {
     die: Die,
     rules: MapRules,
-    /// The mapping that was unused longest is in front.
+    /// The mapping that has not been used for the longest time is in front.
     probation: Vec<Entry>,
     protected: Vec<Entry>,
     map_reads: u64,

@@ -1,4 +1,4 @@
-//! Naive model of log blocks that all logical blocks share, and one for sequences.
+//! Naive model of `fast`: log blocks that all logical blocks share, and one log block for sequential writes.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,8 @@ pub struct Rules {
     pub random: usize,
     pub filled: bool,
     pub partial: bool,
-    /// A page that is out of sequence goes to the random log blocks, and the sequential log block stays as it is.
+    /// Whether a page that is out of sequence goes to the random log blocks, without a change of the sequential
+    /// log block.
     pub mismatch_to_random: bool,
     pub first_to_data: bool,
 }
@@ -41,7 +42,7 @@ struct State {
 /// The model.
 pub struct Fast {
     rules: Rules,
-    /// Newest version of each page; 0 if it has no contents.
+    /// Newest version of each page; 0 if the page has no contents.
     newest: BTreeMap<(u64, usize), u32>,
     last_version: u32,
     data: BTreeMap<u64, Data>,
@@ -118,7 +119,8 @@ impl Fast {
         self.state[die].free.push(false);
     }
 
-    /// Moves all newest pages of `block` to a new block; the page `incoming` is programmed there and not copied.
+    /// Moves the newest copies of all pages of `block` to a new block. The page `incoming` is programmed in the
+    /// new block, and not copied.
     fn rewrite(&mut self, block: u64, incoming: Option<usize>) {
         let die = (block % self.rules.dies) as usize;
         self.take_free(die);
@@ -154,7 +156,7 @@ impl Fast {
             self.state[die].sequential.clear();
             return self.erase(die);
         }
-        // A trimmed page that was not written again is not missing in the log block.
+        // A page that was trimmed and not written again has no newer copy elsewhere.
         let superseded = log
             .iter()
             .any(|copy| !self.is_newest(*copy) && self.version(copy.0, copy.1) > 0);
@@ -193,8 +195,8 @@ impl Fast {
             if self.state[die].random.len() == self.rules.random {
                 let victim = self.state[die].random[0].clone();
                 for page in &victim {
-                    // Pages of logical blocks that were merged for an earlier page of the victim are in their
-                    // data block already.
+                    // If a logical block was already merged for an earlier page of the victim, its pages are in
+                    // its data block.
                     if self.is_newest(*page) && !self.is_in_data(page.0, page.1) {
                         self.rewrite(page.0, None);
                     }

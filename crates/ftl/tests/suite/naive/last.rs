@@ -1,4 +1,4 @@
-//! Naive model of separate log blocks for long writes, hot pages and cold pages.
+//! Naive model of `last`, which has separate log blocks for long writes, for hot pages and for cold pages.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use super::{Counts, Model};
 pub struct Rules {
     pub dies: u64,
     pub pages: usize,
-    /// Number of log blocks of each die for long writes, and for other writes.
+    /// Number of log blocks of each die for long writes, and number for other writes.
     pub sequential: usize,
     pub random: usize,
-    /// Number of page writes to the random log blocks within which a rewritten page is hot.
+    /// A page is hot if its last write was at most this many page writes to the random log blocks ago.
     pub window: usize,
     pub filled: bool,
     pub partial: bool,
@@ -38,7 +38,7 @@ struct Log {
     copies: Vec<Copy>,
 }
 
-/// A data block: the page after the last programmed one, and the version in each page.
+/// A data block: the page after the last programmed page, and the version in each page.
 struct Data {
     end: usize,
     versions: Vec<u32>,
@@ -47,7 +47,7 @@ struct Data {
 /// The model.
 pub struct Last {
     rules: Rules,
-    /// Newest version of each page; 0 if it has no contents.
+    /// Newest version of each page; 0 if the page has no contents.
     newest: BTreeMap<(u64, usize), u32>,
     clock: u32,
     data: BTreeMap<u64, Data>,
@@ -93,7 +93,7 @@ impl Last {
         self.newest.get(&(block, offset)).copied().unwrap_or(0)
     }
 
-    /// Whether this copy is the newest one of its page, and the data block does not have that version.
+    /// Whether this copy has the newest version of its page, and this version is not in the data block.
     fn is_live(&self, (block, offset, version): Copy) -> bool {
         let in_data = self
             .data
@@ -117,7 +117,8 @@ impl Last {
         self.free[die].push(false);
     }
 
-    /// Copies the newest pages of `block` from offset `first` on; the pages before are in place already.
+    /// Copies the newest pages of `block` from offset `first` on. The pages before `first` are already in the new
+    /// data block.
     fn collect(&mut self, block: u64, first: usize) {
         let die = (block % self.rules.dies) as usize;
         let versions: Vec<u32> = (0..self.rules.pages)
@@ -144,7 +145,8 @@ impl Last {
         }
     }
 
-    /// Reclaims the log block at `position`: merges what is needed and erases it.
+    /// Reclaims the log block at `position`: merges the logical blocks with needed pages in it, and erases the log
+    /// block.
     fn reclaim(&mut self, die: usize, position: usize) {
         let log = self.logs[die].remove(position);
         if self.is_dead(&log) {
@@ -209,7 +211,8 @@ impl Last {
         best.expect("a log block").1
     }
 
-    /// Programs the page in its data block, if the rules want that and its place is free; returns whether it did.
+    /// Programs the page in its data block, if `first_to_data` is set and the place of the page is free. Returns
+    /// whether the page was programmed.
     fn write_to_data(&mut self, (block, offset, version): Copy, die: usize) -> bool {
         if !self.rules.first_to_data {
             return false;

@@ -1,5 +1,5 @@
-//! Naive models of the layers, one file each, written as directly as possible to compare the real layers with
-//! them.
+//! Naive models of the layers, one file for each. The models are as simple as possible, and the tests compare the
+//! real layers with them.
 #![allow(dead_code, reason = "every test program uses another part of it")]
 
 pub mod bast;
@@ -22,7 +22,7 @@ use destage_nand::{Cause, Operations};
 
 use crate::kit::Setup;
 
-/// The operations that a model has counted.
+/// Numbers of operations, as a model counts them.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Counts {
     pub reads: u64,
@@ -55,12 +55,12 @@ pub trait Model {
     fn read(&mut self, page: u64);
     fn trim(&mut self, page: u64);
     fn counts(&self) -> Counts;
-    /// All merges so far: the number of the logical block in the device, and the kind.
+    /// All merges so far: for each, the number of the logical block in the device, and the kind of the merge.
     fn merges(&self) -> &[(u64, MergeKind)];
 }
 
-/// Plays the same random operations on the layer of `setup` and on `model`; their counts and merges must agree
-/// after each operation.
+/// Runs the same random operations on the layer of `setup` and on `model`. After each operation, the counts and
+/// the merges of both must be equal.
 pub fn compare(setup: &Setup, model: &mut dyn Model, operations: u32, seed: u64) {
     let mut ftl = setup
         .build()

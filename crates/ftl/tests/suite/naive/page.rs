@@ -1,4 +1,5 @@
-//! Naive model of page mapping: lists of the contents of every block, and a look at all blocks for every victim.
+//! Naive model of page mapping. It has a list of the contents of every block, and looks at all blocks to choose a
+//! victim.
 
 use destage_base::Random;
 use destage_nand::operation::MergeKind;
@@ -22,8 +23,8 @@ pub struct Rules {
     pub pages: usize,
     /// Number of blocks of each die that hold the logical pages.
     pub logical_blocks: usize,
-    /// Number of pages of the map of each die. Their numbers follow the logical pages, and they have blocks of
-    /// their own.
+    /// Number of pages of the map of each die. The numbers of these pages follow those of the logical pages, and
+    /// these pages have blocks of their own.
     pub map_pages: usize,
     pub filled: bool,
     pub policy: Policy,
@@ -41,7 +42,7 @@ pub struct Rules {
 
 #[derive(Clone, Default)]
 struct Block {
-    /// For each programmed page its logical page; `None` if it is not needed any more.
+    /// For each programmed page, its logical page; `None` if the page is not needed any more.
     pages: Vec<Option<u64>>,
     free: bool,
     sealed: bool,
@@ -103,7 +104,7 @@ impl Die {
                 die.close(block);
             }
         }
-        // The search for free blocks begins at the first block, whichever block was open from the start.
+        // The search for free blocks begins at the first block, whichever block is open at the start.
         die.host = Some(die.open());
         die.pointer = 0;
         die
@@ -192,7 +193,8 @@ impl Die {
                 .min_by_key(|block| blocks[*block].closed)
                 .expect("a sealed block"),
             Policy::CostBenefit => {
-                // Scores are exact fractions; a block without pages to move is better than any other.
+                // Scores are exact fractions. A block without pages to move is better than any block with such
+                // pages.
                 let score = |block: usize| {
                     let state = &blocks[block];
                     let (age, valid) = (self.clock - state.changed, state.valid());
@@ -256,7 +258,7 @@ impl Die {
         while self.gc_step().is_some() {}
     }
 
-    /// Collects one block if that is due; returns the logical pages that moved.
+    /// Collects one block, if garbage collection is due. Returns the logical pages that were moved.
     pub fn gc_step(&mut self) -> Option<Vec<u64>> {
         self.due |= self.free() < self.rules.low;
         if !self.due {
@@ -270,7 +272,7 @@ impl Die {
             self.counts.copies += 1;
         }
         self.erase(victim);
-        // Whether the collection is over is decided now, even if later steps use a free block again.
+        // The end of the collection is decided here, even if later steps use a free block again.
         self.due = self.free() < self.rules.high;
         self.level();
         moved.retain(|page| *page < self.map_first());

@@ -26,7 +26,8 @@ type Block = Vec<Option<u64>>;
 pub struct Replacement {
     rules: Rules,
     chains: BTreeMap<u64, Vec<Block>>,
-    /// For each die, the logical blocks with replacement blocks, in the order in which they got their first.
+    /// For each die, the logical blocks with replacement blocks, in the order in which they got their first
+    /// replacement block.
     replaced: Vec<Vec<u64>>,
     /// The newest version of each page that has contents.
     newest: BTreeMap<u64, u64>,

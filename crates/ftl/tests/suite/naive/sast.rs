@@ -1,4 +1,4 @@
-//! Naive model of log blocks that a group of logical blocks shares.
+//! Naive model of `sast`, in which the logical blocks of a group share log blocks.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,8 @@ pub struct Rules {
     pub filled: bool,
     pub partial: bool,
     pub first_to_data: bool,
-    /// The oldest log block of a group is reclaimed, not the one with the most dead pages.
+    /// Whether the oldest log block of a group is reclaimed. If not, the one with the most dead pages is
+    /// reclaimed.
     pub oldest: bool,
 }
 
@@ -31,7 +32,7 @@ struct Log {
     copies: Vec<Copy>,
 }
 
-/// A data block: the page after the last programmed one, and the version in each page.
+/// A data block: the page after the last programmed page, and the version in each page.
 struct Data {
     end: usize,
     versions: Vec<u32>,
@@ -40,7 +41,7 @@ struct Data {
 /// The model.
 pub struct Sast {
     rules: Rules,
-    /// Newest version of each page; 0 if it has no contents.
+    /// Newest version of each page; 0 if the page has no contents.
     newest: BTreeMap<(u64, usize), u32>,
     clock: u32,
     data: BTreeMap<u64, Data>,
@@ -89,7 +90,7 @@ impl Sast {
         self.newest.get(&(block, offset)).copied().unwrap_or(0)
     }
 
-    /// Whether this copy is the newest one of its page, and the data block does not have that version.
+    /// Whether this copy has the newest version of its page, and this version is not in the data block.
     fn is_live(&self, (block, offset, version): Copy) -> bool {
         let in_data = self
             .data
@@ -116,7 +117,8 @@ impl Sast {
         self.free[die].push(false);
     }
 
-    /// Copies the newest pages of `block` from offset `first` on; the pages before are in place already.
+    /// Copies the newest pages of `block` from offset `first` on. The pages before `first` are already in the new
+    /// data block.
     fn collect(&mut self, block: u64, first: usize) {
         let die = (block % self.rules.dies) as usize;
         let versions: Vec<u32> = (0..self.rules.pages)

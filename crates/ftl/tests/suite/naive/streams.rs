@@ -1,5 +1,5 @@
 //! Naive model of one die of page mapping whose writes are divided into streams, or whose garbage is collected in
-//! steps: lists, and a look at all blocks.
+//! steps. It consists of lists, and looks at all blocks to choose a victim.
 
 use super::Counts;
 
@@ -9,7 +9,7 @@ pub struct Telling {
     pub handles: u64,
     /// Moved pages of different handles do not share blocks.
     pub isolates: bool,
-    /// Number of writes within which a rewritten page is hot; 0: no page is hot.
+    /// A page is hot if its last write was at most this many writes ago; 0: no page is hot.
     pub window: u64,
 }
 
@@ -49,7 +49,7 @@ struct Block {
 pub struct Die {
     rules: Rules,
     blocks: Vec<Block>,
-    /// The open block of each stream of the host; `moves` has those of the streams of moved pages.
+    /// The open block of each stream of the host. `moves` has the open blocks of the streams of moved pages.
     open: Vec<Option<usize>>,
     moves: Vec<Option<usize>>,
     map: Option<usize>,
@@ -59,17 +59,18 @@ pub struct Die {
     pointer: usize,
     clock: u64,
     due: bool,
-    /// The block that is being collected, and the page at which that continues.
+    /// The block that is being collected, and the page at which the collection continues.
     begun: Option<(usize, usize)>,
     /// The handle of each page.
     notes: Vec<u64>,
-    /// For each page, the number of the write that wrote it last.
+    /// For each page, the number of its last write.
     written: Vec<u64>,
     writes: u64,
     pub counts: Counts,
     /// Number of reads for copies.
     pub copy_reads: u64,
-    /// For each stream, the pages written and the pages moved.
+    /// The first number of entry `i` is the number of pages written to stream `i`. The second number is the number
+    /// of moved pages of handle `i`.
     pub told: Vec<(u64, u64)>,
 }
 
@@ -162,7 +163,8 @@ impl Die {
         page >= self.notes.len() as u64
     }
 
-    /// Notes that the host or garbage collection has changed `changes` mappings.
+    /// Notes that the host or garbage collection has changed `changes` mappings, and writes the journal pages that
+    /// are due.
     fn note(&mut self, changes: u64) {
         let Some((every, pages)) = self.rules.journal else {
             return;
@@ -212,7 +214,7 @@ impl Die {
         self.due || self.free() < self.rules.low
     }
 
-    /// Does one step of garbage collection; returns whether there was one.
+    /// Does one step of garbage collection, if it is due. Returns whether a step was done.
     pub fn collect(&mut self) -> bool {
         self.due = self.is_due();
         if !self.due {

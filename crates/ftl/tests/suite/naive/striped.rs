@@ -1,5 +1,5 @@
-//! Naive model of superblocks over all dies: every page of flash is in a vector, and everything is counted anew
-//! whenever it is needed.
+//! Naive model of superblocks over all dies. Every page of flash is an entry of a vector, and every number is
+//! counted again each time it is needed.
 
 use super::Counts;
 
@@ -14,13 +14,13 @@ pub struct Rules {
     /// Number of superblocks that are offered to the host.
     pub offered: usize,
     pub filled: bool,
-    /// Room, in superblocks, below which garbage is collected.
+    /// Garbage is collected if there is less room than this, in superblocks.
     pub low: usize,
-    /// Number of places that a die gets before another die is chosen.
+    /// Number of consecutive places that a die receives before another die is chosen.
     pub grain: usize,
     /// Maximum number of pages that a step moves.
     pub step: usize,
-    /// A collection that has begun continues until its superblock is free.
+    /// Whether a collection that has begun continues until its superblock is free.
     pub whole: bool,
     /// Room, in pages beyond the goal, that a collection gains once it has begun; 0: no bursts.
     pub burst: usize,
@@ -39,7 +39,7 @@ enum Cell {
 struct Stream {
     /// The open superblocks in the order in which they were opened.
     open: Vec<usize>,
-    /// For each die, the pages written since the first of the open superblocks was opened.
+    /// For each die, the number of pages written to the open superblocks.
     written: Vec<usize>,
     die: usize,
 }
@@ -51,8 +51,8 @@ pub struct Striped {
     free: Vec<usize>,
     /// Closed superblocks in the order in which they were closed.
     closed: Vec<usize>,
-    /// Superblocks being collected: the superblock, its valid pages when it was chosen, and the number of places
-    /// looked at so far.
+    /// Superblocks that are being collected. An entry is the superblock, the number of its valid pages when it was
+    /// chosen, and the number of places that were checked so far.
     victims: Vec<(usize, usize, usize)>,
     /// The stream of the host and the stream of moved pages.
     streams: [Stream; 2],
@@ -74,7 +74,7 @@ impl Striped {
         let full = if rules.filled { rules.offered } else { 0 };
         let row = |row: usize| {
             let cell = |die: usize, place: usize| match row < full {
-                // Pages go round the dies, shifted by one die from place to place.
+                // Consecutive pages are on the dies in turn. From place to place, the first die is shifted by one.
                 true => {
                     let turn = (die + place) % rules.dies;
                     Cell::Holds(row * part * rules.dies + place * rules.dies + turn)
@@ -201,7 +201,8 @@ impl Striped {
         in_turn.find(|die| self.may_move(*die)).unwrap_or(die)
     }
 
-    /// Erases the part that `stream` is about to fill at `die`, if it holds old pages; returns whether it did.
+    /// Erases the part that `stream` is about to fill at `die`, if the part holds old pages. Returns whether it
+    /// was erased.
     fn erase(&mut self, stream: usize, die: usize) -> bool {
         let (part, pages) = (self.part(), self.rules.pages);
         let Stream { open, written, .. } = &self.streams[stream];
@@ -213,14 +214,13 @@ impl Striped {
         if programmed == 0 {
             return false;
         }
-        // Counts one erase for each block that was begun; places go round the planes.
+        // Counts one erase for each block with programmed pages. Consecutive places are on the planes in turn.
         self.counts.erases += programmed.min(part / pages) as u64;
         places.fill(Cell::Erased);
         true
     }
 
-    /// Does one step at `die`; `waits` says whether a write waits there. Returns whether there was something to
-    /// do.
+    /// Does one step at `die`; `waits` is true if a write waits at `die`. Returns whether a step was done.
     fn collect(&mut self, die: usize, waits: bool) -> bool {
         if self.rules.burst > 0 {
             let wanted = self.rules.low * self.row_pages();
@@ -266,7 +266,7 @@ impl Striped {
             let (row, _, looked) = &mut self.victims[number];
             while *looked < self.rules.dies * part {
                 let (die, within) = (*looked / part, *looked % part);
-                // The places are looked at block by block.
+                // The places are checked block by block.
                 let place = within % pages * planes + within / pages;
                 *looked += 1;
                 if let Cell::Holds(page) = self.cells[*row][die][place] {

@@ -16,7 +16,7 @@ pub struct Rules {
     pub filled: bool,
     /// Number of logical blocks of a superblock.
     pub blocks: u64,
-    /// Maximum number of update blocks of a superblock, and of each die.
+    /// Maximum number of update blocks of a superblock, and maximum number of each die.
     pub updates: usize,
     pub all_updates: usize,
     pub hot_cold: bool,
@@ -28,11 +28,11 @@ type Block = Vec<(u64, u64)>;
 
 #[derive(Clone, Default)]
 struct Superblock {
-    /// The numbers of its flash blocks, the oldest in front.
+    /// The numbers of the flash blocks of the superblock, the oldest in front.
     held: Vec<usize>,
     cold: Option<usize>,
     hot: Option<usize>,
-    /// The pages written since the last collection.
+    /// The pages that were written since the last collection.
     written: BTreeSet<u64>,
 }
 
@@ -80,7 +80,7 @@ impl Superblocks {
         model
     }
 
-    /// The die of `page`, and its superblock there.
+    /// The die of `page`, and the superblock of `page` on that die.
     fn key(&self, page: u64) -> (u64, u64) {
         let lbn = page / self.rules.pages as u64;
         let within = lbn / self.rules.dies;

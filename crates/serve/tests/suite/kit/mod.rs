@@ -166,7 +166,7 @@ pub trait Asks {
         self.done((wire::CMD_FLUSH, 0), (0, 0), &[]);
     }
 
-    /// Length in bytes and state of the extents in `range`.
+    /// The extents in `range`: their lengths in bytes, and their states.
     fn status(&mut self, flags: u16, range: (u64, u32)) -> Vec<(u32, u32)> {
         let data = self.done((wire::CMD_BLOCK_STATUS, flags), range, &[]);
         let words = data.chunks(4).map(|word| word.try_into().unwrap());

@@ -31,7 +31,7 @@ pub struct Tape {
     pub syncs: Mutex<Vec<usize>>,
     pub marked: Mutex<Mark>,
     pub synced: Mutex<u64>,
-    /// The marks, which record what is durable; `None` if the mark in the bytes is damaged.
+    /// The marks, which record which programs are durable; `None` if the mark in the bytes is damaged.
     pub marks: Mutex<Option<Marks>>,
     /// Whether the syncs that the device itself requests do nothing.
     pub lies: bool,

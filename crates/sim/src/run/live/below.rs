@@ -14,14 +14,14 @@ use destage_trace::request::SECTOR_BYTES;
 use crate::config::Config;
 use crate::error::SimError;
 
-/// The place of the bytes of a device.
+/// The medium that holds the bytes of a device.
 pub enum Media {
     /// Simulated flash whose bytes are in RAM.
     Ram,
-    /// Simulated flash whose bytes are in a file, after this number of bytes that belong to the owner of the
-    /// file. The contents are mounted.
+    /// Simulated flash whose bytes are in a file. This number of bytes at the start of the file belong to the owner
+    /// of the file. The contents of the file are mounted.
     Image(Arc<dyn Store>, u64),
-    /// A disk and its size in bytes. The buffer destages to this disk. Times and counts are still those of the
+    /// A disk and its size in bytes. The buffer destages to this disk. Times and counts are still computed for the
     /// simulated layer and its flash.
     Disk(Box<dyn Backing>, u64),
 }
@@ -36,8 +36,8 @@ pub(super) enum Below {
 }
 
 impl Config {
-    /// The bytes of a device with `ftl`, and the number of sectors that it offers. For an image `ftl` must be
-    /// without contents; it is mounted here.
+    /// The bytes of a device with `ftl`, and the number of sectors that the device offers. For an image, `ftl` must
+    /// be without contents, and this function mounts it.
     pub(super) fn below(&self, media: Media, ftl: &mut dyn Ftl) -> Result<(Below, u64), SimError> {
         let page_bytes = self.geometry().page_bytes;
         let sectors_per_page = page_bytes / SECTOR_BYTES;
@@ -76,8 +76,8 @@ impl Config {
 }
 
 impl Below {
-    /// The reason why a completed request of this `kind` has failed; `None` on success. A flush first tries again
-    /// to write data that the disk did not accept.
+    /// The reason why a completed request of this `kind` has failed; `None` on success. For a flush, the data that
+    /// the disk did not accept are first written to it again.
     pub fn fault_of(&mut self, kind: RequestKind) -> Option<Fault> {
         match (self, kind) {
             (_, RequestKind::Read) => None,
@@ -121,8 +121,8 @@ impl Below {
         Ok(())
     }
 
-    /// The kind of contents of `page`, and the first later page that may have another kind. The range is only as
-    /// long as can be determined quickly.
+    /// The kind of contents of `page`, and the first later page that may have another kind. The range may end early,
+    /// so that it can be determined quickly.
     pub fn holds(&self, page: Lpn) -> (Holds, Lpn) {
         let payload = match self {
             Self::Flash(payload) => payload,

@@ -19,10 +19,11 @@ use crate::metrics::Metrics;
 use crate::observer::Observer;
 use crate::power::{Check, CutAt, CutPlan, Found, Trigger};
 
-/// The number of old versions of a sector that the ledger of a live device keeps, and the largest number of
-/// changes of a page that it keeps without a promise. These bounds limit its memory, whatever clients do.
+/// The number of old versions of a sector that the ledger of a live device stores. It is also the maximum number of
+/// changes of a page that the ledger stores without a promise. These bounds limit the memory of the ledger, whatever
+/// clients do.
 const REMEMBERED: usize = 16;
-/// The approximate number of bytes that a mount needs for each programmed page, at most.
+/// Approximate maximum of the memory that a mount needs for each programmed page, in bytes.
 const MOUNT_BYTES: u64 = 200;
 
 /// The event after which the power fails.
@@ -54,7 +55,7 @@ pub struct Cut {
 pub struct Restored {
     /// The duration and the work of the mount.
     pub mount: MountReport,
-    /// The number of sectors that break a promise.
+    /// The number of sectors whose contents break a promise.
     pub bad: usize,
     /// The number of sectors that were lost by an option of a bad drive, or that cannot be judged, by the name of
     /// the cause.
@@ -64,7 +65,7 @@ pub struct Restored {
     pub lost_answered: u64,
 }
 
-/// A device without power: its flash, and the ledger of its promises. Its time stands still.
+/// A device without power: its flash, and the ledger of its promises. The time of the device does not advance.
 pub struct Off<'a> {
     config: Config,
     payload: Payload,
@@ -78,7 +79,7 @@ pub struct Off<'a> {
 }
 
 impl Config {
-    /// The approximate number of bytes of memory that a mount of `payload` needs while it lasts, at most.
+    /// Approximate maximum of the memory that a mount of `payload` needs while it runs, in bytes.
     fn mount_bytes(&self, payload: &Payload) -> u64 {
         let geometry = self.geometry();
         let blocks = u64::from(geometry.blocks_per_die()) * u64::from(geometry.dies);
@@ -88,8 +89,7 @@ impl Config {
 }
 
 impl<'a> Live<'a> {
-    /// The approximate number of bytes of memory that a mount would need, at most, if the power failed now. 0
-    /// without flash.
+    /// Approximate maximum of the memory that a mount would need if the power failed now, in bytes. 0 without flash.
     #[must_use]
     pub fn mount_bytes(&self) -> u64 {
         match &self.engine.mover().below {
@@ -113,7 +113,7 @@ impl<'a> Live<'a> {
             for place in on_flash.written() {
                 ledger.hold(place.page, &payload.look(place.page).bytes);
             }
-            // A later read of a damaged page will report the damage.
+            // Damage is ignored here, because a later read of a damaged page reports it.
             payload.medium().forgive_damage();
         }
         self.engine.mover_mut().ledger = Some(Box::new(ledger));
@@ -131,8 +131,8 @@ impl<'a> Live<'a> {
         self.engine.mover().ledger.as_deref()
     }
 
-    /// Arms the loss of power: it comes after the event `after`, counted from `now`. `None` disarms it. `seed`
-    /// decides all that is random; the default is `sim.seed`.
+    /// Arms the loss of power: the power fails at the event `after`, counted from `now`. `None` disarms the loss.
+    /// `seed` determines all random choices; the default is `sim.seed`.
     pub fn arm(&mut self, after: Option<CutAfter>, now: Ticks, seed: Option<u64>) {
         let seed = seed.unwrap_or(self.config.typed.sim.seed);
         let timing = self.config.timing();
@@ -154,15 +154,15 @@ impl<'a> Live<'a> {
         self.engine.mover().trigger.is_some()
     }
 
-    /// The time at which the armed loss of power happened; `None` if the device has power. Nothing happens after
-    /// it.
+    /// The time at which the armed loss of power happened; `None` if the device has power. No event happens after
+    /// this time.
     #[must_use]
     pub fn failed_at(&self) -> Option<Ticks> {
         self.failed_at
     }
 
-    /// The time at which the power will fail; `None` while no event has determined it. The clock alone determines
-    /// no event.
+    /// The time at which the power will fail; `None` as long as no event has determined this time. The passing of
+    /// time alone does not determine it.
     pub fn fails_at(&mut self) -> Option<Ticks> {
         let now = self.engine.now();
         let bytes = self.engine.mover_mut();
@@ -193,9 +193,9 @@ impl<'a> Live<'a> {
         self.failed_at.is_some()
     }
 
-    /// Cuts the power at `at`, or at the time of the armed loss if that has happened. `at` must not be before
-    /// now. `seed` decides all that is random; the default is `sim.seed`. Without a [ledger](Self::keep_ledger)
-    /// all contents found at the mount count as bad.
+    /// Cuts the power at `at`, or at the time of the armed loss if this loss has already happened. `at` must not be
+    /// before now. `seed` determines all random choices; the default is `sim.seed`. Without a
+    /// [ledger](Self::keep_ledger), all contents that the mount finds count as bad.
     ///
     /// The second result is the report of the loss, or the reason why the capacitor could not save the data.
     pub fn fail(self, at: Ticks, seed: Option<u64>) -> (Off<'a>, Result<Cut, SimError>) {
@@ -250,8 +250,8 @@ impl<'a> Live<'a> {
         (off, error.map_or(Ok(cut), Err))
     }
 
-    /// Sectors that break a promise, in ascending order: those found at earlier mounts, and those that read wrong
-    /// now.
+    /// Sectors whose contents break a promise, in ascending order: the sectors found at earlier mounts, and the
+    /// sectors whose contents are wrong now.
     ///
     /// # Errors
     /// The reason why the device cannot be used any more.
@@ -291,7 +291,7 @@ impl<'a> Off<'a> {
         self.accepted
     }
 
-    /// The approximate number of bytes of memory that a mount needs while it lasts, at most.
+    /// Approximate maximum of the memory that a mount needs while it runs, in bytes.
     #[must_use]
     pub fn mount_bytes(&self) -> u64 {
         self.config.mount_bytes(&self.payload)
@@ -309,11 +309,11 @@ impl<'a> Off<'a> {
         &self.ledger
     }
 
-    /// Restores the power at `at`: mounts the device and compares it with the ledger, which then begins anew.
-    /// Model time continues at the end of the mount. Metrics begin anew.
+    /// Restores the power at `at`: mounts the device and compares its contents with the ledger. Then model time
+    /// continues at the end of the mount, and ledger and metrics begin anew.
     ///
     /// # Errors
-    /// If the device cannot be mounted. It is returned unchanged.
+    /// If the device cannot be mounted. The device is then returned unchanged.
     pub fn restore(mut self, at: Ticks) -> Result<(Live<'a>, Restored), (Box<Self>, SimError)> {
         let (mut ftl, mount) = match self.config.mount(&mut self.payload) {
             Ok(mounted) => mounted,
