@@ -354,7 +354,8 @@ struct Read {
 
 /// The default sizes, in bytes, for an input that writes `footprint` different pages. The device of `config` reserves
 /// slots of the buffer for pages that wait for the rest of their program unit. Every size has more slots than the
-/// reserved ones. The largest size also holds all written pages, unless 24 sizes do not reach so far.
+/// reserved ones. There are at most 24 sizes. If these suffice, the largest size has slots for all written pages in
+/// addition to the reserved ones.
 pub fn default_sizes(footprint: u64, config: &Config) -> Vec<u64> {
     let held = u64::from(config.pages_in_units());
     let pages = default_pages(footprint, held);
