@@ -1,10 +1,10 @@
-//! The bytes of a device whose buffer stands in front of a disk of the user.
+//! The bytes of a device whose buffer is used in front of a disk of the user.
 //!
-//! It is used in place of a [`Payload`](crate::payload::Payload). RAM holds the pages that were accepted and have
-//! not left the buffer; the disk holds all other pages, each at its own offset. Pages that leave the buffer are
-//! written to the disk when their record is emitted, in runs of consecutive pages, padding included. Therefore
-//! effects on a page happen in the order of their emission, and data that a flush covers are written before the
-//! model lets the flush be answered. The owner of the disk has to make the data durable.
+//! A [`Backed`] is used in place of a [`Payload`](crate::payload::Payload). RAM has the pages that were accepted and
+//! have not left the buffer. The disk has all other pages, each at the offset given by its number. When a record is
+//! emitted, its pages, including padding, are written to the disk at once, in runs of consecutive pages. Therefore
+//! effects on a page happen in the order of their emission, and the data that a flush covers are written before the
+//! device answers the flush. The owner of the disk has to make the written data durable.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -19,8 +19,8 @@ pub use destage_nand::medium::Fault;
 use crate::driver::Note;
 use crate::request::{Request, RequestKind, Span};
 
-/// A disk, with the operations that a device needs. Offsets and lengths are in bytes. Bytes beyond the end read as
-/// zeros, and are not written.
+/// A disk, with the operations that a device needs. Offsets and lengths are in bytes. Bytes beyond the end of the
+/// disk read as zeros, and writes to them have no effect.
 pub trait Backing: Send {
     /// Fills `out` with the bytes from `offset` on.
     ///
@@ -34,14 +34,14 @@ pub trait Backing: Send {
     /// The error of the disk. Some of the bytes may have been written.
     fn write(&self, offset: u64, parts: &[&[u8]]) -> Result<(), Fault>;
 
-    /// Makes `bytes` bytes from `offset` on read as zeros, and frees their room.
+    /// Makes the `bytes` bytes from `offset` on read as zeros, and frees their space on the disk.
     ///
     /// # Errors
     /// The error of the disk. Some of the bytes may read as zeros already.
     fn discard(&self, offset: u64, bytes: u64) -> Result<(), Fault>;
 
-    /// Whether the bytes from `offset` on hold nothing, so that they read as zeros, and the end of the range for
-    /// which the answer holds. A range whose state is unknown counts as holding something.
+    /// Whether the bytes from `offset` on are a hole, which has no data and reads as zeros. The second value is the
+    /// end of the range for which this answer is valid. A range whose state is unknown counts as data.
     fn hole(&self, offset: u64) -> (bool, u64);
 }
 
@@ -52,7 +52,7 @@ pub enum Holds {
     Data,
     /// Zeros that were written.
     Zeros,
-    /// Nothing was written: the page reads as zeros.
+    /// Nothing was written, so the page reads as zeros.
     Nothing,
 }
 
@@ -63,7 +63,7 @@ struct Accepted {
     zeroes: bool,
     /// For a write, the bytes for each page of the span.
     data: Vec<Arc<[u8]>>,
-    /// The page after the last page that the request changes.
+    /// The number after the last page that the request changes.
     end: u64,
 }
 
@@ -75,17 +75,17 @@ pub struct Backed {
     accepted: Accepted,
     /// Pages that were accepted and are in the buffer.
     dirty: BTreeMap<Lpn, Arc<[u8]>>,
-    /// Pages that were emitted, but that the disk has not accepted.
+    /// Pages that were emitted, but that could not be written to the disk.
     unsaved: BTreeMap<Lpn, Arc<[u8]>>,
-    /// The error of the disk for the pages in `unsaved`.
+    /// The latest error of the disk for pages in `unsaved`.
     fault: Option<Fault>,
-    /// The pages of a write past the buffer that have been announced so far.
+    /// The pages of a write past the buffer for which [`Note::Bypassed`] has arrived so far.
     passing: Vec<(Lpn, Arc<[u8]>)>,
     zeros: Arc<[u8]>,
 }
 
 impl Backed {
-    /// An empty buffer over `disk`, with pages of `page_bytes` bytes and `sectors` sectors.
+    /// An empty buffer in front of `disk`, with pages of `page_bytes` bytes and `sectors` sectors.
     ///
     /// # Panics
     /// If a page does not consist of whole sectors.
@@ -108,8 +108,8 @@ impl Backed {
         }
     }
 
-    /// Notes that `request` is submitted next. `pieces` has the bytes of a write, [cut up](crate::payload::cut_up);
-    /// its contents are undefined afterwards.
+    /// The caller reports that `request` is submitted next. `pieces` has the bytes of a write, [cut
+    /// up](crate::payload::cut_up). After the call, the contents of `pieces` are undefined.
     pub fn accept(&mut self, request: &Request, pieces: &mut Vec<Arc<[u8]>>) {
         core::mem::swap(&mut self.accepted.data, pieces);
         self.accepted.span = match request.kind {
@@ -117,7 +117,7 @@ impl Backed {
             _ => request.span,
         };
         let last = match request.kind {
-            // A strict trim writes zeros, but only to the pages that it covers completely.
+            // A strict trim writes zeros only to the pages that it covers completely.
             RequestKind::Trim => request.span.whole_pages().end,
             _ => request.span.pages,
         };
@@ -125,8 +125,8 @@ impl Backed {
         self.accepted.zeroes = request.kind != RequestKind::Write;
     }
 
-    /// The new contents of page `offset` of the accepted request: the sectors of the request, and the other sectors
-    /// as they were.
+    /// The new contents of page `offset` of the accepted request. Sectors that the request does not cover keep their
+    /// contents.
     fn written(&self, page: Lpn, offset: u32) -> Result<Arc<[u8]>, Fault> {
         let Accepted {
             span,
@@ -159,7 +159,7 @@ impl Backed {
         Ok(())
     }
 
-    /// The kind of contents of `page`, and the page after the last one for which the answer holds.
+    /// The kind of contents of `page`, and the end of the range of pages for which this kind is valid.
     #[must_use]
     pub fn holds(&self, page: Lpn) -> (Holds, Lpn) {
         let next = Lpn(page.0 + 1);
@@ -174,7 +174,7 @@ impl Backed {
         let held = held.into_iter().flatten().map(|(page, _)| *page).min();
         let size = self.page_bytes as u64;
         let (is_hole, end) = self.disk.hole(page.0 * size);
-        // A page counts as a hole only if all of it is one.
+        // A page counts as a hole only if the whole page is in a hole.
         let (holds, end) = match is_hole && end / size > page.0 {
             true => (Holds::Nothing, end / size),
             false if is_hole => (Holds::Data, next.0),
@@ -186,7 +186,7 @@ impl Backed {
     /// Appends the newest `bytes` bytes from `offset` on to `out`.
     ///
     /// # Errors
-    /// The error of the disk's read. `out` is then unchanged.
+    /// The error of the disk, if it cannot read. `out` is then unchanged.
     pub fn read(&self, offset: u64, bytes: usize, out: &mut Vec<u8>) -> Result<(), Fault> {
         let size = self.page_bytes as u64;
         let end = offset + bytes as u64;
@@ -215,7 +215,8 @@ impl Backed {
     /// Handles the events of [`Driver::note`](crate::Driver::note) that concern contents.
     ///
     /// # Errors
-    /// The error of the disk, if it cannot read the rest of a partly written page. The page then stays as it was.
+    /// The error of the disk, if it cannot read the other sectors of a partly written page. The page then keeps its
+    /// old contents.
     pub fn note(&mut self, note: &Note<'_>) -> Result<(), Fault> {
         match *note {
             Note::TakenIn { page, offset } => self.taken_in(page, offset)?,
@@ -275,8 +276,8 @@ impl Backed {
         }
         let mut leaving = Vec::with_capacity(record.pages.len() + record.pads.len());
         for dirty in &record.pages {
-            // Pages that were written back before, or could not be completed, have no bytes here: the disk has
-            // their contents.
+            // A page has no bytes in RAM if it was written back before, or if its other sectors could not be read.
+            // The disk then has the contents of the page.
             if let Some(bytes) = self.dirty.remove(&dirty.page) {
                 leaving.push((dirty.page, bytes));
             }
@@ -289,7 +290,7 @@ impl Backed {
                 None if self.disk.read(at, &mut bytes).is_ok() => {
                     leaving.push((pad.page, bytes.into()));
                 }
-                // A page of padding that cannot be read stays as it is.
+                // A page of padding that cannot be read is not written.
                 None => {}
             }
         }
@@ -316,11 +317,10 @@ impl Backed {
         }
     }
 
-    /// Tries again to write the pages that the disk has not accepted.
+    /// Tries again to write the pages that could not be written to the disk.
     ///
     /// # Errors
-    /// The error of the disk, if it still does not accept all of them. These pages stay in RAM, where reads find
-    /// them.
+    /// The error of the disk, if a page still cannot be written. Such pages remain in RAM, where reads find them.
     pub fn settle(&mut self) -> Result<(), Fault> {
         if self.unsaved.is_empty() {
             return Ok(());
@@ -333,7 +333,7 @@ impl Backed {
         self.fault.map_or(Ok(()), Err)
     }
 
-    /// The error of the disk, if a page that has left the buffer is not on the disk.
+    /// The error of the disk, if a page that has left the buffer could not be written to the disk.
     #[must_use]
     pub fn fault(&self) -> Option<Fault> {
         self.fault.filter(|_| !self.unsaved.is_empty())

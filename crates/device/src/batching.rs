@@ -1,11 +1,12 @@
-//! The operations of a queue that a die with parallel units serves together.
+//! The selection of the operations that a die with parallel units serves together.
 //!
-//! Each page occurs at most once among the reads of a batch, and at most once among its writes. Further operations
-//! on such a page end together with the first one, and the newest contents are programmed. In the reference
-//! simulator such an operation is done at once.
+//! Each page occurs at most once among the reads of a batch, and at most once among its writes. Further reads or
+//! writes of such a page are repeated operations: they end together with the first one, and the newest contents are
+//! programmed. In the reference simulator a repeated operation is done at once.
 //!
-//! A trim of a page that the batch writes takes effect after that write, unless a later write of the batch replaces
-//! it. Any other trim takes effect before the batch. Trims take no time.
+//! If a batch first writes and then trims a page, the trim takes effect after the write. However, if the batch writes
+//! the page again after the trim, the trim has no effect. Any other trim takes effect before the batch. Trims need no
+//! time.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -16,7 +17,7 @@ use destage_nand::batch::Batch;
 
 use crate::operation::PageOperation;
 
-/// The largest number of reads, and of writes, that a die takes into one batch.
+/// The largest number of reads, and the largest number of writes, in one batch.
 const BATCH_LIMIT: usize = 100;
 
 /// When an operation ends.
@@ -24,30 +25,30 @@ const BATCH_LIMIT: usize = 100;
 enum Part {
     /// At once, before the batch is served.
     AtOnce,
-    /// With the read of this index.
+    /// Together with the read of this index.
     Read(usize),
-    /// With the write of this index.
+    /// Together with the write of this index.
     Write(usize),
-    /// With the write of this index, as a trim after it.
+    /// Together with the write of this index. The operation is a trim that takes effect after this write.
     TrimBehind(usize),
 }
 
-/// The lists of the batch that is being formed. They are reused, so that a batch does not allocate.
+/// The lists of the batch that is being formed. The lists are reused, so that a new batch allocates no memory.
 #[derive(Default)]
 pub(crate) struct BatchLists {
     /// The operations taken from the queue, in the order of the queue.
     taken: Vec<(PageOperation, Part)>,
-    /// The pages to read; each occurs once.
+    /// The pages to read, each page once.
     pub read_pages: Vec<Lpn>,
-    /// The pages to write; each occurs once.
+    /// The pages to write, each page once.
     pub write_pages: Vec<(Lpn, Cause)>,
     reads: usize,
     writes: usize,
 }
 
 impl BatchLists {
-    /// Takes operations from `queue`, up to the limit of a batch. If `repeats_at_once`, a repeated operation on a
-    /// page is done at once.
+    /// Moves operations from the head of `queue` to these lists, up to the limit of a batch. If `repeats_at_once` is
+    /// set, a repeated operation on a page is done at once.
     pub fn fill(&mut self, queue: &mut VecDeque<PageOperation>, repeats_at_once: bool) {
         self.taken.clear();
         self.read_pages.clear();
@@ -85,7 +86,7 @@ impl BatchLists {
             return match written {
                 Some(_) if repeats_at_once => Part::AtOnce,
                 Some(index) => {
-                    // The newest contents are programmed, so the latest cause counts.
+                    // The contents of the latest write are programmed, so the cause of the latest write is counted.
                     self.write_pages[index].1 = cause;
                     Part::Write(index)
                 }
@@ -114,7 +115,8 @@ impl BatchLists {
             .map(|(operation, _)| *operation)
     }
 
-    /// The trims that take effect after the writes, because no later write of the batch replaces them.
+    /// The trims that take effect after the writes. A trim is left out if a later write of the batch writes its page
+    /// again.
     pub fn trims_behind(&self) -> impl Iterator<Item = PageOperation> + '_ {
         let trims = self.taken.iter().enumerate();
         trims.filter_map(|(position, (operation, part))| {
@@ -128,8 +130,8 @@ impl BatchLists {
         })
     }
 
-    /// Called if only the first `served` writes found room: the other writes, and later operations on their pages,
-    /// go back to the head of `queue`.
+    /// Called if the layer had room for only the first `served` writes. The other writes, and all writes and trims
+    /// that end with them, are returned to the head of `queue`.
     pub fn give_back(&mut self, served: usize, queue: &mut VecDeque<PageOperation>) {
         if served == self.write_pages.len() {
             return;
@@ -147,9 +149,9 @@ impl BatchLists {
         self.taken.retain(|(_, part)| stays(*part));
     }
 
-    /// Gives positions to the operations: first to those that end at once, then to the others in the order of
-    /// `batch`. Repeated operations become `followers` of the position with which they end. Returns the number of
-    /// operations that end at once.
+    /// Assigns positions to the operations. The operations that end at once have the first positions, and the other
+    /// operations follow in the order of `batch`. A repeated operation is added to `followers`, with the position of
+    /// the operation with which it ends. Returns the number of operations that end at once.
     pub fn arrange(
         &self,
         batch: &Batch,
@@ -169,7 +171,7 @@ impl BatchLists {
                 Part::Write(index) | Part::TrimBehind(index) => entry.write && index == entry.index,
             };
             let mut ended = self.taken.iter().filter(|(_, part)| is_part(*part));
-            // The first operation on each page gets the position; the repeated ones follow it.
+            // The first operation on a page gets the position, and repeated operations on this page become followers.
             positions.extend(ended.next().map(|(operation, _)| *operation));
             followers.extend(ended.map(|(operation, _)| (position, *operation)));
         }

@@ -1,7 +1,8 @@
-//! The dies of the device: a queue and a server for each die, and the translation layer that they share.
+//! The dies of the device, each with a queue, and the translation layer that serves all dies.
 //!
-//! A die serves one operation (or, with parallel units, one batch) at a time. Maps change when the service of an
-//! operation starts. Before an operation is served, the die checks whether garbage has to be collected.
+//! A die serves one operation at a time; with parallel units, one batch at a time. The map changes when the service
+//! of an operation starts. Before an operation is served, the device checks whether garbage has to be collected on
+//! the die.
 
 mod queued;
 mod service;
@@ -35,57 +36,61 @@ use crate::slab::Slab;
 #[derive(Default)]
 struct Die {
     queue: VecDeque<PageOperation>,
-    /// The reads that go ahead; only used if the order of service is not that of arrival.
+    /// The reads that overtake other operations; used only if operations are not served in order of arrival.
     ahead: Ahead,
-    /// The units of the die; only used if pages are programmed in units.
+    /// The incomplete units of the die; used only if pages are programmed in units.
     open: Open,
     /// Number of operations in service that have not ended.
     in_service: u32,
-    /// Number of operations that wait with the driver.
+    /// Number of operations that wait in a queue of the driver.
     queued: u32,
     serving: Option<PageOperation>,
-    /// The place of the operation in service in the table of transactions, if it may stop occupying its die before
-    /// its end.
+    /// The place, in the table of transactions, of the operation in service. Used only if operations may stop
+    /// occupying their dies before they end.
     in_table: u32,
-    /// The time for which the map is busy with the operation in service, if that operation was put off: it has
-    /// changed the map, but is only served when no operation waits with the driver.
+    /// The time for which the map is busy with the operation in service, if this operation was put off. An operation
+    /// that is put off has changed the map, but is served only when no operation of this die waits with the driver
+    /// any more.
     put_off: Option<Ticks>,
     collecting: bool,
-    /// Whether the layer has said that there is no garbage to collect before the next operation; `false` while
-    /// collecting.
+    /// Whether the layer has stated that no garbage has to be collected before the next operation; `false` during a
+    /// collection.
     is_tidy: bool,
-    /// Number of garbage collections since an operation was last served. A die that only collects is stuck.
+    /// Number of garbage collections since an operation was last served. If it exceeds a limit, the die makes no
+    /// progress.
     gc_in_a_row: u32,
     /// The operations of the batch in service, with parallel units.
     batch: Vec<PageOperation>,
-    /// Repeated operations of the batch: the position of the operation with which each ends, and the operation.
+    /// Repeated operations of the batch. Each entry is the position of the operation with which the repeated
+    /// operation ends, and the repeated operation.
     followers: Vec<(u16, PageOperation)>,
-    /// The state of pages that move between dies; only used if the layer chooses the die of each write.
+    /// The state of pages that move between dies; used only if the layer chooses the die of each write.
     chosen: Chosen,
 }
 
-/// The state of a die for layers that move pages between dies.
+/// The state of a die for layers that choose the die of each write.
 #[derive(Default)]
 struct Chosen {
-    /// Number of programs at other dies that replace a page of a block of this die and have not ended, by the first
-    /// page of the block.
+    /// For each block of this die, given by its first page, the number of unfinished programs at other dies that
+    /// replace a page of the block.
     replaced_elsewhere: BTreeMap<Ppn, u32>,
-    /// The blocks of other dies in which the operation in service replaces a page: die and first page.
+    /// The blocks of other dies in which the operation in service replaces a page, each given by its die and first
+    /// page.
     replaces: Vec<(u32, Ppn)>,
-    /// The erases of a garbage collection, while its copies are running or it waits for the programs in
-    /// `replaced_elsewhere`.
+    /// The erases of a garbage collection that have not begun, because the copies of the collection are running or
+    /// because programs in `replaced_elsewhere` have not ended.
     erases: Option<Box<Operations>>,
     /// Whether the copies of the collection have ended.
     copied: bool,
 }
 
 impl Chosen {
-    /// Notes that a program at another die that replaces a page of `block` begins.
+    /// Called when a program begins at another die that replaces a page of `block`.
     fn note(&mut self, block: Ppn) {
         *self.replaced_elsewhere.entry(block).or_default() += 1;
     }
 
-    /// Notes that a program at another die that replaces a page of `block` has ended.
+    /// Called when a program has ended at another die that replaced a page of `block`.
     fn release(&mut self, block: Ppn) {
         let Entry::Occupied(mut programs) = self.replaced_elsewhere.entry(block) else {
             debug_assert!(
@@ -100,8 +105,8 @@ impl Chosen {
         }
     }
 
-    /// Whether a block that `operations` erase has a page whose replacement on another die has not ended, and may
-    /// be lost with the power.
+    /// Whether `operations` erase a block with a page that an unfinished program at another die replaces. If the
+    /// power failed, this program would be lost.
     fn is_replaced(&self, operations: &Operations) -> bool {
         !self.replaced_elsewhere.is_empty()
             && operations
@@ -109,7 +114,7 @@ impl Chosen {
                 .any(|block| self.replaced_elsewhere.contains_key(&block))
     }
 
-    /// Whether the erases of the collection wait for programs at other dies.
+    /// Whether the erases of the collection have to wait for programs at other dies.
     fn waits(&self) -> bool {
         let erases = self.erases.as_deref();
         erases.is_some_and(|erases| self.is_replaced(erases))
@@ -122,52 +127,53 @@ impl Chosen {
     }
 }
 
-/// A transaction that has begun and not ended.
+/// A transaction that has begun but not ended.
 #[derive(Clone, Copy)]
 pub(crate) enum UnderWay {
-    /// The transaction is in service at this die.
+    /// The transaction in service at this die.
     InService(u32),
-    /// The step of this page operation, which no longer occupies this die.
+    /// The step of this page operation at this die. The step no longer occupies the die.
     Left(u32, PageOperation),
-    /// Fillers that complete a unit of this die, and no longer occupy it.
+    /// Fillers that complete a unit of this die. The fillers no longer occupy the die.
     Filling(u32),
-    /// A read that is served during another operation of the die.
+    /// A read that is served during another operation of this die.
     Between(u32, PageOperation),
     /// The operation at this position of the batch in service at this die.
     Part(u32, u16),
 }
 
-/// Which transactions stop occupying their dies before they end. The driver decides this for each transaction: it
-/// returns [`Progress::Beside`], or calls [`Device::free`](crate::Device::free).
+/// Which transactions may stop occupying their dies before they end. For each such transaction the driver decides: if
+/// the transaction is to free its die, the driver returns [`Progress::Beside`] or calls
+/// [`Device::free`](crate::Device::free).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Handover {
     /// Every operation occupies its die until its end.
     #[default]
     Never,
-    /// Operations of layers under which a page keeps its die may be handed over: their commands wait in queues of
-    /// the driver.
+    /// Operations may free their dies if the layer does not move pages between dies. The commands of these operations
+    /// wait in queues of the driver.
     OfFixedDies,
-    /// Operations of all layers may be handed over: cache registers hold their pages.
+    /// Operations of all layers may free their dies. Cache registers hold the pages of these operations.
     OfAll,
 }
 
-/// The fixed properties of layer and configuration that govern the work of dies.
+/// Fixed properties of the layer and of the configuration that determine the work of dies.
 struct Rules {
-    /// Ticks that the map needs for a read, and for a write or trim.
+    /// Ticks for which the map is busy with a read, and with a write or trim.
     map_time: [Ticks; 2],
     background: bool,
-    /// Garbage is collected in several steps, and a waiting operation may be served between two steps.
+    /// Whether garbage is collected in several steps, so that a waiting operation may be served between two steps.
     gives_way: bool,
-    /// A die with nothing else to do completes units, or does deferred work of the layer.
+    /// Whether an idle die has work to do: completing units, or deferred work of the layer.
     uses_idle_time: bool,
-    /// Between two operations a die has nothing to do except to collect garbage, if there is any.
+    /// Whether a die begins the next operation of its queue without further checks, except the check for garbage.
     is_plain: bool,
     places_writes: bool,
-    /// The number of dies as a divisor, if the die of a page follows from its number alone.
+    /// The number of dies as a divisor, if the die of a page depends only on the number of the page.
     round: Option<Divider>,
     updates_in_place: bool,
     gc_limit: u32,
-    /// Which operation a die serves first. `reads_ahead` is the number of reads that may overtake a waiting
+    /// Which operation a die serves first. `reads_ahead` is the largest number of reads that overtake a waiting
     /// operation.
     service: ServiceOrder,
     reads_ahead: u32,
@@ -204,12 +210,13 @@ impl Rules {
     }
 }
 
-/// Operations that begin together on the parallel units of a die.
+/// What is needed to serve batches: operations that begin together on the parallel units of a die.
 struct Batches {
     parallel_units: u32,
     /// Whether repeated operations on a page of a batch are done at once, as in the reference simulator.
     repeats_at_once: bool,
-    /// The data of the batch that begins: `lists`, `batch` and `tokens` are kept only to reuse their memory.
+    /// `lists`, `batch` and `tokens` are the data of the batch that begins. They are fields only to reuse their
+    /// memory.
     lists: BatchLists,
     batch: Batch,
     tokens: Vec<Token>,
@@ -238,19 +245,19 @@ pub(crate) struct Dies {
     /// The operations of the step that begins; empty between two steps.
     operations: Operations,
     batches: Batches,
-    /// Dies that may begin an operation because of something that happened at another die.
+    /// Dies that may be able to begin an operation after an event at another die.
     stirred: VecDeque<u32>,
     /// Idle dies whose first operation is a write that needs a garbage collection at another die.
     held: Vec<u32>,
-    /// The transactions that have begun and not ended. Transactions of dies that every operation occupies until its
-    /// end are not in the table.
+    /// The transactions that have begun but not ended. With [`Handover::Never`], the table has only operations of
+    /// batches, and reads that are served during another operation.
     under_way: Slab<UnderWay>,
-    /// Pages with programs that have begun and not ended, if a layer chooses the die of each write.
+    /// Pages with programs that have begun but not ended, if the layer chooses the die of each write.
     unfinished: BTreeMap<Lpn, Unfinished>,
 }
 
-/// Number of garbage collections in a row after which a die of `blocks` blocks counts as stuck. Each collection may
-/// take up to `steps` steps, which count one by one.
+/// The largest number of garbage collections in a row. If a die of `blocks` blocks exceeds it, the die makes no
+/// progress. A collection may have up to `steps` steps, and each step counts as one collection.
 #[must_use]
 pub fn gc_limit(blocks: u32, steps: u32) -> u32 {
     (4 * blocks + 16).saturating_mul(steps)
@@ -263,7 +270,7 @@ pub fn only_collects(die: u32, times: u32) -> NoSpace {
 }
 
 impl Dies {
-    /// Idle dies over `ftl`.
+    /// Idle dies with the layer `ftl`.
     pub fn new(ftl: Box<dyn Ftl>, config: &DeviceConfig) -> Self {
         Self {
             rules: Rules::of(&*ftl, config),
@@ -287,14 +294,14 @@ impl Dies {
         &*self.ftl
     }
 
-    /// Whether the layer is ahead of the flash, apart from the operations in service: erases wait, or an operation
-    /// was put off.
+    /// Whether the state of the layer includes operations that the flash has not begun: erases that wait, or an
+    /// operation that was put off.
     pub fn is_ahead(&self) -> bool {
         let mut dies = self.dies.iter();
         dies.any(|die| die.chosen.erases.is_some() || die.put_off.is_some())
     }
 
-    /// The translation layer alone.
+    /// Returns the translation layer and drops everything else.
     pub fn into_ftl(self) -> Box<dyn Ftl> {
         self.ftl
     }
@@ -310,7 +317,7 @@ impl Dies {
         self.rules.places_writes
     }
 
-    /// Number of consecutive pages on one die before the next die follows.
+    /// Number of consecutive logical pages on one die.
     pub fn stride(&self) -> u32 {
         self.ftl.properties().stride
     }
@@ -320,7 +327,7 @@ impl Dies {
         self.dies.iter().map(|die| die.queue.len()).sum()
     }
 
-    /// Those of `pages` that operations in the queues will write.
+    /// Those of `pages` for which a write waits in a queue.
     pub fn coming_among(&self, pages: Range<u64>) -> impl Iterator<Item = Lpn> + '_ {
         let waiting = self.dies.iter().flat_map(|die| &die.queue);
         let writes = waiting.filter(|operation| operation.write_cause().is_some());
@@ -334,8 +341,8 @@ impl Dies {
         self.rules.handover == Handover::OfAll || !self.rules.places_writes
     }
 
-    /// Whether a program of `page` is in service and the next program of the page could go to another die. It is
-    /// `false` if the next program [follows](Dies::follow) the first.
+    /// Whether a program of `page` is in service, and the next program of the page could go to another die. If the
+    /// next program [follows](Dies::follow) the first program to its die, the result is `false`.
     pub fn is_programming(&self, page: Lpn) -> bool {
         if self.rules.units.is_some() || self.rules.handover == Handover::OfAll {
             return false;
@@ -344,15 +351,15 @@ impl Dies {
         serving.is_some_and(|serving| serving.page() == page && serving.write_cause().is_some())
     }
 
-    /// Appends `operation` to the queue of its die, and informs `driver`. Returns the die if it is idle, so that it
-    /// has to be [started](Dies::start).
+    /// Appends `operation` to the queue of its die, and reports this to `driver`. If the die is idle, returns the
+    /// die, which the caller has to [start](Dies::start).
     #[inline(always)]
     pub fn push<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) -> Option<u32> {
         let die = self.die_for(operation);
         self.push_at(die, operation, driver)
     }
 
-    /// The die in whose queue `operation` belongs.
+    /// The die whose queue `operation` has to join.
     #[inline(always)]
     pub fn die_for(&mut self, operation: PageOperation) -> u32 {
         let page = operation.page();
@@ -384,7 +391,7 @@ impl Dies {
         (state.in_service == 0 && !state.collecting).then_some(die)
     }
 
-    /// The die that the layer chooses for a write of `page`.
+    /// The die for a write of `page`, chosen by the layer unless the write follows an unfinished program.
     fn place(&mut self, page: Lpn) -> u32 {
         if let Some(die) = self.waits_in_unit(page) {
             self.ftl.place_behind(page, die);
@@ -394,14 +401,14 @@ impl Dies {
         self.ftl.place(page, &|die| load(&dies[die as usize]))
     }
 
-    /// Like [`Dies::push`], but the die is put into the list of dies to be started later.
+    /// Like [`Dies::push`], but an idle die is added to the list of dies that are started later.
     pub fn push_and_stir<D: Driver>(&mut self, operation: PageOperation, driver: &mut D) {
         let die = self.push(operation, driver);
         self.stirred.extend(die);
     }
 
-    /// Ends the step in service at `die`. Returns its page operation, if it was for one. The caller has to call
-    /// [`Dies::start`] afterwards.
+    /// Ends the step in service at `die`. Returns the page operation of the step, if the step served one. The caller
+    /// has to call [`Dies::start`] afterwards.
     #[inline(always)]
     pub fn finish(&mut self, die: u32) -> Option<PageOperation> {
         let state = &mut self.dies[die as usize];
@@ -418,21 +425,22 @@ impl Dies {
         operation
     }
 
-    /// Whether `die`, when it is started, begins the first operation of its queue without any other work.
+    /// Whether `die`, if it is started now, begins the first operation of its queue without any other work.
     #[inline(always)]
     pub fn begins_at_once(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
         self.rules.is_plain && state.is_tidy && state.in_service == 0
     }
 
-    /// Whether `die` would begin an operation at once that joins its queue now.
+    /// Whether `die` would at once begin an operation that joins its queue now.
     #[inline(always)]
     pub fn is_at_hand(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
         state.in_service == 0 && state.queue.is_empty() && self.begins_at_once(die)
     }
 
-    /// Begins `operation` at `die`, for which [`Dies::is_at_hand`] holds, as if it had come through the queue.
+    /// Begins `operation` at `die`, as if the operation had joined and left the queue. [`Dies::is_at_hand`] has to
+    /// hold for `die`.
     #[inline(always)]
     pub fn begin_at_hand<D: Driver>(
         &mut self,
@@ -444,8 +452,8 @@ impl Dies {
         self.begin::<D, true>(die, operation, driver)
     }
 
-    /// Begins the first operation of the queue of `die`, for which [`Dies::begins_at_once`] holds, if the queue is
-    /// not empty.
+    /// Begins the first operation of the queue of `die`, if the queue is not empty. [`Dies::begins_at_once`] has to
+    /// hold for `die`.
     #[inline(always)]
     pub fn begin_next<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<Progress, NoSpace> {
         match self.dies[die as usize].queue.pop_front() {
@@ -454,8 +462,8 @@ impl Dies {
         }
     }
 
-    /// Ends the operation at `position` of the batch in service at `die`. Adds this operation, and those that end
-    /// with it, to `take`. The caller has to call [`Dies::start`] afterwards.
+    /// Ends the operation at `position` of the batch in service at `die`. Adds this operation, and the repeated
+    /// operations that end with it, to `take`. The caller has to call [`Dies::start`] afterwards.
     pub fn finish_batched(&mut self, die: u32, position: u16, take: &mut Vec<PageOperation>) {
         let state = &mut self.dies[die as usize];
         state.in_service -= 1;
@@ -468,8 +476,8 @@ impl Dies {
         );
     }
 
-    /// Starts `die` if it is idle and has something to do. The result says whether the started transaction has
-    /// ended already.
+    /// Begins the next transaction of `die`, if the die is idle and has work. The result is the progress of this
+    /// transaction.
     #[inline(always)]
     pub fn start<D: Driver>(
         &mut self,
@@ -483,8 +491,8 @@ impl Dies {
         }
     }
 
-    /// Begins the next work of `die`, for any layer: an operation of its queue, a garbage collection, or work that
-    /// was put off.
+    /// [`Dies::start`] for the general case. The next work of the die is an operation of its queue, a garbage
+    /// collection, or an operation that was put off.
     #[inline(never)]
     fn start_any<D: Driver>(
         &mut self,
@@ -497,7 +505,8 @@ impl Dies {
             return Ok(if state.put_off.is_some() && state.queued == 0 {
                 self.take_up(die, driver)
             } else if state.chosen.copied && state.in_service == 0 {
-                // The erases may wait for a program at another die. A read waits for neither.
+                // The erases may have to wait for a program at another die. A read waits neither for the erases nor
+                // for this program.
                 match self.may_read_between(die).then(|| self.next_read(die)) {
                     Some(Some(read)) => {
                         self.count_ahead(die);
@@ -528,7 +537,7 @@ impl Dies {
             return Ok(Progress::Running);
         }
         if self.holds(die) {
-            // Another die may wait for data in a unit that is open here.
+            // Another die may wait for a program in an incomplete unit of this die.
             return match self.rules.uses_idle_time {
                 true => self.use_idle_time(die, driver),
                 false => Ok(Progress::Running),
@@ -541,8 +550,8 @@ impl Dies {
         }
     }
 
-    /// Whether garbage collection of the idle `die` lets a waiting operation go first: a step of the collection has
-    /// just been done, and there is room for the operation.
+    /// Whether the idle `die` serves a waiting operation before it continues garbage collection. This is so if the
+    /// die has just done a step of a collection, and has room for the operation.
     fn gives_way_now(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
         self.rules.gives_way
@@ -551,7 +560,7 @@ impl Dies {
             && !self.ftl.collects_before_writes(die)
     }
 
-    /// Begins `operation` at the idle `die`. `PLAIN` says that [`Dies::begins_at_once`] holds for the die.
+    /// Begins `operation` at the idle `die`. `PLAIN` may be set only if [`Dies::begins_at_once`] holds for the die.
     #[inline(always)]
     fn begin<D: Driver, const PLAIN: bool>(
         &mut self,
@@ -608,7 +617,7 @@ impl Dies {
         Ok(progress)
     }
 
-    /// Makes a token for the transaction that is in service at `die` from now on.
+    /// Makes a token for the transaction that begins at `die` now.
     #[inline(always)]
     fn serves(&mut self, die: u32) -> Token {
         if self.rules.handover == Handover::Never {
@@ -649,16 +658,17 @@ impl Dies {
         progress
     }
 
-    /// Whether `operation`, which needs no flash command, has to wait for the operations of `die` that wait with
-    /// the driver: it may take effect only when all earlier operations have ended, not when they have begun. A read
-    /// waits only if reads do not overtake other operations.
+    /// Whether `operation`, which needs no flash command, has to be put off until the operations of `die` in queues
+    /// of the driver have ended. A write or trim is put off, because it may take effect only when all earlier
+    /// operations have ended. A read is put off only if reads do not overtake other operations.
     #[cold]
     fn puts_off<D: Driver>(&self, die: u32, operation: PageOperation, driver: &D) -> bool {
         let in_order = self.rules.service == ServiceOrder::Arrival && driver.keeps_order();
         self.dies[die as usize].queued > 0 && (in_order || !operation.is_read())
     }
 
-    /// Serves the operation that `die` has put off: the operations that waited with the driver have ended.
+    /// Serves the operation that `die` has put off. All operations of this die that waited with the driver have
+    /// ended.
     #[cold]
     fn take_up<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];
@@ -671,9 +681,9 @@ impl Dies {
     }
 
     /// Whether the first waiting operation of the idle `die` is a write that needs a garbage collection at another
-    /// die. If so, all other dies may go on, and `die` tries again when an operation of any die has ended. The
-    /// caller must not have taken an operation from the queue before: this call may move reads at the head of the
-    /// queue to other dies.
+    /// die. If so, the other dies are started, and `die` tries again when an operation of any die has ended. This
+    /// call may move reads from the head of the queue to other dies, so the caller must not have removed an operation
+    /// from the queue before.
     fn holds(&mut self, die: u32) -> bool {
         if !self.rules.places_writes {
             return false;
@@ -692,8 +702,8 @@ impl Dies {
         true
     }
 
-    /// Moves reads at the head of the queue of `die` whose pages have moved to other dies to the queues of these
-    /// dies.
+    /// Checks the reads at the head of the queue of `die`. If the page of a read has moved to another die, the read
+    /// is moved to the queue of that die.
     fn follow_pages(&mut self, die: u32) {
         while let Some(first) = self.dies[die as usize].queue.front().copied()
             && first.is_read()
@@ -725,7 +735,7 @@ impl Dies {
         Ok(self.collect(die, driver))
     }
 
-    /// Ends the copies of a garbage collection at `die`, or all of the collection.
+    /// Ends a step of a garbage collection at `die`: its copies if its erases wait, otherwise the whole step.
     #[inline(never)]
     fn finish_gc(&mut self, die: u32) {
         let state = &mut self.dies[die as usize];
@@ -737,13 +747,13 @@ impl Dies {
         self.forget_replaced(die);
     }
 
-    /// Starts the erases of the garbage collection at `die`, if the programs at other dies that replaced pages of
-    /// the blocks are durable.
+    /// Starts the erases of the garbage collection at `die`, if all programs at other dies that replace pages of the
+    /// blocks have ended.
     #[cold]
     fn start_erases<D: Driver>(&mut self, die: u32, driver: &mut D) -> Progress {
         let state = &mut self.dies[die as usize];
         if state.chosen.waits() {
-            // The other die may wait for a unit of this die.
+            // One of these other dies may in turn wait for an incomplete unit of this die.
             return match self.rules.units.is_some() && state.may_fill() {
                 true => self.fill(die, driver),
                 false => Progress::Running,
@@ -760,7 +770,7 @@ impl Dies {
         }
     }
 
-    /// Notes the blocks of other dies in which the step that begins at `die` leaves old copies.
+    /// Records the blocks of other dies that hold old copies of pages that the step at `die` programs.
     fn note_replaced(&mut self, die: u32) {
         while let Some((home, block)) = self.operations.take_left() {
             self.dies[home as usize].chosen.note(block);
@@ -768,8 +778,8 @@ impl Dies {
         }
     }
 
-    /// Called when the operation in service at `die` has ended. Dies that are held may try again, and erases that
-    /// waited for the operation may begin.
+    /// Called when the operation in service at `die` has ended. Held dies may try again, and erases that waited for
+    /// this operation may begin.
     fn forget_replaced(&mut self, die: u32) {
         self.stirred.extend(self.held.drain(..));
         while let Some(replaced) = self.dies[die as usize].chosen.replaces.pop() {
@@ -778,7 +788,7 @@ impl Dies {
     }
 
     /// Called when the transaction in service at `die` has ended, if the layer chooses the die of each write.
-    /// `operation` is its page operation, if it was for one.
+    /// `operation` is the page operation of the transaction, if there is one.
     #[inline(never)]
     fn forget_chosen(&mut self, die: u32, operation: Option<PageOperation>) {
         if self.follows_without_units()
@@ -789,7 +799,7 @@ impl Dies {
         self.forget_replaced(die);
     }
 
-    /// Called when a program at another die that replaces a page of `block` at `home` has ended.
+    /// Called when a program at another die has ended that replaced a page of `block` at the die `home`.
     fn release_replaced(&mut self, (home, block): (u32, Ppn)) {
         let chosen = &mut self.dies[home as usize].chosen;
         chosen.release(block);
@@ -798,12 +808,13 @@ impl Dies {
         }
     }
 
-    /// Removes and returns a die that may begin an operation because of something that happened at another die.
+    /// Removes and returns a die of the list [`Dies::stirred`].
     pub fn next_stirred(&mut self) -> Option<u32> {
         self.stirred.pop_front()
     }
 
-    /// Takes operations from the queue of `die`, up to the limit of a batch, and serves them on the parallel units.
+    /// Removes operations from the queue of `die`, up to the limit of a batch, and begins to serve them on the
+    /// parallel units.
     fn start_batch<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         let state = &mut self.dies[die as usize];
         let lists = &mut self.batches.lists;
@@ -854,7 +865,7 @@ impl Dies {
     }
 }
 
-/// Number of operations that wait or are served at a die.
+/// Number of operations that wait or are in service at a die.
 fn load(die: &Die) -> u32 {
     (die.queue.len() + die.ahead.reads.len()) as u32 + die.in_service + die.queued
 }

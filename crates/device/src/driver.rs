@@ -1,4 +1,5 @@
-//! The driver of a device: it gives the device time and requests, and carries out its flash commands.
+//! The driver of a device. A driver passes time and requests to the device, and carries out the device's flash
+//! commands.
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::Buffer;
@@ -16,7 +17,7 @@ pub enum Transaction {
     Page(PageOperation),
     /// One step of garbage collection, whose lanes run in parallel.
     Collection,
-    /// Fillers that complete a unit; only with [`DeviceConfig::units`](crate::DeviceConfig::units).
+    /// Fillers that complete a program unit; only with [`DeviceConfig::units`](crate::DeviceConfig::units).
     Fillers,
     /// A host read that begins during another operation of the die: after [`Driver::takes_read`], or within
     /// [`Device::let_reads_pass`](crate::Device::let_reads_pass). Only for drivers that allow such reads.
@@ -28,11 +29,11 @@ pub enum Transaction {
 pub struct Token(u32);
 
 impl Token {
-    /// Numbers from this one on are places in the table of transactions, which holds every transaction that may
-    /// stop occupying its die before its end. Lower numbers are numbers of dies.
+    /// Tokens from this number on denote places in the table of transactions. The table has every transaction that
+    /// may stop occupying its die before its end. Lower tokens are numbers of dies.
     pub const IN_TABLE: u32 = 1 << 31;
 
-    /// The transaction in service at `die`, if every transaction occupies its die until its end.
+    /// The token of the transaction in service at `die`, if every transaction occupies its die until its end.
     #[inline(always)]
     pub(crate) fn of_die(die: u32) -> Self {
         Self(die)
@@ -43,7 +44,8 @@ impl Token {
         Self(Self::IN_TABLE | place)
     }
 
-    /// The die at which the transaction is in service, or its place in the table of transactions.
+    /// The die at which the transaction is in service (`Ok`), or the place of the transaction in the table of
+    /// transactions (`Err`).
     #[inline(always)]
     pub(crate) fn die_or_place(self) -> Result<u32, u32> {
         match self.0 & Self::IN_TABLE {
@@ -52,7 +54,7 @@ impl Token {
         }
     }
 
-    /// The token as a number, which fits into few bits.
+    /// The token as a number.
     #[inline(always)]
     #[must_use]
     pub fn number(self) -> u32 {
@@ -70,29 +72,30 @@ impl Token {
 /// The state of a transaction that was just passed to a driver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Progress {
-    /// It is in progress, and its die begins nothing else. The driver calls
-    /// [`Device::complete`](crate::Device::complete) when it has ended.
+    /// The transaction is in progress, and its die begins no other operation. The driver calls
+    /// [`Device::complete`](crate::Device::complete) when the transaction has ended.
     Running,
-    /// It has ended already, because commands take no time with this driver.
+    /// The transaction has ended already, because commands need no time with this driver.
     Ended,
-    /// It is in progress, and its die may begin the next operation, as after [`Device::free`](crate::Device::free).
-    /// Only for page operations and fillers.
+    /// The transaction is in progress, but its die may begin the next operation, as after
+    /// [`Device::free`](crate::Device::free). Allowed only for page operations and fillers.
     Beside,
 }
 
 /// Several page operations that a die serves together.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchStep<'a> {
-    /// The page operations. Their positions count from 0.
+    /// The page operations of the batch. Positions are counted from 0.
     pub taken: &'a [PageOperation],
     /// The token of each page operation.
     pub tokens: &'a [Token],
-    /// Repeated operations on the same pages: the position of the operation with which each ends, and the
-    /// operation.
+    /// Repeated operations on pages of the batch. Each entry is the position of the operation with which the repeated
+    /// operation ends, and the repeated operation.
     pub followers: &'a [(u16, PageOperation)],
-    /// Number of operations, from position 0 on, that end at once. The others are in the order of `batch.entries`.
+    /// Number of operations, from position 0 on, that end at once. The operations after them are in the order of
+    /// `batch.entries`.
     pub at_once: u32,
-    /// The batch, which gives the time at which each of the other operations is done.
+    /// The batch. It gives the time at which each operation after the first `at_once` ones is done.
     pub batch: &'a Batch,
     /// All flash operations of the batch.
     pub operations: &'a Operations,
@@ -101,7 +104,7 @@ pub struct BatchStep<'a> {
 /// An event in a device.
 #[derive(Clone, Copy)]
 pub enum Note<'a> {
-    /// This record was emitted at this time.
+    /// The record was emitted at this time.
     Emitted(&'a Destage, Ticks),
     /// The last program of a record has ended.
     RecordEnded {
@@ -110,7 +113,7 @@ pub enum Note<'a> {
         /// The time at which the program ended.
         now: Ticks,
     },
-    /// A page of the request being submitted was taken into the buffer.
+    /// A page of the request being submitted has entered the buffer.
     TakenIn {
         /// The page of the device.
         page: Lpn,
@@ -124,8 +127,8 @@ pub enum Note<'a> {
         /// The number of the page within the request.
         offset: u32,
     },
-    /// The pages that the span covers completely are trimmed. [`Note::Trimmed`] follows for each of them that may
-    /// have contents.
+    /// The pages that the span covers completely are trimmed. [`Note::Trimmed`] follows for each of these pages that
+    /// may have contents.
     Trimming(&'a Span),
     /// The page is trimmed, and an operation for the trim follows.
     Trimmed(Lpn),
@@ -136,12 +139,12 @@ pub enum Note<'a> {
         /// Whether the page is served from RAM; otherwise it is served from flash.
         in_ram: bool,
     },
-    /// The state of the buffer has changed: a page was accepted, read, trimmed or written past it, a record was
-    /// emitted, or a page of a record was programmed.
+    /// The state of the buffer may have changed: a page was accepted, read, trimmed or written past the buffer, a
+    /// record was emitted, or a page of a record was programmed.
     Changed(&'a Buffer),
-    /// The operation has joined the queue of this die.
+    /// The operation has joined the queue of the die with this number.
     Queued(PageOperation, u32),
-    /// A page of a request that waited for a slot has got one. If the request waits for nothing else, its answer
+    /// A page that waited for a slot has got a slot. If the request of this page waits for nothing else, its answer
     /// follows.
     SlotGiven,
     /// The operation has ended.
@@ -151,20 +154,22 @@ pub enum Note<'a> {
 /// Carries out the commands of a [`Device`](crate::Device), and receives its events.
 ///
 /// A device calls its driver from within `submit`, `complete`, `free`, `let_reads_pass`, `wake`, `retire` and
-/// `drain`, in the order in which things happen. The driver may note and schedule work, but it calls the device
-/// again only after that call has returned.
+/// `drain`, in the order of the events. In such a call the driver may record and schedule work, but it may call the
+/// device again only after the device's method has returned.
 ///
-/// Further events, for a driver that moves bytes, measures or observes, arrive as [`Note`]s.
+/// Drivers that move bytes, measure or observe receive further events as [`Note`]s.
 pub trait Driver {
-    /// Whether commands take time: no command has [ended](Progress::Ended) when it begins.
+    /// Whether commands need time. If so, [`Driver::begin`] never returns [`Progress::Ended`].
     const TAKES_TIME: bool = false;
 
-    /// Whether every command [has ended](Progress::Ended) when it begins, and the driver needs no events of
-    /// operations (of joining a queue, of ending) if [there is no flash](destage_ftl::Properties::is_hollow).
+    /// Whether the device may leave out page operations if [there is no flash](destage_ftl::Properties::is_hollow). A
+    /// driver may set this only if its commands need no time, and if it does not need the events [`Note::Queued`] and
+    /// [`Note::Ended`].
     const SKIPS_HOLLOW: bool = false;
 
-    /// `die` begins `transaction`, which has the name `token`. The flash does `operations` one after the other, and
-    /// those of several lanes in parallel. At the same time, the map is busy for `map_time` ticks.
+    /// `die` begins `transaction`, which is identified by `token`. The flash carries out the operations of each lane
+    /// of `operations` one after the other, and the lanes in parallel. At the same time, the map is busy for
+    /// `map_time` ticks.
     fn begin(
         &mut self,
         die: u32,
@@ -174,17 +179,17 @@ pub trait Driver {
         token: Token,
     ) -> Progress;
 
-    /// `die` begins to serve a batch on its parallel units. The driver calls
-    /// [`Device::complete`](crate::Device::complete) for the token of each position.
+    /// `die` begins to serve a batch on its parallel units. When the operation at a position has ended, the driver
+    /// calls [`Device::complete`](crate::Device::complete) with the token of this position.
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>);
 
-    /// Whether `die`, which is busy, lets a read begin during its operation. Default: no.
+    /// Whether a read may begin at the busy `die` during the operation in service. Default: no.
     fn takes_read(&self, die: u32) -> bool {
         let _ = die;
         false
     }
 
-    /// Whether `die` is still working on operations that it [handed over](Progress::Beside). Such a die is not
+    /// Whether `die` is still working on operations that no longer [occupy](Progress::Beside) it. Such a die is not
     /// idle, although it may begin the next operation. Default: no.
     fn is_busy(&self, die: u32) -> bool {
         let _ = die;
@@ -197,27 +202,28 @@ pub trait Driver {
     /// The driver has to call [`Device::wake`](crate::Device::wake) with `alarm` when `delay` ticks have passed.
     fn wake_after(&mut self, delay: Ticks, alarm: u32);
 
-    /// The time of the clock for garbage collection, in ticks. Default: `now`; a driver whose commands take no time
-    /// gives another time.
+    /// The time, in ticks, that garbage collection uses. Default: `now`. A driver whose commands need no time returns
+    /// another time.
     #[inline]
     fn flash_time(&self, now: Ticks) -> Ticks {
         now
     }
 
-    /// Whether page operations that wait with the driver begin in the order of their arrival. If so, a read that
-    /// needs no flash command waits for the operations before it; otherwise it waits for none. Default: yes.
+    /// Whether page operations that wait in queues of the driver begin in the order of their arrival. If so, a read
+    /// that needs no flash command waits for the earlier operations in these queues; otherwise it waits for no
+    /// operation. Default: yes.
     #[inline]
     fn keeps_order(&self) -> bool {
         true
     }
 
-    /// Whether the driver wants [`Note::Emitted`] for writes that go past the buffer. Default: no.
+    /// Whether the driver needs [`Note::Emitted`] for writes past the buffer. Default: no.
     #[inline]
     fn wants_records(&self) -> bool {
         false
     }
 
-    /// Receives the events of requests and pages. The default ignores them, and costs nothing.
+    /// Receives the events of requests and pages. The default ignores these events, and costs no time.
     #[inline]
     fn note(&mut self, note: &Note<'_>) {
         let _ = note;

@@ -1,8 +1,9 @@
-//! Idle time: the time in which a scheme may write back pages, because no request waits.
+//! Idle time: the time in which no request waits, so that a scheme may write back pages.
 //!
-//! The [`IdleRule`] of a scheme says how long a group of pages has to be without host requests, and how often the
-//! scheme wants to be asked then. A request that arrives ends the idle time of its pages' groups. Write-backs that
-//! were issued continue, and the request queues behind them.
+//! The [`IdleRule`] of a scheme says how long a group of pages has to be without host requests before its idle time
+//! begins, and how often the device offers the idle time to the scheme. When a request arrives, the idle time of the
+//! groups of its pages ends. Write-backs that were issued before continue, and the request waits behind them in the
+//! queues.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,32 +17,32 @@ use crate::slab::Slab;
 /// The idle state of one group of pages.
 #[derive(Clone, Copy, Default)]
 struct Group {
-    /// Number of pages of host requests that have arrived and are not complete.
+    /// Number of pages of host requests that have arrived but are not complete.
     outstanding: u64,
-    /// Number of arrivals of requests so far: an idle time that began under another number is over.
+    /// Number of pages of requests that have arrived so far. An idle time that began at another value is over.
     arrivals: u32,
-    /// Whether the scheme's latest answer in the present idle time was that it has nothing to write back.
+    /// Whether the scheme, when last asked in the present idle time, had nothing to write back.
     declined: bool,
 }
 
-/// The idle time of a device whose scheme uses it.
+/// The idle times of a device whose scheme uses idle time.
 pub(crate) struct Idle {
     pub rule: IdleRule,
     groups: Vec<Group>,
     alarms: Slab<IdleTime>,
 }
 
-/// One idle time of one group. A record that is written back in idle time carries it.
+/// One idle time of one group. A record that is written back in an idle time stores this value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct IdleTime {
     /// The number of the group of pages.
     pub group: u32,
-    /// The number of arrivals for the group when the idle time began.
+    /// The value of [`Group::arrivals`] when the idle time began.
     arrivals: u32,
 }
 
 impl Idle {
-    /// Watches the idle time for the scheme of `buffer`; `None` if the scheme uses no idle time.
+    /// The idle times for the scheme of `buffer`; `None` if the scheme uses no idle time.
     pub fn of(buffer: &Buffer) -> Option<Self> {
         let rule = buffer.idle_rule()?;
         let groups = vec![Group::default(); rule.groups.max(1) as usize];
@@ -52,7 +53,7 @@ impl Idle {
         })
     }
 
-    /// Number of groups of pages that are watched separately.
+    /// Number of groups of pages. Each group has idle times of its own.
     pub fn groups(&self) -> u32 {
         self.groups.len() as u32
     }
@@ -63,12 +64,12 @@ impl Idle {
         group.outstanding == 0 && group.arrivals == time.arrivals
     }
 
-    /// Notes whether the scheme named pages in `time`.
+    /// Records whether the scheme named pages to write back in `time`.
     pub fn note(&mut self, time: IdleTime, answered: bool) {
         self.groups[time.group as usize].declined = !answered;
     }
 
-    /// The present idle time of `group`, if the scheme had nothing to write back when it was last asked.
+    /// The present idle time of `group`, if the scheme, when last asked in it, had nothing to write back.
     pub fn declined(&self, group: u32) -> Option<IdleTime> {
         let Group {
             arrivals, declined, ..
@@ -81,7 +82,7 @@ impl Idle {
         self.alarms.remove(alarm)
     }
 
-    /// Notes that a request for `span` has arrived.
+    /// Called when a request for `span` has arrived.
     pub fn end(&mut self, span: &Span, device_pages: u64, buffer: &Buffer) {
         for offset in 0..self.pages_watched(span) {
             let group = self.group_of(span, offset, device_pages, buffer);
@@ -92,7 +93,7 @@ impl Idle {
         }
     }
 
-    /// Notes that a request for `span` is complete. Calls `wake` with an alarm for each group that has become idle.
+    /// Called when a request for `span` is complete. Calls `wake` with an alarm for each group that has become idle.
     pub fn begin(
         &mut self,
         span: &Span,
@@ -113,7 +114,7 @@ impl Idle {
         }
     }
 
-    /// The number of pages of `span` that are counted: with a single group, the request counts as a whole.
+    /// The number of pages of `span` that are counted. With a single group, the whole request counts as one page.
     fn pages_watched(&self, span: &Span) -> u32 {
         if self.groups.len() == 1 {
             1

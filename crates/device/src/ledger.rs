@@ -1,10 +1,10 @@
-//! The ledger: for each sector, the version that must be there after a loss of power and the versions that may be
-//! there, derived from requests and answers alone.
+//! The ledger gives, for each sector, the version that must be there after a loss of power, and the versions that may
+//! be there instead. It is derived from requests and answers alone.
 //!
-//! The ledger knows no rule of the device, no buffer and no flash. It receives every accepted request, and every
-//! answer before a client can see it. A sector *must* hold the newest version that an answered flush covers, or
-//! that was answered with force unit access. It *may* hold any version accepted later. Contents are distinguished
-//! by sums over the bytes of a sector.
+//! The ledger uses no rule of the device, of the buffer or of the flash. It receives every accepted request, and
+//! every answer before a client can see the answer. A sector *must* hold its newest promised version: the newest one
+//! that an answered flush covers, or that was answered with force unit access. Instead of this version, the sector
+//! *may* hold any version accepted later. Contents are compared by checksums over the bytes of a sector.
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
@@ -18,16 +18,16 @@ use destage_nand::medium::{Lost, digest};
 
 use crate::request::{Request, RequestKind, Span};
 
-/// The smallest number of changes of a page at which superseded changes are removed.
+/// The smallest number of changes of a page at which the ledger removes superseded changes.
 const CHANGES_TO_PRUNE: usize = 8;
 
 /// Why a sector holds a wrong version.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Finding {
-    /// A promise is broken, or the data were never written.
+    /// A promised version is missing, or the data were never written.
     Bad,
-    /// The contents may be a version that the ledger has forgotten. A trim, or the lack of a promise, would allow
-    /// this version.
+    /// The contents may be an old version that the ledger has forgotten. If so, this version is allowed, because the
+    /// sector was trimmed or because no later version was promised.
     Forgotten,
     /// The sector was lost through a fault of a bad drive.
     Lost(Lost),
@@ -35,25 +35,26 @@ pub enum Finding {
     Energy,
 }
 
-/// Numbers of sectors and versions.
+/// Counts of sectors and versions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
     /// Number of sectors that were ever changed.
     pub sectors: u64,
-    /// Number of these sectors with a promise: by an answer, or because a mount has found their contents.
+    /// Number of these sectors with promised contents. Contents are promised by an answer, or because a mount has
+    /// found them.
     pub must: u64,
-    /// Number of versions that may be there instead of the promised ones.
+    /// Number of versions, over all sectors, that may be there instead of the promised versions.
     pub may: u64,
 }
 
 /// The properties of the device that a ledger needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Terms {
-    /// Pages of the device.
+    /// Number of logical pages of the device.
     pub pages: u64,
-    /// Sectors of a page.
+    /// Number of sectors of a page.
     pub sectors: u32,
-    /// Bytes of a sector.
+    /// Number of bytes of a sector.
     pub sector_bytes: usize,
     /// Whether writes are answered from RAM.
     pub volatile_cache: bool,
@@ -61,15 +62,16 @@ pub struct Terms {
     pub strict_trim: bool,
     /// Whether flushes are answered at once, on the assumption that a capacitor saves the data.
     pub relies_on_capacitor: bool,
-    /// Number of old contents that are kept for a sector, because a trim may restore each of them. It is also the
-    /// number of changes without a promise that are kept for a page; beyond it the oldest change is forgotten.
+    /// Number of old contents that the ledger stores for a sector, because after a trim the sector may hold any of
+    /// them. It is also the number of changes without a promise that the ledger stores for a page. If a page has
+    /// more, the oldest change is forgotten.
     pub remembered: usize,
 }
 
 /// What a request has done to a page.
 #[derive(Clone)]
 enum What {
-    /// The sectors were written; one sum for each of them.
+    /// The sectors were written. There is one checksum for each sector.
     Written(Box<[u64]>),
     Zeroes,
     Trimmed,
@@ -79,13 +81,13 @@ enum What {
 #[derive(Clone)]
 struct Change {
     version: u64,
-    /// The first changed sector of the page, and (`to`) the sector after the last one.
+    /// The first changed sector of the page. `to` is the number after the last changed sector.
     from: u32,
     to: u32,
     what: What,
     /// The number of the answer among all answers, from 1; `None` while the request is not answered.
     answer: Option<NonZeroU64>,
-    /// Whether the answer alone was a promise.
+    /// Whether the answer promised that the change is durable.
     forced: bool,
 }
 
@@ -94,7 +96,7 @@ impl Change {
         (self.from..self.to).contains(&sector)
     }
 
-    /// The sum of `sector`, which the change covers.
+    /// The checksum of the contents of `sector` after this change. The change has to cover `sector`.
     fn digest(&self, sector: u32, zeros: u64) -> u64 {
         match &self.what {
             What::Written(sums) => sums[(sector - self.from) as usize],
@@ -103,18 +105,19 @@ impl Change {
     }
 }
 
-/// One page: its contents at the start or at the latest mount, and the changes since.
+/// One page: its contents at the start or at the latest mount (the *base*), and the changes since.
 #[derive(Clone)]
 struct Page {
-    /// A sum for each sector; `None` if all sectors hold zeros.
+    /// A checksum for each sector of the base; `None` if all sectors hold zeros.
     base: Option<Box<[u64]>>,
     changes: Vec<Change>,
-    /// Number of changes at which superseded changes are removed.
+    /// Number of changes at which the ledger next removes superseded changes.
     prune_at: usize,
-    /// Sums of older contents, each with its sector. `has_forgotten` says whether there were others.
+    /// Checksums of older contents, each with its sector. `has_forgotten` says whether other older contents were
+    /// forgotten.
     old: Vec<(u32, u64)>,
     has_forgotten: bool,
-    /// The version of the latest change that was forgotten, although no later change of it may have been promised.
+    /// The latest version of a change that was removed although its sectors may have had no later promised version.
     dropped: u64,
 }
 
@@ -127,7 +130,7 @@ struct Open {
     answers: u64,
 }
 
-/// The position of a page that was never changed.
+/// The position in `known` of a page that was never changed.
 const UNKNOWN: u32 = u32::MAX;
 
 #[derive(Clone)]
@@ -151,9 +154,10 @@ pub struct Ledger {
     open: BTreeMap<u32, Open>,
     /// Number of answers so far.
     answers: u64,
-    /// Number of answers that a flush covers.
+    /// Number of answers that the answered flushes cover.
     covered: u64,
-    /// Whether there was a mount, or the flash had contents before the first request: these contents are promised.
+    /// Whether the base is promised, because a mount has found it, or because the flash had contents before the first
+    /// request.
     is_mounted: bool,
 }
 
@@ -173,8 +177,8 @@ impl Ledger {
         }
     }
 
-    /// Notes that `request` is accepted under `token`, as `version`. `data` has the bytes of a write, in pieces of
-    /// whole sectors.
+    /// The caller reports that `request` is accepted with this `token` and this `version`. `data` has the bytes of a
+    /// write, in pieces of whole sectors.
     pub fn accept<'d>(
         &mut self,
         token: u32,
@@ -231,8 +235,8 @@ impl Ledger {
         }
     }
 
-    /// Notes that the pages that `span` covers completely are trimmed, as `version`. A page that was never changed
-    /// holds zeros before and after the trim.
+    /// Records a trim with this `version` of the pages that `span` covers completely. Pages that were never changed
+    /// need no entry, because they hold zeros before and after the trim.
     fn trim(&mut self, span: &Span, version: u64) {
         let (from, to) = (0, self.terms.sectors);
         for number in self.known_whole_pages(span) {
@@ -268,7 +272,7 @@ impl Ledger {
             page.prune_at = (2 * page.changes.len()).clamp(CHANGES_TO_PRUNE, terms.remembered);
         }
         if page.changes.is_empty() {
-            // Most pages have one change only.
+            // Most pages have only one change.
             page.changes.reserve_exact(1);
         }
         page.changes.push(change);
@@ -283,7 +287,7 @@ impl Ledger {
         Some(&self.known[self.position(number)?])
     }
 
-    /// Page `number`. A page that was never changed is added, and holds zeros.
+    /// Page `number`. A page that was never changed is added, with zeros as its base.
     fn page_mut(&mut self, number: u64) -> &mut Page {
         let position = self.position(number).unwrap_or_else(|| {
             *self.positions.get_mut(number as usize) = self.known.len() as u32;
@@ -300,7 +304,7 @@ impl Ledger {
         known.map(|(number, position)| (number as u64, &self.known[position as usize]))
     }
 
-    /// Notes that request `token` is answered without an error.
+    /// The caller reports that request `token` is answered without an error.
     pub fn answer(&mut self, token: u32) {
         let Some(open) = self.open.remove(&token) else {
             return;
@@ -314,7 +318,7 @@ impl Ledger {
                 self.covered = self.covered.max(open.answers);
                 return;
             }
-            // A read has no version of its own.
+            // A read changes nothing, so its answer promises nothing.
             RequestKind::Read => return,
             RequestKind::Write | RequestKind::WriteZeroes | RequestKind::Trim => {}
         }
@@ -340,14 +344,15 @@ impl Ledger {
         }
     }
 
-    /// Notes that request `token` is answered with an error: nothing is promised, and its changes may be there.
+    /// The caller reports that request `token` is answered with an error. The answer promises nothing, but the
+    /// changes of the request may be there.
     pub fn fail(&mut self, token: u32) {
         self.open.remove(&token);
     }
 
-    /// Compares `bytes`, the contents of `page` after a mount, with the ledger. Returns the sectors (by their
-    /// numbers on the device) that hold a wrong version, with the reason. `lost` is the fault of a bad drive that
-    /// destroyed the page, if there was one.
+    /// Compares `bytes`, the contents of `page` after a mount, with the ledger. Returns the sectors that hold a wrong
+    /// version, by their numbers on the device, each with the reason. If a fault of a bad drive has destroyed
+    /// contents of the page, `lost` is this fault.
     #[must_use]
     pub fn check(&self, page: Lpn, bytes: &[u8], lost: Option<Lost>) -> Vec<(u64, Finding)> {
         let first = page.0 * u64::from(self.terms.sectors);
@@ -368,9 +373,9 @@ impl Ledger {
         each.collect()
     }
 
-    /// Number of sectors of `page` that have lost the newest answered write, whether it was promised or not.
-    /// `bytes` are the contents of the page after a mount. A sector has lost the write if it holds neither the
-    /// write nor a later change.
+    /// Number of sectors of `page` that have lost the newest answered write, whether it was promised or not. `bytes`
+    /// are the contents of the page after a mount. A sector has lost this write if it holds neither the written data
+    /// nor a later change.
     #[must_use]
     pub fn count_lost(&self, page: Lpn, bytes: &[u8]) -> u64 {
         let Some(known) = self.page(page.0) else {
@@ -386,8 +391,8 @@ impl Ledger {
         self.each_page().map(|(number, _)| Lpn(number))
     }
 
-    /// Begins anew after a mount. `holds` gives the contents of each page that was ever changed. From now on these
-    /// contents are promised.
+    /// Begins a new ledger after a mount. `holds` appends the contents of a page to the given bytes, and is called
+    /// for each page that was ever changed. From now on these contents are promised.
     pub fn restart(&mut self, mut holds: impl FnMut(Lpn, &mut Vec<u8>)) {
         let mut bytes = Vec::new();
         for (number, position) in self.positions.touched() {
@@ -406,8 +411,8 @@ impl Ledger {
         self.is_mounted = true;
     }
 
-    /// Notes, before the first request, that `page` holds `bytes`, which are promised. Its earlier contents are
-    /// unknown, and may still be on flash.
+    /// The caller reports, before the first request, that `page` holds `bytes`. These contents are promised. Earlier
+    /// contents of the page are unknown, and may still be on flash.
     pub fn hold(&mut self, page: Lpn, bytes: &[u8]) {
         let sums = bytes.chunks(self.terms.sector_bytes).map(digest);
         let base = Some(sums.collect());
@@ -418,7 +423,7 @@ impl Ledger {
         self.is_mounted = true;
     }
 
-    /// Numbers of sectors and versions that the ledger knows.
+    /// Counts of the sectors and versions that the ledger knows.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
@@ -430,8 +435,8 @@ impl Ledger {
         counts
     }
 
-    /// Calls `emit` for each sector that was ever changed: with its number, the version that must be there (0 for
-    /// the contents at the start or at the latest mount), and the versions that may be there.
+    /// Calls `emit` for each sector of each page that was ever changed. The arguments are the number of the sector,
+    /// the version that must be there (0 for the base), and the versions that may be there instead.
     pub fn each(&self, mut emit: impl FnMut(u64, u64, &[u64])) {
         let mut may = Vec::new();
         for (number, page) in self.each_page() {
@@ -460,7 +465,7 @@ impl Page {
         }
     }
 
-    /// The sum of `sector` at the start or at the latest mount.
+    /// The checksum of `sector` in the base.
     fn base(&self, sector: u32, zeros: u64) -> u64 {
         self.base
             .as_ref()
@@ -516,8 +521,8 @@ impl Page {
         }
     }
 
-    /// Whether the newest answered change of `sector` is not a trim, and `bytes` are neither its contents nor those
-    /// of a later change.
+    /// Whether `sector`, which holds `bytes` now, has lost its newest answered change: this change is not a trim, and
+    /// `bytes` are neither the contents of this change nor those of a later change.
     fn has_lost(&self, sector: u32, bytes: &[u8], zeros: u64) -> bool {
         let answered = self.later(sector, 0);
         let answered = answered.filter(|change| change.answer.is_some());
@@ -532,7 +537,7 @@ impl Page {
         !there.any(|change| change.digest(sector, zeros) == sum)
     }
 
-    /// Whether the ledger knows that `sector` has held data with this sum.
+    /// Whether, according to the ledger, `sector` has held data with this checksum.
     fn was_there(&self, sector: u32, sum: u64, zeros: u64) -> bool {
         let mut changes = self.changes.iter();
         sum == self.base(sector, zeros)
@@ -540,8 +545,8 @@ impl Page {
             || changes.any(|change| change.covers(sector) && change.digest(sector, zeros) == sum)
     }
 
-    /// Removes changes of which every sector has a newer promise, and then the oldest answered changes, until fewer
-    /// than the bound remain.
+    /// Removes the changes whose sectors all have newer promised versions. If as many changes as `terms.remembered`
+    /// or more remain, also removes the oldest answered changes.
     fn prune(&mut self, terms: &Terms, covered: u64, zeros: u64) {
         let (sectors, most) = (0..terms.sectors, terms.remembered);
         let must: Vec<u64> = sectors
@@ -574,7 +579,7 @@ impl Page {
         }
     }
 
-    /// Keeps the sums of `change`, which is removed.
+    /// Stores the checksums of `change`, which is removed from the page.
     fn remember(&mut self, change: &Change, zeros: u64, most: usize) {
         for sector in change.from..change.to {
             self.keep(sector, change.digest(sector, zeros), most);
@@ -595,7 +600,7 @@ impl Page {
         }
     }
 
-    /// Removes all changes, and keeps their sums and those of the base.
+    /// Removes all changes. Stores the checksums of these changes, and of the base, as older contents.
     fn forget_changes(&mut self, terms: &Terms, zeros: u64) {
         let most = terms.remembered;
         for sector in 0..terms.sectors {

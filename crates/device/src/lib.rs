@@ -1,13 +1,15 @@
 //! One flash device with a write buffer: host requests in, flash commands out, completions in.
 //!
-//! The device owns the buffer, the translation layer and the queue of each die. It alone knows in which order
-//! programs of one page take effect, what each request waits for, and what a flush covers. It has no clock, no
-//! sockets and no bytes: time is an argument, a [`Driver`] carries out commands, and a driver that moves bytes
-//! keeps them in a [`payload::Payload`]. The event engine, the op-count run, the test matrix and a live server are
-//! drivers; none of them repeats a rule of the device.
+//! The device owns the buffer, the translation layer and the queue of each die. Only the device knows in which order
+//! programs of one page take effect, which operations each request waits for, and which writes a flush covers. The
+//! device has no clock: the caller passes the time as an argument. It carries out no commands: a [`Driver`] does
+//! this. It stores no bytes: a driver that moves bytes stores them in a [`payload::Payload`].
 //!
-//! A write that misses in a full buffer passes, once each and in this order: [`Device::submit`], the buffer,
-//! [`Driver::note`] for its victim, the queue of a die, [`Driver::begin`], [`Device::complete`] and
+//! The event engine, the op-count run, the test matrix and a live server are drivers. None of them repeats a rule of
+//! the device.
+//!
+//! A write of one page that misses in a full buffer passes through these steps: [`Device::submit`], the buffer,
+//! [`Driver::note`] for the victim, the queue of a die, [`Driver::begin`], [`Device::complete`] and
 //! [`Driver::answer`].
 #![no_std]
 extern crate alloc;

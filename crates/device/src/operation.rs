@@ -1,4 +1,4 @@
-//! One page operation on its way through a die.
+//! A page operation: the work on one page that a request or a record needs.
 
 use destage_base::Lpn;
 use destage_buffer::destage::Slot;
@@ -13,34 +13,36 @@ pub enum Work {
     HostWrite(u32),
     /// A host request trims the page.
     Trim(u32),
-    /// A record writes the page, whose bytes are in this slot.
+    /// A record writes the page. The bytes of the page are in this slot.
     Destage(u32, Slot),
     /// A record reads the page for padding.
     PadRead(u32),
     /// A record writes the page as padding.
     PadWrite(u32),
-    /// A write past the buffer that a flush has to wait for, as part of this record.
+    /// A host request writes the page past the buffer, and a flush has to wait for this write. The write is part of
+    /// this record.
     OwedWrite(u32),
-    /// A trim that was answered before it took effect, as this record.
+    /// A trim of the page that was answered before it took effect. The trim is this record.
     OwedTrim(u32),
-    /// A host request that writes a part of the page reads the rest of it.
+    /// A host request that writes only some sectors of the page reads the other sectors.
     Fill(u32),
 }
 
-/// A page and the [`Work`] on it, in two machine words. Millions of these values pass through queues, and two words
-/// are passed in registers, where a larger value would be stored and loaded at every step.
+/// A page and the [`Work`] on this page, in two machine words. Millions of these values pass through queues. A value
+/// of two words is passed in registers, whereas a larger value would be stored to memory and loaded again at every
+/// step.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PageOperation {
     page: Lpn,
-    /// From the lowest bit on: 4 bits of kind, 1 bit that says whether a write is long, 27 bits of request or
-    /// record number, 32 bits of slot.
+    /// From the lowest bit on: 4 bits for the kind, 1 bit for a long write, 27 bits for the number of the request or
+    /// record, 32 bits for the slot.
     packed: u64,
 }
 
 const KIND_BITS: u32 = 4;
 const KIND_MASK: u64 = (1 << KIND_BITS) - 1;
-// The kinds, in the lowest bits. They are tested by bits, because a jump by kind would be mispredicted at every
-// change.
+// The kinds. They are tested with bit masks, because a jump on the kind would be mispredicted at every change of the
+// kind.
 const HOST_READ: u64 = 0;
 const HOST_WRITE: u64 = 1;
 const TRIM: u64 = 2;
@@ -52,9 +54,9 @@ const OWED_TRIM: u64 = 7;
 const FILL: u64 = 8;
 const WRITES: u64 = 1 << HOST_WRITE | 1 << DESTAGE | 1 << PAD_WRITE | 1 << OWED_WRITE;
 const TRIMS: u64 = 1 << TRIM | 1 << OWED_TRIM;
-/// The bit of a long write.
+/// The bit that marks a long write.
 const LONG: u64 = 1 << KIND_BITS;
-/// The lowest bit of the number.
+/// The position of the lowest bit of the number.
 const NUMBER_AT: u32 = KIND_BITS + 1;
 const NUMBER_BITS: u32 = 27;
 
@@ -65,8 +67,8 @@ impl PageOperation {
     /// `work` on `page`.
     ///
     /// # Panics
-    /// In debug builds, if 2^27 requests or records are in flight. Numbers are reused, so this takes more than 4
-    /// GiB of requests.
+    /// In debug builds, if 2^27 requests or records are in flight. Numbers are reused, so the panic occurs only with
+    /// more than 4 GiB of requests in flight.
     #[inline(always)]
     pub fn new(page: Lpn, work: Work) -> Self {
         let (kind, number, slot) = match work {
@@ -133,7 +135,7 @@ impl PageOperation {
         kinds >> (self.packed & KIND_MASK) & 1 != 0
     }
 
-    /// The cause under which a write is counted; `None` for reads and trims.
+    /// The cause by which a write is counted; `None` for reads and trims.
     #[inline]
     pub fn write_cause(self) -> Option<Cause> {
         let cause = if self.is_one_of(1 << PAD_WRITE) {

@@ -1,14 +1,14 @@
 //! Write order: effects on one page happen in the order in which they were emitted.
 //!
-//! An effect is a program of the page, with its own data or as padding, or a trim. Operations of one page join the
-//! queue of one die, and a die serves its queue in order, so almost always nothing has to be done. The rest of this
-//! module is about effects that cannot join their queue yet:
+//! An effect is a program of the page (with its own data or as padding), or a trim. Almost always, all operations of
+//! one page join the queue of one die, and the die serves its queue in order, so the order is kept without further
+//! work. This module is for effects that cannot join a queue yet. There are two reasons:
 //!
-//! * a record waits for its padding reads, or for the read that completes a partly written page;
-//! * a layer that chooses the die of each write would send two programs of one page to two dies.
+//! * A record waits for its padding reads, or for the read that completes a partly written page.
+//! * A layer that chooses the die of each write could send two programs of one page to two dies.
 //!
-//! Later effects on the same pages then wait, too. They join the tail of their queues when they may go. An effect
-//! waits only for effects that were emitted before it, so no wait is cyclic.
+//! Later effects on the same pages then wait, too. When a waiting effect may go, it joins the tail of its queue. An
+//! effect waits only for effects that were emitted earlier, so effects never wait for each other in a cycle.
 
 use alloc::collections::{BTreeMap, VecDeque};
 use core::ops::Range;
@@ -20,13 +20,13 @@ use crate::operation::PageOperation;
 /// An effect on a page that waits or is in progress.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Waiting {
-    /// A single operation, which may go when it is the first on the page.
+    /// A single operation. It may go when it is the first effect on the page.
     Operation(PageOperation),
-    /// A record that goes as a whole, and waits for an earlier effect on this page.
+    /// A record that waits for an earlier effect on this page. All programs of the record go together.
     Record(u32),
-    /// A record that is the first on this page, and waits for something else.
+    /// A record that is the first effect on this page, but waits for its padding or for other pages.
     Turn(u32),
-    /// The read of the part of the page that a partial write does not cover.
+    /// The read of the sectors of the page that a partial write does not cover.
     Fill,
     /// The program of the page that is in service. The next effect must not begin before the end of the program.
     Program,
@@ -38,11 +38,11 @@ pub(crate) enum Waiting {
 pub(crate) enum Next {
     /// No effect waits for this page.
     Nobody,
-    /// The first effect waits for something other than the page, or is in progress.
+    /// The first effect has to remain in the list: it is in progress, or waits for something other than the page.
     Stays,
     /// This operation may go. The caller has to ask for the next effect as well.
     Operation(PageOperation),
-    /// This record waits for one page less. The caller need not ask again.
+    /// The number of pages for which this record waits decreases by one. The caller need not ask for the next effect.
     Record(u32),
 }
 
@@ -76,7 +76,7 @@ impl WriteOrder {
         self.pages.entry(page).or_default().push_back(waiting);
     }
 
-    /// Appends record `id` to the effects on `page`. `is_first` says that no effect waited on the page.
+    /// Appends record `id` to the effects on `page`. `is_first` says whether no effect waits on the page yet.
     pub fn push_record(&mut self, page: Lpn, id: u32, is_first: bool) {
         let waiting = match is_first {
             true => Waiting::Turn(id),
@@ -85,7 +85,8 @@ impl WriteOrder {
         self.push(page, waiting);
     }
 
-    /// Puts the program in service before the record that is first on `page`: the record has to wait for it.
+    /// Inserts the program in service before the record that is first on `page`. The record has to wait for this
+    /// program.
     pub fn push_program_before_record(&mut self, page: Lpn) {
         let queue = self.pages.entry(page).or_default();
         if let Some(Waiting::Turn(id)) = queue.front().copied() {
@@ -94,7 +95,7 @@ impl WriteOrder {
         queue.push_front(Waiting::Program);
     }
 
-    /// Puts `waiting` before all effects on `page`.
+    /// Inserts `waiting` before all effects on `page`.
     pub fn push_first(&mut self, page: Lpn, waiting: Waiting) {
         self.pages.entry(page).or_default().push_front(waiting);
     }
@@ -106,8 +107,8 @@ impl WriteOrder {
         }
     }
 
-    /// Removes a read for a partial write of `page`, which has ended. Returns whether it was the first effect on
-    /// the page.
+    /// Removes a read for a partial write of `page` after the read has ended. Returns whether this read was the first
+    /// effect on the page.
     pub fn fill_ended(&mut self, page: Lpn) -> bool {
         let Some(queue) = self.pages.get_mut(&page) else {
             return false;
@@ -127,8 +128,8 @@ impl WriteOrder {
         first.is_some_and(|first| !matches!(first, Waiting::Operation(_) | Waiting::Record(_)))
     }
 
-    /// Called when `operation` has ended. Returns whether the first entry of its page waited for this end; if so,
-    /// the entry is removed.
+    /// Called when `operation` has ended. If the first entry of its page stands for this operation, removes the entry
+    /// and returns `true`; otherwise returns `false`.
     pub fn effect_ended(&mut self, operation: PageOperation) -> bool {
         let Some(queue) = self.pages.get_mut(&operation.page()) else {
             return false;
@@ -144,8 +145,8 @@ impl WriteOrder {
         is_awaited
     }
 
-    /// The effect that may go on `page` now. An operation is removed from the list. A record stays in the list
-    /// until it goes, and is returned only once.
+    /// The effect that may go on `page` now. An operation is removed from the list. A record remains in the list
+    /// until it goes, but is returned only once.
     pub fn next(&mut self, page: Lpn) -> Next {
         let Some(queue) = self.pages.get_mut(&page) else {
             return Next::Nobody;

@@ -1,11 +1,12 @@
-//! The bytes of a device: the contents of each page in RAM, and the medium below.
+//! The bytes of a device: the contents of the pages in RAM, and the flash medium.
 //!
-//! A driver that moves bytes keeps a [`Payload`] and passes the device's events on to it. A driver without bytes
-//! has none, and the device does not depend on it.
+//! A driver that moves bytes has a [`Payload`], and passes the events of the device to the payload. The device does
+//! not depend on the payload, and a driver without bytes has none.
 //!
-//! Every accepted write, write-zeroes and trim has a version number. In RAM, a page has at most one *resident*
-//! image, which is dirty, and the *effects* on it that were emitted and have not ended, in their order. A read
-//! finds the newest of all these. If there are none, the contents are on flash.
+//! Every accepted write, write-zeroes and trim has a version number. In RAM, a page has at most one *resident* image,
+//! which is dirty. The *effects* on the page that were emitted but have not ended are also in RAM, in the order of
+//! their emission. A read finds the newest contents among the resident image and the effects. If a page has neither,
+//! a read finds the contents on flash.
 
 mod effect;
 mod power;
@@ -68,8 +69,8 @@ impl Newest<'_> {
     }
 }
 
-/// A page in the buffer. If its contents are requested zeros, `bytes` is the same allocation as the zeros of the
-/// payload; no other page has that allocation.
+/// A page in the buffer. If the host has requested zeros for the whole page, `bytes` is the allocation of
+/// [`Payload::zeros`]. The bytes of no other page are in this allocation.
 #[derive(Clone)]
 struct Resident {
     version: u64,
@@ -149,11 +150,12 @@ impl Payload {
         [self.residents.len(), self.leaving.len()]
     }
 
-    /// Notes that `request` is submitted next. `data` has the bytes of a write, sector after sector. Returns the
-    /// version of the request, which is new if the request changes anything.
+    /// The caller reports that `request` is submitted next. `data` has the bytes of a write, sector after sector.
+    /// Returns the version of the request: a new version if the request changes contents, otherwise the latest
+    /// version.
     ///
     /// # Panics
-    /// If a write has more or fewer bytes than its span.
+    /// If the number of bytes of a write does not match its span.
     pub fn accept(&mut self, request: &Request, data: &[u8]) -> u64 {
         let head = request.span.head as usize * self.sector_bytes;
         let mut pieces = core::mem::take(&mut self.accepted.data);
@@ -162,8 +164,8 @@ impl Payload {
         self.accept_kept(request)
     }
 
-    /// Like [`Payload::accept`], for bytes that were [cut up](cut_up) before. The contents of `pieces` are
-    /// undefined afterwards.
+    /// Like [`Payload::accept`], for bytes that were [cut up](cut_up) before. After the call, the contents of
+    /// `pieces` are undefined.
     ///
     /// # Panics
     /// As for [`Payload::accept`].
@@ -172,7 +174,7 @@ impl Payload {
         self.accept_kept(request)
     }
 
-    /// The version that `request` gets if it is accepted next.
+    /// The version of `request` if it is accepted next.
     #[must_use]
     pub fn version_of(&self, request: &Request) -> u64 {
         let changes = matches!(
@@ -257,7 +259,8 @@ impl Payload {
         spare.map_or(ImageKind::Fill, |spare| kind_of(spare.kind))
     }
 
-    /// The contents of `page` before the effect at `position`; `None` if the page was never written, or is trimmed.
+    /// The contents of `page` before the effect at `position`. `None` if the page was never written, or if it is
+    /// trimmed.
     fn before(&self, page: Lpn, position: usize) -> Option<Newest<'_>> {
         let leaving = self.leaving.get(page);
         let effects = leaving.into_iter().flat_map(|all| all.before(position));
@@ -286,8 +289,8 @@ impl Payload {
         }
     }
 
-    /// The new contents of page `offset` of the accepted request: the sectors of the request, and the other sectors
-    /// as they were.
+    /// The new contents of page `offset` of the accepted request. Sectors that the request does not cover keep their
+    /// contents.
     fn written(&self, page: Lpn, offset: u32) -> Contents {
         let Accepted {
             version,
@@ -328,7 +331,7 @@ impl Payload {
     /// Handles the events of [`Driver::note`](crate::Driver::note) that concern contents.
     ///
     /// # Panics
-    /// If a dirty page of a record has no bytes here, or if an operation has ended that was never emitted.
+    /// If the payload has no bytes for a dirty page of a record, or if an operation has ended that was never emitted.
     pub fn note(&mut self, note: &Note<'_>) {
         match *note {
             Note::Emitted(record, _) => self.record(record),
@@ -458,7 +461,8 @@ impl Payload {
             .start_batch(die, step.operations, &step.batch.entries, &images)?;
         for (page, contents) in &contents {
             if contents.kind == ImageKind::Fill {
-                // A trim between the programs of this page has no operation of its own on the medium.
+                // The latest program of this page is a filler after a trim. The medium got no operation for this
+                // trim, so the trim is reported here.
                 self.medium.trim(*page);
             }
         }
@@ -489,7 +493,7 @@ impl Payload {
         self.medium.command_ended(die, command);
     }
 
-    /// Ends the step in service at `die`, or all of the batch in service.
+    /// Ends the step or the whole batch in service at `die`.
     pub fn end(&mut self, die: u32) {
         self.medium.end(die);
     }
@@ -522,7 +526,8 @@ impl Payload {
                         && Arc::ptr_eq(&resident.bytes, &contents.bytes)
                 };
                 if self.resident(page).is_some_and(is_same) {
-                    // The page was written back and is clean now: the contents are on flash.
+                    // The page was written back and has not changed since. It is clean now, because its contents are
+                    // on flash.
                     self.take_resident(page);
                 }
                 Some(contents.version)
@@ -534,7 +539,7 @@ impl Payload {
 
     // ---- effects -----------------------------------------------------------------------------------------
 
-    /// Begins the next effect on the page of `operation`, and determines the contents of padding.
+    /// Begins the next effect on the page of `operation`. If the effect is padding, determines its contents.
     fn begin(&mut self, operation: PageOperation) {
         let page = operation.page();
         let out_of_turn = || -> ! { panic!("{operation:?} of page {page} begins out of its turn") };
@@ -573,15 +578,15 @@ impl Payload {
         matches!(self.begun(page).next(), Some(Effect::Trim(_)))
     }
 
-    /// The effects on `page` that have begun, latest first.
+    /// The effects on `page` that have begun, the latest effect first.
     fn begun(&self, page: Lpn) -> impl Iterator<Item = &Effect> {
         let leaving = self.leaving.get(page).into_iter();
         leaving.flat_map(|leaving| leaving.before(leaving.begun))
     }
 }
 
-/// Cuts the bytes of a request into one piece for each page. `head` is the number of bytes of the first page that
-/// lie before the request. The former contents of `pieces` are lost.
+/// Divides the bytes of a request into one piece for each page. `head` is the number of bytes of the first page that
+/// lie before the request. The pieces replace the contents of `pieces`.
 pub fn cut_up(data: &[u8], head: usize, page_bytes: usize, pieces: &mut Vec<Arc<[u8]>>) {
     pieces.clear();
     let (first, rest) = data.split_at(data.len().min(page_bytes - head));

@@ -1,10 +1,10 @@
-//! A loss of power, and the operations for which a capacitor still pays.
+//! A loss of power, and the operations that a drive completes with the energy of its capacitor.
 //!
-//! Without a capacitor, [`Payload::cut`] keeps only the effects of operations that have ended. With a capacitor,
-//! each die ends the operation in service. Then pages are programmed in dump order for as long as the energy lasts:
-//! first pages that were emitted and are not on flash, in the order of emission, then dirty pages in the order in
-//! which the scheme would flush them. The energy is spent in that order, whatever the die of a page, and dies work
-//! in parallel.
+//! Without a capacitor, only the effects of operations that have ended remain ([`Payload::cut`]). With a capacitor,
+//! each die first ends the operation in service. Then pages are programmed in dump order as long as the energy lasts.
+//! First come pages that were emitted but are not on flash, in the order of emission. Then come dirty pages, in the
+//! order in which the scheme would flush them. The energy is spent in dump order, whatever the dies of the pages. The
+//! dies work in parallel.
 //!
 //! ```text
 //! device + payload --cut--> payload (flash only) --mount, with a layer just built--> payload + layer --> a new device
@@ -29,20 +29,20 @@ use crate::payload::Payload;
 /// Energies of operations, in picojoules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Energy {
-    /// A read: from the cells to the page register.
+    /// Energy of a read: the page moves from the cells to the page register.
     pub read: u64,
-    /// A program: from the page register to the cells.
+    /// Energy of a program: the page moves from the page register to the cells.
     pub program: u64,
-    /// An erase of a block.
+    /// Energy of the erase of a block.
     pub erase: u64,
-    /// Transfer of one page, with its spare bytes, over the channel.
+    /// Energy to transfer one page, with its spare bytes, over the channel.
     pub page_transfer: u64,
-    /// Transfer of one sector, with its spare bytes, over the channel.
+    /// Energy to transfer one sector, with its spare bytes, over the channel.
     pub sector_transfer: u64,
 }
 
 impl Energy {
-    /// Energy of one operation, or of all operations of a run, in picojoules.
+    /// Energy of `operation`, in picojoules. For a run of equal operations, the sum over the run.
     #[must_use]
     pub fn of(&self, operation: &Operation) -> u64 {
         let cells = match operation.kind {
@@ -69,9 +69,9 @@ impl Energy {
 /// A charged capacitor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Capacitor {
-    /// Its energy, in picojoules.
+    /// The energy of the capacitor, in picojoules.
     pub charge: u64,
-    /// The energy that each operation takes.
+    /// The energy of each kind of operation.
     pub energy: Energy,
 }
 
@@ -79,11 +79,11 @@ pub struct Capacitor {
 pub struct PowerLoss<'a> {
     /// The time of the loss.
     pub now: Ticks,
-    /// Ticks since the step in service at a die began.
+    /// For a die, the ticks since its step in service began.
     pub elapsed: &'a dyn Fn(u32) -> Ticks,
-    /// How long operations take.
+    /// The times of operations.
     pub timing: Timing,
-    /// How pages are programmed together, if they are, and the ticks of a first pass.
+    /// The program units, if pages are programmed in units, and the ticks of a first pass.
     pub units: Option<(Units, Ticks)>,
     /// The faults by which a bad drive loses further data.
     pub bad: BadDrive,
@@ -91,27 +91,27 @@ pub struct PowerLoss<'a> {
     pub capacitor: Option<Capacitor>,
 }
 
-/// The work for which a capacitor has paid.
+/// The work that was done with the energy of a capacitor.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Dump {
     /// Number of pages that were programmed after the loss of power.
     pub pages: u64,
-    /// Number of pages in RAM for which the energy was not sufficient.
+    /// Number of pages in RAM that were not programmed, because energy or room was not sufficient.
     pub left: u64,
-    /// Picojoules spent, including those of the operations that were in service.
+    /// Picojoules spent, including the energy of the operations that were in service.
     pub energy: u64,
     /// Ticks from the loss of power to the end of the last operation.
     pub time: Ticks,
 }
 
 impl Device {
-    /// The power fails: only the contents of flash remain in `payload`. `random` decides the effects that `loss`
-    /// leaves to chance. `fresh` makes a layer like that of this device, just built without contents. With a
-    /// capacitor, it is used if the layer is ahead of the flash: because a step was interrupted before its last
-    /// operation, erases wait, or an operation was put off.
+    /// The power fails. After the call, `payload` has only the contents of flash. `random` decides those effects of
+    /// `loss` that depend on chance. `fresh` builds a layer like the layer of this device, without contents. It is
+    /// called only with a capacitor, and only if the state of the device's layer includes operations that the flash
+    /// has not completed: a step was interrupted before its last operation, erases wait, or an operation was put off.
     ///
     /// # Errors
-    /// If the layer from `fresh` cannot be mounted, or emits an operation that the medium refuses.
+    /// If the layer from `fresh` cannot be mounted, or if a layer requests an operation that the medium refuses.
     pub fn cut(
         self,
         payload: &mut Payload,
@@ -171,19 +171,19 @@ struct Dumping<'a> {
     capacitor: &'a Capacitor,
     charge: u64,
     timing: &'a Timing,
-    /// How pages are programmed together, if they are, and the ticks of a first pass.
+    /// The program units, if pages are programmed in units, and the ticks of a first pass.
     units: Option<(Units, Ticks)>,
-    /// By die, the latest program from RAM, if its unit is not complete: its page and the use of its block. The
-    /// first page of the unit has paid for all.
+    /// By die, the physical page of the latest program from RAM and the use of its block, if the unit of this program
+    /// is not complete. The energy of the whole unit was spent with its first page.
     open: Vec<Option<(Ppn, Purpose)>>,
-    /// By die, the ticks for which it has worked since the loss of power.
+    /// By die, the ticks for which the die has worked since the loss of power.
     busy: Vec<Ticks>,
     most_collections: u32,
     done: Dump,
 }
 
 impl Dumping<'_> {
-    /// Spends the energy of `operations` on `die`. Returns whether it was sufficient.
+    /// Spends the energy of `operations` of `die`. Returns whether the energy was sufficient.
     fn pay(&mut self, die: u32, operations: &Operations) -> bool {
         let energy = self.capacitor.energy.of_all(operations);
         self.spend(die, energy, self.time_of(operations))
@@ -198,8 +198,8 @@ impl Dumping<'_> {
         true
     }
 
-    /// Ticks of `operations`. The pages of a unit arrive one by one, and the cells are programmed with the last
-    /// page.
+    /// Ticks of `operations`. The pages of a unit are transferred one by one, and the cells are programmed when the
+    /// last page has arrived.
     fn time_of(&self, operations: &Operations) -> Ticks {
         let Some((units, first_pass)) = self.units else {
             return self.timing.parallel(operations);
@@ -222,8 +222,8 @@ impl Dumping<'_> {
         times.sum()
     }
 
-    /// [`Dumping::pay`] for the program of a page from RAM. The first page of a unit pays for all passes of the
-    /// whole unit.
+    /// [`Dumping::pay`] for the program of a page from RAM. With the first page of a unit, the energy for all passes
+    /// over the whole unit is spent.
     fn pay_page(&mut self, die: u32, operations: &Operations) -> bool {
         let Some((units, _)) = self.units else {
             return self.pay(die, operations);
@@ -250,8 +250,9 @@ impl Dumping<'_> {
         is_paid
     }
 
-    /// Completes the units that pages from RAM have begun with fillers, which are already paid for. The layer is
-    /// not asked, because it may be ahead of the flash by a write that was not paid for.
+    /// Completes with fillers the units that pages from RAM have begun. The energy for the fillers is spent already.
+    /// The fillers do not come from the layer, because its map may include a write for which the energy was not
+    /// sufficient.
     fn complete_units(&mut self) -> Result<(), MountError> {
         let Some((units, _)) = self.units else {
             return Ok(());
@@ -272,9 +273,9 @@ impl Dumping<'_> {
         Ok(())
     }
 
-    /// Mounts `ftl`, a layer just built, on the contents of the medium, because the layer that was in service is
-    /// ahead of the flash. Returns whether the energy was sufficient. No reads are needed, because the controller
-    /// knows the place of each page.
+    /// Mounts the new layer `ftl` on the contents of the medium, because the state of the old layer includes
+    /// operations that the flash has not completed. Returns whether the energy was sufficient. The mount costs no
+    /// energy for reads, because the controller knows the place of each page.
     fn put_in_order(&mut self, ftl: &mut dyn Ftl) -> Result<bool, MountError> {
         let medium = self.payload.medium_mut();
         medium.forget_places();
@@ -302,8 +303,8 @@ impl Dumping<'_> {
         Ok(())
     }
 
-    /// Programs `page` with its contents in RAM, after the garbage collection that the layer needs before it.
-    /// Returns whether energy and room were sufficient.
+    /// Programs `page` with its contents in RAM, after any garbage collection that the layer needs before this
+    /// program. Returns whether energy and room were sufficient.
     fn program(&mut self, ftl: &mut dyn Ftl, page: Lpn, now: Ticks) -> Result<bool, MountError> {
         let busy = &self.busy;
         let load = |die: u32| u32::try_from(busy[die as usize]).unwrap_or(u32::MAX);
@@ -323,7 +324,7 @@ impl Dumping<'_> {
             }
             self.carry_out(at, &operations)?;
             operations.clear();
-            // The collection has completed units before its erases.
+            // The collection has completed all incomplete units of the die before its erases.
             self.open[at as usize] = None;
         }
         operations.set_die(die);

@@ -1,4 +1,4 @@
-//! Records on their way to flash.
+//! Records between their emission and the end of their programs.
 
 use alloc::vec::Vec;
 
@@ -10,9 +10,9 @@ use crate::operation::{PageOperation, Work};
 
 /// A record, from its emission to the end of its last program.
 ///
-/// There are also records that did not come from the buffer. They stand for work that a flush has to wait for in
-/// addition to the records of the buffer: a write past the buffer that dropped a dirty page, or a trim that was
-/// answered and waits for its turn.
+/// Some records do not come from the buffer. Such a record represents other work that a flush has to wait for: a
+/// write past the buffer that has dropped a dirty page from the buffer, or a trim that was answered but waits for
+/// earlier effects.
 #[derive(Default)]
 pub(crate) struct Record {
     pub emitted: Ticks,
@@ -20,15 +20,15 @@ pub(crate) struct Record {
     pub reads_left: u32,
     /// Number of programs and trims that have not ended.
     pub writes_left: u32,
-    /// Number of pages of the record with an earlier effect that has not gone yet.
+    /// Number of pages of the record on which another effect comes before the record in the write order.
     pub blocked: u32,
-    /// Whether the programs wait, with an entry in the write order of each of their pages.
+    /// Whether the programs wait, and have entries in the write order of their pages.
     pub held: bool,
     /// Whether the pages stay in the buffer.
     pub retain: bool,
     /// Whether the record came from the buffer.
     pub destaged: bool,
-    /// The idle time in which the record was written back, if it was.
+    /// The idle time in which the record was written back, if it was written back in idle time.
     pub idle: Option<IdleTime>,
     /// The host requests that wait for the record.
     pub waiters: Vec<u32>,
@@ -37,7 +37,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Resets a used record to one without programs. `waiter` is the only request that waits for it.
+    /// Resets a used record to a record without programs. If `waiter` is given, this request waits for the record.
     pub fn reset(&mut self, emitted: Ticks, waiter: Option<u32>) {
         self.emitted = emitted;
         self.reads_left = 0;
@@ -52,13 +52,14 @@ impl Record {
         self.programs.clear();
     }
 
-    /// Whether nothing holds its programs back any more.
+    /// Whether the programs of the record may begin: no padding read and no earlier effect is left.
     pub fn may_go(&self) -> bool {
         self.reads_left == 0 && self.blocked == 0
     }
 
-    /// Takes the programs of `destage` for this record, which has the number `id`: dirty pages in their order; if
-    /// there is padding, all pages in page order. Runs of at least `long_pages` consecutive pages are long writes.
+    /// Sets the programs of this record, whose number is `id`, from `destage`. Without padding, they are in the order
+    /// of the dirty pages; with padding, in the order of page numbers. Runs of at least `long_pages` consecutive
+    /// pages are marked as long writes.
     pub fn take_programs(&mut self, id: u32, destage: &Destage, long_pages: Option<u32>) {
         let programs = &mut self.programs;
         let dirty = destage.pages.iter();
@@ -87,7 +88,7 @@ fn mark_long(programs: &mut [PageOperation], least: u32) {
     }
 }
 
-/// The entry of a write past the buffer in the destage log.
+/// The record of the destage log for a write past the buffer.
 pub(crate) fn bypass_record(pages: impl Iterator<Item = Lpn>) -> Destage {
     Destage {
         cause: DestageCause::Bypass,

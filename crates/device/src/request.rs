@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use destage_base::Lpn;
 
-/// The pages of one request: consecutive pages, which wrap round at the end of the device.
+/// The pages of one request. They are consecutive, and continue at page 0 after the last page of the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Span {
     /// The first page; smaller than the number of pages of the device.
@@ -29,13 +29,13 @@ impl Span {
         }
     }
 
-    /// The last page, counted on without wrapping at the end of the device.
+    /// The number of the last page, without wrapping at the end of the device.
     #[must_use]
     pub fn last(&self) -> u64 {
         self.first + u64::from(self.pages) - 1
     }
 
-    /// Whether the request covers page `offset` of the span only partly.
+    /// Whether the request covers only some sectors of page `offset` of the span.
     #[must_use]
     #[inline]
     pub fn is_partial(&self, offset: u32) -> bool {
@@ -57,7 +57,7 @@ impl Span {
         head as usize * sector_bytes..page_bytes - tail as usize * sector_bytes
     }
 
-    /// The page of the device for page `offset` of the span, on a device of `device_pages` pages.
+    /// The logical page for page `offset` of the span, on a device of `device_pages` pages.
     #[must_use]
     #[inline]
     pub fn page(&self, offset: u32, device_pages: u64) -> Lpn {
@@ -88,8 +88,8 @@ impl Span {
         first..end.max(first)
     }
 
-    /// The pages that the span covers completely, as ranges of pages on a device of `device_pages` pages: one range
-    /// up to the end of the device, and one for each time that the span wraps round.
+    /// The pages that the span covers completely, as ranges of pages on a device of `device_pages` pages. If the span
+    /// wraps at the end of the device, there is one range for each section between two wraps.
     pub fn whole_parts(&self, device_pages: u64) -> impl Iterator<Item = Range<u64>> + use<> {
         let whole = self.whole_pages();
         let mut at = self.first + u64::from(whole.start);
@@ -106,15 +106,15 @@ impl Span {
 /// The kind of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum RequestKind {
-    /// Reads the contents that were written last.
+    /// Reads the newest contents.
     Read,
     /// Writes new contents.
     Write,
-    /// Writes zeros; buffered and programmed like a write.
+    /// Writes zeros. The zeros are buffered and programmed like written data.
     WriteZeroes,
-    /// Notes that the contents are not needed any more.
+    /// Tells the device that the contents are not needed any more.
     Trim,
-    /// Makes everything durable that has been answered so far.
+    /// Makes all writes durable that have been answered so far.
     Flush,
 }
 
@@ -123,14 +123,14 @@ pub enum RequestKind {
 pub struct Request {
     /// The kind of the request.
     pub kind: RequestKind,
-    /// The pages of the request; without meaning for a flush.
+    /// The pages of the request. The span has no meaning for a flush.
     pub span: Span,
     /// Force unit access: the request is answered only when its own data are durable.
     pub fua: bool,
 }
 
 impl Request {
-    /// The write as which this request is presented to the buffer; `None` if it is not presented as a write. With
+    /// The write that is presented to the buffer for this request; `None` if no write is presented. With
     /// `strict_trim`, a trim writes zeros to the pages that it covers completely.
     #[must_use]
     pub fn as_write(&self, strict_trim: bool) -> Option<Self> {

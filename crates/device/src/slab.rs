@@ -1,9 +1,10 @@
-//! Values in use, by a small number that is reused.
+//! A table of values that are identified by small numbers. The number of a removed value is reused.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-/// A vector with free places: a freed place is used again, and its value keeps its memory.
+/// A vector with free places. A freed place is used again for a later value. The old value remains in a free place,
+/// so its memory can be reused.
 pub struct Slab<T> {
     places: Vec<(bool, T)>,
     free: Vec<u32>,
@@ -31,8 +32,8 @@ impl<T> Slab<T> {
         self.len() == 0
     }
 
-    /// Puts the value that `make` makes into a free place, and returns the place. The value is made in its place,
-    /// without being moved there. If there is no free place, one is added first, with another value of `make`.
+    /// Stores a value made by `make` in a free place, and returns the place. The value is constructed in the place,
+    /// so that it need not be moved. If no place is free, a place with another value made by `make` is added before.
     #[inline(always)]
     pub fn insert_made(&mut self, make: impl Fn() -> T) -> u32 {
         if self.free.is_empty() {
@@ -63,25 +64,25 @@ impl<T> Slab<T> {
         }
     }
 
-    /// The present or the last value at place `id`, if there is such a place.
+    /// The value in place `id`; in a free place, the old value. `None` if there is no such place.
     pub fn get(&self, id: u32) -> Option<&T> {
         self.places.get(id as usize).map(|(_, value)| value)
     }
 
-    /// The present or the last value at place `id`, for changes, if there is such a place.
+    /// The value in place `id`, for changes; in a free place, the old value. `None` if there is no such place.
     #[inline]
     pub fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         self.places.get_mut(id as usize).map(|(_, value)| value)
     }
 
-    /// Frees place `id`. Its value stays there until the place is used again.
+    /// Frees place `id`. The old value remains there until the place is used again.
     #[inline]
     pub fn free(&mut self, id: u32) {
         self.places[id as usize].0 = false;
         self.free.push(id);
     }
 
-    /// Frees place `id` if it is in use. Returns whether it was.
+    /// Frees place `id` if it is in use. Returns whether the place was in use.
     #[inline]
     pub fn release(&mut self, id: u32) -> bool {
         let used = self.places.get(id as usize).is_some_and(|place| place.0);
@@ -123,7 +124,7 @@ impl<T: Copy> Slab<T> {
 }
 
 impl<T: Default> Slab<T> {
-    /// Takes a free place, resets its old value with `prepare`, and returns the place.
+    /// Chooses a free place, resets the old value in this place with `prepare`, and returns the place.
     #[inline]
     pub fn insert_reused(&mut self, prepare: impl FnOnce(&mut T)) -> u32 {
         let id = match self.free.pop() {

@@ -1,4 +1,4 @@
-//! The memory that a page of a device with bytes takes in addition to its bytes: in the buffer, and on flash.
+//! The memory that a page with bytes needs in addition to its bytes, in the buffer and on flash.
 
 use std::alloc::System;
 
@@ -25,27 +25,27 @@ const GEOMETRY: Geometry = Geometry {
     summary_page: false,
 };
 
-/// Bytes allocated since `region` began, minus the bytes of `pages` pages; divided by `pages`, or in total if
-/// `pages` is 0.
+/// The bytes allocated since `region` began, minus the contents of `pages` pages, divided by `pages`. If `pages` is
+/// 0, all bytes allocated since `region` began.
 fn beside(region: &Region<'_, System>, pages: u64) -> f64 {
     let change = region.change();
     let held = change.bytes_allocated as f64 - change.bytes_deallocated as f64;
     (held - (pages * PAGE as u64) as f64) / pages.max(1) as f64
 }
 
-/// One test only, because the allocator would also count the memory of tests that run in parallel.
+/// The program has only one test, because the allocator would also count the memory of tests that run in parallel.
 #[test]
 fn a_page_takes_its_bytes_and_little_more() {
     let start = Region::new(HEAP);
     let mut payload = Payload::new(Medium::new(&GEOMETRY, true), PAGE, PAGE / 512);
-    // 2 TiB without contents need only a pointer for each 64 blocks and each 1024 pages.
+    // A device of 2 TiB without contents needs only one pointer for every 64 blocks and one for every 1024 pages.
     let empty = beside(&start, 0);
     assert!(empty < f64::from(6 << 20), "an empty device: {empty} bytes");
 
     let data = [7; PAGE];
     let buffered = Region::new(HEAP);
     for number in 0..PAGES {
-        // No two of the pages are near each other.
+        // Any two of the pages are at least 100 pages apart.
         let page = Lpn(number * 40_503 % PAGES * 100);
         let request = Request {
             kind: RequestKind::Write,

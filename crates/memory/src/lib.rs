@@ -1,19 +1,21 @@
-//! The memory budget of a program: an allocator that counts bytes, and ends work in an orderly way if too many are
-//! in use.
+//! The memory budget of a program: an allocator that counts the bytes in use. If too many bytes are in use, work ends
+//! in an orderly way.
 //!
-//! [`Budget`] wraps the system's allocator. It adds up the requested memory, including memory that is reserved and
-//! never touched. The effect of a request beyond the [limit](set_limit) depends on the kind of process.
+//! [`Budget`] wraps the system's allocator. It counts requested memory, including memory that is reserved but never
+//! touched. The effect of a request beyond the [limit](set_limit) depends on the kind of process.
 //!
-//! * A program of this project has called [`on_excess`]. The request never reaches the system: its thread calls the
-//!   function given to `on_excess`, which reports to the user and ends the process. Other threads with requests
-//!   beyond the limit wait for that.
-//! * A library within an interpreter has called [`outlive_excess`]. An allocator may neither unwind nor return to
-//!   work that cannot go on. Therefore the work itself calls [`exceeded`] at each of its steps, and ends with an
-//!   error. Until then, requests are granted up to twice the limit. If a thread that has [named its work](doing)
-//!   asks for more than that, or for more than the system has, it is stopped for ever with all its memory. The
-//!   thread that waits for it learns this from [`held`].
+//! * A program of this project has called [`on_excess`]. The request is not passed to the system. Its thread calls
+//!   the function given to `on_excess`, which reports to the user and ends the process. Other threads with requests
+//!   beyond the limit wait until the process ends.
+//! * A library within an interpreter has called [`outlive_excess`]. An allocator may not unwind, and it may not
+//!   return if the request cannot be granted. Therefore the work itself calls [`exceeded`] at each of its steps, and
+//!   ends with an error if the limit is exceeded. Until then, requests are granted up to twice the limit. A request
+//!   beyond twice the limit, or beyond the memory of the system, stops its thread for ever if the thread has [named
+//!   its work](doing). The stopped thread keeps its memory. The thread that waits for it sees from [`held`] that a
+//!   thread was stopped.
 //!
-//! Memory that C libraries allocate themselves (the decoders of zstd, xz and bzip2) is not counted.
+//! Memory that C libraries allocate themselves is not counted. These libraries are the decoders of zstd, xz and
+//! bzip2.
 
 mod machine;
 
@@ -33,7 +35,7 @@ static LIMIT: AtomicUsize = AtomicUsize::new(usize::MAX);
 static REPORTING: AtomicBool = AtomicBool::new(false);
 /// Whether the process continues after an excess.
 static OUTLIVES: AtomicBool = AtomicBool::new(false);
-/// Number of threads that were stopped. `WHY_HELD` is the request of the latest.
+/// Number of threads that were stopped. `WHY_HELD` is the request of the thread that was stopped last.
 static HELD: AtomicUsize = AtomicUsize::new(0);
 static WHY_HELD: Mutex<Option<Excess>> = Mutex::new(None);
 static ON_EXCESS: OnceLock<fn(Excess) -> !> = OnceLock::new();
@@ -41,7 +43,7 @@ static ON_EXCESS: OnceLock<fn(Excess) -> !> = OnceLock::new();
 static LATEST: Mutex<String> = Mutex::new(String::new());
 
 thread_local! {
-    /// Whether this thread is reporting an excess, for which it needs some memory beyond the limit.
+    /// Whether this thread may allocate beyond the limit, because it reports an excess.
     static IS_EXEMPT: Cell<bool> = const { Cell::new(false) };
     static DOING: RefCell<String> = const { RefCell::new(String::new()) };
 }
@@ -49,7 +51,7 @@ thread_local! {
 /// A request for memory beyond the limit, or beyond the memory of the system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excess {
-    /// The work in progress, as named by [`doing`]; empty if no thread named any.
+    /// The work in progress, as named by [`doing`]; empty if no thread has named its work.
     pub doing: String,
     /// Requested bytes; 0 if the memory in use already exceeds the limit.
     pub asked: u64,
@@ -81,18 +83,18 @@ pub fn limit() -> u64 {
 /// an effect.
 pub fn on_excess(report: fn(Excess) -> !) {
     OUTLIVES.store(false, Ordering::Relaxed);
-    // If a function was set before, it stays.
+    // If a function was set before, it remains set.
     let _ = ON_EXCESS.set(report);
 }
 
-/// Makes the process continue after an excess, as described in the documentation of the [crate], until
-/// [`on_excess`] is called.
+/// From now on the process continues after an excess, as the documentation of the [crate] describes. A later call of
+/// [`on_excess`] cancels this.
 pub fn outlive_excess() {
     OUTLIVES.store(true, Ordering::Relaxed);
 }
 
-/// The excess over the limit at this moment, with the work of this thread; `None` if the limit is not exceeded. The
-/// call is cheap enough for every step of work.
+/// The present excess over the limit, with the work of this thread; `None` if the limit is not exceeded. A call costs
+/// so little time that work can make it at every step.
 #[must_use]
 pub fn exceeded() -> Option<Excess> {
     let (used, limit) = (USED.load(Ordering::Relaxed), LIMIT.load(Ordering::Relaxed));
@@ -104,7 +106,7 @@ pub fn exceeded() -> Option<Excess> {
     })
 }
 
-/// Number of threads that were stopped for their requests since the process began.
+/// Number of threads that were stopped because of their requests since the process began.
 #[must_use]
 pub fn held() -> usize {
     HELD.load(Ordering::Acquire)
@@ -116,12 +118,12 @@ pub fn why_held() -> Option<Excess> {
     WHY_HELD.lock().ok().and_then(|why| why.clone())
 }
 
-/// Names the work of this thread from now on, in words for the user: `reading my.trace`. A thread that has not
-/// named its work counts as doing the work that was named last.
+/// Names the work that this thread does from now on, in words for the user, such as `reading my.trace`. In reports, a
+/// thread that has not named its work has the work that any thread named last.
 pub fn doing(text: impl Into<String>) {
     let text = text.into();
-    // Nothing is allocated while one of the two values is locked or borrowed, so a request that fails can still
-    // read them.
+    // No memory is allocated while `LATEST` is locked or `DOING` is borrowed, so a failing request can still read
+    // both.
     let latest = text.clone();
     if let Ok(mut held) = LATEST.lock() {
         *held = latest;
@@ -135,7 +137,7 @@ pub fn used() -> u64 {
     USED.load(Ordering::Relaxed) as u64
 }
 
-/// Counts `bytes`, and handles an excess over the limit.
+/// Counts the request of `bytes` bytes, and handles an excess over the limit.
 #[inline]
 fn take(bytes: usize) {
     let before = USED.fetch_add(bytes, Ordering::Relaxed);
@@ -157,7 +159,7 @@ fn excess(asked: usize, used: usize, limit: Option<usize>) {
     }
     if OUTLIVES.load(Ordering::Relaxed) {
         let most = limit.map_or(0, |limit| limit.saturating_mul(2));
-        // A thread that never named its work belongs to the interpreter.
+        // A thread that has never named its work belongs to the interpreter.
         let is_ours = DOING.try_with(|held| held.try_borrow().is_ok_and(|text| !text.is_empty()));
         if used.saturating_add(asked) > most && is_ours.unwrap_or_default() {
             hold(asked, used, limit);
@@ -181,7 +183,7 @@ fn excess(asked: usize, used: usize, limit: Option<usize>) {
     });
 }
 
-/// The work that this thread has named; if it named none, the work that was named last.
+/// The work that this thread has named. If the thread has named none, the work that any thread named last.
 fn spoken() -> String {
     let own = DOING.try_with(|held| held.try_borrow().map(|text| text.clone()));
     let own = own.ok().and_then(Result::ok).unwrap_or_default();
@@ -194,7 +196,7 @@ fn spoken() -> String {
     }
 }
 
-/// Stops this thread for ever: its request is not granted, and it cannot go on without.
+/// Stops this thread for ever, because its request is not granted and the thread cannot continue without the memory.
 fn hold(asked: usize, used: usize, limit: Option<usize>) -> ! {
     IS_EXEMPT.set(true);
     if limit.is_some() {
@@ -227,13 +229,13 @@ fn refused(asked: usize) {
     unsafe_code,
     reason = "no safe interface counts the allocations of a whole program; every method hands its arguments to the system's allocator as they came"
 )]
-// SAFETY: memory comes from the system's allocator, by the same calls with the same arguments; counting changes none of it.
-// Nothing here unwinds: what may be called instead of returning ends the process, or never returns.
+// SAFETY: every method calls the method of the system's allocator with the arguments that it got, and returns the
+// result. Counting changes neither. No method unwinds: on an excess, a method ends the process or never returns.
 unsafe impl GlobalAlloc for Budget {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
-        // SAFETY: the caller promises what `System` asks for.
+        // SAFETY: the caller fulfils the conditions that `System` requires.
         let block = unsafe { System.alloc(layout) };
         if block.is_null() {
             refused(layout.size());
@@ -244,7 +246,7 @@ unsafe impl GlobalAlloc for Budget {
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
-        // SAFETY: the caller promises what `System` asks for.
+        // SAFETY: the caller fulfils the conditions that `System` requires.
         let block = unsafe { System.alloc_zeroed(layout) };
         if block.is_null() {
             refused(layout.size());
@@ -254,7 +256,7 @@ unsafe impl GlobalAlloc for Budget {
 
     #[inline]
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the contract of `System`, from which the block came.
+        // SAFETY: the caller fulfils the contract of `System`, which allocated the block.
         unsafe { System.dealloc(block, layout) };
         give_back(layout.size());
     }
@@ -263,7 +265,7 @@ unsafe impl GlobalAlloc for Budget {
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
         let more = bytes.saturating_sub(layout.size());
         take(more);
-        // SAFETY: the caller keeps the contract of `System`, from which the block came.
+        // SAFETY: the caller fulfils the contract of `System`, which allocated the block.
         let moved = unsafe { System.realloc(block, layout, bytes) };
         if moved.is_null() {
             refused(more);

@@ -1,19 +1,19 @@
-//! The size of the machine's memory, if the system gives it in a file.
+//! The size of the machine's memory, read from a file of the system.
 
 use std::fs::read_to_string;
 
 /// The default limit is the machine's memory divided by this number.
 const SHARE: u64 = 2;
 
-/// The default limit in bytes: half of the machine's memory. `None`, which means no limit, if no file gives the
-/// size (on systems other than Linux).
+/// The default limit in bytes: half of the machine's memory. The result is `None`, which means no limit, if no file
+/// gives the size of the memory. This is so on systems other than Linux.
 #[must_use]
 pub fn default_limit() -> Option<u64> {
     Some(machine_bytes()? / SHARE)
 }
 
-/// Bytes of memory that this process may use: those of the machine, or those of its control group if they are
-/// fewer.
+/// Number of bytes that this process may use: the memory of the machine, or the limit of its control group if this is
+/// smaller.
 fn machine_bytes() -> Option<u64> {
     let machine = read_to_string("/proc/meminfo")
         .ok()

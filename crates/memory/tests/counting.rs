@@ -1,4 +1,4 @@
-//! Memory is counted when it is requested, and no longer when it is freed.
+//! Memory is counted from its request until it is freed.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_memory::{Budget, used};
@@ -6,7 +6,8 @@ use destage_memory::{Budget, used};
 #[global_allocator]
 static MEMORY: Budget = Budget;
 
-/// A block is much larger than the memory (`NOISE`) that the test harness allocates and frees meanwhile.
+/// Size of a block. It is much larger than `NOISE`, the memory that the test harness may allocate and free during the
+/// test.
 const BLOCK: usize = 64 << 20;
 const NOISE: u64 = 1 << 20;
 

@@ -1,4 +1,4 @@
-//! A process that continues after an excess: work learns of the excess, and a request that cannot be granted stops
+//! A process that continues after an excess. Work can query the excess, and a request that cannot be granted stops
 //! only its own thread.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -27,7 +27,8 @@ fn work_is_told_and_what_cannot_be_granted_holds_its_thread() {
 
     let before = used();
     for (asked, limit) in [(100 * MIB, excess.limit), (isize::MAX as usize, None)] {
-        // The second request is more than the system has, and its limit is too large to refuse it.
+        // The second request is larger than the memory of the system. For this request, the limit is so large that
+        // only the system can refuse it.
         set_limit(limit.unwrap_or(u64::MAX));
         let count = held();
         std::thread::spawn(move || {
@@ -43,9 +44,9 @@ fn work_is_told_and_what_cannot_be_granted_holds_its_thread() {
             ("asking for much", asked as u64, limit)
         );
     }
-    // Memory that was not granted is not counted.
+    // The requests that were not granted are not counted.
     assert!(used() < before + MIB as u64);
-    // A thread that does not name its work belongs to the interpreter, and is not stopped.
+    // A thread that does not name its work counts as a thread of the interpreter, and is not stopped.
     set_limit(excess.limit.unwrap());
     let others = std::thread::spawn(|| Vec::<u8>::with_capacity(300 * MIB).capacity());
     assert_eq!(others.join().unwrap(), 300 * MIB);

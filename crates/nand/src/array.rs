@@ -1,10 +1,11 @@
 //! The rules of NAND flash, and its wear.
 //!
-//! A page is programmed at most once between two erases. Pages of a block are programmed in ascending order,
-//! unless the flash is of the early kind that allows any order. Only whole blocks are erased, and only when
-//! none of their pages is needed.
-//! An FTL that breaks a rule has a bug, so a violation is a panic, in every build: the check is one
-//! comparison with a counter that has to be advanced anyway.
+//! A page is programmed at most once between two erases. Pages of a block are programmed in ascending order; only
+//! early flash allows any order. Only whole blocks are erased, and only when none of their pages holds a current
+//! copy.
+//!
+//! An FTL that breaks one of these rules has a bug, so the simulator panics. Release builds check the rules too,
+//! because a check costs only one comparison with a counter that every program advances anyway.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -16,8 +17,8 @@ use crate::found::{Found, FoundBlock};
 use crate::geometry::Geometry;
 use crate::masks::{FullRows, Masks};
 
-/// A physical page of one die: the block's slot (plane-major) shifted left, plus the page's number in the
-/// block.
+/// A physical page of one die. The number consists of the block's slot ([`BlockSlot`]), shifted left, plus the page's
+/// number in the block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Ppn(pub u32);
 
@@ -27,8 +28,8 @@ pub type BlockSlot = u32;
 /// The state of one block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockState {
-    /// The page after the last one programmed since the last erase. Where order counts, it is the next page
-    /// that may be programmed.
+    /// The number of pages up to and including the last programmed page; 0 after an erase. In flash with ascending
+    /// order, the page with this number is the next one that may be programmed.
     pub programmed: u16,
     /// Number of erases so far.
     pub erases: u32,
@@ -36,8 +37,8 @@ pub struct BlockState {
 
 archived!(BlockState { programmed, erases });
 
-/// The blocks that are full before the first operation: the first blocks of each plane, assigned to the
-/// planes in turn.
+/// The blocks that are full before the first operation. The full blocks are distributed over the planes in turn, and
+/// are the first blocks of each plane.
 #[derive(Clone, Copy, Debug)]
 pub struct InitialBlocks {
     planes: u32,
@@ -74,7 +75,7 @@ impl Initial for InitialBlocks {
         }
     }
 
-    /// Works plane by plane: the first blocks of each plane are full.
+    /// Fills `entries` plane by plane, because the full blocks of a plane are its first blocks.
     fn fill(&self, of: Range<usize>, entries: &mut Vec<BlockState>) {
         let (mut block, end) = (of.start as u32, of.end as u32);
         while block < end {
@@ -98,7 +99,8 @@ impl Initial for InitialBlocks {
 #[derive(Clone)]
 pub struct Nand {
     blocks: LazyTable<InitialBlocks>,
-    /// The programmed pages, for flash whose pages may be programmed in any order.
+    /// The programmed pages, for flash whose pages may be programmed in any order; `None` for flash with ascending
+    /// order.
     any_order: Option<Masks<InitialBlocks>>,
     pages_per_block: u16,
 }
@@ -106,7 +108,7 @@ pub struct Nand {
 archived!(Nand { blocks, any_order } fixed { pages_per_block });
 
 impl Nand {
-    /// A die with `full_blocks` programmed blocks, assigned to the planes in turn. Pages of a block are
+    /// A die with `full_blocks` full blocks, which are distributed over the planes in turn. Pages of a block are
     /// programmed in ascending order.
     #[must_use]
     pub fn new(geometry: &Geometry, full_blocks: u32) -> Self {
@@ -118,7 +120,7 @@ impl Nand {
         }
     }
 
-    /// A die like that of [`Nand::new`], but of early flash, whose pages may be programmed in any order.
+    /// A die as [`Nand::new`] makes it, but of early flash, whose pages may be programmed in any order.
     #[must_use]
     pub fn with_any_order(geometry: &Geometry, full_blocks: u32) -> Self {
         let initial = InitialBlocks::new(geometry, full_blocks);
@@ -138,12 +140,12 @@ impl Nand {
         self.any_order.is_none()
     }
 
-    /// Programs `page` of `block`. On flash with ascending order, skipped pages stay erased until the block
-    /// is erased.
+    /// Programs `page` of `block`. On flash with ascending order, pages that are skipped cannot be programmed before
+    /// the next erase of the block.
     ///
     /// # Panics
-    /// If `page` is programmed already or the block does not have it, or, on flash with ascending order, if a
-    /// later page is programmed.
+    /// If the block has no page of this number, or if `page` is programmed already. On flash with ascending order,
+    /// also if a later page of the block is programmed.
     #[inline(always)]
     pub fn program(&mut self, block: BlockSlot, page: u32) {
         let state = self.blocks.get_mut(block as usize);
@@ -157,9 +159,9 @@ impl Nand {
         state.programmed = state.programmed.max(page as u16 + 1);
     }
 
-    /// Programs `page` of `block` if it is the next page in order, and returns whether it did. It also
-    /// returns `false` for a block that no operation has changed so far. Only for flash whose pages are
-    /// [programmed in order](Nand::is_in_order).
+    /// Programs `page` of `block` if `page` is the next page in order, and returns whether it was programmed. If no
+    /// operation has changed `block` so far, the page is not programmed and the result is `false`. The method may be
+    /// called only for flash whose pages are [programmed in order](Nand::is_in_order).
     #[inline(always)]
     pub fn program_next(&mut self, block: BlockSlot, page: u32) -> bool {
         let Some(state) = self.blocks.touched_mut(block as usize) else {
@@ -174,12 +176,11 @@ impl Nand {
         true
     }
 
-    /// Programs the pages of `block` that `pages` gives in ascending order, all of them after the pages that
-    /// are programmed already. `end` is the page after the last of them.
+    /// Programs those pages of `block` that `pages` yields. The pages are in ascending order, and all of them are
+    /// after the last programmed page. `end` is the number after the last page of `pages`.
     ///
     /// # Panics
-    /// If the first page does not come after the programmed pages, or if the block has fewer than `end`
-    /// pages.
+    /// If the first page is not after the last programmed page, or if the block has fewer than `end` pages.
     pub fn program_run(&mut self, block: BlockSlot, end: u32, pages: impl Iterator<Item = u32>) {
         let mut pages = pages.peekable();
         let Some(first) = pages.peek().copied() else {
@@ -241,7 +242,7 @@ impl Nand {
         }
     }
 
-    /// Erases `block`, in which `live` pages are still the newest copies of their contents.
+    /// Erases `block`. `live` is the number of its pages that hold current copies.
     ///
     /// # Panics
     /// If `live` is not 0.
@@ -256,7 +257,7 @@ impl Nand {
         }
     }
 
-    /// Sets the state of `block`, in a die that has no contents yet, to what a mount has `found`.
+    /// Sets the state of `block` to the findings `found` of a mount. The die may not have any contents before.
     pub fn restore(&mut self, block: BlockSlot, found: &FoundBlock) {
         *self.blocks.get_mut(block as usize) = BlockState {
             programmed: found.end() as u16,
@@ -309,7 +310,7 @@ impl Nand {
             ..Wear::default()
         };
         let mut erased = 0;
-        // Most blocks of a large device are never erased.
+        // Only changed blocks are visited, because most blocks of a large device are never erased.
         let all = self.blocks.touched().map(|(_, state)| state.erases);
         all.filter(|erases| *erases > 0).for_each(|erases| {
             let erases = u64::from(erases);
@@ -332,7 +333,7 @@ fn illegal_read(block: BlockSlot, page: u32) -> ! {
     panic!("read of page {page} in block {block}, which is erased there")
 }
 
-/// Out of line, so that the check costs a legal program no more than one comparison.
+/// The panic is out of line, so that the check of a legal program costs no more than one comparison.
 #[cold]
 #[inline(never)]
 fn illegal_program(block: BlockSlot, page: u32, programmed: u16) -> ! {
@@ -350,7 +351,7 @@ pub struct Wear {
     pub max: u64,
     /// Sum of the erases of all blocks.
     pub sum: u64,
-    /// Sum of the squares of these numbers of erases.
+    /// Sum of the squares of the blocks' numbers of erases.
     pub sum_of_squares: u128,
 }
 

@@ -1,7 +1,8 @@
 //! A batch: page operations that a die serves together on its parallel units.
 //!
-//! Only FTLs with more than one parallel unit per die use it. The FTL decides in which round and in which
-//! order an operation gets its unit; [`Batch::finish_times`] gives the time at which the operation is done.
+//! Only FTLs with more than one parallel unit per die use batches. The FTL distributes the operations over rounds, so
+//! that in each round a unit has at most one operation. [`Batch::finish_times`] gives the time at which each
+//! operation is done.
 
 use alloc::vec::Vec;
 
@@ -16,25 +17,26 @@ pub struct Entry {
     pub index: usize,
     /// Whether the operation is a write; otherwise it is a read.
     pub write: bool,
-    /// Whether the operation is the first of its round. It then waits for all operations before it.
+    /// Whether the operation is the first of its round. A round begins when all operations of the earlier rounds are
+    /// done.
     pub starts_round: bool,
-    /// Whether the operation is a write that fills its block, so that the summary page is programmed after
-    /// it.
+    /// Whether the operation is a write of the last data page of its block. The die then programs the summary page of
+    /// the block after the write.
     pub seals: bool,
 }
 
-/// The operations of one batch in the order in which they get the die's channel.
+/// The operations of one batch, in the order in which they use the die's channel.
 #[derive(Debug, Default)]
 pub struct Batch {
-    /// All reads, then all writes; round after round, units in ascending order within a round.
+    /// All reads come before all writes. Reads and writes are each sorted by round, and within a round by unit.
     pub entries: Vec<Entry>,
 }
 
 impl Batch {
     /// The time at which each entry is done, in ticks after the start of the batch.
     ///
-    /// In a round, the units start their transfers one after the other and then work in parallel. The next
-    /// round begins when the slowest unit of this round is done.
+    /// In a round, the transfers of the units follow one another on the channel. After its transfer, the cells of a
+    /// unit work in parallel with the other units. The next round begins when the slowest unit is done.
     pub fn finish_times<'a>(
         &'a self,
         timing: &'a Timing,

@@ -2,8 +2,8 @@
 
 /// Divides 32-bit numbers by a fixed divisor with one multiplication.
 ///
-/// Every page request is split into a die and a page within the die. A hardware division for this costs as
-/// much as the rest of the look-up.
+/// For every page request, the simulator divides the page number to find the die and the page within the die. A
+/// division instruction would cost as much time as the rest of this look-up.
 #[derive(Clone, Copy, Debug)]
 pub struct Divider {
     divisor: u32,

@@ -1,5 +1,5 @@
-//! The contents that a fill before the first request has left in a block. They are stored as a rule if
-//! possible, otherwise as one number per page.
+//! The logical pages that a fill has programmed in a block before the first request. If the numbers follow a rule,
+//! the rule is stored; otherwise one number is stored for each physical page.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,12 +9,12 @@ use destage_base::Lpn;
 /// Marks a place that holds no logical page.
 const NONE: u32 = u32::MAX;
 
-/// The logical page that each place (physical page) of a block holds.
+/// The logical page in each place of a block. A place is a physical page of the block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Filled {
     /// No place holds a page.
     Nothing,
-    /// The first `count` places hold `first`, `first + step`, `first + 2 * step` and so on.
+    /// The first `count` places hold the logical pages `first`, `first + step`, `first + 2 * step` and so on.
     Row { first: u32, step: u32, count: u32 },
     /// The logical page of each place, or [`NONE`].
     List(Vec<u32>),
@@ -24,7 +24,7 @@ impl Filled {
     /// Puts `page` at `place` of a block that has `places` places.
     pub fn put(&mut self, place: u32, page: Lpn, places: u32) {
         let Lpn(page) = page;
-        // Logical pages have numbers of 32 bits in these tables.
+        // The tables store the numbers of logical pages in 32 bits.
         let page = page as u32;
         match self {
             Self::Nothing if place == 0 => {
@@ -55,7 +55,7 @@ impl Filled {
         }
     }
 
-    /// The page at `place`.
+    /// The logical page at `place`.
     pub fn at(&self, place: u32) -> Option<Lpn> {
         let page = match self {
             Self::Nothing => NONE,
@@ -66,7 +66,7 @@ impl Filled {
         (page != NONE).then_some(Lpn(page.into()))
     }
 
-    /// The place after the last one that holds a page.
+    /// The number after the last place that holds a logical page.
     pub fn end(&self) -> u32 {
         match self {
             Self::Nothing => 0,
@@ -78,7 +78,7 @@ impl Filled {
         }
     }
 
-    /// The places that hold pages, each with its page.
+    /// The places that hold logical pages, each with its logical page.
     pub fn pages(&self) -> impl Iterator<Item = (u32, Lpn)> {
         (0..self.end()).filter_map(|place| Some((place, self.at(place)?)))
     }
@@ -88,7 +88,7 @@ impl Filled {
     }
 }
 
-/// The page at `place` of a row.
+/// The logical page at `place` of a [`Filled::Row`].
 fn row(first: u32, step: u32, place: u32) -> u32 {
     first.wrapping_add(step.wrapping_mul(place))
 }

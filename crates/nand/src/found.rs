@@ -1,7 +1,7 @@
 //! The findings of a mount: what each physical page holds, and where the copies of each logical page are.
 //!
-//! A mount reads the spare area of every programmed page and ignores unreadable pages. Of the copies of a
-//! logical page it chooses the one with the highest [`Rank`].
+//! A mount reads the spare area of every programmed page and ignores unreadable pages. Among the copies of a logical
+//! page, a mount chooses the copy with the highest [`Rank`].
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -20,20 +20,21 @@ pub enum Found {
     Erased,
     /// The contents of the page cannot be read or recognised.
     Unreadable,
-    /// A readable page: its spare area, and whether its program was cut off in a drive that does not notice
-    /// (a torn page).
+    /// A readable page: its spare area, and whether the page is torn. The program of a torn page was cut off in a
+    /// drive that does not notice this.
     Page(Spare, bool),
 }
 
-/// The rank by which a mount chooses among the copies of a page: the highest version first, then a whole copy
-/// before a torn one, then the latest program.
+/// The rank by which a mount chooses among the copies of a logical page. The copy with the higher version has the
+/// higher rank. With equal versions, a whole copy has a higher rank than a torn one. If the versions are equal and
+/// both copies are whole or both are torn, the copy programmed later has the higher rank.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Rank {
     /// The version of the contents.
     pub version: u64,
-    /// Whether the program of the copy was not cut off.
+    /// Whether the copy is whole: its program was not cut off.
     pub is_whole: bool,
-    /// The number of the program, over all dies.
+    /// The number of the program that wrote the copy, counted over all dies.
     pub program: u64,
 }
 
@@ -65,8 +66,8 @@ pub struct FoundPages(Pages);
 #[derive(Clone, Debug)]
 enum Pages {
     Each(Vec<Found>),
-    /// The contents that a fill before the first request has left in this many pages. Nothing has happened to
-    /// them since.
+    /// The contents that a fill has programmed before the first request, and the number of pages of the block. No
+    /// operation has changed the block since the fill.
     Filled(Filled, u32),
 }
 
@@ -83,7 +84,7 @@ impl FromIterator<Found> for FoundPages {
 }
 
 impl FoundPages {
-    /// The findings about a block of `pages` pages that holds the contents `filled` of a fill.
+    /// The findings about a block of `pages` pages that holds `filled`, the contents programmed by a fill.
     pub(crate) fn filled(filled: Filled, pages: u32) -> Self {
         Self(Pages::Filled(filled, pages))
     }
@@ -132,7 +133,7 @@ pub struct FoundBlock {
 }
 
 impl FoundBlock {
-    /// The page after the last one that is not erased.
+    /// The offset after the last page that is not erased.
     #[must_use]
     pub fn end(&self) -> u32 {
         let erased = self.pages.iter().rev();
@@ -149,14 +150,14 @@ impl FoundBlock {
         })
     }
 
-    /// The use of the block and its owner, according to the first readable page.
+    /// The use and the owner of the block, according to the spare area of the first readable page.
     #[must_use]
     pub fn purpose(&self) -> Option<Purpose> {
         let (_, spare) = self.spares().next()?;
         Some(spare.purpose)
     }
 
-    /// The use of the block, according to the first readable page.
+    /// The use of the block, according to the spare area of the first readable page.
     #[must_use]
     pub fn role(&self) -> Option<Role> {
         Some(self.purpose()?.role)
@@ -188,17 +189,17 @@ pub struct Place {
 pub struct Scan {
     /// The findings about each block, by die and block number.
     pub dies: Vec<Vec<FoundBlock>>,
-    /// Number of bits by which a block number is shifted in a physical page number.
+    /// Number of bits by which the block number is shifted left in a physical page number.
     pub page_bits: u32,
-    /// The places of contents that a fill has left in blocks to which nothing has happened since.
+    /// The places of the pages that a fill has programmed, in blocks that no operation has changed since the fill.
     pub(crate) filled: Arc<FilledPlaces>,
     /// All other copies of logical pages, sorted by page and rank.
     others: Vec<Place>,
 }
 
 impl Scan {
-    /// The findings `dies` by die and block. In a physical page number, the block number is shifted by
-    /// `page_bits` bits.
+    /// A scan with the findings `dies`, by die and block. In a physical page number, the block number is shifted left
+    /// by `page_bits` bits.
     #[must_use]
     pub fn new(dies: Vec<Vec<FoundBlock>>, page_bits: u32) -> Self {
         let (mut filled, mut others) = (FilledPlaces::default(), Vec::new());
@@ -232,8 +233,8 @@ impl Scan {
         }
     }
 
-    /// Calls `show` with all copies of each logical page, page after page. The last copy of each list is the
-    /// one to choose.
+    /// Calls `show` once for each logical page, with the list of all copies of this page. A mount chooses the last
+    /// copy of the list.
     pub fn copies(&self, mut show: impl FnMut(&[Place])) {
         let mut others = self.others.chunk_by(|one, next| one.page == next.page);
         let mut next = others.next();
@@ -267,8 +268,8 @@ impl Scan {
         next.into_iter().chain(others).for_each(show);
     }
 
-    /// The copy to choose of each page with a version above 0, that is, of each page that the host has
-    /// written.
+    /// The copy that a mount chooses of each logical page that the host has written. Such a copy has a version above
+    /// 0.
     pub fn written(&self) -> impl Iterator<Item = &Place> {
         let of_pages = self.others.chunk_by(|one, next| one.page == next.page);
         let newest = of_pages.filter_map(<[Place]>::last);
@@ -283,8 +284,8 @@ impl Scan {
         spares.map(|(_, spare)| spare.version).max().unwrap_or(0)
     }
 
-    /// Number of spare areas that a mount reads on the die that has most to read: every page of a programmed
-    /// block, one page of an erased block.
+    /// The largest number of spare areas that a mount reads on one die. A mount reads the spare areas of all pages of
+    /// a programmed block, and of one page of an erased block.
     #[must_use]
     pub fn reads(&self) -> u64 {
         let of_block = |block: &FoundBlock| u64::from(block.pages.len().max(1));
@@ -297,7 +298,7 @@ impl Scan {
 /// Marks a logical page that no fill has written.
 const NOWHERE: (u32, Ppn) = (u32::MAX, Ppn(0));
 
-/// The places of a fill's contents: for each logical page the die and the physical page.
+/// For each logical page, the die and the physical page to which a fill has programmed this page.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct FilledPlaces(Vec<(u32, Ppn)>);
 

@@ -1,6 +1,6 @@
 //! How many dies, planes, blocks and pages a device has.
 
-/// The counts of a device. All dies have the same counts.
+/// The numbers of dies, planes, blocks and pages of a device. All dies are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Geometry {
     /// Number of dies, which work independently.
@@ -20,7 +20,7 @@ pub struct Geometry {
 /// The largest number of pages that a block may have.
 const MOST_PAGES_PER_BLOCK: u32 = 1 << 15;
 
-/// Why counts do not describe a possible device.
+/// Why a device with the given geometry cannot be built.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GeometryError {
     /// There is no die, no plane or no block.
@@ -58,16 +58,16 @@ impl Geometry {
         self.planes * self.blocks_per_plane
     }
 
-    /// Number of bits by which the slot of a block is shifted in a [`crate::array::Ppn`].
+    /// Number of bits by which the slot of a block is shifted left in a [`crate::array::Ppn`].
     #[must_use]
     pub fn page_bits(&self) -> u32 {
         self.pages_per_block.next_power_of_two().trailing_zeros()
     }
 
-    /// Checks that a device of these counts can be built.
+    /// Checks that a device with this geometry can be built.
     ///
     /// # Errors
-    /// The first count that does not fit.
+    /// The first violated condition.
     pub fn check(&self) -> Result<(), GeometryError> {
         if self.dies == 0 || self.planes == 0 || self.blocks_per_plane == 0 {
             return Err(GeometryError::Empty);

@@ -1,15 +1,15 @@
-//! NAND flash: its rules, its contents and its times. A translation layer says which operations are done, and the
-//! caller keeps the time.
+//! A model of NAND flash: the rules of its operations, the contents of its pages, and the times of its operations.
+//! The translation layer chooses the operations. The caller of this crate keeps the simulated time.
 //!
-//! | module | answers |
+//! | module | contents |
 //! | --- | --- |
-//! | [`geometry`] | how many dies, planes, blocks and pages there are |
-//! | [`operation`] | the operations that a translation layer asks for |
-//! | [`array`](mod@array) | *is it legal?* Programs in order, once between erases; wear |
-//! | [`medium`] | *contents*: bytes and spare areas; refuses operations that flash cannot do, or that lose data |
+//! | [`geometry`] | numbers of dies, planes, blocks and pages |
+//! | [`operation`] | the operations that a translation layer requests |
+//! | [`array`](mod@array) | which operations are legal: a page is programmed once between two erases, in ascending order; erase counts of blocks |
+//! | [`medium`] | bytes and spare areas of pages; refusal of operations that flash cannot do, or that would lose data |
 //! | [`found`] | what a mount finds in each page |
-//! | [`timing`] | *how long?* Ticks for the operations of a step |
-//! | [`media`] | *when*, if dies share channels? Phases on channels, dies and cache registers |
+//! | [`timing`] | duration of the operations of a step, in ticks, if dies do not share channels |
+//! | [`media`] | begin and end of commands, if dies share channels: phases on channels, dies and cache registers |
 #![no_std]
 extern crate alloc;
 

@@ -1,7 +1,7 @@
-//! One bit for each page of every block, in rows of one block each.
+//! A table with one bit for each page of every block. A row of the table has the bits of one block.
 //!
-//! The cost of a merge depends on a count of pages. Counting the bits of a block takes one or two word
-//! operations, whereas visiting its pages takes a hundred steps.
+//! To find the cost of a merge, an FTL counts pages of a block. Counting the bits of a row takes one or two word
+//! operations, whereas visiting the pages of the block takes about a hundred steps.
 
 use destage_base::archived;
 use destage_base::lazy::{Initial, LazyTable};
@@ -14,7 +14,7 @@ pub trait FullRows {
     fn is_full(&self, row: u32) -> bool;
 }
 
-/// The rule that the first rows are full, as many as the number says.
+/// The rule that the first rows are full. The number gives how many rows are full.
 #[derive(Clone, Copy, Debug)]
 pub struct First(pub u32);
 
@@ -115,7 +115,7 @@ impl<R: FullRows> Masks<R> {
     pub fn clear(&mut self, row: u32, bit: u32) -> bool {
         let index = self.index(row, bit);
         if self.words.get(index) == 0 {
-            // Clearing bits of a word that has none set must not allocate memory.
+            // `get_mut` may allocate memory, which is not needed to clear a bit of a word without set bits.
             return false;
         }
         let word = self.words.get_mut(index);
@@ -150,7 +150,7 @@ impl<R: FullRows> Masks<R> {
         self.row(row).map(u64::count_ones).sum()
     }
 
-    /// Number of bits set in `row`, counted from `bit` on.
+    /// Number of bits set in `row` from `bit` on.
     pub fn count_from(&self, row: u32, bit: u32) -> u32 {
         self.row(row)
             .enumerate()
@@ -161,7 +161,7 @@ impl<R: FullRows> Masks<R> {
             .sum()
     }
 
-    /// The bit after the last one set in `row`; 0 if no bit is set.
+    /// The number after the last bit that is set in `row`; 0 if no bit is set.
     pub fn end(&self, row: u32) -> u32 {
         self.row(row)
             .enumerate()

@@ -1,4 +1,4 @@
-//! The terms in which an FTL describes flash operations: the page, its contents, and the use of the block.
+//! Flash operations as an FTL describes them: the physical page, its contents, and the use of its block.
 
 mod detail;
 mod merge;
@@ -26,10 +26,10 @@ pub enum Kind {
     Erase,
 }
 
-/// The cause for which an operation is counted.
+/// Why an operation is done. Operations are counted by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Data that the host or the buffer asked for.
+    /// Data that the host or the buffer reads or writes.
     Host,
     /// Padding of a cluster.
     Pad,
@@ -39,7 +39,7 @@ pub enum Cause {
     Map,
     /// Wear levelling.
     Wear,
-    /// Work of a mount that puts blocks in order.
+    /// Repair of blocks during a mount.
     Mount,
 }
 
@@ -81,21 +81,21 @@ pub enum Transfer {
     TwoPages,
 }
 
-/// One flash operation, or a run of equal ones.
+/// One flash operation, or a run of equal operations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Operation {
     /// The kind of operation.
     pub kind: Kind,
-    /// The cause for which it is counted.
+    /// The cause of the operation.
     pub cause: Cause,
-    /// The data that cross the bus.
+    /// The data that cross the bus for the operation.
     pub transfer: Transfer,
-    /// Number of such operations, one after the other.
+    /// Number of equal operations in the run, one after the other; 1 for a single operation.
     pub count: u32,
-    /// Whether its cells hold one bit, in flash that could hold more ([`Operations::hold_one_bit`]).
+    /// Whether the cells hold one bit, in flash whose cells could hold more ([`Operations::hold_one_bit`]).
     pub one_bit: bool,
-    /// The page that it reads or programs, or the first page of the block that it erases. Without meaning for a run
-    /// (`count` above 1).
+    /// The page that is read or programmed, or the first page of the block that is erased. The value has no meaning
+    /// for a run (`count` above 1).
     pub at: Ppn,
 }
 
@@ -115,7 +115,8 @@ impl Operation {
     }
 }
 
-/// The lengths of the lists of a step at one moment, to which the step can go back. See [`Operations::mark`].
+/// The lengths of the lists of a step at one moment. With the mark, later entries can be removed again. See
+/// [`Operations::mark`].
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
     list: usize,
@@ -124,8 +125,8 @@ pub struct Mark {
     left: usize,
 }
 
-/// The operations of one step on one die, in *lanes*: the operations of a lane run one after the other, and lanes
-/// run in parallel.
+/// The operations of one step on one die, divided into *lanes*. The operations of a lane run one after the other, and
+/// the lanes run in parallel.
 ///
 /// The caller reuses the value from step to step, so that the path of a page request does not allocate.
 #[derive(Clone, Debug)]
@@ -134,18 +135,18 @@ pub struct Operations {
     /// The end of each lane in `list`, except that of the last lane.
     lane_ends: Vec<usize>,
     merges: Vec<Merge>,
-    /// Whether runs are spelled out, so that every operation is of one page or block.
+    /// Whether a run of equal operations is stored as single operations, each on one page or block.
     is_spelled_out: bool,
-    /// Whether every operation has a detail as well.
+    /// Whether every operation also has an entry in `details`.
     is_detailed: bool,
     details: Vec<Detail>,
-    /// The logical page that is read or written, for the details of operations.
+    /// The logical page that the host reads or writes, for the details of operations.
     page: Lpn,
     die: Option<u32>,
-    /// The blocks of other dies that hold old copies of the written or moved pages: die and first page of the
-    /// block.
+    /// The blocks of other dies that hold old copies of pages that this step writes or moves. An entry is the die and
+    /// the first page of the block.
     left: Vec<(u32, Ppn)>,
-    /// Whether there is no garbage to collect on the die of this step.
+    /// Whether the layer has no garbage to collect on the die of this step.
     is_tidy: bool,
 }
 
@@ -167,8 +168,8 @@ impl Default for Operations {
 }
 
 impl Operations {
-    /// Operations that name every page and its contents, for a caller that carries them out. Each page of a run
-    /// then costs time.
+    /// Operations that name every page and its contents, for a caller that carries out the operations on bytes. Every
+    /// page of a run is then added on its own, which costs simulation time.
     #[must_use]
     pub fn detailed() -> Self {
         Self {
@@ -177,8 +178,8 @@ impl Operations {
         }
     }
 
-    /// Operations that name every page, but not its contents, for a caller that times them one by one. Each page of
-    /// a run then costs time.
+    /// Operations that name every page, but not its contents, for a caller that computes the time of each operation.
+    /// Every page of a run is then added on its own, which costs simulation time.
     #[must_use]
     pub fn spelled_out() -> Self {
         Self {
@@ -187,7 +188,7 @@ impl Operations {
         }
     }
 
-    /// Removes all operations, merges and old copies; the die stays.
+    /// Removes all operations, merges and noted old copies. The die remains set.
     #[inline]
     pub fn clear(&mut self) {
         self.list.clear();
@@ -202,12 +203,12 @@ impl Operations {
         self.die
     }
 
-    /// Sets the die of the steps from now on.
+    /// Sets the die of this step and all later steps.
     pub fn set_die(&mut self, die: u32) {
         self.die = Some(die);
     }
 
-    /// Sets the logical page that reads and writes for the host are of from now on.
+    /// Sets the logical page for the host's reads and writes that are added from now on.
     #[inline]
     pub fn set_page(&mut self, page: Lpn) {
         self.page = page;
@@ -222,12 +223,12 @@ impl Operations {
         }
     }
 
-    /// Out of line, because a caller that only counts never comes here.
+    /// Out of line, because a caller that only counts operations never calls it.
     #[cold]
     #[inline(never)]
     fn keep(&mut self, detail: Detail) {
-        // `clear` leaves the details in place, so that a caller that only counts has nothing to clear. They are
-        // dropped here.
+        // `clear` does not remove details, so that it costs nothing for a caller that only counts operations. Details
+        // of an earlier step are removed here.
         self.details.truncate(self.list.len() - 1);
         self.details.push(detail);
     }
@@ -251,7 +252,7 @@ impl Operations {
         });
     }
 
-    /// Adds a read for the host of a page that has no contents: it gives zeros, which cross the bus all the same.
+    /// Adds a host's read of a logical page that has no contents. The die transfers zeros over the bus.
     pub fn push_read_of_zeros(&mut self) {
         self.push_read(Cause::Host, Transfer::Page, Ppn(0), Content::None);
     }
@@ -266,7 +267,7 @@ impl Operations {
         self.push_read(Cause::Map, Transfer::Sector, at, Content::Spare);
     }
 
-    /// Adds the program of the [page](Operations::set_page) that is written, in a block whose use is `purpose`.
+    /// Adds the program of the [page](Operations::set_page) that the host writes, in a block whose use is `purpose`.
     #[inline(always)]
     pub fn push_host_program(&mut self, cause: Cause, at: Ppn, purpose: impl FnOnce() -> Purpose) {
         let operation = Operation::one(Kind::Program, cause, Transfer::Page, at);
@@ -276,7 +277,8 @@ impl Operations {
         });
     }
 
-    /// Adds the program of a filler: a page without contents, programmed so that the order of pages is kept.
+    /// Adds the program of a filler: a page without contents, programmed because the pages of a block have to be
+    /// programmed in order.
     pub fn push_filler(&mut self, at: Ppn, purpose: impl FnOnce() -> Purpose) {
         let operation = Operation::one(Kind::Program, Cause::Pad, Transfer::Page, at);
         self.push(operation, |_| Detail {
@@ -336,7 +338,7 @@ impl Operations {
         self.push_program_of_copy(cause, transfer, from, to, purpose);
     }
 
-    /// Adds the second half of [`Operations::push_copy`], for a page that was read together with another page.
+    /// Adds only the program of [`Operations::push_copy`], for a page that was read together with another page.
     #[inline]
     pub fn push_program_of_copy(
         &mut self,
@@ -353,9 +355,10 @@ impl Operations {
         });
     }
 
-    /// Adds the move of one page. The page is read at `from`, on the given die or, for `None`, on this die; if
-    /// `is_read`, it was read together with the page moved before, and no read is added. It is programmed at `to`,
-    /// in a block with the use `purpose`. The time of the read counts for this step, even if another die reads.
+    /// Adds the move of one page: a read at `from`, and a program at `to` in a block whose use is `purpose`. The read
+    /// is on the die `die`; on the die of this step if `die` is `None`. If `is_read` is set, the page was read
+    /// together with the page moved before, and no read is added. The time of the read counts for this step, even if
+    /// another die reads.
     #[inline]
     pub fn push_move(
         &mut self,
@@ -378,9 +381,9 @@ impl Operations {
         });
     }
 
-    /// Adds the copies of `count` pages to a block whose use is `purpose`: each page is read, then programmed at
-    /// its new place. `transfer` says which data cross the bus. `places` gives the source and the destination of
-    /// each page; it is used only if operations are spelled out.
+    /// Adds the copies of `count` pages to a block whose use is `purpose`. Each page is read and then programmed at
+    /// its destination. `transfer` says which data cross the bus. `places` yields the source and the destination of
+    /// each page, and is used only if operations are [spelled out](Operations::spelled_out).
     #[inline]
     pub fn push_copies(
         &mut self,
@@ -410,9 +413,10 @@ impl Operations {
         }
     }
 
-    /// Completes the operations added since `mark`, if they name every page. Before each program, it adds the
-    /// programs of the fillers that `left_out` gives for the programmed page, in blocks whose use is `purpose`. It
-    /// removes a read if `together` says that its page is read with the page of the read before.
+    /// Completes the operations added since `mark`, if operations name every page. `left_out` gives the fillers that
+    /// have to be programmed before a page; their programs are added before the program of this page, in blocks whose
+    /// use is `purpose`. A read is removed if `together` says that its page is read together with the page of the
+    /// read before.
     pub fn complete_since(
         &mut self,
         mark: Mark,
@@ -444,24 +448,24 @@ impl Operations {
         }
     }
 
-    /// Marks, from operation number `first` on, those that work on cells with one bit: `holds` decides by the
-    /// physical page.
+    /// Sets `one_bit` of all operations from number `first` on. `holds` says whether the cells of a physical page
+    /// hold one bit.
     pub fn hold_one_bit(&mut self, first: usize, holds: impl Fn(Ppn) -> bool) {
         for operation in &mut self.list[first..] {
             operation.one_bit = holds(operation.at);
         }
     }
 
-    /// Notes that the written or moved page has an old copy on another die, `die`, in the block whose first page is
-    /// `first`.
+    /// Notes that a page that this step writes or moves has an old copy on another die. The old copy is on `die`, in
+    /// the block whose first page is `first`.
     pub fn leave(&mut self, die: u32, first: Ppn) {
         if !self.left.contains(&(die, first)) {
             self.left.push((die, first));
         }
     }
 
-    /// Removes and returns one of the blocks on other dies that hold an old copy of a written or moved page: the
-    /// die, and the first page of the block.
+    /// Removes and returns one of the blocks noted by [`Operations::leave`]: the die, and the first page of the
+    /// block.
     pub fn take_left(&mut self) -> Option<(u32, Ppn)> {
         self.left.pop()
     }
@@ -472,8 +476,8 @@ impl Operations {
         erases.map(|erase| erase.at)
     }
 
-    /// Removes, in each lane, the first erase and all operations after it, which may program the erased blocks.
-    /// Returns the removed operations.
+    /// Removes, in each lane, the first erase and all operations after it, because these operations may program the
+    /// erased blocks. Returns the removed operations.
     #[must_use]
     pub fn split_off_erases(&mut self) -> Self {
         let empty = || Self {
@@ -509,7 +513,7 @@ impl Operations {
         erases
     }
 
-    /// Inserts an operation without contents where no layer would put one.
+    /// Inserts an operation without contents at a position where no layer would add it.
     #[cfg(test)]
     pub(crate) fn insert_for_test(&mut self, index: usize, kind: Kind, at: Ppn) {
         let operation = Operation {
@@ -528,14 +532,14 @@ impl Operations {
         self.details.insert(index, detail);
     }
 
-    /// Removes an operation that every layer would emit.
+    /// Removes an operation that every layer would add.
     #[cfg(test)]
     pub(crate) fn remove_for_test(&mut self, index: usize) {
         self.list.remove(index);
         self.details.remove(index);
     }
 
-    /// The present lengths of the lists, to which [`Operations::go_back`] can go back.
+    /// The present lengths of the lists, for [`Operations::go_back`].
     #[must_use]
     pub fn mark(&self) -> Mark {
         Mark {
@@ -546,7 +550,7 @@ impl Operations {
         }
     }
 
-    /// Removes the operations added since `mark`.
+    /// Removes the operations, lanes, merges and noted old copies added since `mark`.
     pub fn go_back(&mut self, mark: Mark) {
         self.list.truncate(mark.list);
         self.lane_ends.truncate(mark.lane_ends);
@@ -566,7 +570,7 @@ impl Operations {
         &self.merges
     }
 
-    /// Begins a new lane: the operations added from now on run in parallel with those before.
+    /// Begins a new lane. The operations added from now on run in parallel with the operations of earlier lanes.
     pub fn next_lane(&mut self) {
         self.lane_ends.push(self.list.len());
     }

@@ -1,8 +1,8 @@
 //! How long flash operations take, in ticks, on dies that do not share a channel.
 //!
-//! Channel time and cell time of an operation do not overlap within a die (there is no cache register), and dies do
-//! not share a bus. This is the timing model of Agrawal et al., USENIX ATC 2008, as their released simulator
-//! implements it.
+//! Within a die, transfers on the channel and the work of the cells do not overlap, because planes have no cache
+//! register. Every die has its own channel. This is the timing model of Agrawal et al., USENIX ATC 2008, as their
+//! released simulator implements it.
 
 use destage_base::Ticks;
 
@@ -11,22 +11,22 @@ use crate::operation::{Kind, Operation, Operations, Transfer};
 /// Times of the phases of an operation, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Timing {
-    /// A read: from the cells to the page register.
+    /// Time of a read: the page moves from the cells to the page register.
     pub read: Ticks,
-    /// A program: from the page register to the cells.
+    /// Time of a program: the page moves from the page register to the cells.
     pub program: Ticks,
-    /// An erase of a block.
+    /// Time of the erase of a block.
     pub erase: Ticks,
-    /// A read and a program of cells that hold one bit although they could hold more.
+    /// Times of a read and of a program, for cells that hold one bit although they could hold more.
     pub one_bit: [Ticks; 2],
-    /// Transfer of one page, with its spare bytes, over the die's channel.
+    /// Time to transfer one page, with its spare bytes, over the die's channel.
     pub page_transfer: Ticks,
-    /// Transfer of one sector, with its spare bytes, over the die's channel.
+    /// Time to transfer one sector, with its spare bytes, over the die's channel.
     pub sector_transfer: Ticks,
 }
 
 impl Timing {
-    /// Ticks of an operation that runs alone, or of all operations of a run.
+    /// Ticks of `operation`. For a run of equal operations, the sum over the run.
     #[must_use]
     #[inline]
     pub fn of(&self, operation: Operation) -> Ticks {
@@ -34,7 +34,8 @@ impl Timing {
         each.saturating_mul(u64::from(operation.count))
     }
 
-    /// Ticks of one operation. `one_bit` says whether its cells hold one bit although they could hold more.
+    /// Ticks of one operation. `one_bit` says whether the cells of the operation hold one bit although they could
+    /// hold more.
     #[must_use]
     #[inline]
     pub fn time(&self, kind: Kind, transfer: Transfer, one_bit: bool) -> Ticks {

@@ -12,28 +12,29 @@ use destage::words;
 /// The content of a page.
 pub(super) struct Content {
     pub(super) title: String,
-    /// The inputs, for the title of the page in a browser; empty if `title` contains them.
+    /// The names of the inputs, for the title of the page in a browser; empty if `title` already contains these
+    /// names.
     pub(super) inputs: String,
-    /// One line with the program and its inputs.
+    /// One line that names the program and its inputs.
     pub(super) origin: String,
     /// Conclusions as sentences, the most important first.
     pub(super) conclusions: Vec<String>,
     /// Warnings about the numbers.
     pub(super) notes: Vec<String>,
-    /// The data for the scripts: `kind`, `manifest`, and the data of that kind.
+    /// The data for the scripts: `kind`, `manifest`, and the data for this kind of page.
     pub(super) data: Value,
 }
 
-/// The largest number of runs in a comparison for which the explanation over time is shown. With more runs, only
+/// If a comparison has at most this many explained runs, their explanations over time are shown. With more runs, only
 /// the parts of their response times are shown.
 const WHOLLY_EXPLAINED: usize = 4;
-/// Significant digits of the numbers that explain a run: more than a chart can show.
+/// Number of significant digits of the numbers that explain a run. A chart cannot show more digits.
 const DIGITS: i32 = 6;
-/// The smallest ratio of buffer sizes between two drawn points of a curve.
+/// The smallest ratio between the buffer sizes of two successive drawn points of a curve.
 const GROWTH: f64 = 1.02;
 
 impl Content {
-    /// The content for `document`, from which the data are taken; `None` if it holds no results.
+    /// The content for `document`, whose data are moved into the content. `None` if the document has no results.
     pub(super) fn of(document: &mut Value) -> Option<Self> {
         let fields = document.as_object_mut()?;
         let mut manifest = fields.remove("manifest")?;
@@ -86,13 +87,13 @@ impl Content {
         }
     }
 
-    /// Takes the conclusions from `fields`, which has them as sentences.
+    /// Moves the conclusions, which are sentences, from `fields` to this content.
     fn concluded(mut self, fields: &mut Map<String, Value>) -> Self {
         self.conclusions = sentences(fields.remove("conclusions"));
         self
     }
 
-    /// Moves the values of `fields` under `names` to the data for the scripts.
+    /// Moves the fields with these `names` from `fields` to the data for the scripts.
     fn with(mut self, fields: &mut Map<String, Value>, names: &[&str]) -> Self {
         for name in names {
             self.data[*name] = fields.remove(*name).unwrap_or(Value::Null);
@@ -142,7 +143,7 @@ fn inputs(manifest: &Value) -> String {
     names.join(", ")
 }
 
-/// The program and its inputs, in one line.
+/// One line with the program and its inputs.
 fn origin(manifest: &Value) -> String {
     let of_input = |input: &Value| {
         let digest = input["trace_digest"].as_str().unwrap_or_default();
@@ -250,7 +251,7 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
                 names: vec![
                     ("trace".to_owned(), trace.clone()),
                     ("buffer".to_owned(), curve["buffer"].clone()),
-                    // Without a buffer there is only one point, which holds for all sizes.
+                    // Without a buffer the curve has only one point, which is valid for all sizes.
                     (
                         SIZE.to_owned(),
                         if size > 0.0 { bytes } else { Value::Null },
@@ -279,8 +280,8 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content
 }
 
-/// The content for `destage fleet`: curves over the bytes of all buffers together, one for each scheme and each way
-/// to divide the bytes.
+/// The content for `destage fleet`: curves over the sum of the bytes of all buffers. There is one curve for each
+/// scheme and each way to divide the bytes among the volumes.
 fn fleet(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     let mut ways = Vec::new();
     for curve in list(fields.remove("fleet")) {
@@ -388,7 +389,7 @@ fn study(fields: &mut Map<String, Value>) -> Content {
     content.with(fields, &["figures"])
 }
 
-/// A run of a study, named by its labels.
+/// A run of a study as a row. The labels of the run are the names of the row.
 fn labelled(run: Value) -> Row {
     let mut run = object(Some(run));
     let value = |(axis, label): (String, Value)| {
@@ -404,11 +405,12 @@ fn labelled(run: Value) -> Row {
         .into_iter()
         .map(value)
         .collect();
-    // The order of the names is that of other tables.
+    // The names are in the same order as in other tables.
     let order = ["input", "buffer", SIZE, "ftl"];
     let place = |axis: &String| order.iter().position(|name| name == axis);
     names.sort_by_key(|(axis, _)| place(axis).unwrap_or(order.len()));
-    // A varied parameter of a study is both a label and a parameter; it gets one column only.
+    // A varied parameter of a study is both a label and a parameter, so it is removed from the parameters. It then
+    // has only one column.
     let mut parameters = object(run.remove("parameters"));
     parameters.retain(|name, _| names.iter().all(|(axis, _)| axis != name));
     Row {
@@ -454,7 +456,7 @@ fn trace(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content
 }
 
-/// `run` as a row of a table; `record` has the same run in typed form.
+/// `run` as a row of a table. `record` is the same run in typed form.
 fn row(run: Value, record: &Record) -> Row {
     let mut run = object(Some(run));
     Row {
@@ -474,7 +476,7 @@ fn row(run: Value, record: &Record) -> Row {
     }
 }
 
-/// `value` with all its numbers rounded to [`DIGITS`] significant digits.
+/// `value` with all fractions in it rounded to [`DIGITS`] significant digits.
 fn rounded(value: Value) -> Value {
     match value {
         Value::Number(number) if number.is_f64() => {

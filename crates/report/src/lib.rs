@@ -1,14 +1,14 @@
 //! Results as one HTML file that needs no other file.
 //!
-//! A page is made from the JSON that a command prints, so it can also be made later from this JSON. This crate puts
-//! the text into the page. The scripts of the page draw tables and charts when it is opened.
+//! A page is made from the JSON that a command prints. A user can store this JSON and make the page later. This crate
+//! writes texts and data into the page. When the page is opened, its scripts draw the tables and charts.
 //!
-//! | module | holds |
+//! | module | contents |
 //! | --- | --- |
-//! | `table` | runs as a table: the settings in which they differ, and their metrics |
-//! | `content` | the content of the page for each kind of results |
-//! | `page` | the file: template, styles, scripts, data |
-//! | [`watch`](watch()), [`Watched`] | a run whose beginning is recorded, as a page that shows the device at work |
+//! | `table` | runs as a table: settings in which the runs differ, and metrics |
+//! | `content` | content of the page for each kind of results |
+//! | `page` | text of the file, from template, styles, scripts and data |
+//! | [`watch`](watch()), [`Watched`] | page that shows the device at work, from a recording of the beginning of a run |
 
 mod content;
 mod page;
@@ -22,12 +22,12 @@ use destage::Error;
 
 pub use watch::{Watched, watch};
 
-/// The page of `document`, which is the output of `destage run`, `compare`, `curve`, `fleet`, `size`, `study`,
-/// `reproduce` or `trace info` with `--json`. `title` replaces the usual title. Equal documents give pages that are
-/// equal to the byte.
+/// The page for `document`, which is the output of `destage run`, `compare`, `curve`, `fleet`, `size`, `study`,
+/// `reproduce` or `trace info` with `--json`. If `title` is given, it replaces the default title. Equal arguments
+/// give equal pages, byte by byte.
 ///
 /// # Errors
-/// If `document` is not JSON, or not one of these outputs.
+/// If `document` is not JSON, or not the output of one of these commands.
 pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
     let mut content = read(document)?;
     if let Some(title) = title {
@@ -37,11 +37,10 @@ pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
     Ok(page::text(&content))
 }
 
-/// The head of the page of `document`, and its table, as JSON:
-/// `{"kind", "title", "origin", "heading", "conclusions", "notes", "table", "statistics", "goals"}`. The heading
-/// and the last three are there only if the page has them. A table is
-/// `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]], "same": {...}}`. Statistics are rows of name,
-/// value, unit and meaning.
+/// The head and the table of the page for `document`, as JSON: `{"kind", "title", "origin", "heading", "conclusions",
+/// "notes", "table", "statistics", "goals"}`. The fields `heading`, `table`, `statistics` and `goals` exist only if
+/// the page has them. A table is `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]], "same": {...}}`.
+/// `statistics` is a list of rows with name, value, unit and meaning.
 ///
 /// # Errors
 /// As for [`html`].

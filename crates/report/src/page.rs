@@ -1,4 +1,4 @@
-//! The file: template, styles, scripts and data.
+//! The text of the file, made from template, styles, scripts and data.
 
 use serde_json::Value;
 
@@ -10,7 +10,8 @@ const STYLES: [&str; 2] = [
     include_str!("page/page.css"),
     include_str!("page/print.css"),
 ];
-/// The scripts, in the order in which they need each other. In the page they are the body of one function.
+/// The scripts. Each script uses only those before it. In the page, all scripts together are the body of one
+/// function.
 const SCRIPTS: [&str; 12] = [
     include_str!("page/elements.js"),
     include_str!("page/numbers.js"),
@@ -25,15 +26,15 @@ const SCRIPTS: [&str; 12] = [
     include_str!("page/trace.js"),
     include_str!("page/main.js"),
 ];
-/// The chart library. README.md in its folder describes it.
+/// The chart library. README.md in the folder `vendored` says where it comes from.
 const LIBRARY: &str = include_str!("vendored/echarts.min.js");
-/// The mark at which each slot of the template begins.
+/// The characters with which each slot of the template begins.
 const SLOT: &str = "{{";
 
 /// The text of the whole file.
 pub(super) fn text(content: &Content) -> String {
     let mut text = String::with_capacity(LIBRARY.len() + (1 << 19));
-    // Inserted text is not searched for slots, so it may contain anything.
+    // Only the template is searched for slots, so inserted text may contain any characters.
     let mut pieces = TEMPLATE.split(SLOT);
     text.push_str(pieces.next().unwrap_or_default());
     for piece in pieces {
@@ -55,7 +56,7 @@ pub(super) fn text(content: &Content) -> String {
     text
 }
 
-/// If there are more notes than this, they are folded behind a line with their number.
+/// If a page has more notes than this, they are folded, and a line gives their number.
 const NOTES: usize = 3;
 
 fn notes(sentences: &[String]) -> String {
@@ -73,7 +74,7 @@ fn paragraphs(class: &str, sentences: &[String]) -> String {
     sentences.iter().map(one).collect()
 }
 
-/// JSON for a script element. A `<` is escaped, because it could begin the end tag of the element.
+/// `data` as JSON for a script element. Every `<` is escaped, because it could begin the end tag of the element.
 fn embedded(data: &Value) -> String {
     data.to_string().replace('<', "\\u003c")
 }
@@ -105,7 +106,7 @@ mod tests {
         };
         let page = text(&content);
         assert!(!page.contains("<b a="), "escaped");
-        // The three elements are the library, the data and the scripts.
+        // The page has three script elements: the library, the data and the scripts.
         assert_eq!(page.matches("</script>").count(), 3);
         assert_eq!(page.matches("Licensed to the Apache").count(), 1);
         let data = page.split("id=\"data\">").nth(1);
@@ -114,8 +115,8 @@ mod tests {
         assert_eq!(data["name"], name);
     }
 
-    /// The scripts are one function. If two scripts declared the same name, the later declaration would replace the
-    /// earlier one in all of them.
+    /// All scripts are in one function. If two scripts declared the same name, all scripts would use the later
+    /// declaration.
     #[test]
     fn no_name_is_given_twice() {
         let lines = SCRIPTS.iter().flat_map(|script| script.lines());

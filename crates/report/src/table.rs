@@ -1,4 +1,5 @@
-//! Runs as a table: the settings in which they differ, their metrics, and once the settings that they share.
+//! Runs as a table, with the settings in which the runs differ and their metrics. Settings that all runs share are
+//! given once.
 
 use std::collections::BTreeSet;
 
@@ -8,23 +9,24 @@ use serde_json::{Map, Value, json};
 /// One run.
 #[derive(Default)]
 pub(super) struct Row {
-    /// The names of the run, each with its axis.
+    /// The names of the run, such as its trace and its buffer, each with the axis of the comparison that it belongs
+    /// to.
     pub(super) names: Vec<(String, Value)>,
     /// The parameters, by dotted name.
     pub(super) parameters: Map<String, Value>,
     /// The metrics, by dotted name.
     pub(super) metrics: Map<String, Value>,
-    /// The low and the high end of each metric that has an interval, by dotted name.
+    /// The low and the high end of the interval of a metric, by dotted name, for metrics with an interval.
     pub(super) ranges: Map<String, Value>,
     /// The error of the run, if it failed.
     pub(super) error: Option<String>,
 }
 
-/// The name of the axis of buffer sizes, in bytes.
+/// The name of the axis for buffer sizes, in bytes.
 pub(super) const SIZE: &str = "size";
 
 impl Row {
-    /// The value of the row in `column`; null if it has none.
+    /// The value of the row in `column`; null if the row has none.
     fn cell(&self, column: &Column) -> Value {
         let found = match column.kind {
             Kind::Name => {
@@ -70,8 +72,8 @@ impl Column {
 }
 
 /// The table of `rows` as JSON: `{"columns": [{"name", "kind", "unit", "about"}], "rows": [[...]], "same": {...}}`,
-/// and `"ranges"` if any are known, for each row by metric. A row has `null` where it has no value. Parameters that
-/// are the same in all rows are only in `same`.
+/// and `"ranges"` if any row has intervals. `ranges` has, for each row, the intervals by metric. A cell without a
+/// value is `null`. Parameters that are equal in all rows are only in `same`.
 pub(super) fn json(rows: &[Row]) -> Value {
     let mut columns: Vec<Column> = Vec::new();
     let mut names: Vec<&str> = Vec::new();
@@ -119,7 +121,7 @@ pub(super) fn json(rows: &[Row]) -> Value {
     table
 }
 
-/// The names of metrics that any row has, in the order of the registry.
+/// The names of all metrics that at least one row has, in the order of the registry of metrics.
 fn metric_names(rows: &[Row]) -> Vec<String> {
     let all: BTreeSet<&String> = rows.iter().flat_map(|row| row.metrics.keys()).collect();
     let place = |name: &str| {

@@ -1,4 +1,4 @@
-//! Dies begin and end operations, and requests that waited for these operations go on.
+//! The begin and the end of operations at dies, and the answers to requests that waited for these operations.
 
 use destage_base::Ticks;
 use destage_buffer::destage::{DirtyPage, Slot};
@@ -8,8 +8,8 @@ use crate::driver::{Driver, Note, Progress, Token};
 use crate::operation::{PageOperation, Work};
 
 impl Device {
-    /// Adds `operation` to the queue of its die. Inlined into the loops over pages, where a call takes 9
-    /// instructions for each page.
+    /// Adds `operation` to the queue of its die. The method is inlined into the loops over pages, because a call
+    /// would cost 9 instructions for each page.
     #[inline(always)]
     pub(super) fn enqueue<D: Driver>(
         &mut self,
@@ -47,7 +47,7 @@ impl Device {
         self.go_on_after(progress, die, now, driver)
     }
 
-    /// Continues after `die` has begun work that takes time, and whose state is `progress`.
+    /// Called when `die` has begun work that needs time. `progress` is the state of this work.
     #[inline(always)]
     pub(super) fn go_on_after<D: Driver>(
         &mut self,
@@ -62,7 +62,7 @@ impl Device {
         }
     }
 
-    /// Lets `die` begin its next operation, because the operation that it has begun waits with the driver.
+    /// Lets `die` begin its next operation, because the operation that the die has begun waits with the driver.
     #[inline(never)]
     fn hand_over<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         self.dies.hand_over(die);
@@ -89,8 +89,8 @@ impl Device {
         Ok(())
     }
 
-    /// Notes that the transaction `token`, of a page operation or of fillers, continues without occupying its die,
-    /// and lets the die begin the next operation.
+    /// The driver reports that the transaction `token` no longer occupies its die, although it continues. The
+    /// transaction is a page operation or consists of fillers. Lets the die begin the next operation.
     ///
     /// # Errors
     /// [`NoSpace`](destage_ftl::NoSpace) if the next operation finds no room.
@@ -100,7 +100,7 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// Handles the end of `operation`, which was at `place` of the table and no longer occupied `die`.
+    /// Handles the end of `operation`, whose transaction is at `place` of the table and no longer occupies `die`.
     #[inline(always)]
     pub(super) fn left_ended<D: Driver>(
         &mut self,
@@ -131,7 +131,7 @@ impl Device {
         }
     }
 
-    /// Lets those dies begin operations that were waiting for work of other dies.
+    /// Starts the dies that were waiting for an event at another die.
     #[cold]
     pub(super) fn activate_stirred<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         while let Some(die) = self.dies.next_stirred() {
@@ -165,7 +165,7 @@ impl Device {
         Ok(())
     }
 
-    /// The rest of [`Device::page_done`], kept out of the most frequent path.
+    /// [`Device::page_done`] for the less frequent kinds of work. It is not inlined into the frequent path.
     #[inline(never)]
     fn other_done<D: Driver>(
         &mut self,
@@ -220,8 +220,8 @@ impl Device {
         Ok(())
     }
 
-    /// Notes that one of the operations for which request `token` waits is done, and answers the request if it was
-    /// the last one.
+    /// Called when one of the operations for which request `token` waits is done. If it was the last one, answers the
+    /// request.
     #[inline(always)]
     pub(super) fn operation_done<D: Driver>(&mut self, token: u32, driver: &mut D) {
         if self.is_last(token) {
@@ -229,7 +229,7 @@ impl Device {
         }
     }
 
-    /// Notes that one of the operations for which request `token` waits is done. Returns whether it was the last
+    /// Called when one of the operations for which request `token` waits is done. Returns whether it was the last
     /// one.
     #[inline(always)]
     fn is_last(&mut self, token: u32) -> bool {
@@ -266,7 +266,8 @@ impl Device {
         self.go_on_idling(idle, true, now, driver)
     }
 
-    /// Called when a program of `slot` has ended: if a page waits for this slot, it gets the slot.
+    /// Called when the program of the page in `slot` has ended. If another page waits for this slot, it gets the
+    /// slot.
     pub(super) fn hand_out_place<D: Driver>(&mut self, slot: Slot, driver: &mut D) {
         if self.waiters.of_one.is_empty() || self.buffer.is_leaving(slot) {
             return;
@@ -277,7 +278,7 @@ impl Device {
         }
     }
 
-    /// Gives slots that have become free to the pages that wait for any slot, in the order of waiting.
+    /// Assigns free slots to the pages that wait for any slot. The page that has waited longest is first.
     #[inline]
     pub(super) fn hand_out_slots<D: Driver>(&mut self, driver: &mut D) {
         if !self.waiters.of_any.is_empty() {
@@ -296,8 +297,7 @@ impl Device {
         }
     }
 
-    /// Called when a program has ended or a page is no longer needed: notes the time if the device has become
-    /// clean.
+    /// Called when a program has ended or a page is no longer needed. If the device is clean, records the time.
     #[inline]
     pub(super) fn note_clean(&mut self, now: Ticks) {
         if self.at_risk.leaving == 0 && self.is_clean() {
@@ -312,7 +312,7 @@ impl Device {
     }
 }
 
-/// Answers request `token`, which does not wait for anything any more.
+/// Answers request `token`, which waits for no operation any more.
 #[inline(never)]
 fn answer<D: Driver>(token: u32, driver: &mut D) {
     driver.answer(token);

@@ -1,4 +1,4 @@
-//! Records are emitted, and effects on pages go to the dies in the order of their emission.
+//! The emission of records. Effects on a page join the queues of the dies in the order of their emission.
 
 use alloc::vec::Vec;
 
@@ -12,8 +12,8 @@ use crate::operation::{PageOperation, Work};
 use crate::order::{Next, Waiting};
 
 impl Device {
-    /// Emits the latest record of the buffer. If there is a `waiter`, this request waits for the record. `idle` is
-    /// the idle time in which the record is written back, if it is written back for that reason.
+    /// Emits the latest record of the buffer. If `waiter` is given, this request waits for the record. If the record
+    /// is written back because of idle time, `idle` is this idle time.
     pub(super) fn emit<D: Driver>(
         &mut self,
         waiter: Option<u32>,
@@ -24,8 +24,8 @@ impl Device {
         let destage = self.buffer.record();
         driver.note(&Note::Emitted(destage, now));
         driver.note(&Note::Changed(&self.buffer));
-        // Pages that stay in the buffer become clean in the order of their programs, which is the order of pages if
-        // there is padding.
+        // Pages that stay in the buffer become clean in the order of their programs. With padding, this is the order
+        // of page numbers, so such records are not handled here.
         if self.skips_flash::<D>() && idle.is_none() && (!destage.retain || destage.pads.is_empty())
         {
             self.buffer.record_programmed(now);
@@ -49,21 +49,21 @@ impl Device {
             return self.emit_whole(id, now, driver);
         }
         for index in 0..self.records[id].programs.len() {
-            // If the last program has ended at once, the record is gone, so its list is looked up in each step.
+            // The program may end at once and change the table of records, so the record is looked up in each step.
             let operation = self.records[id].programs[index];
             self.effect(operation, now, driver)?;
         }
         Ok(())
     }
 
-    /// Whether pages need no flash operation, because there is no flash. A driver has to agree to this.
+    /// Whether page operations are left out, because there is no flash and the driver allows this.
     #[inline(always)]
     pub(super) fn skips_flash<D: Driver>(&self) -> bool {
         D::SKIPS_HOLLOW && self.layer.is_hollow
     }
 
-    /// Emits record `id` as a whole: its programs begin when its padding is read and no earlier effect on any of
-    /// its pages is left.
+    /// Emits record `id` as a whole. Its programs join their queues when all padding has been read and the record no
+    /// longer waits for an earlier effect on any of its pages.
     pub(super) fn emit_whole<D: Driver>(&mut self, id: u32, now: Ticks, driver: &mut D) -> Outcome {
         let reads = pages_to_read(self.buffer.record());
         let record = &mut self.records[id];
@@ -98,7 +98,8 @@ impl Device {
         Ok(())
     }
 
-    /// Releases the records that nothing holds back any more, and then the effects that waited for them.
+    /// Releases the records that no longer wait for padding or earlier effects, and then the effects that waited for
+    /// these records.
     pub(super) fn release_ready<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         while let Some(id) = self.ready.pop_front() {
             if self.dies.places_writes() && self.waits_for_dies(id) {
@@ -109,7 +110,8 @@ impl Device {
         Ok(())
     }
 
-    /// Adds the programs of record `id` to the queues of their dies. Then effects that waited for the record go on.
+    /// Adds the programs of record `id` to the queues of their dies. Then handles the effects that waited for the
+    /// record.
     pub(super) fn release<D: Driver>(&mut self, id: u32, now: Ticks, driver: &mut D) -> Outcome {
         let record = &mut self.records[id];
         let held = core::mem::take(&mut record.held);
@@ -119,7 +121,7 @@ impl Device {
                 self.order.pop(operation.page());
             }
             if self.dies.places_writes() {
-                // All programs get their dies before any of them begins.
+                // The layer chooses the dies of all programs before the first program begins.
                 self.dies.push_and_stir(*operation, driver);
                 if self.dies.has_units() {
                     self.want_if_awaited(*operation);
@@ -136,7 +138,7 @@ impl Device {
                 self.advance(operation.page(), now, driver)?;
             }
         }
-        // If the programs have ended at once, another record may have this number by now.
+        // If the programs have ended at once, the number may already belong to another record.
         let record = &mut self.records[id];
         if record.programs.is_empty() {
             record.programs = programs;
@@ -144,8 +146,8 @@ impl Device {
         Ok(())
     }
 
-    /// Whether record `id`, which was held until now, has to wait longer, because an earlier effect on one of its
-    /// pages is being programmed and the layer could send the record to another die.
+    /// Whether record `id`, which was held until now, has to wait longer. This is so if one of its pages is being
+    /// programmed, because the layer could send the next program of this page to another die.
     pub(super) fn waits_for_dies(&mut self, id: u32) -> bool {
         let record = &mut self.records[id];
         if record.held {
@@ -160,7 +162,7 @@ impl Device {
         record.blocked > 0
     }
 
-    /// Handles an effect on a page that has been emitted: it joins the queue of its die, or waits for its turn.
+    /// Handles an emitted effect on a page. The effect joins the queue of its die, or waits for its turn.
     #[inline]
     pub(super) fn effect<D: Driver>(
         &mut self,
@@ -190,8 +192,8 @@ impl Device {
         if !self.dies.places_writes() {
             return false;
         }
-        // The layer could send the next effect to another die. There it would overtake an effect that is being
-        // served, or a trim, which stays at the page's present die.
+        // The layer could send the next effect to another die. There the next effect could overtake a program that is
+        // in service, or a trim in the queue of the page's present die.
         let is_programming = self.dies.is_programming(page);
         if is_programming {
             self.order.push(page, Waiting::Program);
@@ -202,7 +204,7 @@ impl Device {
         is_programming
     }
 
-    /// Called when an effect on `page` has joined a queue or ended: lets the effects go that waited for it.
+    /// Called when an effect on `page` has joined a queue or ended. Handles the effects that waited for this effect.
     pub(super) fn advance<D: Driver>(&mut self, page: Lpn, now: Ticks, driver: &mut D) -> Outcome {
         loop {
             if self.dies.places_writes() && self.order.has(page) {
@@ -234,7 +236,7 @@ impl Device {
         }
     }
 
-    /// Called when `operation` has ended: lets the effects go that waited for its end.
+    /// Called when `operation` has ended. Handles the effects that waited for its end.
     #[cold]
     pub(super) fn effect_ended<D: Driver>(
         &mut self,

@@ -1,4 +1,4 @@
-//! The buffer is offered idle time, to write back pages.
+//! The device offers idle time to the buffer scheme, which may then write back pages.
 
 use destage_base::Ticks;
 
@@ -33,8 +33,9 @@ impl Device {
         }
     }
 
-    /// Called when a page is programmed: asks the scheme again, if it wants that. `time` is the idle time in which
-    /// the page was written back, if there was one; `last` says whether the page was the last of its record.
+    /// Called when a page has been programmed. Asks the scheme again, if its idle rule says so. `time` is the idle
+    /// time in which the page was written back; `None` if it was written back for another reason. `last` says whether
+    /// the page was the last of its record.
     pub(super) fn go_on_idling<D: Driver>(
         &mut self,
         time: Option<IdleTime>,
@@ -53,8 +54,8 @@ impl Device {
         }
     }
 
-    /// Asks a scheme again that had nothing to write back in its idle time: it may have lacked a free die, and one
-    /// is free now.
+    /// For each group whose scheme had nothing to write back in the present idle time, asks the scheme again. The
+    /// scheme may have needed an idle die, and a die may be idle now.
     pub(super) fn ask_who_declined<D: Driver>(&mut self, now: Ticks, driver: &mut D) -> Outcome {
         let groups = self.idle.as_ref().map_or(0, Idle::groups);
         for group in 0..groups {

@@ -1,5 +1,5 @@
-//! Requests are accepted: this module decides which pages enter the buffer, which bypass it, and what a request
-//! waits for.
+//! The acceptance of requests. This module decides which pages enter the buffer, which pages bypass the buffer, and
+//! which operations a request waits for.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -17,14 +17,15 @@ use crate::order::Waiting;
 use crate::record::bypass_record;
 use crate::request::{Request, Span};
 
-/// Bound on the number of waiting operations that are searched, for each page of a trim. If there are more,
-/// searching them would take longer than letting all pages of the trim wait.
+/// Limit for the search of waiting operations when a trim arrives: this number times the pages of the trim. If more
+/// operations wait, a search would cost more time than one trim operation for every page.
 const WAITING_PER_PAGE: usize = 8;
-/// Number of pages of a trim that are looked up before the first of them is trimmed. The bound limits the memory
-/// for the findings.
+/// Number of pages of a trim that are looked up together, before the first of these pages is trimmed. This limits the
+/// memory for the list of pages that are found.
 const LOOKED_AT_TOGETHER: usize = 1 << 16;
 
-/// A device that takes a page into the buffer at `now`, and emits the pages that leave the buffer for it.
+/// The device while a page enters the buffer at `now`. The device emits the records of the pages that leave the
+/// buffer to make room.
 struct TakingIn<'a, D> {
     device: &'a mut Device,
     now: Ticks,
@@ -57,7 +58,7 @@ impl<D: Driver> Destager for TakingIn<'_, D> {
 }
 
 impl Device {
-    /// Reads pages: pages in the buffer are served from there, all others from the flash.
+    /// Reads pages. Pages in the buffer are read from RAM, all other pages from flash.
     pub(super) fn read<D: Driver>(
         &mut self,
         token: u32,
@@ -86,7 +87,7 @@ impl Device {
         Ok(())
     }
 
-    /// [`Device::write`] for write-zeroes and strict trims, kept out of the most frequent path.
+    /// [`Device::write`] for write-zeroes and strict trims. It is not inlined, because these requests are rare.
     #[inline(never)]
     pub(super) fn write_zeroes<D: Driver>(
         &mut self,
@@ -98,8 +99,8 @@ impl Device {
         self.write(token, zeroes, now, driver)
     }
 
-    /// Accepts a write. Its pages are presented to the buffer one by one, but all at once, so that their victims
-    /// are programmed in parallel. The request is answered when each page has a slot.
+    /// Accepts a write. All pages of the write are presented to the buffer at the same time, one after the other, so
+    /// that their victims are programmed in parallel. The request is answered when each page has a slot.
     #[inline(always)]
     pub(super) fn write<D: Driver>(
         &mut self,
@@ -119,7 +120,7 @@ impl Device {
         self.take_in(token, request, now, driver)
     }
 
-    /// Takes the pages of a write that does not bypass the buffer into the buffer.
+    /// Presents the pages of a write that does not bypass the buffer to the buffer.
     #[inline(never)]
     fn take_in<D: Driver>(
         &mut self,
@@ -150,14 +151,14 @@ impl Device {
             self.force(token, span, now, driver)?;
         }
         if !self.waiters.of_one.is_empty() {
-            // A page that needs one certain slot cannot use the additional slots of units, so units are completed
-            // for it.
+            // A page that waits for a particular slot cannot use another free slot. Units are completed, so that the
+            // program from this slot ends.
             self.want_all(now, driver)?;
         }
         Ok(())
     }
 
-    /// Tells the layer the placement handle with which the pages of `span` are written.
+    /// Passes to the layer the placement handle with which the pages of `span` are written.
     #[cold]
     fn tell_handle(&mut self, span: &Span) {
         for offset in 0..span.pages {
@@ -166,7 +167,7 @@ impl Device {
         }
     }
 
-    /// Lets request `token` wait until the page that it placed last has a slot, if it does not have one yet.
+    /// If the page that request `token` has presented last has no slot yet, lets the request wait for a slot.
     pub(super) fn wait_for_slot(&mut self, token: u32) {
         if self.buffer.waits_for_its_place() {
             while let Some(slot) = self.buffer.next_pending_victim() {
@@ -182,7 +183,7 @@ impl Device {
         }
     }
 
-    /// Writes all pages of a write past the buffer.
+    /// Writes all pages of `span` past the buffer.
     #[inline(always)]
     pub(super) fn bypass<D: Driver>(
         &mut self,
@@ -218,9 +219,9 @@ impl Device {
         self.layer.long_pages.is_some_and(|least| pages >= least)
     }
 
-    /// The rest of [`Device::bypass`], for the less frequent cases: RAM holds some of the pages (unless
-    /// `is_whole`), partly written pages are completed by reads, the driver wants records, or effects wait for
-    /// others.
+    /// [`Device::bypass`] in the less frequent cases: the buffer may have some of the pages (unless `is_whole`),
+    /// partly written pages are completed by reads, the driver needs records, or effects have to wait for other
+    /// effects.
     #[inline(never)]
     fn bypass_beside_others<D: Driver>(
         &mut self,
@@ -230,7 +231,7 @@ impl Device {
         now: Ticks,
         driver: &mut D,
     ) -> Outcome {
-        // A page in RAM is complete, so it needs no read.
+        // A page in the buffer is complete, so no read is needed to complete it.
         let in_ram = |offset| {
             self.buffer
                 .find(span.page(offset, self.layer.pages))
@@ -252,7 +253,8 @@ impl Device {
             driver.note(&Note::Emitted(&bypass_record(pages), now));
         }
         let work = if dropped && self.config.ordering == Ordering::Strict {
-            // The write replaces a dirty page that a flush covers, so a flush has to wait for it.
+            // The write replaces a dirty page that a later flush would destage, so the flush has to wait for this
+            // write.
             self.remaining[token as usize] += 1;
             let record = self.records.insert_reused(|record| {
                 record.reset(now, Some(token));
@@ -277,12 +279,12 @@ impl Device {
                 driver,
             )?;
         }
-        // Pages that were dropped from the buffer have freed slots.
+        // The pages that were dropped from the buffer have freed their slots.
         self.hand_out_slots(driver);
         Ok(())
     }
 
-    /// Reads page `offset` of a write, which covers it only partly, if the flash has contents of it.
+    /// Reads page `offset` of a write that covers this page only partly, if the page has contents on flash.
     #[cold]
     pub(super) fn fill_partial<D: Driver>(
         &mut self,
@@ -303,7 +305,7 @@ impl Device {
         self.enqueue(PageOperation::new(page, Work::Fill(token)), now, driver)
     }
 
-    /// Destages the pages of a write with force unit access, and lets the write wait for them.
+    /// Destages the pages of a write with force unit access, and lets the write wait for their programs.
     pub(super) fn force<D: Driver>(
         &mut self,
         token: u32,
@@ -324,8 +326,9 @@ impl Device {
         Ok(())
     }
 
-    /// Lets request `token`, which has written the pages of `span`, wait for those of its pages that have left the
-    /// buffer already: a large write may evict pages of its own, and some schemes write pages back at once.
+    /// Request `token` has written the pages of `span`. Some of these pages may have left the buffer already, because
+    /// a large write can evict its own pages, and some schemes write pages back at once. Lets the request wait for
+    /// the records of these pages.
     fn wait_for_programs_of<D: Driver>(
         &mut self,
         token: u32,
@@ -345,7 +348,8 @@ impl Device {
                 is_data && span.has(program.page(), self.layer.pages) && has_left(program.page())
             };
             if record.programs.iter().any(is_own) {
-                // The request waits for the whole record, whose other pages may be in units of other dies.
+                // The request waits for the whole record. Other pages of the record may be in units of other dies, so
+                // all pages are listed.
                 awaited.extend(record.programs.iter().map(|program| program.page()));
                 record.waiters.push(token);
                 self.remaining[token as usize] += 1;
@@ -354,7 +358,8 @@ impl Device {
         self.want_pages(&awaited, now, driver)
     }
 
-    /// Destages all dirty pages for a flush, and lets the flush wait for them and for all pages that are leaving.
+    /// Destages all dirty pages for a flush. Lets the flush wait for their programs, and for all records that were
+    /// emitted before.
     pub(super) fn flush<D: Driver>(&mut self, token: u32, now: Ticks, driver: &mut D) -> Outcome {
         if !self.buffer.config().honor_flush {
             return Ok(());
@@ -366,7 +371,7 @@ impl Device {
         self.want_all(now, driver)
     }
 
-    /// Lets request `token` wait for everything that has been emitted.
+    /// Lets request `token` wait for all records that have been emitted.
     pub(super) fn wait_for_records(&mut self, token: u32) {
         for record in self.records.iter_mut() {
             record.waiters.push(token);
@@ -401,9 +406,10 @@ impl Device {
         Ok(())
     }
 
-    /// Trims those pages of `span` that have contents anywhere, or are about to get some. For each die, it also
-    /// trims the first other page, at which the request waits for its turn. The trim of a page without contents
-    /// does nothing and takes no time, so one such operation for each die is enough.
+    /// Trims those pages of `span` that have contents in the buffer or on flash, or that a waiting operation will
+    /// write. On each die, the first page is trimmed in any case, so that the request waits for its turn in the queue
+    /// of every die. Trims of other pages are left out, because the trim of a page without contents has no effect and
+    /// needs no time.
     fn trim_long<D: Driver>(
         &mut self,
         token: u32,
@@ -431,7 +437,7 @@ impl Device {
         Ok(())
     }
 
-    /// Those of `pages`, in ascending order, that are trimmed whether the layer maps them or not.
+    /// Those of `pages` that are trimmed even if the layer does not map them, in ascending order.
     fn known_among(&self, pages: &Range<u64>) -> Vec<Lpn> {
         let mut known: Vec<Lpn> = self.first_of_each_die(pages).collect();
         self.buffer
@@ -442,7 +448,7 @@ impl Device {
         known
     }
 
-    /// The first of `pages` on each die that has any of them.
+    /// For each die with some of `pages`, the first of these pages.
     fn first_of_each_die(&self, pages: &Range<u64>) -> impl Iterator<Item = Lpn> + use<> {
         let stride = u64::from(self.dies.stride());
         let behind = pages.start / stride * stride + stride;
@@ -466,7 +472,7 @@ impl Device {
         driver.note(&Note::Trimmed(page));
         driver.note(&Note::Changed(&self.buffer));
         let work = if self.order.has(page) && !answers_late {
-            // The trim is answered now, so a later flush has to wait for it.
+            // The trim is answered before it takes effect, so a later flush has to wait for it.
             let record = self.records.insert_reused(|record| {
                 record.reset(now, None);
                 record.writes_left = 1;

@@ -34,8 +34,8 @@ choices! {
         /// Effects always happen in the order of their emission.
         #[default]
         Strict = "strict",
-        /// As in the reference simulator: only a record waits, for its own padding reads. Not for drivers that move
-        /// bytes.
+        /// As in the reference simulator: a record waits only for its own padding reads, and effects do not wait for
+        /// each other. Not for drivers that move bytes.
         Reference = "reference",
     }
 }
@@ -43,7 +43,7 @@ choices! {
 /// How detailed the operations of a step are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wording {
-    /// Only numbers of pages: enough to count operations, and to sum up their times.
+    /// Only numbers of pages. This is enough to count operations and to add up their times.
     Runs,
     /// The page of each operation.
     Pages,
@@ -51,43 +51,44 @@ pub enum Wording {
     Contents,
 }
 
-/// The promises of a device, and the ways in which it accepts requests.
+/// The configuration of a device: what its answers promise, and how it handles requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct DeviceConfig {
     /// Blocks of a die.
     pub blocks_per_die: u32,
     /// Number of dies.
     pub dies: u32,
-    /// Whether a partly written page that is not in the buffer is completed by a read.
+    /// Whether the device reads the other sectors of a partly written page that is not in the buffer.
     pub reads_partial: bool,
     /// The order of effects on one page.
     pub ordering: Ordering,
-    /// Whether the write cache is volatile and used as such: writes are answered from RAM. Otherwise each write is
-    /// answered as if it had force unit access.
+    /// Whether writes are answered when they are in RAM, which loses its contents with the power. Otherwise each
+    /// write is answered as if it had force unit access.
     pub volatile_cache: bool,
-    /// Whether a trim writes zeros, so that it survives a loss of power.
+    /// Whether a trim writes zeros, so that the trimmed pages read as zeros after a loss of power, too.
     pub strict_trim: bool,
     /// How detailed operations are.
     pub wording: Wording,
-    /// Whether the parallel units of a die are used, so that the driver serves batches.
+    /// Whether the device uses the parallel units of a die. The driver then has to serve batches.
     pub batches: bool,
-    /// Which operation a die serves first. Batches are only served in the order of arrival.
+    /// Which operation a die serves first. Batches are served only in order of arrival; with any other order,
+    /// operations are served one by one.
     pub service: ServiceOrder,
-    /// The largest number of host reads that overtake a waiting operation; at least 1.
+    /// The largest number of host reads in a row that overtake a waiting operation; at least 1.
     pub reads_ahead: u32,
-    /// How pages are programmed together, if they are. Only for drivers that take time and layers with
-    /// [`open_blocks`](destage_ftl::Properties::open_blocks).
+    /// The program units, if pages are programmed together. Only for drivers whose commands need time, and for layers
+    /// with [`open_blocks`](destage_ftl::Properties::open_blocks).
     pub units: Option<Units>,
-    /// Whether the power may fail. Then a copy that a program replaces on another die is not erased before the unit
-    /// of the program has ended, and a read that programs or erases is not served between the commands of a step.
+    /// Whether the power may fail. If so, a copy that a program replaces on another die is not erased before the unit
+    /// of the program has ended. Also, a read that programs or erases is not served between the commands of a step.
     pub power_may_fail: bool,
-    /// The transactions that stop occupying their dies before they end, if the driver allows it.
+    /// Which transactions may stop occupying their dies before they end.
     pub handover: Handover,
 }
 
 impl DeviceConfig {
-    /// The configuration of a device with `dies` dies of `blocks_per_die` blocks, which keeps write order and has a
-    /// volatile cache.
+    /// The configuration of a device with `dies` dies of `blocks_per_die` blocks. The device keeps write order and
+    /// has a volatile cache.
     #[must_use]
     pub fn new(dies: u32, blocks_per_die: u32) -> Self {
         Self {
@@ -112,7 +113,7 @@ impl DeviceConfig {
 struct Layer {
     /// Number of logical pages that the layer offers.
     pages: u64,
-    /// The smallest number of pages of a long write; `None` if no write counts as long.
+    /// The number of pages from which on a write is a long write; `None` if no write is long.
     long_pages: Option<u32>,
     /// Whether there is no flash.
     is_hollow: bool,
@@ -135,20 +136,21 @@ impl Layer {
 /// The requests that wait until their pages have slots.
 #[derive(Default)]
 struct SlotWaiters {
-    /// The requests whose pages wait for any slot, one entry for each page, in the order of the pages.
+    /// The requests whose pages wait for any slot. There is one entry for each waiting page, in the order in which
+    /// the pages began to wait.
     of_any: VecDeque<u32>,
-    /// By slot, the request with a page that waits for this slot only.
+    /// By slot, the request with a page that waits for this particular slot.
     of_one: BTreeMap<u32, u32>,
 }
 
 /// The amount of data that a loss of power would destroy.
 #[derive(Default)]
 struct AtRisk {
-    /// Number of pages that were emitted or written past the buffer, and whose program has not ended.
+    /// Number of pages that were emitted or written past the buffer, and whose programs have not ended.
     leaving: u64,
-    /// The largest number of pages at risk at one moment: dirty ones and those in `leaving`.
+    /// The largest sum, at one moment, of dirty pages and `leaving`.
     max: u64,
-    /// The time at which the device became clean last.
+    /// The time at which the device last became clean.
     clean_since: Ticks,
 }
 
@@ -158,26 +160,26 @@ pub struct Device {
     buffer: Buffer,
     dies: Dies,
     layer: Layer,
-    /// By token, the number of page operations for which the request waits, plus one while the request is being
-    /// submitted.
+    /// By token, the number of operations, slots and records for which the request waits, plus one while the request
+    /// is being submitted.
     remaining: Vec<u32>,
     records: Slab<Record>,
     order: WriteOrder,
-    /// The records that nothing holds back any more.
+    /// The records whose programs may now join their queues.
     ready: VecDeque<u32>,
     waiters: SlotWaiters,
     idle: Option<Idle>,
     at_risk: AtRisk,
-    /// Scratch list, kept only to reuse its memory.
+    /// A list that is a field only to reuse its memory.
     ended: Vec<PageOperation>,
-    /// Whether all data are to be programmed now, because no further request will arrive.
+    /// Whether all data have to be programmed now, because no further request will arrive.
     is_drained: bool,
     /// The placement handle of the requests that arrive now.
     handle: u32,
 }
 
 impl Device {
-    /// An idle device of `buffer` over `ftl`.
+    /// An idle device with this buffer and this layer.
     #[must_use]
     pub fn new(config: DeviceConfig, buffer: Buffer, ftl: Box<dyn Ftl>) -> Self {
         Self {
@@ -221,15 +223,14 @@ impl Device {
         self.dies.ftl()
     }
 
-    /// The largest number of pages that a loss of power would have destroyed at one moment. It counts pages that
-    /// are dirty in the buffer, leaving it, held back, or written past it, until their programs have ended.
+    /// The largest number of pages that a loss of power would have destroyed at one moment. Pages count until their
+    /// programs have ended if they are dirty in the buffer, leaving, held, or written past the buffer.
     #[must_use]
     pub fn at_risk_max(&self) -> u64 {
         self.at_risk.max
     }
 
-    /// Resets the maxima, and the figures of the scheme and the layer, for statistics that open now. Nothing else
-    /// changes.
+    /// Called when statistics open. Resets the maxima, and the figures of the scheme and the layer.
     pub fn reset_figures(&mut self) {
         self.at_risk.max = 0;
         self.note_at_risk();
@@ -237,7 +238,7 @@ impl Device {
         self.dies.ftl_mut().reset_figures();
     }
 
-    /// Whether every record has ended, and everything else for which a flush would wait.
+    /// Whether every record has ended. Records include all other work for which a flush would wait.
     #[must_use]
     pub fn is_settled(&self) -> bool {
         self.records.is_empty()
@@ -249,14 +250,15 @@ impl Device {
         self.buffer.dirty() == 0 && self.at_risk.leaving == 0 && self.is_settled()
     }
 
-    /// The time since which the device [is clean](Self::is_clean), if it is; 0 if it was always clean.
+    /// The time since which the device [is clean](Self::is_clean); 0 if it was always clean. `None` if it is not
+    /// clean.
     #[must_use]
     pub fn clean_since(&self) -> Option<Ticks> {
         self.is_clean().then_some(self.at_risk.clean_since)
     }
 
-    /// Notes that the host has a request for `span` for this device: the idle time of its pages ends. The request
-    /// itself may be submitted later.
+    /// The driver reports that the host has a request for `span` on this device. The idle time of the pages of `span`
+    /// ends. The request itself may be submitted later.
     #[inline]
     pub fn announce(&mut self, span: &Span) {
         if let Some(idle) = &mut self.idle {
@@ -264,7 +266,7 @@ impl Device {
         }
     }
 
-    /// Notes that the host has received the answer to a request for `span` that was announced.
+    /// The driver reports that the host has received the answer to a request for `span` that was announced.
     #[inline]
     pub fn retire<D: Driver>(&mut self, span: &Span, driver: &mut D) {
         if let Some(idle) = &mut self.idle {
@@ -275,7 +277,7 @@ impl Device {
         }
     }
 
-    /// Whether the layer has decided on operations that the flash has not begun yet.
+    /// Whether the state of the layer includes operations that the flash has not begun yet.
     pub(crate) fn is_ahead(&self) -> bool {
         self.dies.is_ahead()
     }
@@ -284,7 +286,7 @@ impl Device {
         self.config.blocks_per_die
     }
 
-    /// The parts of the device that survive a loss of power with a capacitor: the translation layer, and the dirty
+    /// What a capacitor preserves of the device at a loss of power: the translation layer, and the list of dirty
     /// pages in the order in which the scheme would flush them.
     pub(crate) fn taken_apart(mut self, now: Ticks) -> (Box<dyn Ftl>, Vec<Lpn>) {
         let mut dirty = Vec::new();
@@ -294,8 +296,8 @@ impl Device {
         (self.dies.into_ftl(), dirty)
     }
 
-    /// Sets the host's stream of the requests that follow. Their placement handle is the number of the stream
-    /// modulo the number of handles.
+    /// Sets the host's stream for the requests that follow. The placement handle of these requests is the number of
+    /// the stream modulo the number of handles.
     #[inline]
     pub fn set_stream(&mut self, stream: u16) {
         if self.layer.handles > 1 {
@@ -304,14 +306,15 @@ impl Device {
         }
     }
 
-    /// Notes that `pages` page writes went to other devices: the virtual time of the scheme advances by them.
+    /// The driver reports that `pages` page writes went to other devices. The virtual time of the scheme advances by
+    /// this number.
     #[inline]
     pub fn pass_writes(&mut self, pages: u64) {
         self.buffer.pass_writes(pages);
     }
 
-    /// Accepts `request`. The device answers it under `token`, a small number that can be used again after the
-    /// answer.
+    /// Accepts `request`. The device identifies the request by `token`, a small number that the driver may use again
+    /// after the answer.
     ///
     /// # Errors
     /// [`NoSpace`] if the flash has no room left.
@@ -345,7 +348,8 @@ impl Device {
         Ok(())
     }
 
-    /// Makes room for `token`, which is larger than all tokens before, and counts the submission of its request.
+    /// Makes room in `remaining` for `token`, which is larger than all tokens before, and sets its entry to 1 for the
+    /// submission.
     #[cold]
     fn make_place_for(&mut self, token: u32) -> Outcome {
         if token > PageOperation::LARGEST_NUMBER {
@@ -391,15 +395,15 @@ impl Device {
         if !D::TAKES_TIME || !self.dies.begins_at_once(die) {
             return self.activate(die, now, driver);
         }
-        // The frequent cases are inlined: the die begins the next operation of its queue, or has none.
+        // The frequent cases are inlined: the die begins the next operation of its queue, or its queue is empty.
         let progress = self.dies.begin_next(die, driver)?;
         self.go_on_after(progress, die, now, driver)
     }
 
-    /// Lets reads that go ahead begin at `die`, whose step is between two commands of the driver.
+    /// Lets overtaking reads begin at `die`, whose step is between two commands of the driver.
     ///
     /// # Errors
-    /// [`NoSpace`] if a read has to write, and finds no room.
+    /// [`NoSpace`] if a read has to write a page, and finds no room.
     pub fn let_reads_pass<D: Driver>(&mut self, die: u32, now: Ticks, driver: &mut D) -> Outcome {
         self.dies.let_reads_pass(die, driver)?;
         match self.dies.places_writes() {
@@ -437,7 +441,7 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// Called when the time of `alarm` has come.
+    /// The driver calls this at the time that was set for `alarm`.
     ///
     /// # Errors
     /// [`NoSpace`] if a page that is written back finds no room.
@@ -452,7 +456,7 @@ impl Device {
         }
     }
 
-    /// Destages all dirty pages at the end of a run. The drain is done when the device [is
+    /// Destages all dirty pages at the end of a run. The drain has ended when the device [is
     /// settled](Self::is_settled).
     ///
     /// # Errors

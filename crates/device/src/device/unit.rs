@@ -1,4 +1,5 @@
-//! Program units: operations end with their unit, and units are completed for requests that wait for durable data.
+//! Program units in the device. Operations end when their unit ends, and units are completed for requests that wait
+//! for durable data.
 
 use destage_base::{Lpn, Ticks};
 
@@ -24,8 +25,8 @@ impl Device {
         self.activate(die, now, driver)
     }
 
-    /// Handles the end of an operation that programs or fills a unit. It was at `place` of the table, and no longer
-    /// occupied `die`.
+    /// Handles the end of an operation that programs pages of a unit, or of fillers. The transaction is at `place` of
+    /// the table, and no longer occupies `die`.
     #[inline(never)]
     pub(super) fn unit_ended<D: Driver>(
         &mut self,
@@ -40,8 +41,8 @@ impl Device {
         self.activate_if_busy(die, now, driver)
     }
 
-    /// Called when `operation` has joined the queue of its die: if anything waits until it is durable, notes that
-    /// its unit has to be completed.
+    /// Called when `operation` has joined the queue of its die. If a request waits until the page is durable, its
+    /// unit has to be completed.
     #[inline(never)]
     pub(super) fn want_if_awaited(&mut self, operation: PageOperation) {
         let is_awaited = match operation.work() {
@@ -50,7 +51,7 @@ impl Device {
             }
             _ => false,
         };
-        // A request that needs one certain slot may wait for this very page.
+        // A request that waits for a particular slot may wait for the program of this page.
         if is_awaited || self.is_drained || !self.waiters.of_one.is_empty() {
             self.dies.want(self.dies.ftl().die_of(operation.page()));
         }
@@ -92,7 +93,7 @@ impl Device {
         }
     }
 
-    /// Called when a unit of `die` has been open for the longest allowed time.
+    /// Called when a unit of `die` has been incomplete for the longest allowed time.
     pub(super) fn time_of_unit_is_up<D: Driver>(
         &mut self,
         die: u32,

@@ -1,13 +1,15 @@
-//! Operations that wait with the driver, while their die begins other operations.
+//! Operations that wait in a queue of the driver, while their die begins other operations.
 //!
-//! They begin in the order of the queue, in which they also change the map, and they end in any order. An operation
-//! of more than one command is never among them: it occupies its die until its end.
+//! The device begins these operations in the order of the die's queue, and they change the map in this order. They
+//! end in any order. An operation of several commands is never passed to a queue of the driver, but occupies its die
+//! until its end.
 
 use super::{Dies, UnderWay};
 use crate::operation::PageOperation;
 
 impl Dies {
-    /// Notes that the operation that `die` has just begun waits with the driver: it no longer occupies the die.
+    /// Called when the operation that `die` has just begun waits with the driver. The operation no longer occupies
+    /// the die.
     pub fn hand_over(&mut self, die: u32) {
         let has_units = self.has_units();
         let state = &mut self.dies[die as usize];
@@ -23,14 +25,14 @@ impl Dies {
         }
     }
 
-    /// Notes that an operation that waited with the driver of `die` has ended. The caller has to call
+    /// Called when an operation of `die` has ended that waited with the driver. The caller has to call
     /// [`Dies::start`] afterwards.
     #[inline]
     pub fn finish_queued(&mut self, die: u32) {
         self.dies[die as usize].queued -= 1;
     }
 
-    /// Ends `operation`, which waited with the driver of `die` and belongs to no unit. The caller has to call
+    /// Ends `operation` of `die`, which waited with the driver and belongs to no unit. The caller has to call
     /// [`Dies::start`] afterwards.
     #[inline(always)]
     pub fn finish_left(&mut self, die: u32, operation: PageOperation) {

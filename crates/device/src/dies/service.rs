@@ -1,8 +1,8 @@
-//! Which operation a die serves first, if it is not always the oldest.
+//! The choice of the next operation of a die, if a die does not always serve the oldest operation.
 //!
-//! A host read overtakes all operations that wait at its die, unless one of them is on the same page. The number of
-//! such reads in a row is bounded: after that number, another waiting operation begins. If the driver allows it,
-//! reads also begin between two commands of a step, or interrupt a command.
+//! A host read overtakes all operations that wait at its die, unless one of these operations is on the page of the
+//! read. The number of overtaking reads in a row is limited: when it is reached, another waiting operation begins. If
+//! the driver allows it, reads also begin between two commands of a step, or interrupt a command.
 
 use alloc::collections::VecDeque;
 
@@ -17,22 +17,22 @@ choices! {
     /// Which operation a die serves first.
     #[derive(Default)]
     pub enum ServiceOrder {
-        /// Garbage collection that is due, then the operations in order of arrival.
+        /// First garbage collection that is due, then the operations in order of arrival.
         #[default]
         Arrival = "arrival",
-        /// Host reads, then garbage collection that is due, then the other operations in order of arrival.
+        /// First host reads, then garbage collection that is due, then the other operations in order of arrival.
         ReadsFirst = "reads_first",
-        /// Host reads, then the other operations in order of arrival as long as there is room for writes, then
-        /// garbage collection that is due.
+        /// First host reads, then the other operations in order of arrival, as long as the die has room for writes.
+        /// Garbage collection that is due runs last.
         GarbageLast = "garbage_last",
     }
 }
 
-/// The reads of a die that go ahead.
+/// The reads of a die that overtake the operations in its queue.
 #[derive(Default)]
 pub(super) struct Ahead {
     pub reads: VecDeque<PageOperation>,
-    /// Number of reads that have gone ahead since another operation began.
+    /// Number of overtaking reads that have begun since another operation began.
     gone: u32,
 }
 
@@ -45,8 +45,8 @@ impl Dies {
         is_host_read && !queue.any(|waiting| waiting.page() == operation.page())
     }
 
-    /// Adds the read `operation` to the reads that go ahead at `die`. Returns the die if it has to be
-    /// [started](Dies::start).
+    /// Adds the read `operation` to the overtaking reads of `die`. Returns the die if the caller has to
+    /// [start](Dies::start) it.
     #[inline(never)]
     pub(super) fn push_ahead<D: Driver>(
         &mut self,
@@ -110,13 +110,13 @@ impl Dies {
         }
     }
 
-    /// Counts a read that goes ahead at `die`.
+    /// Counts an overtaking read that begins at `die`.
     pub(super) fn count_ahead(&mut self, die: u32) {
         self.dies[die as usize].ahead.gone += 1;
     }
 
-    /// Removes and returns the first of the reads that go ahead at `die`. A read whose page has moved to another
-    /// die is moved to that die instead.
+    /// Removes and returns the first overtaking read of `die` whose page is on this die. Reads before it whose pages
+    /// have moved to other dies are moved to those dies.
     pub(super) fn next_read(&mut self, die: u32) -> Option<PageOperation> {
         loop {
             let read = self.dies[die as usize].ahead.reads.pop_front()?;
@@ -138,7 +138,8 @@ impl Dies {
         Ok(())
     }
 
-    /// Lets waiting reads begin at `die`, up to the bound: its step is between two commands.
+    /// Called when the step of `die` is between two commands. Begins waiting reads, up to the largest number of
+    /// overtaking reads.
     pub fn let_reads_pass<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         self.dies[die as usize].ahead.gone = 0;
         while self.may_read_between(die) {
@@ -147,9 +148,9 @@ impl Dies {
         Ok(())
     }
 
-    /// Whether the first of the reads that go ahead at `die` may begin during a step of the die. A read that also
-    /// programs or erases would do so before the remaining work of the interrupted step. No layer takes this into
-    /// account, so such a read has to wait if the power may fail.
+    /// Whether the first overtaking read of `die` may begin during a step of the die. Some reads also program or
+    /// erase. If such a read began during a step, it would program or erase before the remaining work of the step. No
+    /// layer takes this into account, so such a read has to wait if the power may fail.
     pub(super) fn may_read_between(&self, die: u32) -> bool {
         let ahead = &self.dies[die as usize].ahead;
         let next = ahead.reads.front();
@@ -158,13 +159,13 @@ impl Dies {
                 .is_some_and(|read| !self.rules.power_may_fail || self.ftl.only_reads(read.page()))
     }
 
-    /// Begins the first of the reads that go ahead, during a step of `die`.
+    /// Begins the first overtaking read of `die` during a step of the die.
     fn read_between<D: Driver>(&mut self, die: u32, driver: &mut D) -> Result<(), NoSpace> {
         let Some(read) = self.next_read(die) else {
             return Ok(());
         };
         self.ftl.read(read.page(), &mut self.operations)?;
-        // A read that writes a page of the map may need garbage collection first, which may fill units.
+        // The read may write a page of the map. This may need garbage collection, which may program fillers in units.
         self.begin_units(die, None);
         self.count_ahead(die);
         let place = self.under_way.insert(UnderWay::Between(die, read));

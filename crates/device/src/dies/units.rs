@@ -1,11 +1,13 @@
-//! Program units: pages of a block that are programmed together, so that the first page of a unit waits for the
-//! last.
+//! Program units: pages of a block that are programmed together. The first page of a unit is programmed only when the
+//! last page has arrived.
 //!
-//! A page joins a unit when its die serves it. The operation of a page ends with the last pass of its unit. With
-//! one pass, this is when the unit is full; with two, when the next unit of the block is full, or when the unit
-//! itself is full if it is the last of its block. Until then, requests that wait for the program keep waiting, and
-//! the slot of the buffer stays occupied. If a request waits for the page to be durable (a flush, force unit
-//! access, a write past the buffer), a die with nothing else to do completes the unit with fillers.
+//! A page joins a unit when its die serves the page operation. The operation ends with the last pass of the unit.
+//! With one pass, this pass is done when the unit is full. With two passes, the second pass of a unit is done when
+//! the next unit of the block is full; in the last unit of a block, when this unit is full. Until then, requests that
+//! wait for the program continue to wait, and the slot of the buffer remains occupied.
+//!
+//! If a request waits until the page is durable (a flush, force unit access, a write past the buffer), an idle die
+//! completes the unit with fillers.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -26,15 +28,15 @@ pub(crate) const UNIT_ALARM: u32 = 1 << 31;
 /// How pages are programmed together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Units {
-    /// Pages of a unit. The number of pages of a block is a multiple of it.
+    /// Number of pages of a unit. The number of pages of a block is a multiple of this number.
     pub pages: u32,
     /// Number of passes: 1 or 2.
     pub passes: u32,
-    /// Pages of a block, its summary page included.
+    /// Number of pages of a block, including its summary page.
     pub block_pages: u32,
     /// Number of bits of a page number within its block.
     pub page_bits: u32,
-    /// Ticks for which a unit with pages for which a request waits stays open while its die has nothing to do.
+    /// Ticks for which an idle die waits before it completes, with fillers, a unit for which a request waits.
     pub wait: Ticks,
 }
 
@@ -43,9 +45,9 @@ impl Units {
         at & ((1 << self.page_bits) - 1)
     }
 
-    /// The passes that the cells do, one after the other, when the page at `at` is programmed: none, unless it is
-    /// the last page of its unit. With two passes, the second pass of the previous unit follows the first pass; and
-    /// in the last unit of a block, its own second pass follows at once.
+    /// The passes that the cells do, one after the other, when the page at `at` is programmed. If the page is not the
+    /// last of its unit, there are none. With two passes, the first pass of the unit is followed by the second pass
+    /// of the previous unit of the block. In the last unit of a block, the second pass of this unit follows, too.
     pub fn commands(&self, at: Ppn) -> impl Iterator<Item = FlashCommand> + use<> {
         let (page, pages) = (self.page(at), self.pages);
         let Ppn(block) = Ppn(at.0 - page);
@@ -75,7 +77,7 @@ impl Units {
         (self.page(at) + 1).is_multiple_of(self.pages)
     }
 
-    /// Number of pages of the unit from the page at `at` on, this page included.
+    /// Number of pages from the page at `at` to the end of its unit, including this page.
     pub(crate) fn left_from(&self, at: Ppn) -> u32 {
         self.pages - self.page(at) % self.pages
     }
@@ -90,40 +92,40 @@ impl Units {
 /// A program that waits for the other programs of its unit.
 struct Waiting {
     at: Ppn,
-    /// Its number among the programs of its die.
+    /// The number of the program in the order of the programs of its die.
     number: u64,
     operation: PageOperation,
 }
 
-/// The programs of a page that have begun and not ended.
+/// The programs of one logical page that have begun but not ended.
 pub(super) struct Unfinished {
     /// The die of these programs.
     die: u32,
     programs: u32,
-    /// The block of another die in which the first of the programs replaces a page: the die, and the first page of
-    /// the block.
+    /// The block of another die in which the first of these programs replaces the page, given by the die and the
+    /// first page of the block.
     replaces: Option<(u32, Ppn)>,
 }
 
-/// The units of a die that are not complete, and the operations that wait for them.
+/// The incomplete units of a die, and the operations that wait for these units.
 #[derive(Default)]
 pub(super) struct Open {
     waiting: Vec<Waiting>,
     /// Number of programs that have begun.
     begun: u64,
-    /// Programs with numbers below this one have to reach the flash.
+    /// A request waits for programs with numbers below this one, so the units of these programs have to be completed.
     wanted: u64,
     /// The page operations that end with the step in service.
     ending: Vec<PageOperation>,
-    /// For each transaction that no longer occupies the die: its place in the table of transactions, and the page
-    /// operations that end with it.
+    /// For each transaction that no longer occupies the die: the place in the table of transactions, and the page
+    /// operations that end with the transaction.
     handed_over: VecDeque<(u32, Vec<PageOperation>)>,
     has_alarm: bool,
     is_due: bool,
 }
 
 impl Open {
-    /// Notes that the transaction in service, which is at `place` of the table, no longer occupies the die.
+    /// Called when the transaction in service, at `place` of the table, no longer occupies the die.
     pub fn hand_over(&mut self, place: u32) {
         let ending = core::mem::take(&mut self.ending);
         self.handed_over.push_back((place, ending));
@@ -134,7 +136,8 @@ impl Open {
         first.is_some_and(|waiting| waiting.number < self.wanted)
     }
 
-    /// Notes that a step of `operations` begins. It serves the page operation `own`, if there is one that programs.
+    /// Called when a step with `operations` begins. `own` is the page operation that the step serves, if it is a
+    /// write; `home` is the argument of [`own_place`].
     fn begin(
         &mut self,
         units: &Units,
@@ -163,7 +166,7 @@ impl Open {
                 });
                 self.begun += 1;
                 if matches!(operation.work(), Work::HostWrite(_) | Work::OwedWrite(_)) {
-                    // Programs that wait in the queue may have been wanted before this one.
+                    // `wanted` may be larger already, because it also counts programs that wait in the queue.
                     self.wanted = self.wanted.max(self.begun);
                 }
             }
@@ -171,7 +174,7 @@ impl Open {
             if !behind.is_multiple_of(units.pages) {
                 continue;
             }
-            // Pages of the block before page `through` have had their last pass.
+            // The last pass of the pages before page `through` of the block ends with this step.
             let through = match units.passes {
                 2 if behind < units.block_pages => behind - units.pages,
                 _ => behind,
@@ -190,8 +193,9 @@ impl Open {
     }
 }
 
-/// The position in `operations` of the program of `own`. `home` is the present physical page of the page, if it is
-/// known. Programs that complete units may come before the program of `own`; they have the cause of padding.
+/// The position in `operations` of the program of `own`. `home` is the physical page to which the page is mapped now,
+/// if it is known. Fillers that complete units may come before the program of `own`. Fillers have the cause
+/// [`Cause::Pad`].
 fn own_place(own: PageOperation, home: Option<Ppn>, operations: &Operations) -> Option<usize> {
     let is_its = |operation: &Operation| {
         operation.kind == Kind::Program && Some(operation.cause) == own.write_cause()
@@ -202,8 +206,8 @@ fn own_place(own: PageOperation, home: Option<Ppn>, operations: &Operations) -> 
 }
 
 impl Die {
-    /// Whether a request waits for pages of an incomplete unit. It is `false` while a step is in progress that no
-    /// longer occupies the die.
+    /// Whether a request waits for pages of an incomplete unit. The result is `false` while a step that no longer
+    /// occupies the die is in progress.
     fn wants_fillers(&self) -> bool {
         self.queued == 0 && self.open.is_wanted()
     }
@@ -221,8 +225,8 @@ impl Dies {
         self.rules.units.is_some()
     }
 
-    /// Notes that the step in `operations` begins at `die`. It serves the page operation `own`, if there is one
-    /// that programs.
+    /// Called when the step in `operations` begins at `die`. `own` is the page operation that the step serves, if it
+    /// is a write.
     pub(super) fn begin_units(&mut self, die: u32, own: Option<PageOperation>) {
         let Self {
             ftl,
@@ -232,7 +236,7 @@ impl Dies {
             ..
         } = self;
         if let Some(units) = &rules.units {
-            // Only a program of padding can be confused with programs that complete units.
+            // Only a program of padding has the same cause as fillers, so only its physical page is looked up.
             let pads = own.filter(|own| own.write_cause() == Some(Cause::Pad));
             let home = pads.and_then(|own| {
                 let mut looked = Operations::default();
@@ -250,15 +254,15 @@ impl Dies {
         }
     }
 
-    /// Whether the next program of a page follows an unfinished program of the page to its die although there are
-    /// no units.
+    /// Whether, on a device without units, the next program of a page follows an unfinished program of the page to
+    /// its die.
     pub(super) fn follows_without_units(&self) -> bool {
         self.rules.handover == Handover::OfAll && self.rules.units.is_none()
     }
 
-    /// Notes that the program `own` begins at `die`, and may end later than the step in service there; only for
-    /// layers that choose the die of each write. Until it ends, the next program of the page goes to the same die,
-    /// and the copy that it replaces on another die is not erased.
+    /// Called when the program `own` begins at `die`, and may end later than the step in service. Used only for
+    /// layers that choose the die of each write. Until the program ends, the next program of the page goes to the
+    /// same die, and the copy that the program replaces on another die is not erased.
     pub(super) fn follow(&mut self, die: u32, own: PageOperation) {
         let left = match self.rules.power_may_fail || self.follows_without_units() {
             true => self.operations.take_left(),
@@ -278,18 +282,19 @@ impl Dies {
         });
         unfinished.programs += 1;
         if waits {
-            // Erases at the other die wait already, so they wait for this unit, too.
+            // Erases of this block already wait at the other die, so the unit of this program has to be completed.
             self.want(die);
         }
     }
 
-    /// The die with a program of `page` that has begun and not ended, if a layer chooses the die of each write. The
-    /// next program of the page goes to the same die, so that they keep their order.
+    /// The die with an unfinished program of `page`, if the layer chooses the die of each write. The next program of
+    /// the page goes to this die, so that the programs keep their order.
     pub(super) fn waits_in_unit(&self, page: Lpn) -> Option<u32> {
         self.unfinished.get(&page).map(|unfinished| unfinished.die)
     }
 
-    /// Called when `operation` has ended: it is no longer an unfinished program that others [follow](Dies::follow).
+    /// Called when `operation` has ended. If it is a program, later programs of the page need not
+    /// [follow](Dies::follow) it any more.
     pub(super) fn forget_unfinished(&mut self, operation: PageOperation) {
         if operation.write_cause().is_none() {
             return;
@@ -298,8 +303,8 @@ impl Dies {
             return;
         };
         unfinished.programs -= 1;
-        // The first of the programs has replaced a copy on another die. The later ones have followed it to its die,
-        // so they replace no copy on another die.
+        // Only the first of the programs can replace a copy on another die. Later programs have followed the first
+        // program to its die.
         let replaced = unfinished.replaces.take();
         if unfinished.programs == 0 {
             self.unfinished.remove(&operation.page());
@@ -309,7 +314,7 @@ impl Dies {
         }
     }
 
-    /// Lets other dies complete units that hold programs for which the erases of `die` wait.
+    /// Lets other dies complete those units with programs for which the erases of `die` wait.
     pub(super) fn want_replaced(&mut self, die: u32) {
         let chosen = &self.dies[die as usize].chosen;
         let unfinished = self.unfinished.values();
@@ -326,7 +331,7 @@ impl Dies {
         }
     }
 
-    /// Ends the step of `die`, and adds the page operations that ended with it to `ended`.
+    /// Ends the step of `die`, and adds the page operations that end with the step to `ended`.
     pub fn finish_units(&mut self, die: u32, ended: &mut Vec<PageOperation>) {
         if let Some(operation) = self.finish(die)
             && operation.write_cause().is_none()
@@ -341,8 +346,8 @@ impl Dies {
         self.dies[die as usize].open.ending = ending;
     }
 
-    /// Ends the transaction that was at `place` of the table and no longer occupied `die`. Returns the page
-    /// operations that ended with it.
+    /// Ends the transaction at `place` of the table, which no longer occupied `die`. Returns the page operations that
+    /// end with the transaction.
     pub fn finish_unit(&mut self, die: u32, place: u32) -> Vec<PageOperation> {
         let handed_over = &mut self.dies[die as usize].open.handed_over;
         let index = handed_over.iter().position(|(other, _)| *other == place);
@@ -356,7 +361,8 @@ impl Dies {
         ended
     }
 
-    /// Notes that all programs that are queued or have begun at `die` have to reach the flash.
+    /// Called when a request waits for the programs of `die`. The units of all programs that are queued or have begun
+    /// there have to be completed.
     pub fn want(&mut self, die: u32) {
         let state = &mut self.dies[die as usize];
         let queued = state.queue.iter();
@@ -370,15 +376,14 @@ impl Dies {
         !state.collecting && state.may_fill()
     }
 
-    /// Called when the alarm of the units of `die` has come.
+    /// Called at the time of the alarm that was set for the units of `die`.
     pub fn alarm_units(&mut self, die: u32) {
         let open = &mut self.dies[die as usize].open;
         open.has_alarm = false;
         open.is_due = open.is_wanted();
     }
 
-    /// Called when `die` has nothing to do: completes a unit with pages for which a request waits, or does deferred
-    /// work of the layer.
+    /// Called when `die` is idle. Completes a unit for which a request waits, or does deferred work of the layer.
     #[cold]
     pub(super) fn use_idle_time<D: Driver>(
         &mut self,

@@ -1,4 +1,4 @@
-//! The ledger alone, without a device.
+//! Tests of the ledger without a device.
 
 use super::*;
 use crate::request::Span;
@@ -20,7 +20,8 @@ impl Bench {
         Self(Ledger::new(terms), 0)
     }
 
-    /// Sends a request for page 1, or a flush, under `token`. A write fills the page with `letter`.
+    /// Passes a request for page 1, or a flush, to the ledger with this `token`. A write fills the page with
+    /// `letter`.
     fn ask(&mut self, token: u32, kind: RequestKind, letter: u8) {
         let changes = !matches!(kind, Read | Flush);
         self.1 += u64::from(changes);
@@ -42,7 +43,7 @@ impl Bench {
         self.0.answer(token);
     }
 
-    /// For each of these letters, whether page 1 may hold it.
+    /// For each of these letters, whether the ledger allows that page 1 is filled with this letter.
     fn allows<const N: usize>(&self, letters: [u8; N]) -> [bool; N] {
         letters.map(|letter| self.0.check(Lpn(1), &[letter; 8], None).is_empty())
     }
@@ -100,7 +101,7 @@ fn a_write_that_was_answered_is_counted_as_lost_if_neither_it_nor_a_later_one_is
     let each = [0, b'a', b'b', b'c'].map(|letter| lost(&bench, letter));
     assert_eq!(each, [2, 2, 0, 0]);
     assert_eq!(bench.0.count_lost(Lpn(1), b"bbbbaaaa"), 1);
-    // Data that a trim has freed are no loss, whatever the page holds then.
+    // Trimmed data are not counted as lost, whatever the page holds after the trim.
     bench.done(3, Trim, 0);
     assert_eq!(lost(&bench, b'a'), 0);
 }
@@ -131,7 +132,7 @@ fn what_was_held_before_the_first_request_may_have_been_something_else_before() 
     let mut bench = Bench::new(TERMS);
     bench.0.hold(Lpn(1), &[b'b'; 8]);
     assert_eq!(finding(&bench, b'b'), None);
-    // Nothing was promised or trimmed since, so an older version may not appear.
+    // No request has followed, so an older version is not allowed.
     assert_eq!(finding(&bench, b'a'), Some(Finding::Bad));
     bench.done(0, Trim, 0);
     bench.done(1, Flush, 0);
@@ -144,8 +145,8 @@ fn what_was_held_before_the_first_request_may_have_been_something_else_before() 
     assert_eq!(finding(&bench, b'a'), Some(Finding::Bad));
 }
 
-/// If the cut has torn a page, contents that are no known version are counted as torn, and not as an older version
-/// that the ledger has forgotten.
+/// A cut has torn a page, and the page holds contents that are no known version. These contents are counted as torn,
+/// and not as an older version that the ledger has forgotten.
 #[test]
 fn what_a_bad_drive_took_is_not_said_to_be_forgotten() {
     let mut bench = Bench::new(TERMS);

@@ -14,7 +14,7 @@ pub(super) enum Effect {
     Program(Contents),
     /// The page is programmed to pad a cluster. The contents are determined when the program begins.
     Pad(Option<Contents>),
-    /// The page is trimmed, as this version.
+    /// The page is trimmed. The trim has this version.
     Trim(u64),
 }
 
@@ -29,7 +29,7 @@ impl Effect {
     }
 }
 
-/// An effect with its number among all effects, in the order of emission.
+/// An effect with its number. All effects are numbered in the order of their emission.
 #[derive(Clone)]
 pub(super) struct Emitted {
     pub effect: Effect,
@@ -45,7 +45,7 @@ pub(super) struct Leaving {
 }
 
 impl Leaving {
-    /// The first `count` effects, latest first.
+    /// The first `count` effects, the latest of them first.
     pub fn before(&self, count: usize) -> impl Iterator<Item = &Effect> {
         let first = self.effects.range(..count);
         first.rev().map(|emitted| &emitted.effect)

@@ -1,4 +1,4 @@
-//! The bytes at a loss of power: the lost data, the pages in RAM that a capacitor saves, and the mount.
+//! The bytes of a device at a loss of power: data that are lost, pages in RAM that a capacitor saves, and the mount.
 
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -14,8 +14,8 @@ use super::table::PageTable;
 use super::{Payload, image_of};
 
 impl Payload {
-    /// The power fails: the contents of RAM are lost, and so is the unfinished part of each step in service.
-    /// `elapsed` gives the ticks since the step at a die began.
+    /// The power fails. The contents of RAM are lost, and the unfinished operations of each step in service are cut
+    /// off. `elapsed` gives the ticks since the step in service at a die began.
     pub fn cut(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -27,9 +27,9 @@ impl Payload {
         self.medium.cut(elapsed, timing, bad, random)
     }
 
-    /// Mounts `ftl` after a [cut](Self::cut). `ftl` is a layer like the one in use, just built without contents. A
-    /// device made of it and an empty buffer can then go on with these bytes. `watch` sees each step that repairs
-    /// blocks, while it is in service on a die.
+    /// Mounts `ftl` after a [cut](Self::cut). `ftl` is a new layer without contents, of the kind that was in use
+    /// before the cut. A device with this layer and an empty buffer can then use the payload. `watch` is called for
+    /// each step that repairs blocks, while the step is in service on a die.
     ///
     /// # Errors
     /// If the layer cannot be mounted, or finds no room for its repairs.
@@ -44,13 +44,13 @@ impl Payload {
         Ok(report)
     }
 
-    /// The medium, for callers that program it without the device.
+    /// The medium, for callers that program pages without the device.
     pub(crate) fn medium_mut(&mut self) -> &mut Medium {
         &mut self.medium
     }
 
-    /// The pages in RAM whose newest contents are not on flash: first pages that were emitted, in the order of
-    /// emission, then pages of `dirty`, in its order. Each page occurs once.
+    /// The pages in RAM whose newest contents are not on flash. First come pages that were emitted, in the order of
+    /// emission, then pages of `dirty`, in the order of that list. Each page occurs once.
     pub(crate) fn unsaved(&self, dirty: &[Lpn]) -> Vec<Lpn> {
         let is_wanted = |page: Lpn| {
             let newest = self.newest(page);
@@ -83,7 +83,8 @@ impl Payload {
         newest.is_some_and(|spare| spare.version >= version)
     }
 
-    /// Programs the contents of `page` in RAM by `operations` on `die`, which end at once.
+    /// Programs the contents of `page` from RAM. `operations` are the operations of `die` for this program, which end
+    /// at once.
     pub(crate) fn save(
         &mut self,
         die: u32,
@@ -97,8 +98,8 @@ impl Payload {
         Ok(())
     }
 
-    /// Called when the capacitor is empty: RAM is lost, and the places of all pages are unknown until a mount has
-    /// found them.
+    /// Called when the capacitor is empty. The contents of RAM are lost, and the places of all pages are unknown
+    /// until the next mount.
     pub(crate) fn forget_ram(&mut self) {
         self.clear_ram();
         self.medium.forget_places();

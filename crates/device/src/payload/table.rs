@@ -1,11 +1,12 @@
-//! A table of data that only few pages have.
+//! A table of values that only few pages have.
 
 use alloc::vec::Vec;
 
 use destage_base::Lpn;
 use destage_buffer::page_map::PageMap;
 
-/// Values by page. A place that becomes free is reused without being cleared, and keeps its memory.
+/// Values by page. When a place becomes free, its value is not cleared, so that the next page in this place can reuse
+/// the memory.
 #[derive(Clone)]
 pub(super) struct PageTable<T> {
     places: PageMap<()>,
@@ -41,14 +42,14 @@ impl<T: Default> PageTable<T> {
         Some(&mut self.things[place as usize])
     }
 
-    /// The value of `page`, for changes. A page without a value gets a free place, with the value that another page
-    /// has left there.
+    /// The value of `page`, for changes. A page without a value gets a free place, which still has the value of an
+    /// earlier page.
     pub fn place(&mut self, page: Lpn) -> &mut T {
         let (position, place) = self.places.locate(page);
         let place = place.unwrap_or_else(|| {
             let place = self.free.pop().unwrap_or_else(|| {
                 if self.things.len() == self.things.capacity() {
-                    // Doubling would take too much memory for a table that is as large as a buffer.
+                    // Doubling the capacity would waste memory, because the table can be as large as a buffer.
                     self.things.reserve_exact(self.things.len() / 8 + 8);
                 }
                 self.things.push(T::default());
@@ -60,7 +61,8 @@ impl<T: Default> PageTable<T> {
         &mut self.things[place as usize]
     }
 
-    /// Removes the value of `page`. The caller gets the value, and may leave a part of it in place.
+    /// Removes the value of `page` from the table. The caller may use the returned value, and may leave it in its
+    /// place.
     pub fn vacate(&mut self, page: Lpn) -> Option<&mut T> {
         let place = self.places.remove(page)?;
         self.free.push(place);

@@ -1,14 +1,14 @@
-//! A channel: the time until which it is occupied, and its later bookings.
+//! A channel: the time until which the channel is occupied, and bookings of later times.
 
 use alloc::vec::Vec;
 
 use destage_base::Ticks;
 
-/// The largest number of bookings that a channel keeps. A further phase is not booked: it holds the channel
-/// until its end.
+/// The largest number of bookings of a channel. If this number is reached, a further phase is not booked: no later
+/// phase can start before its end.
 const MOST_BOOKED: usize = 32;
 
-/// One channel. Commands have to come in ascending order of their times of issue.
+/// One channel. The caller has to add the phases of commands in ascending order of the commands' times of issue.
 #[derive(Clone, Default)]
 pub struct Channel {
     held_until: Ticks,
@@ -35,7 +35,8 @@ impl Channel {
         start
     }
 
-    /// Adds a phase that runs as soon as it can; no later phase starts before it. Returns its end.
+    /// Adds a phase that runs as soon as possible. Phases added later cannot start before its end. Returns the end of
+    /// the phase.
     pub fn hold(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         if length == 0 {
             return earliest;
@@ -45,7 +46,7 @@ impl Channel {
         end
     }
 
-    /// Books a phase, so that later phases may still run before it. Returns its end.
+    /// Books a phase. Phases added later may still run before it. Returns the end of the phase.
     pub fn book(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         if length == 0 {
             return earliest;

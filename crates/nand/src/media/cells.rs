@@ -24,13 +24,13 @@ fn by_type(times: &[Ticks], page_type: u32) -> Ticks {
 }
 
 impl Cells {
-    /// Ticks that a read of a page of this type takes.
+    /// Ticks of the read of a page of this type.
     #[must_use]
     pub fn read(&self, page_type: u32) -> Ticks {
         by_type(&self.read, page_type)
     }
 
-    /// Ticks that a program of a page of this type takes.
+    /// Ticks of the program of a page of this type.
     #[must_use]
     pub fn program(&self, page_type: u32) -> Ticks {
         by_type(&self.program, page_type)

@@ -1,18 +1,18 @@
-//! The end times of flash commands of dies that share channels. The phases of a command are booked on channels,
-//! dies and registers when the command is issued.
+//! The end times of flash commands, for dies that share channels. When a command is issued, its phases are booked on
+//! channels, dies and registers.
 //!
-//! The caller gives a command with the time of its issue, and gets its end at once. This end is not revised later
-//! (only [`Media::change_done`] may move, if reads interrupt), so commands have to come in the order of their
-//! issue.
+//! The caller passes a command with the time of its issue, and the call returns the end of the command. A returned
+//! end is final, so the caller has to pass commands in the order of their issue. There is one exception: if reads
+//! interrupt a program or an erase, its end moves, and [`Media::change_done`] returns the new end.
 //!
 //! | resource | occupied by |
 //! | --- | --- |
-//! | channel (`bus`) | command and address, one page of data, status; each a phase of fixed length |
-//! | array of a die | the cells' part of a read, program or erase |
-//! | cache register of a plane ([`Registers`]) | a page that was read, until its data have left; pages to be programmed together, until the cells take them |
+//! | channel (`bus`) | command and address, data of one page, status; each of these phases has a fixed length |
+//! | array of a die | a read, program or erase, while the cells work |
+//! | cache register of a plane ([`Registers`]) | a page that was read, until its data have been sent to the controller; a page to be programmed, until the cells begin to program it |
 //!
-//! The rules are those of FEMU's media layer, which is public and has published examples
-//! (docs/SPEC.md, "Shared channels").
+//! The rules are those of the media layer of FEMU, whose code and examples are public (docs/SPEC.md, "Shared
+//! channels").
 
 mod bus;
 mod cells;
@@ -29,8 +29,8 @@ pub use self::cells::Cells;
 pub use self::registers::{Cached, Registers};
 use crate::operation::Kind;
 
-/// Lengths of the channel phases that are the same for every command, in ticks. A phase of length 0 does not use
-/// the channel.
+/// Lengths, in ticks, of the channel phases that have the same length for every command. A phase of length 0 does not
+/// use the channel.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct BusTimes {
     /// Ticks of command and address.
@@ -39,7 +39,7 @@ pub struct BusTimes {
     pub status: Ticks,
 }
 
-/// Pauses between the planes of a command on several planes, in ticks.
+/// Pauses on the channel between the planes of a command on several planes, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct PlaneGaps {
     /// Ticks for a read.
@@ -53,36 +53,36 @@ pub struct PlaneGaps {
 /// How reads interrupt a program or an erase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Suspend {
-    /// Ticks that an interruption takes.
+    /// Ticks from the stop of the cells to the begin of the read.
     pub cost: Ticks,
     /// The largest number of interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,
-    /// Length in ticks of the pulses in which the cells work. Pulses are counted back from the end of the program
-    /// or erase, and the cells stop only between two pulses. 0 means that the cells stop at any time.
+    /// Length of a pulse, in ticks. The cells work in pulses, and stop only between two pulses. Pulse boundaries are
+    /// counted back from the end of the program or erase. 0 means that the cells can stop at any time.
     pub pulse: Ticks,
-    /// A program is not interrupted if no more than this many ticks would be left when its cells stop.
+    /// A program is not interrupted if at most this many ticks of its work would be left when the cells stop.
     pub tail: Ticks,
-    /// Whether [`Media::change_done`] moves by the time of the interruptions. Otherwise the end given at the issue
-    /// stays, and only the array is in use for longer.
+    /// Whether interruptions move the end of a program or erase ([`Media::change_done`]). If not, the end returned at
+    /// the issue stays valid, and interruptions only lengthen the time for which the array is in use.
     pub moves_end: bool,
 }
 
-/// The structure and the abilities of the media.
+/// The structure and the features of the media.
 #[derive(Clone, Debug)]
 pub struct MediaConfig {
     /// Number of channels.
     pub channels: u32,
-    /// Dies of a channel.
+    /// Number of dies on a channel.
     pub dies_per_channel: u32,
-    /// Planes of a die.
+    /// Number of planes of a die.
     pub planes: u32,
     /// Times of the cells.
     pub cells: Cells,
-    /// Phases on the channel; if `None`, command, data and status take no time.
+    /// Lengths of the phases on the channel; if `None`, command, data and status need no time.
     pub bus: Option<BusTimes>,
-    /// How a read of one plane interrupts a program or an erase; `None` if it does not.
+    /// How a read on one plane interrupts a program or an erase; `None` if reads do not interrupt.
     pub suspend: Option<Suspend>,
-    /// The cache registers of the planes; `None` if there are none. Needs `bus`.
+    /// The cache registers of the planes; `None` if planes have none. Cache registers need `bus`.
     pub registers: Option<Registers>,
 }
 
@@ -95,14 +95,14 @@ pub struct Command {
     pub die: u32,
     /// Plane of the die.
     pub plane: u32,
-    /// Type of the page: which bit of its cells the page is, from 0; without meaning for an erase.
+    /// Type of the page: which bit of its cells the page stores, from 0. The type has no meaning for an erase.
     pub page_type: u32,
-    /// Ticks for which its data occupy the channel; `None` if the command is half of a copy inside its die, which
-    /// does not use the channel.
+    /// Ticks for which the data of the command occupy the channel. `None` if the command is the read or the program
+    /// of a copy inside its die, which does not use the channel.
     pub data: Option<Ticks>,
 }
 
-/// The use of the cell array of a die: until when it is busy, and with which operations.
+/// The occupation of the cell array of a die: until when the array is busy, and with which operations.
 #[derive(Clone, Copy, Default)]
 struct Array {
     busy_until: Ticks,
@@ -112,27 +112,27 @@ struct Array {
     is_program: bool,
     /// End of the cells' work on the last read.
     read_ends: Ticks,
-    /// The time at which the last program or erase is done, its status included.
+    /// The end of the last program or erase; for an erase, the end of its status.
     change_done: Ticks,
     /// Begin and end of the status of the last erase.
     status: (Ticks, Ticks),
     /// How often the last program or erase was interrupted.
     interruptions: u32,
-    /// With cache registers: the time at which the cells begin to work on the last program or erase; 0 if they are
-    /// not busy with another operation before.
+    /// The time from which reads may interrupt the last program or erase: before, the cells work on an earlier
+    /// operation. 0 if reads may interrupt at any time. Used only with cache registers.
     change_begins: Ticks,
 }
 
 impl Array {
-    /// Ticks that are left at `ready` of the pulse in progress. `ready` is before the end of the last program or
+    /// Ticks from `ready` to the end of the pulse in progress. `ready` is before the end of the last program or
     /// erase.
     fn pulse_left(&self, ready: Ticks, suspend: &Suspend) -> Ticks {
         let left = self.change_ends - ready;
         left.checked_rem(suspend.pulse).unwrap_or(0)
     }
 
-    /// Whether a read that is ready at `ready` can stop the cells. `ready` is before the end of the last program or
-    /// erase.
+    /// Whether a read whose command has arrived at `ready` can stop the cells. `ready` is before the end of the last
+    /// program or erase.
     fn stops(&self, ready: Ticks, suspend: &Suspend) -> bool {
         let behind = self.change_ends - ready - self.pulse_left(ready, suspend);
         behind > if self.is_program { suspend.tail } else { 0 }
@@ -145,7 +145,7 @@ pub struct Media {
     config: MediaConfig,
     channels: Vec<Channel>,
     dies: Vec<Array>,
-    /// The time at which the cache register of each plane is free, die by die.
+    /// For each plane, the time from which its cache register is free. The planes are listed die by die.
     cache_free: Vec<Ticks>,
 }
 
@@ -162,27 +162,28 @@ impl Media {
         }
     }
 
-    /// The time at which the cells of `die` are free, according to the commands so far.
+    /// The time from which the cells of `die` are free, after all commands so far.
     #[must_use]
     pub fn free_from(&self, die: u32) -> Ticks {
         self.dies[die as usize].busy_until
     }
 
-    /// The time at which the last program or erase of `die` is done, after the interruptions so far.
+    /// The end of the last program or erase of `die`, with all interruptions so far.
     #[must_use]
     pub fn change_done(&self, die: u32) -> Ticks {
         self.dies[die as usize].change_done
     }
 
-    /// Whether a read issued at `now` would interrupt a program or an erase, if the channel were free at `now`.
+    /// Whether a read of `die` issued at `now` would interrupt a program or an erase, if the channel were free at
+    /// `now`.
     #[must_use]
     pub fn takes_read(&self, now: Ticks, die: u32) -> bool {
         let ready = now + self.config.bus.map_or(0, |bus| bus.command);
         self.interruption(die, ready).is_some()
     }
 
-    /// Carries out `command`, issued at `now`. Returns the time at which it is over: the host has its data, or the
-    /// change is done.
+    /// Carries out `command`, issued at `now`. Returns its end: the time at which the controller has the data and the
+    /// status of a read, or at which the program or erase is done.
     pub fn operate(&mut self, now: Ticks, command: &Command) -> Ticks {
         match command.kind {
             Kind::Read => self.read(now, command, true),
@@ -190,13 +191,13 @@ impl Media {
         }
     }
 
-    /// Carries out the read `command`, issued at `now`, after everything that the die has begun. Returns the time
-    /// at which it is over.
+    /// Carries out the read `command`, issued at `now`, after all earlier commands of the die: the read interrupts
+    /// none of them. Returns the end of the read.
     pub fn read_behind(&mut self, now: Ticks, command: &Command) -> Ticks {
         self.read(now, command, false)
     }
 
-    /// Transfers the data of a page to `plane` of `die`, from `now` on. A later command programs the page. Returns
+    /// Transfers the data of a page to `plane` of `die`, from `now` on; a later command programs the page. Returns
     /// the time at which the data have arrived.
     pub fn load(&mut self, now: Ticks, die: u32, plane: u32, data: Ticks) -> Ticks {
         let command = self.config.bus.map_or(0, |bus| bus.command);
@@ -205,7 +206,8 @@ impl Media {
         self.hold(die, now, ready.max(free), data)
     }
 
-    /// Carries out a read and returns its end. `interrupts` says whether it may interrupt a program or an erase.
+    /// Carries out a read and returns its end. `interrupts` says whether the read may interrupt a program or an
+    /// erase.
     fn read(&mut self, now: Ticks, command: &Command, interrupts: bool) -> Ticks {
         let (die, plane) = (command.die, command.plane);
         let time = self.config.cells.read(command.page_type);
@@ -251,15 +253,16 @@ impl Media {
             Kind::Read | Kind::Erase => self.book(die, now, end, bus.status),
         };
         let array = &mut self.dies[die as usize];
-        // A read may interrupt it while its data arrive, but not while the cells still work on an earlier
-        // operation.
+        // A read may interrupt this program or erase while its data arrive, but not while the cells still work on an
+        // earlier operation.
         array.change_begins = if busy > ready { busy } else { 0 };
         array.change_done = done;
         array.status = (end.max(done.saturating_sub(bus.status)), done);
         done
     }
 
-    /// How a read that is ready at `ready` interrupts the program or erase of `die`; `None` if it does not.
+    /// How a read whose command has arrived at `ready` interrupts the program or erase of `die`; `None` if the read
+    /// does not interrupt.
     fn interruption(&self, die: u32, ready: Ticks) -> Option<Suspend> {
         let array = &self.dies[die as usize];
         // The cells work on the program or erase, and no operation waits behind it.
@@ -274,8 +277,8 @@ impl Media {
         })
     }
 
-    /// Puts a read before the end of the program or erase of `die`, and returns its start. The read was issued at
-    /// `issued`, is ready at `ready`, and takes `time` ticks.
+    /// Lets a read interrupt the program or erase of `die`, and returns the start of the read. The read was issued at
+    /// `issued`, its command has arrived at `ready`, and the cells read for `time` ticks.
     fn interrupt(
         &mut self,
         die: u32,
@@ -285,7 +288,8 @@ impl Media {
     ) -> Ticks {
         let array = &mut self.dies[die as usize];
         let (start, shift) = if array.read_ends > ready {
-            // The read joins the reads of a suspension in progress.
+            // The program or erase is interrupted already. The read follows the reads that run during this
+            // interruption.
             (array.read_ends, time)
         } else {
             array.interruptions += 1;
@@ -301,7 +305,7 @@ impl Media {
         start
     }
 
-    /// Moves the end of the last program or erase of `die`, and with it the status.
+    /// Moves the end of the last program or erase of `die`, and moves its status to the new end.
     fn move_end(&mut self, die: u32, issued: Ticks) {
         let Array {
             change_ends,
@@ -316,8 +320,8 @@ impl Media {
         array.status = (done - (end - begin), done);
     }
 
-    /// The phases of `command` on the channel; all have length 0 if the channel is not modelled or the command does
-    /// not use it.
+    /// The phases of `command` on the channel. All phases have length 0 if the channel is not modelled, or if the
+    /// command does not use the channel.
     fn on_bus(&self, command: &Command) -> (BusTimes, Ticks) {
         self.config.bus.zip(command.data).unwrap_or_default()
     }
@@ -326,7 +330,7 @@ impl Media {
         (die / self.config.dies_per_channel) as usize
     }
 
-    /// Adds a channel phase that runs as soon as it can; returns its end.
+    /// Adds a channel phase that runs as soon as possible; returns its end.
     fn hold(&mut self, die: u32, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         let channel = self.channel_of(die);
         self.channels[channel].hold(issued, earliest, length)

@@ -1,35 +1,34 @@
-//! Cache registers: a plane reads or programs a page while the data of the previous page leave, or those of the
-//! next page arrive.
+//! Cache registers. With a cache register, a plane reads a page while the data of the previous page are sent to the
+//! controller, or programs a page while the data of the next page arrive.
 
 use destage_base::Ticks;
 
 use super::{Command, Media};
 use crate::operation::Kind;
 
-/// The use of cache registers: the ticks that a page needs between page register and cache register.
+/// The use of cache registers: the ticks that a page needs to move between page register and cache register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Registers {
-    /// Time of a read (tRCBSY); `None` if reads do not use the cache register.
+    /// Ticks of the move for a read (tRCBSY); `None` if reads do not use the cache register.
     pub read: Option<Ticks>,
-    /// Time of a program (tPCBSY); `None` if programs do not use the cache register.
+    /// Ticks of the move for a program (tPCBSY); `None` if programs do not use the cache register.
     pub program: Option<Ticks>,
 }
 
-/// The times at which a command that uses a cache register is over.
+/// The times of a command that uses a cache register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cached {
-    /// The time at which the host has its data, or the change is done.
+    /// The end of the command: the data of a read are at the controller, or the program is done.
     pub done: Ticks,
-    /// The time from which the next command of the die may be issued; not after `done`.
+    /// The time from which the next command of the die may be issued. It is not after `done`.
     pub next: Ticks,
-    /// Two spans, each with its begin and end: the wait for the cells, and the wait for the cache register, which
-    /// an earlier command used.
+    /// Begin and end of two waits: for the cells, and for the cache register, which an earlier command uses.
     pub waited: [(Ticks, Ticks); 2],
 }
 
 impl Media {
-    /// Carries out `command` on one plane, issued at `now`, with the cache register of its plane. Returns `None`,
-    /// without any effect, if such a command uses no cache register.
+    /// Carries out `command`, issued at `now`, with the cache register of its plane. If a command of this kind uses
+    /// no cache register, the method does nothing and returns `None`.
     pub fn operate_cached(&mut self, now: Ticks, command: &Command) -> Option<Cached> {
         let registers = self.config.registers?;
         let data = command.data?;
@@ -79,7 +78,7 @@ impl Media {
         })
     }
 
-    /// Notes that the cache register of this plane, if it has one, is in use until `until`.
+    /// If planes have cache registers, notes that the cache register of this plane is in use until `until`.
     pub(super) fn note_left(&mut self, die: u32, plane: u32, until: Ticks) {
         if self.config.registers.is_some() {
             let index = self.plane_index(die, plane);

@@ -1,4 +1,4 @@
-//! The blocks of a die. Blocks that no operation has changed take no memory.
+//! The blocks of a die. A chunk of blocks that no operation has changed needs no memory.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -14,7 +14,8 @@ const CHUNK: usize = 1 << CHUNK_BITS;
 /// The state that every block has at first.
 static ERASED: Block = Block::new();
 
-/// The blocks of a die, by number. [Reading](Index) a block does not allocate it; [changing](IndexMut) it does.
+/// The blocks of a die, by number. [Reading](Index) a block allocates no memory. [Changing](IndexMut) a block
+/// allocates its chunk.
 #[derive(Clone)]
 pub(super) struct Blocks {
     chunks: Vec<Option<Box<[Block; CHUNK]>>>,
@@ -33,17 +34,17 @@ impl Blocks {
         self.count
     }
 
-    /// The block `number`; `None` if the die has no such block.
+    /// The block with this number; `None` if the die has no such block.
     pub fn get(&self, number: u32) -> Option<&Block> {
         (number < self.count).then(|| &self[number])
     }
 
-    /// All blocks, in their order.
+    /// All blocks, in ascending order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &Block> {
         (0..self.count).map(|number| &self[number])
     }
 
-    /// The allocated blocks, with their numbers. All other blocks are as they were at first.
+    /// The allocated blocks, with their numbers. All other blocks have the state that every block has at first.
     pub fn made(&self) -> impl Iterator<Item = (u32, &Block)> {
         let chunks = (0..).step_by(CHUNK).zip(&self.chunks);
         let made = chunks.filter_map(|(first, chunk)| Some((first, chunk.as_deref()?)));

@@ -9,16 +9,16 @@ use destage_base::Lpn;
 use super::Spare;
 use crate::filled::Filled;
 
-/// Code of a page that was not programmed since the last erase.
+/// Code of a page that has not been programmed since the last erase.
 const ERASED: u16 = u16::MAX;
-/// Code of a page of which it is not known whether it was programmed: a device was filled, but no logical page is
-/// there.
+/// Code of a page of a filled device that holds no logical page. It is unknown whether the page was programmed.
 const UNKNOWN: u16 = u16::MAX - 1;
-/// Code of a page whose program was cut off, or whose block's erase was: neither data nor spare area can be read.
+/// Code of an unreadable page: its program, or the erase of its block, was cut off. Neither its data nor its spare
+/// area can be read.
 const UNREADABLE: u16 = u16::MAX - 2;
 /// Code of a page that holds the contents of a fill.
 const FILLED: u16 = u16::MAX - 3;
-/// The offset of an entry of `stored` whose page cannot be read any more.
+/// The offset in entries of `stored` whose page has become unreadable.
 const LOST: u32 = u32::MAX;
 
 /// The bytes of a programmed page.
@@ -28,7 +28,7 @@ pub(super) enum Data {
     Zeros,
     /// The bytes themselves.
     Here(Arc<[u8]>),
-    /// The bytes are in the store of the medium, and have this checksum.
+    /// The bytes are in the store of the medium. The number is their checksum.
     Filed(u64),
 }
 
@@ -37,7 +37,7 @@ pub(super) enum Data {
 pub(super) struct Stored {
     pub spare: Spare,
     pub data: Data,
-    /// Whether the program was cut off without the drive noticing.
+    /// Whether the program was cut off, and the drive does not notice this.
     pub is_torn: bool,
 }
 
@@ -57,7 +57,7 @@ pub(super) enum Cell<'a> {
     Erased,
     Unknown,
     Unreadable,
-    /// A fill before the first request has left this logical page here.
+    /// A fill before the first request has programmed this logical page here.
     Filled(Lpn),
     Stored(&'a Stored),
 }
@@ -65,24 +65,24 @@ pub(super) enum Cell<'a> {
 /// The state of a block. A block that was never programmed allocates nothing.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
-    /// The contents that a fill before the first request has left, until the block is erased.
+    /// The contents that a fill has programmed before the first request; `Nothing` after the next erase of the block.
     filled: Filled,
-    /// For each page its position in `stored`, or one of the codes above. Empty until the first program or error
-    /// after the fill or erase.
+    /// For each page its position in `stored`, or one of the codes above. Empty until, after the fill or the last
+    /// erase, a page is programmed or becomes unreadable.
     cells: Vec<u16>,
     /// The programmed pages with their offsets, in the order of programming.
     stored: Vec<(u32, Stored)>,
-    /// The page after the last one programmed.
+    /// The number after the last programmed page.
     end: u32,
-    /// Whether it is unknown if the pages hold anything: they may be read, and programmed.
+    /// Whether the contents of all pages are unknown, so that pages may be both read and programmed.
     is_unknown: bool,
     /// How often the block was erased.
     pub erases: u32,
-    /// Number of pages that were programmed, or found unreadable, before the latest erase.
+    /// Number of pages that were programmed or became unreadable before the latest erase, counted over all erases.
     pub earlier: u64,
 }
 
-/// The part of a block's state that the program of a page changes, as it was before.
+/// Those fields of a block that the program of a page changes, with their values before the program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Before {
     end: u32,
@@ -113,7 +113,7 @@ impl Block {
         }
     }
 
-    /// The entry of `page` in `cells`; if `cells` is empty, the entry that the page would have.
+    /// The entry of `page` in `cells`. If `cells` is empty, the entry that `page` would have.
     fn code(&self, page: u32) -> u16 {
         match self.cells.get(page as usize) {
             Some(code) => *code,
@@ -123,7 +123,7 @@ impl Block {
         }
     }
 
-    /// Fills `cells`, for a block of `pages` pages, if it is empty.
+    /// If `cells` is empty, fills it for a block of `pages` pages.
     fn make_cells(&mut self, pages: u32) {
         if self.cells.is_empty() {
             self.cells = (0..pages).map(|page| self.code(page)).collect();
@@ -154,25 +154,25 @@ impl Block {
         self.end
     }
 
-    /// The programmed pages that can be read, with their offsets, except the contents of a fill.
+    /// The readable programmed pages, with their offsets. Pages that a fill has programmed are left out.
     pub fn all(&self) -> impl Iterator<Item = (u32, &Stored)> {
         let readable = self.stored.iter().filter(|(page, _)| *page != LOST);
         readable.map(|(page, stored)| (*page, stored))
     }
 
-    /// The contents that a fill has left in this block: offsets and logical pages.
+    /// The pages that a fill has programmed in this block: offsets and logical pages.
     pub fn filled(&self) -> impl Iterator<Item = (u32, Lpn)> {
         let is_there = |(page, _): &(u32, Lpn)| self.code(*page) == FILLED;
         self.filled.pages().filter(is_there)
     }
 
-    /// The contents of a fill, if nothing has happened to the block since.
+    /// The contents of a fill, if no operation has changed the block since the fill.
     pub fn as_filled(&self) -> Option<&Filled> {
         let is_so = self.cells.is_empty() && !self.filled.is_nothing();
         is_so.then_some(&self.filled)
     }
 
-    /// Number of pages that were programmed since the last erase, or are unreadable.
+    /// Number of pages that have been programmed or have become unreadable since the last erase.
     pub fn entries(&self) -> u64 {
         let known = self.cells.iter();
         let known = known.filter(|cell| **cell != ERASED && **cell != UNKNOWN);
@@ -182,12 +182,12 @@ impl Block {
         }
     }
 
-    /// Whether no page is known to have been programmed since the last erase.
+    /// Whether, as far as is known, no page has been programmed since the last erase.
     pub fn is_erased(&self) -> bool {
         self.end == 0
     }
 
-    /// Programs `page` in a block of `pages` pages. Returns the state to which [`Block::take_back`] goes back.
+    /// Programs `page` in a block of `pages` pages. Returns the state before, for [`Block::take_back`].
     pub fn put(&mut self, page: u32, pages: u32, stored: Stored) -> Before {
         let before = Before {
             end: self.end,
@@ -201,7 +201,8 @@ impl Block {
         before
     }
 
-    /// Undoes the program of `page`: restores the state `before` it, except for later programs in the block.
+    /// Undoes the program of `page`. Restores the state `before` the program, but retains later programs in the
+    /// block.
     pub fn take_back(&mut self, page: u32, before: Before) {
         if self.cells.get(page as usize) == Some(&UNREADABLE) {
             // A later erase of the block was cut off, so there is nothing to restore.
@@ -235,13 +236,13 @@ impl Block {
         }
     }
 
-    /// Stores what is left of the contents of `page`, whose program was cut off.
+    /// Stores `stored` as the contents of the torn `page`, whose program was cut off.
     pub fn restore_torn(&mut self, page: u32, stored: Stored) {
         let end = self.end;
         self.put(page, end, stored);
     }
 
-    /// Takes the `bytes` of `page`, which were in the store, into RAM.
+    /// Holds the `bytes` of `page` in RAM from now on. So far only the store had these bytes.
     pub fn hold(&mut self, page: u32, bytes: Arc<[u8]>) {
         let position = self.cells.get(page as usize).copied();
         let stored = position.and_then(|position| self.stored.get_mut(usize::from(position)));
@@ -250,8 +251,8 @@ impl Block {
         }
     }
 
-    /// Passes the bytes in RAM of every page to `file`, which stores them. From then on the block has only their
-    /// checksum.
+    /// Passes the bytes of every page that are in RAM to `file`, which stores the bytes. From then on the block has
+    /// only their checksums.
     pub fn file_all(&mut self, mut file: impl FnMut(u32, &[u8])) {
         for (page, stored) in &mut self.stored {
             if *page != LOST
@@ -263,14 +264,14 @@ impl Block {
         }
     }
 
-    /// Makes `page`, in a block of `pages` pages, unreadable, because its entry in the store is.
+    /// Makes `page` unreadable, in a block of `pages` pages, because the page's entry in the store is invalid.
     pub fn spoil(&mut self, page: u32, pages: u32) {
         self.make_cells(pages);
         self.cells[page as usize] = UNREADABLE;
         self.end = self.end.max(page + 1);
     }
 
-    /// Makes `page`, in a block of `pages` pages, unreadable, although its program has ended.
+    /// Makes `page` unreadable, in a block of `pages` pages, although its program has ended.
     pub fn lose(&mut self, page: u32, pages: u32) {
         self.make_cells(pages);
         let code = core::mem::replace(&mut self.cells[page as usize], UNREADABLE);
@@ -290,20 +291,20 @@ impl Block {
         };
     }
 
-    /// Notes that a fill before the first request leaves the page `logical` at `page`, in a block of `pages` pages.
+    /// A fill before the first request programs the logical page `logical` at `page`, in a block of `pages` pages.
     pub fn fill(&mut self, page: u32, logical: Lpn, pages: u32) {
         self.filled.put(page, logical, pages);
         self.end = self.end.max(page + 1);
     }
 
-    /// Called for each block of a filled device: it is unknown whether the pages without logical pages hold
-    /// anything.
+    /// Called for each block of a filled device. If the fill has programmed no page of the block, the contents of all
+    /// its pages are unknown.
     pub fn fill_up(&mut self) {
         self.is_unknown = self.filled.is_nothing();
     }
 
-    /// Notes that nothing is behind `page`, which is programmed in ascending order: unknown pages behind it are
-    /// erased.
+    /// Makes unknown pages after `page` erased pages: `page` is programmed in ascending order, so all pages after it
+    /// are erased.
     pub fn know_behind(&mut self, page: u32) {
         let behind = self.cells.iter_mut().skip(page as usize + 1);
         let unknown = behind.filter(|cell| **cell == UNKNOWN);
@@ -327,11 +328,11 @@ pub(super) fn mix(sum: u64, word: u64) -> u64 {
     (sum ^ word).wrapping_mul(PRIME).rotate_left(23)
 }
 
-/// A checksum over `data`, by which contents are compared.
+/// A checksum over `data`, for the comparison of contents.
 #[must_use]
 pub fn digest(data: &[u8]) -> u64 {
     let mut sum = 0xCBF2_9CE4_8422_2325;
-    // Four sums in parallel, because each step of a sum has to wait for the step before.
+    // Four sums are computed in parallel, because each step of one sum has to wait for the step before.
     let (quads, rest) = data.as_chunks::<32>();
     let mut sums = [1, 2, 3, 4];
     for quad in quads {

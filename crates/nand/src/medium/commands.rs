@@ -1,10 +1,12 @@
 //! Flash commands that begin and end one by one.
 //!
-//! When a die begins a step, the step is [started](Medium::start): from then on its pages have their places and
-//! their bytes. Its programs and erases wait in RAM until the caller says that their command
-//! [begins](Medium::command_begins). They are in flight until the command has [ended](Medium::command_ended). A die
-//! may have several steps in service. A command programs one page, or all pages of a unit, which may take two
-//! passes. A page whose last pass has not ended is unreadable after a loss of power.
+//! When a die begins a step, the caller [starts](Medium::start) the step. From then on reads find the pages of the
+//! step at their new places. The programs and erases of the step wait in a queue until the caller reports that their
+//! command [begins](Medium::command_begins). They are in flight until the command has [ended](Medium::command_ended).
+//! A die may have several steps in service.
+//!
+//! A command programs one page, or all pages that are programmed together. Programming may need two passes over these
+//! pages. If the power fails before the last pass over a page has ended, the page is unreadable.
 
 use alloc::vec::Vec;
 
@@ -24,7 +26,7 @@ pub struct FlashCommand {
     pub at: Ppn,
     /// Number of consecutive pages that are programmed; 1 for reads and erases.
     pub pages: u32,
-    /// Which pass over the pages it is.
+    /// Which pass over the pages the command does.
     pub pass: Pass,
 }
 
@@ -51,7 +53,7 @@ impl FlashCommand {
         }
     }
 
-    /// Whether the page at `at` is one of the command's pages.
+    /// Whether the page `at` is one of the pages of the command.
     #[must_use]
     pub fn reaches(&self, Ppn(at): Ppn) -> bool {
         let Ppn(last) = self.at;
@@ -64,14 +66,14 @@ impl FlashCommand {
     }
 }
 
-/// How far the command of an operation is.
+/// The progress of the command that carries out an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Progress {
     /// The command has not begun.
     Waits,
-    /// The first of two passes begins at this time.
+    /// The first of two passes has been issued and begins at this time.
     Halfway(Ticks),
-    /// The last pass runs between these times, if it is not interrupted.
+    /// The last pass has been issued. It begins and ends at these times, if it is not interrupted.
     Last {
         begins: Ticks,
         ends: Ticks,
@@ -96,11 +98,12 @@ impl Medium {
         self.is_by_commands
     }
 
-    /// Notes that `command` of `die` begins at time `begins`, and takes `time` ticks if nothing interrupts it.
+    /// The caller reports that `command` of `die` begins at `begins`, and lasts `time` ticks if no read interrupts
+    /// it.
     ///
     /// # Errors
-    /// If an erase begins before the copies out of its block, or the programs that replaced its pages, have ended;
-    /// or if a program begins before the erase of its block has ended.
+    /// If an erase begins before all programs have ended that copied or replaced pages of its block, or if a program
+    /// begins before the erase of its block has ended.
     pub fn command_begins(
         &mut self,
         die: u32,
@@ -114,8 +117,8 @@ impl Medium {
         match command.kind {
             Kind::Read => return Ok(()),
             Kind::Erase => {
-                // Programs that follow this erase do not matter: they replace pages that were programmed in the
-                // block after it.
+                // Programs after this erase are not checked. The pages that they replace were programmed in the block
+                // after this erase.
                 let before = covered.first().map_or(u64::MAX, |place| {
                     self.dies[die as usize].done[*place].number
                 });
@@ -154,8 +157,8 @@ impl Medium {
         Ok(())
     }
 
-    /// The positions, among the unfinished operations of `die`, of the operations that `command` carries out.
-    /// Operations after an erase of the block are not among them.
+    /// The positions, in the list of the unfinished operations of `die`, of the operations that `command` carries
+    /// out. Operations after an unfinished erase of the block are excluded.
     fn covered(&self, die: u32, command: &FlashCommand) -> Vec<usize> {
         let block_of = |Ppn(at): Ppn| at >> self.page_bits;
         let mut places = Vec::new();
@@ -171,9 +174,9 @@ impl Medium {
         places
     }
 
-    /// Whether the program for which `hold` is held has not ended at `time`. The cells of a die do one operation
-    /// after the other, so on the die of the block a program counts as ended at its planned end. On another die it
-    /// counts as ended only when its command has ended.
+    /// Whether the program for which a copy is held has not ended at `time`. If the program is on the die of the held
+    /// copy, it counts as ended from its planned end on, because the cells of a die do one operation after the other.
+    /// On another die, it counts as ended only when its command has ended.
     fn outlasts(&self, hold: &Hold, time: Ticks) -> bool {
         let mut open = self.dies[hold.by.die as usize].done.iter();
         let is_it =
@@ -184,7 +187,7 @@ impl Medium {
         })
     }
 
-    /// Notes that `command` of `die` has ended.
+    /// The caller reports that `command` of `die` has ended.
     pub fn command_ended(&mut self, die: u32, command: &FlashCommand) {
         if command.pass == Pass::First || command.kind == Kind::Read {
             return;
@@ -199,8 +202,8 @@ impl Medium {
         }
     }
 
-    /// Called when the block that begins at `first` of `die` is erased. Removes the programs without content in
-    /// this block from the first `before` unfinished operations: they do not wait for a second pass any more.
+    /// Called when the block of `die` that begins at `first` has been erased. Removes the programs of fillers in this
+    /// block from the first `before` unfinished operations, because a second pass over them will not come.
     fn drop_fillers(&mut self, die: u32, Ppn(first): Ppn, before: usize) {
         let (done, bits) = (&mut self.dies[die as usize].done, self.page_bits);
         let is_its = |done: &Done| {

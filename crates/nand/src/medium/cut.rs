@@ -1,8 +1,8 @@
 //! The state of the medium after a loss of power.
 //!
-//! A step is not one event: each of its operations has an end of its own, lane by lane. At a loss of power,
-//! operations that have ended stay and operations that have not begun are undone. An operation in flight makes
-//! something unreadable: a program its page, an erase its block.
+//! Every operation of a step has an end of its own. The operations of a lane follow one another, and the lanes run in
+//! parallel. At a loss of power, operations that have ended remain valid, and operations that have not begun are
+//! undone. A program in flight makes its page unreadable, and an erase in flight makes its block unreadable.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -27,13 +27,13 @@ pub(super) struct Done {
     pub undo: Undo,
     /// The logical page that the operation programs for the host.
     pub page: Option<Lpn>,
-    /// For a program, its number among all programs; for other operations, the number of programs before.
+    /// For a program, its number in the order of all programs; for other operations, the number of programs before.
     pub number: u64,
-    /// How far the command of the operation is, on devices whose commands begin and end one by one.
+    /// The progress of the command of the operation, on devices whose commands begin and end one by one.
     pub progress: Progress,
 }
 
-/// The state before an operation, to which a loss of power goes back.
+/// The state before an operation, which a loss of power restores.
 #[derive(Clone)]
 pub(super) enum Undo {
     Nothing,
@@ -41,22 +41,24 @@ pub(super) enum Undo {
     Erase(Box<Block>),
 }
 
-/// Faults by which a drive without checksums, or with shared word lines, loses more than the operations in flight.
+/// Faults of bad drives. A drive without checksums returns torn pages; a drive with shared word lines can lose pages
+/// whose programs have ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct BadDrive {
-    /// Bytes of a sector, if an interrupted program leaves its spare area and some of its sectors; 0 if it leaves
-    /// nothing.
+    /// Bytes of a sector, if the page of an interrupted program stays readable, with its spare area and some of its
+    /// sectors (a torn page). 0 if such a page is unreadable.
     pub torn_sector_bytes: usize,
-    /// Of a million interrupted programs, the number that destroy the earlier pages of their word line.
+    /// Number of interrupted programs, out of a million, that destroy the earlier pages of their word line.
     pub paired_loss_ppm: u32,
-    /// Number of consecutive pages of a block that share a word line, if cells hold all their bits.
+    /// Number of consecutive pages of a block that share a word line. Cells that hold one bit although they could
+    /// hold more have one page on each word line.
     pub pages_per_word_line: u32,
 }
 
-/// The fault of a [`BadDrive`] by which contents were lost.
+/// The fault of a [`BadDrive`] through which contents were lost.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Lost {
-    /// The program of the page was cut off, and the drive does not notice.
+    /// The program of the page was cut off, and the drive does not notice this.
     Torn,
     /// The program of another page on the same word line was cut off.
     Paired,
@@ -65,20 +67,20 @@ pub enum Lost {
 /// The effects of a loss of power.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CutReport {
-    /// Programs that were cut off.
+    /// Number of programs that were cut off.
     pub programs: u32,
-    /// Erases that were cut off.
+    /// Number of erases that were cut off.
     pub erases: u32,
     /// The logical pages of which a copy was lost through a fault of a [`BadDrive`].
     pub lost: Vec<(Lpn, Lost)>,
-    /// Whether a step was interrupted before its last operation had ended: the layer that issued it is then ahead
-    /// of the flash.
+    /// Whether a step was interrupted before its last operation had ended. The state of the layer then includes
+    /// operations that the flash has not completed.
     pub is_cut_short: bool,
-    /// By die, ticks for which an operation in service continued because the capacitor paid for it.
+    /// By die, the ticks for which operations in service continued after the cut with the energy of the capacitor.
     pub went_on: Vec<Ticks>,
 }
 
-/// How far an operation was when the power failed.
+/// The progress of an operation when the power failed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reached {
     End,
@@ -87,10 +89,10 @@ enum Reached {
 }
 
 impl Medium {
-    /// The power fails. `elapsed` gives, for each die, the ticks since its step in service began or, where
-    /// [commands](Self::by_commands) begin and end one by one, the current time. Afterwards no step is in service,
-    /// and no logical page has a place until a mount has found it. `random` decides the effects that `bad` leaves
-    /// to chance.
+    /// The power fails. For each die, `elapsed` gives the ticks since its step in service began. If
+    /// [commands](Self::by_commands) begin and end one by one, `elapsed` gives the current time instead. After the
+    /// call no step is in service, and the places of logical pages are unknown until the next mount. `random` decides
+    /// those effects of `bad` that depend on chance.
     pub fn cut(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -103,9 +105,10 @@ impl Medium {
         report
     }
 
-    /// The power fails, as in [`Medium::cut`], on a device with a capacitor: an operation in service ends if `pays`
-    /// says that the capacitor pays for it. The places of logical pages stay known, for further programs before the
-    /// energy is used up; after these they have to be [forgotten](Self::forget_places).
+    /// The power fails, as in [`Medium::cut`], but the device has a capacitor. An operation in service is completed
+    /// if `pays` says that the energy of the capacitor is used for it. The places of logical pages remain known, so
+    /// that the device can program further pages until the energy is used up. After these programs, the caller has to
+    /// call [`Medium::forget_places`].
     pub fn wind_up(
         &mut self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -135,7 +138,7 @@ impl Medium {
             if let Some(torn) = left {
                 self.tear(at, torn, bad, random, &mut report);
             }
-            // A word line of cells with one bit is one page, so no other page can be lost.
+            // If cells hold one bit, a word line has one page, so no other page can be lost.
             if random.below(1_000_000) < u64::from(bad.paired_loss_ppm) && !one_bit {
                 self.lose_word_line(at, bad, &mut report);
             }
@@ -148,7 +151,7 @@ impl Medium {
         report
     }
 
-    /// How far each operation is of the step of `die` that began `elapsed` ticks ago.
+    /// The progress of each operation of the step of `die`, which began `elapsed` ticks ago.
     fn reached(
         &self,
         die: u32,
@@ -171,8 +174,8 @@ impl Medium {
         reached.collect()
     }
 
-    /// How far each operation of `die` is at the time `now`. Pages that one command programs are passed to `pays`
-    /// as one operation. `pays` is not asked about a first pass, which does not continue without power.
+    /// The progress of each operation of `die` at the time `now`. Pages that one command programs are passed to
+    /// `pays` as one operation. A first pass in flight is never completed, so it is not passed to `pays`.
     fn reached_by_commands(
         &self,
         die: u32,
@@ -220,13 +223,13 @@ impl Medium {
         reached.collect()
     }
 
-    /// Makes the places of all logical pages unknown, until a mount has found them.
+    /// Makes the places of all logical pages unknown until the next mount.
     pub fn forget_places(&mut self) {
         self.pages = LazyTable::new(self.pages.len(), AtFirst::Nowhere);
     }
 
-    /// The moments at which the operations of the step in service at `die` end, and 0 for the begin of the step:
-    /// ascending, in ticks after the begin.
+    /// The ends of all operations of the step in service at `die`, and 0 for the begin of the step. The moments are
+    /// in ticks after the begin of the step, in ascending order.
     #[must_use]
     pub fn moments(&self, die: u32, timing: &Timing) -> Vec<Ticks> {
         let mut moments: Vec<Ticks> = self.spans(die, timing).iter().map(|span| span.1).collect();
@@ -236,8 +239,8 @@ impl Medium {
         moments
     }
 
-    /// When each program of the step in service at `die` begins and ends, in ticks after the begin of the step.
-    /// Empty where [commands](Self::by_commands) begin and end one by one.
+    /// Begin and end of each program of the step in service at `die`, in ticks after the begin of the step. The list
+    /// is empty if [commands](Self::by_commands) begin and end one by one.
     #[must_use]
     pub fn programs(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         if !self.ends_as_whole(die) {
@@ -249,7 +252,7 @@ impl Medium {
         programs.map(|(_, span)| span).collect()
     }
 
-    /// When each operation of the step in service at `die` begins and ends, in ticks after the begin of the step.
+    /// Begin and end of each operation of the step in service at `die`, in ticks after the begin of the step.
     fn spans(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         let state = &self.dies[die as usize];
         if !state.parts.is_empty() {
@@ -267,8 +270,9 @@ impl Medium {
         each.collect()
     }
 
-    /// Begin and end of each operation of the batch at `die`, in ticks. An operation begins with its transfer. A
-    /// program that fills a block is followed by the program of the summary page.
+    /// Begin and end of each operation of the batch at `die`, in ticks after the begin of the batch. An operation
+    /// begins with its transfer. After the program of the last data page of a block, the die programs the summary
+    /// page.
     fn spans_of_batch(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         let state = &self.dies[die as usize];
         let batch = Batch {
@@ -294,7 +298,8 @@ impl Medium {
         spans
     }
 
-    /// Undoes the unfinished operations on `die`, and adds each program in flight to `broken`.
+    /// Undoes the operations of `die` that have not begun, makes the pages and blocks of operations in flight
+    /// unreadable, and adds each program in flight to `broken`.
     fn break_off(
         &mut self,
         die: u32,
@@ -314,7 +319,7 @@ impl Medium {
                 (_, Reached::End) | (Undo::Nothing, _) => {}
                 (Undo::Program(before), Reached::Nothing) => block.take_back(page, before),
                 (Undo::Program(_), Reached::Middle) => {
-                    // Without stored contents, a later erase of the block has begun and destroyed them.
+                    // If the page has no stored contents, a later erase of the block has destroyed them.
                     let Some(stored) = block.stored(page) else {
                         continue;
                     };
@@ -339,8 +344,8 @@ impl Medium {
         state.parts.clear();
     }
 
-    /// Leaves a torn page: its spare area survives, and each of its sectors holds its old data, its new data, or
-    /// garbage.
+    /// Makes a page torn. Its spare area remains readable, and each of its sectors holds the old data, the new data,
+    /// or garbage.
     #[allow(
         clippy::too_many_arguments,
         reason = "one place, and each is a part of it"
@@ -381,8 +386,8 @@ impl Medium {
         report.lost.push((logical, Lost::Torn));
     }
 
-    /// The bytes of the newest readable copy of `page`, not counting contents of a fill; `None` if there is no such
-    /// copy.
+    /// The bytes of the newest readable copy of `page`. Copies that a fill has programmed do not count. `None` if
+    /// there is no other copy.
     fn latest_on_flash(&self, page: Lpn) -> Option<Arc<[u8]>> {
         let blocks = (0..).zip(&self.dies).flat_map(|(die, state)| {
             let made = state.blocks.made();
@@ -400,7 +405,7 @@ impl Medium {
         newest.map(|(stored, spot)| self.bytes_of(stored, spot).into_owned())
     }
 
-    /// Makes the pages before `page` on its word line unreadable.
+    /// Makes those pages unreadable that are before `page` on the same word line.
     fn lose_word_line(
         &mut self,
         (die, block, page): (u32, u32, u32),
@@ -427,8 +432,8 @@ impl Medium {
 struct Broken {
     /// Die, block and page.
     at: (u32, u32, u32),
-    /// Whether its cells hold one bit, in flash whose cells could hold more.
+    /// Whether the cells of the page hold one bit, in flash whose cells could hold more.
     one_bit: bool,
-    /// The contents of the page, if the drive does not notice that its program was cut off.
+    /// The contents of the page, if the drive does not notice that the program was cut off.
     left: Option<Stored>,
 }

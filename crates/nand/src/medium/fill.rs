@@ -1,6 +1,5 @@
-//! A device that was filled before its first request. The contents of a fill follow a rule: the layer gives the
-//! place of each logical page, and the contents of a block are kept as [`Filled`](crate::filled::Filled) until
-//! something happens to the block.
+//! A device that was filled before its first request. The layer gives the place of each logical page. The contents of
+//! a block are stored as [`Filled`](crate::filled::Filled), in little memory, until an operation changes the block.
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;
@@ -22,22 +21,22 @@ pub trait Placement: Send {
     /// Number of logical pages.
     fn pages(&self) -> u64;
 
-    /// Die and physical page of `page`. `operations` is scratch memory for the layer.
+    /// Die and physical page of `page`. The layer uses `operations` as scratch memory.
     fn place_of(&self, page: Lpn, operations: &mut Operations) -> (u32, Ppn);
 
-    /// Calls `emit` with die, block and erase count of every block.
+    /// Calls `emit` for every block, with its die, its number and its erase count.
     fn erases(&self, emit: &mut dyn FnMut(u32, u32, u32));
 
-    /// A copy of these places.
+    /// A copy of this value.
     fn copied(&self) -> Box<dyn Placement>;
 }
 
-/// The places of the logical pages to which nothing has happened since a fill or a mount.
+/// The places of those logical pages that have not been written or moved since a fill or a mount.
 pub(super) enum AtFirst {
     Nowhere,
-    /// The places to which this layer has filled the pages.
+    /// The places in which this layer has filled the pages.
     Filled(Box<dyn Placement>),
-    /// The places where a mount has found filled pages.
+    /// The places in which a mount has found filled pages.
     Found(Arc<FilledPlaces>),
 }
 
@@ -52,7 +51,7 @@ impl Clone for AtFirst {
 }
 
 impl AtFirst {
-    /// The place of the logical page `index`. `operations` is scratch memory for the layer.
+    /// The place of the logical page `index`. The layer uses `operations` as scratch memory.
     fn place(&self, index: usize, operations: &mut Operations) -> Entry {
         let page = Lpn(index as u64);
         let place = match self {
@@ -81,9 +80,9 @@ impl Initial for AtFirst {
 }
 
 impl Medium {
-    /// Makes this the medium of a device that was filled before its first request: every logical page holds zeros
-    /// of version 0, at the place that `filling` gives. The other contents of blocks are unknown: they may be read
-    /// as a map, and programmed where the order of pages allows.
+    /// Makes this the medium of a device that was filled before its first request. Every logical page holds zeros of
+    /// version 0, at the place given by `filling`. The contents of all other physical pages are unknown. Such a page
+    /// may be read as a page of the map, and may be programmed if the order of pages allows this.
     ///
     /// # Panics
     /// If the medium was used before, or if `filling` gives two logical pages the same place.

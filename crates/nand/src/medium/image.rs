@@ -1,31 +1,33 @@
-//! A medium whose pages outlive the process, in a [`Store`].
+//! How the pages of a medium outlive the process, in a [`Store`].
 //!
-//! The first bytes of the store belong to its owner. Then come two places for a [mark](Mark), and three tables with
-//! an entry for each physical block or page, die after die:
+//! The first bytes of the store are used by its owner. They are followed by two places for a [mark](Mark), and by
+//! three tables. The tables have an entry for each physical block or page, die after die.
 //!
 //! | table | entry | bytes |
 //! | --- | --- | --- |
-//! | marks | number of the mark; the program up to which everything is durable; counts of page entries and of erases up to then; checksum. Two places, written in turn | 4096 |
-//! | blocks | how often the block was erased; count of page entries of its earlier lives; checksum. Two places, written in turn | 32 |
+//! | marks | number of the mark; the program up to which everything is durable; counts of page entries and of erases up to this program; checksum. Two places, written in turn | 4096 |
+//! | blocks | erase count; count of page entries of the earlier lives of the block; checksum. Two places, written in turn | 32 |
 //! | pages | the spare area, checksum of the data, checksum of the entry | 64 |
-//! | data | the bytes of the page, unless they are a map or a summary | those of a page |
+//! | data | the bytes of the page; not written for a page of the map or a summary | bytes of a page |
 //!
-//! A program writes the data first, then the entry of the page. An entry belongs to one life of its block, which
-//! lasts from one erase to the next. An erase raises the erase count of the block, and this one write voids all
-//! page entries of the life before. The erase is written to the store only when a page of the block is programmed
-//! again, or when the last other erased block of the die is used. Copies out of the block, and data that replaced
-//! its pages, are made durable before it. So wherever the sequence of writes breaks off, even within a write, the
-//! store holds contents that a loss of power could have left. A partly written entry has a wrong checksum, and its
-//! page is unreadable.
+//! A program writes the data first, and then the entry of the page. The *life* of a block lasts from one erase to the
+//! next, and a page entry belongs to one life of its block. An erase increases the erase count of the block. This one
+//! write invalidates all page entries of the life before. The erase is written to the store only when a page of the
+//! block is programmed again, or when the last other erased block of the die is used. Before the erase is written,
+//! the store makes copies of pages of the block, and data that replaced its pages, durable.
 //!
-//! If the machine crashes, any of the writes that are not durable yet may be missing. After each sync a mark says
-//! up to which program everything is durable, and how many page entries there were. This number includes the
-//! entries of earlier lives, which the table of blocks counts, and those of the present lives. An erase moves
-//! entries from the present life of its block to the earlier ones, so the total only grows. A crash cannot remove
-//! durable entries or erases, so a store that has fewer of them than its mark says when it is opened has
-//! [damage](Damage). The data of pages that were programmed after the mark are compared with their checksum. A page
-//! that does not match, or has no whole entry, is unreadable from then on. A write of a mark, or of the entry of a
-//! block, never overwrites the latest durable one.
+//! The sequence of writes can break off at any point, even within a write. The store then holds contents that a loss
+//! of power could also have left on flash. A partly written entry has a wrong checksum, and its page is unreadable.
+//!
+//! If the machine crashes, any write that is not durable yet may be missing. After each sync, a mark is written. The
+//! mark gives the program up to which everything is durable, and the number of page entries at that time. This number
+//! is the sum over earlier lives, which the table of blocks counts, and present lives. An erase moves the entries of
+//! the present life of its block to the earlier lives, so the sum never decreases.
+//!
+//! A crash cannot remove durable entries or erases. If an opened store has fewer entries or erases than its mark
+//! gives, the store has [damage](Damage). The data of pages programmed after the mark are compared with their
+//! checksums. A page whose data do not match, or whose entry is not whole, is unreadable from then on. A write of a
+//! mark, or of a block entry, never overwrites the latest durable mark or entry.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::sync::Arc;
@@ -45,8 +47,8 @@ use crate::operation::{Purpose, Role};
 
 const BLOCK_BYTES: u64 = 32;
 const PAGE_BYTES: u64 = 64;
-/// Data begin at a multiple of this number of bytes, and each mark occupies this many bytes: the unit that a disk
-/// loses at once.
+/// The unit, in bytes, that a disk may lose as a whole. Data begin at a multiple of this number, and each mark
+/// occupies this many bytes.
 const ALIGNMENT: u64 = 4096;
 
 const KINDS: [SpareKind; 6] = [
@@ -90,8 +92,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout for a device of this `geometry`, in a store whose owner keeps the first `base` bytes; `None` if
-    /// the size does not fit into 64 bits.
+    /// The layout for a device of this geometry, in a store whose owner uses the first `base` bytes. `None` if the
+    /// size does not fit into 64 bits.
     #[must_use]
     pub fn new(geometry: &Geometry, base: u64) -> Option<Self> {
         let blocks_per_die = u64::from(geometry.blocks_per_die());
@@ -128,7 +130,8 @@ impl Layout {
         self.data_at + self.page(spot) * self.page_bytes
     }
 
-    /// Offset of the entry of block `number` for its life after `erases` erases: the two places are used in turn.
+    /// Offset of the entry of block `number` for its life after `erases` erases. The two places of the entry are used
+    /// in turn.
     fn block_at(&self, number: u64, erases: u32) -> u64 {
         self.blocks_at + (2 * number + u64::from(erases & 1)) * BLOCK_BYTES
     }
@@ -137,12 +140,12 @@ impl Layout {
 /// Bytes of a [mark](Mark).
 const MARK_BYTES: usize = 40;
 
-/// How far the writes to a store have come.
+/// How far the sequence of writes to a store has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Mark {
     /// The number of the latest program.
     pub program: u64,
-    /// Number of page entries, those of earlier lives included.
+    /// Number of page entries, including entries of earlier lives.
     entries: u64,
     /// Number of erases of blocks.
     erases: u64,
@@ -167,7 +170,8 @@ impl Marks {
         }
     }
 
-    /// The marks of a store whose bytes `read` reads from an offset; `None` if no mark is whole, which is damage.
+    /// The marks of an existing store. `read` reads the bytes of the store from an offset on. `None` if no mark is
+    /// whole; the store then has damage.
     pub fn find(layout: &Layout, mut read: impl FnMut(u64, &mut [u8])) -> Option<Self> {
         let mut marks = Self::new(layout);
         let mut is_found = false;
@@ -208,8 +212,8 @@ impl Marks {
         (self.marks_at + (self.number & 1) * ALIGNMENT, entry)
     }
 
-    /// Makes `mark` the latest mark, because everything up to it is durable. Returns the offset and the bytes to
-    /// write; `None` if the mark is in the store already.
+    /// Makes `mark` the latest mark; everything up to `mark` has to be durable. Returns the offset and the bytes to
+    /// write; `None` if `mark` is the latest mark already.
     pub fn next(&mut self, mark: Mark) -> Option<(u64, [u8; MARK_BYTES])> {
         if mark == self.latest {
             return None;
@@ -223,15 +227,15 @@ impl Marks {
 /// Why a store does not hold all data that were written to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Damage {
-    /// There is no whole mark.
+    /// No mark is whole.
     NoMark,
     /// This many erases of blocks are missing.
     Erases(u64),
     /// This many entries of pages are missing.
     Entries(u64),
-    /// The entry of this page is of a life that its block has not had.
+    /// The entry of this page belongs to a life of its block that has not begun according to the block entry.
     Life(Spot),
-    /// A page that a mount has copied did not hold its programmed data.
+    /// A mount has copied a page that did not hold its programmed data.
     Data,
 }
 
@@ -250,20 +254,20 @@ impl fmt::Display for Damage {
     }
 }
 
-/// An erase of a block that is not written to the store yet.
+/// An erase that is not written to the store yet.
 #[derive(Clone, Copy, Default)]
 struct Waiting {
-    /// Erase count of the block, this erase included.
+    /// Erase count of the block, including this erase.
     erases: u32,
-    /// Number of page entries of the lives before.
+    /// Number of page entries of the lives before this erase.
     earlier: u64,
-    /// Number of programs, over all dies, before the erase.
+    /// Number of programs on all dies before the erase.
     programs: u64,
-    /// How often the block was erased since its last entry in the store.
+    /// Number of erases of the block since its latest entry in the store.
     times: u64,
 }
 
-/// The store of a medium, and what the medium has written to it.
+/// The store of a medium, and the state of the medium's writes to the store.
 #[derive(Clone)]
 pub(super) struct Kept {
     store: Arc<dyn Store>,
@@ -272,15 +276,15 @@ pub(super) struct Kept {
     damage: Arc<AtomicBool>,
     /// The erases that are not written to the store yet, by die and block.
     unwritten: BTreeMap<(u32, u32), Waiting>,
-    /// By die, the number of blocks that are erased in the store as well.
+    /// By die, the number of erased blocks whose erase is also in the store.
     erased: Vec<u32>,
-    /// How far the writes have come.
+    /// The mark for the writes so far.
     mark: Mark,
 }
 
 impl Kept {
-    /// The `length` bytes of `stored`, which is at `spot`. If the store does not hold the programmed bytes, returns
-    /// zeros and notes the damage.
+    /// The `length` bytes of the page `stored` at `spot`. If the store does not hold the programmed bytes, returns
+    /// zeros and records the damage.
     pub fn read(&self, spot: Spot, stored: &Stored, length: usize) -> Arc<[u8]> {
         let mut bytes = vec![0; length];
         self.store.read(self.layout.data_of(spot), &mut bytes);
@@ -292,19 +296,21 @@ impl Kept {
         bytes.into()
     }
 
-    /// Writes `bytes`, unless there is damage: later writes may be derived from damaged data.
+    /// Writes `bytes`, unless the store has damage: then later writes may derive from damaged data.
     fn write(&self, offset: u64, bytes: &[u8]) {
         if !self.damage.load(Ordering::Relaxed) {
             self.store.write(offset, bytes);
         }
     }
 
-    /// Writes `stored`, which is programmed at `spot` in the life of the block after `erases` erases. From then on
-    /// the store has its bytes. `begins` says whether it is the first page of that life.
+    /// Writes the page `stored`, which is programmed at `spot` in the life of its block after `erases` erases. From
+    /// then on only the store has the bytes of the page. `begins` says whether the page is the first page of that
+    /// life.
     pub fn program(&mut self, spot: Spot, stored: &mut Stored, erases: u32, begins: bool) {
         let waits = self.unwritten.contains_key(&(spot.die, spot.block));
         let of_die = (spot.die, 0)..=(spot.die, u32::MAX);
-        // A mount needs an erased block, and an erase that is not written yet does not count.
+        // A mount needs an erased block on each die. A block whose erase is not written yet is not erased for a
+        // mount.
         let is_last = begins && self.erased[spot.die as usize] <= 1;
         if waits || (is_last && self.unwritten.range(of_die).next().is_some()) {
             self.write_erases();
@@ -323,15 +329,16 @@ impl Kept {
         self.tell_mark();
     }
 
-    /// Passes the mark to the store, unless there is damage: data that were not written cannot be durable.
+    /// Passes the mark to the store, unless the store has damage: then data are no longer written, and cannot become
+    /// durable.
     fn tell_mark(&self) {
         if !self.damage.load(Ordering::Relaxed) {
             self.store.mark(self.mark);
         }
     }
 
-    /// Notes an erase of `block` of `die`, after `programs` programs; `is` is the state of the block after the
-    /// erase. The erase is written when the block is used again.
+    /// Records an erase of `block` of `die`, after `programs` programs. `is` is the state of the block after the
+    /// erase. The erase is written to the store later ([`Kept::write_erases`]).
     pub fn erase(&mut self, die: u32, block: u32, is: &Block, programs: u64) {
         let waiting = self.unwritten.entry((die, block)).or_default();
         *waiting = Waiting {
@@ -342,8 +349,8 @@ impl Kept {
         };
     }
 
-    /// Writes the erases that are not written yet: after everything that has replaced pages of these blocks is
-    /// durable, and before new pages are in them. The erases are durable when it returns.
+    /// Writes the erases that are not written yet. Before, it makes everything durable that has replaced pages of the
+    /// erased blocks. The erases are durable when the method returns, so that new pages may be written to the blocks.
     pub fn write_erases(&mut self) {
         let last = self
             .unwritten
@@ -373,9 +380,9 @@ impl Kept {
         self.write(at, entry);
     }
 
-    /// Called when the page at `spot` is about to be programmed. If an operation in `done` has erased its block,
-    /// and the power fails before that erase has begun, the old contents have to be restored. Therefore their bytes
-    /// are kept in the undo data of the erase.
+    /// Called before the page at `spot` is programmed. If an operation in `done` erases the block of this page, and
+    /// the power fails before that erase has begun, the old contents have to be restored. Therefore the old bytes of
+    /// the page are stored in the undo data of the erase.
     pub fn hold_overwritten(&self, done: &mut [Done], spot: Spot, page_bits: u32, length: usize) {
         let of_block = done
             .iter_mut()
@@ -404,8 +411,8 @@ fn put_words(entry: &mut [u8], words: &[u64]) {
     }
 }
 
-/// The entry of a block that was erased `erases` times and has had `earlier` page entries in its earlier lives; all
-/// zeros for a block that was never erased.
+/// The entry of a block with `erases` erases and `earlier` page entries in its earlier lives; all zeros for a block
+/// that was never erased.
 fn block_entry(erases: u32, earlier: u64) -> [u8; BLOCK_BYTES as usize] {
     let mut entry = [0; BLOCK_BYTES as usize];
     if erases > 0 {
@@ -415,7 +422,7 @@ fn block_entry(erases: u32, earlier: u64) -> [u8; BLOCK_BYTES as usize] {
     entry
 }
 
-/// Writes the checksum over all words but the last into the last word. The checksum is never 0.
+/// Computes the checksum over all words except the last, and writes it into the last word. The checksum is never 0.
 fn seal(entry: &mut [u8]) {
     let (words, sum) = entry.split_at_mut(entry.len() - 8);
     sum.copy_from_slice(&(cells::digest(words) | 1).to_le_bytes());
@@ -477,11 +484,11 @@ fn unreadable_entry(erases: u32) -> [u8; PAGE_BYTES as usize] {
 enum Entry {
     /// The entry was never written.
     Nothing,
-    /// The entry is only partly written; it is unknown of which life of the block it is.
+    /// The entry is only partly written, so the life of the block to which it belongs is unknown.
     Broken,
-    /// The page cannot be read, in the life after this number of erases.
+    /// The page is unreadable, in the life of the block after this number of erases.
     Unreadable(u32),
-    /// The contents of the page, in the life after this number of erases.
+    /// The contents of the page, in the life of the block after this number of erases.
     Page(u32, Stored),
 }
 
@@ -533,21 +540,22 @@ impl Entry {
     }
 }
 
-/// What loading a block from a store has found.
+/// The findings when a block is loaded from a store.
 #[derive(Default)]
 struct Loaded {
-    /// Number of entries that count as durable: those of earlier lives, unreadable pages, and programs up to the
-    /// mark.
+    /// Number of entries that count as durable: entries of earlier lives, entries of unreadable pages, and entries of
+    /// programs up to the mark.
     lasting: u64,
-    /// A page whose entry is of a life that the block has not had.
+    /// A page whose entry belongs to a life of the block that has not begun.
     ahead: Option<u32>,
-    /// Pages whose entries are not whole, or are of a life that the block has not had.
+    /// Pages whose entries are not whole, or belong to a life of the block that has not begun.
     broken: Vec<u32>,
 }
 
 impl Medium {
-    /// Loads this new medium from `store`, and from then on keeps its changes there. The device has `pages` logical
-    /// pages, and `layout` is the layout for its geometry. A mount has to follow.
+    /// Loads this new medium from `store`, and from then on writes all changes of the medium to `store`. The device
+    /// has `pages` logical pages, and `layout` is the layout for its geometry. The caller has to mount the device
+    /// afterwards.
     ///
     /// # Errors
     /// If durable data are missing.
@@ -573,14 +581,14 @@ impl Medium {
             let erases = self.dies[spot.die as usize].blocks[spot.block].erases;
             kept.record(spot, &unreadable_entry(erases));
         }
-        // Programs from now on get numbers above that of the mark, because they are not durable yet.
+        // New programs are not durable yet, so their numbers have to be above the number in the mark.
         self.programs = self.programs.max(mark.program);
         self.kept = Some(kept);
         self.mark_all();
         Ok(())
     }
 
-    /// Loads every block of which the store has an entry. Returns the pages without a whole entry.
+    /// Loads every block with an entry in the store. Returns the pages whose entry is invalid.
     fn load_all(&mut self, kept: &Kept, pages: u64) -> Result<Vec<Spot>, Damage> {
         let layout = &kept.layout;
         let tables = [
@@ -609,7 +617,8 @@ impl Medium {
             );
             let (is, loaded) = self.load(kept, number, pages);
             let spot = |page| Spot { die, block, page };
-            // While the effects of a loss of power are written, the mark is 0, and such entries are no damage.
+            // If the mark is 0, the program ended while it wrote the effects of a loss of power. Such entries are
+            // then no damage.
             if let Some(page) = loaded.ahead.filter(|_| kept.mark.program > 0) {
                 return Err(Damage::Life(spot(page)));
             }
@@ -627,7 +636,7 @@ impl Medium {
         Ok(broken)
     }
 
-    /// Counts the contents of the store anew and makes all of them durable.
+    /// Counts the entries and erases in the store again, and makes the contents of the store durable.
     fn mark_all(&mut self) {
         self.count_erased();
         let Some(kept) = &mut self.kept else { return };
@@ -644,7 +653,7 @@ impl Medium {
         kept.store.sync();
     }
 
-    /// Counts, for each die, the blocks that are erased in the store.
+    /// Counts, for each die, the erased blocks whose erase is in the store.
     fn count_erased(&mut self) {
         let Some(kept) = &mut self.kept else { return };
         let all = kept.layout.blocks_per_die as u32;
@@ -656,8 +665,8 @@ impl Medium {
         kept.erased = (0..).zip(&self.dies).map(of_die).collect();
     }
 
-    /// Makes those pages unreadable that were programmed after the mark and whose data do not match their checksum.
-    /// Returns these pages.
+    /// Checks the pages that were programmed after the mark. Pages whose data do not match their checksum become
+    /// unreadable and are returned.
     fn lose_unwritten(&mut self, kept: &Kept) -> Vec<Spot> {
         let mut bytes = vec![0; self.zeros.len()];
         let mut spoilt = Vec::new();
@@ -709,7 +718,7 @@ impl Medium {
         for (page, entry) in (0..).zip(table.chunks(PAGE_BYTES as usize)) {
             match Entry::read(entry, pages) {
                 Entry::Nothing => {}
-                // It is unknown of which life of the block the entry is.
+                // The entry may belong to the present life of the block.
                 Entry::Broken => {
                     block.spoil(page, self.pages_per_block);
                     loaded.broken.push(page);
@@ -738,15 +747,15 @@ impl Medium {
         (block, loaded)
     }
 
-    /// Makes the findings of a mount durable, so that a later mount finds the same whatever happens.
+    /// Makes the findings of a mount durable, so that the next mount after a crash has the same findings.
     pub fn make_found_last(&mut self) {
         if let Some(kept) = &mut self.kept {
             kept.write_erases();
         }
     }
 
-    /// Writes everything about `blocks` again, each given as die and block, after operations in them were undone.
-    /// Until this is done, the mark says that nothing is durable.
+    /// Writes all entries and data of `blocks` again, after operations in these blocks were undone. A block is given
+    /// by its die and its number. Until the writes are complete, the mark says that nothing is durable.
     pub(super) fn record_again(&mut self, blocks: &[(u32, u32)]) {
         let Some(kept) = self.kept.as_mut().filter(|_| !blocks.is_empty()) else {
             return;
@@ -764,7 +773,8 @@ impl Medium {
                 page,
             };
             block.file_all(|page, bytes| kept.write(kept.layout.data_of(spot(page)), bytes));
-            // The next erase may have been written before it was undone, so its entry is cleared.
+            // An undone erase may have been written to the store. Therefore the block entry of the next life is
+            // cleared.
             kept.put_block(die, number, block.erases + 1, &block_entry(0, 0));
             let entry = block_entry(block.erases, block.earlier);
             kept.put_block(die, number, block.erases, &entry);
@@ -787,15 +797,16 @@ impl Medium {
         self.kept.as_ref().and_then(|kept| kept.store.fault())
     }
 
-    /// Whether a page was read that did not hold its programmed data. From then on nothing is written to the store,
-    /// unless the damage was [forgiven](Self::forgive_damage).
+    /// Whether a read page did not hold its programmed data. After such a read nothing is written to the store,
+    /// unless the damage is [forgiven](Self::forgive_damage).
     #[must_use]
     pub fn is_damaged(&self) -> bool {
         let kept = self.kept.as_ref();
         kept.is_some_and(|kept| kept.damage.load(Ordering::Relaxed))
     }
 
-    /// Forgets the damage: the damaged data are not used, or the client that read them gets an error.
+    /// Clears the damage, so that the store is written again. The caller may do this if the damaged data are not
+    /// used, or if the client that read them gets an error.
     pub fn forgive_damage(&self) {
         if let Some(kept) = &self.kept {
             kept.damage.store(false, Ordering::Relaxed);

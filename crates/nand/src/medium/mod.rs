@@ -1,12 +1,14 @@
-//! A flash medium with real bytes: it carries out the operations of a layer, page by page, and refuses operations
-//! that flash cannot do.
+//! A flash medium with real bytes. The medium carries out the operations of a translation layer page by page, and
+//! refuses operations that flash cannot do.
 //!
-//! It keeps the bytes and the spare area of every programmed page, and knows which copy of each logical page is the
-//! newest. It refuses to erase pages that are still needed. A step [starts](Medium::start) when its die begins it
-//! and [ends](Medium::end) when that die is done. In between, its programs are in flight, and the copies that they
-//! replace are held: their blocks may not be erased. Only programmed pages take memory.
+//! The medium stores the bytes and the spare area of every programmed page, and knows which copy of each logical page
+//! is the newest. It refuses to erase pages that are still needed.
 //!
-//! `docs/SPEC.md` has the rules in full.
+//! The caller [starts](Medium::start) a step when the die begins the step, and [ends](Medium::end) it when the die is
+//! done. In between, the programs of the step are in flight. The copies that these programs replace are held: the
+//! blocks of these copies may not be erased. Only programmed pages need memory.
+//!
+//! `docs/SPEC.md` has the complete rules.
 
 mod blocks;
 mod cells;
@@ -51,7 +53,7 @@ use crate::operation::{Content, Detail, Kind, Operations, Purpose};
 /// Marks that a page is on no die.
 const NO_DIE: u32 = u32::MAX;
 
-/// The place of the newest copy of a logical page, and the version that was programmed or trimmed last.
+/// The place of the newest copy of a logical page, and the version that was programmed last.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Entry {
     /// The die, or [`NO_DIE`]; `at` is the physical page of this die.
@@ -80,7 +82,7 @@ struct Hold {
     by: Program,
 }
 
-/// A program: its die, its lane, and its number among all programs.
+/// A program: its die, its lane, and its number in the order of all programs.
 #[derive(Clone, Copy)]
 struct Program {
     die: u32,
@@ -92,12 +94,14 @@ struct Program {
 struct Die {
     blocks: Blocks,
     is_busy: bool,
-    /// Whether the step in service ends as a whole, although commands of the device end one by one.
+    /// Whether all operations of the step in service end together, although commands of the device end one by one.
     is_whole: bool,
-    /// The operations of the steps in service, whose effects are applied as if the operations had ended. If a step
-    /// ends as a whole, these are all its operations; otherwise those whose commands have not ended.
+    /// The operations of the steps in service. Their effects are applied already, as if the operations had ended. If
+    /// a step ends as a whole, the list has all operations of the step; otherwise only the operations whose commands
+    /// have not ended.
     done: Vec<Done>,
-    /// The operations of a batch, if one is in service: they give the times at which its parts end.
+    /// The entries of the batch in service, from which the times of its operations are computed; empty if no batch is
+    /// in service.
     parts: Vec<BatchEntry>,
 }
 
@@ -120,7 +124,7 @@ impl Payload {
         }
     }
 
-    /// The page as it is stored; `program` is the number of the program.
+    /// The page as the medium stores it. `program` is the number of the program.
     fn stored(self, purpose: Purpose, program: u64) -> Stored {
         let spare = Spare {
             kind: self.kind,
@@ -147,17 +151,19 @@ pub struct Medium {
     is_in_order: bool,
     /// Whether commands begin and end one by one.
     is_by_commands: bool,
-    /// Number of mapping units that share a page of flash, which is read as a whole. Everywhere else in this
-    /// module, such a unit is called a page.
+    /// Number of mapping units that share a page of flash. A page of flash is read as a whole. Everywhere else in
+    /// this module, a mapping unit is called a page.
     units_per_page: u32,
     programs: u64,
     holds: Vec<Hold>,
-    /// Pages that the step has read in order to copy them, and has not programmed yet: lane, die and physical page.
+    /// Pages that the step has read in order to copy them, but has not programmed yet. An entry is lane, die and
+    /// physical page.
     reads: Vec<(u32, u32, u32)>,
-    /// The page of these reads whose copy was programmed last: its page of flash is in the register.
+    /// The page of `reads` whose copy was programmed last. The page of flash that holds this page is still in the
+    /// page register.
     last_read: Option<(u32, u32, u32)>,
     zeros: Arc<[u8]>,
-    /// The store of a medium that outlives the process.
+    /// The store in which the contents of the medium outlive the process, if there is one.
     kept: Option<Kept>,
 }
 
@@ -196,14 +202,14 @@ impl Medium {
         }
     }
 
-    /// Physical pages of a die.
+    /// Number of physical pages of a die.
     #[must_use]
     pub fn pages_per_die(&self) -> u32 {
         let blocks = self.dies.first().map_or(0, |die| die.blocks.count());
         blocks * self.pages_per_block
     }
 
-    /// This medium, for a device on which `units` mapping units share a page of flash: they are read together.
+    /// This medium, for a device on which `units` mapping units share a page of flash. Such units are read together.
     #[must_use]
     pub fn with_units_per_page(self, units: u32) -> Self {
         Self {
@@ -212,12 +218,13 @@ impl Medium {
         }
     }
 
-    /// Carries out the [detailed](Operations::detailed) `operations`, one step of `die`. `images` has the bytes of
-    /// each page that the step programs for the host. The programs are in flight until [`Medium::end`], or until
-    /// the [commands](Self::by_commands) that carry them out have ended.
+    /// Carries out the [detailed](Operations::detailed) `operations`, which are one step of `die`. `images` has the
+    /// bytes of each page that the step programs for the host. The programs of the step are in flight until
+    /// [`Medium::end`]. On a device whose [commands](Self::by_commands) end one by one, a program is in flight until
+    /// its command has ended.
     ///
     /// # Errors
-    /// The first operation that is refused, and why. All operations before it have been carried out, and no
+    /// Why the first refused operation was refused. All operations before the refused one were carried out, and no
     /// operation after it.
     pub fn start(
         &mut self,
@@ -228,7 +235,7 @@ impl Medium {
         self.carry_out(die, operations, images)
     }
 
-    /// [`Medium::start`] for a step that [ends](Self::end) as a whole on any device, as the steps of a mount do.
+    /// [`Medium::start`] for a step, such as a step of a mount, that [ends](Self::end) as a whole on every device.
     ///
     /// # Errors
     /// As for [`Medium::start`].
@@ -290,7 +297,7 @@ impl Medium {
         Ok(())
     }
 
-    /// [`Medium::start`] for a batch of `parts`, each of which ends at its own time.
+    /// [`Medium::start`] for a batch with the entries `parts`, each of which ends at a time of its own.
     ///
     /// # Errors
     /// As for [`Medium::start`].
@@ -305,15 +312,15 @@ impl Medium {
         self.start(die, operations, images)
     }
 
-    /// Number of pages programmed so far; a page counts each time that it is programmed.
+    /// Number of page programs so far.
     #[must_use]
     pub fn programmed_pages(&self) -> u64 {
         self.programs
     }
 
-    /// Notes that the step on `die` has ended: its programs have ended, and no copy is held for them any more. On a
-    /// device whose [commands](Self::by_commands) end one by one, this call has no effect, except for steps that
-    /// end as a whole.
+    /// The caller reports that the step on `die` has ended. The programs of the step have then ended, and the copies
+    /// that they replaced are no longer held. On a device whose [commands](Self::by_commands) end one by one, this
+    /// call has an effect only for steps that end as a whole.
     pub fn end(&mut self, die: u32) {
         if !self.ends_as_whole(die) {
             return;
@@ -330,8 +337,8 @@ impl Medium {
         !self.is_by_commands || self.dies[die as usize].is_whole
     }
 
-    /// The copy of `page` that a mount would choose once all steps have ended: its spare area and its bytes. `None`
-    /// if the page was never written, or was trimmed.
+    /// The spare area and the bytes of the copy of `page` that a mount would choose if all steps had ended. `None` if
+    /// the page was never written, or was trimmed.
     #[must_use]
     pub fn newest(&self, page: Lpn) -> Option<(Spare, Cow<'_, Arc<[u8]>>)> {
         let (die, at) = self.place_of(page)?;
@@ -350,22 +357,22 @@ impl Medium {
         self.pages.get(page.0 as usize).place()
     }
 
-    /// Notes that `page` is unmapped: no copy of it is needed any more. To be called before the operations of the
-    /// trim start.
+    /// The caller reports that `page` is trimmed, so that no copy of `page` is needed any more. The call has to come
+    /// before the operations of the trim start.
     pub fn trim(&mut self, page: Lpn) {
         if self.place_of(page).is_some() {
             self.pages.get_mut(page.0 as usize).die = NO_DIE;
         }
     }
 
-    /// The spare area of a physical page; `None` if the page is erased, unreadable, or of unknown contents.
+    /// The spare area of a physical page; `None` if the page is erased or unreadable, or if its contents are unknown.
     #[must_use]
     pub fn spare(&self, die: u32, at: Ppn) -> Option<Spare> {
         let (block, page) = self.split(at.0);
         self.dies.get(die as usize)?.blocks.get(block)?.spare(page)
     }
 
-    /// The bytes of a physical page; `None` in the same cases as for [`Medium::spare`]. Maps and summaries are kept
+    /// The bytes of a physical page; `None` if [`Medium::spare`] is `None`. Pages of the map and summaries are read
     /// as zeros.
     #[must_use]
     pub fn data(&self, die: u32, at: Ppn) -> Option<Cow<'_, Arc<[u8]>>> {
@@ -387,8 +394,8 @@ impl Medium {
         }
     }
 
-    /// The checksum over the spare area and the data of a physical page, as a drive stores it with them. Data in
-    /// RAM are not damaged, so the sum is computed only on request.
+    /// The checksum over the spare area and the data of a physical page. A drive stores this checksum with the page.
+    /// Here it is computed only on request, because data in RAM are never damaged.
     #[must_use]
     pub fn check_sum(&self, die: u32, at: Ppn) -> Option<u64> {
         Some(self.spare(die, at)?.check_sum(&self.data(die, at)?))
@@ -414,8 +421,8 @@ impl Medium {
         let (block, page) = self.split(at.0);
         let stored = match self.dies[die as usize].blocks[block].cell(page) {
             Cell::Erased => return Err(Refusal::ReadOfErased(self.spot(die, at.0))),
-            // A mount may read such a page, which was to hold a map: it then finds the map with the help of the
-            // page before.
+            // A mount may read the spare area of an unreadable page that was to hold a page of the map. If the read
+            // fails, the mount finds the map from the page before.
             Cell::Unreadable if content == Content::Spare => None,
             Cell::Unreadable => return Err(Refusal::ReadOfUnreadable(self.spot(die, at.0))),
             Cell::Unknown => None,
@@ -516,7 +523,7 @@ impl Medium {
         Ok(Undo::Program(before))
     }
 
-    /// The contents of the image of `page`, which the host programs at `here`.
+    /// The contents that the host programs at `here`: the image of `page`.
     fn take_image(&self, page: Lpn, images: &[Image<'_>], here: Spot) -> Result<Payload, Refusal> {
         let Some(image) = images.iter().find(|image| image.page == page) else {
             return Err(Refusal::WithoutImage { page, spot: here });
@@ -542,8 +549,8 @@ impl Medium {
         })
     }
 
-    /// The contents of the page `from` of `die`, which are copied to `here`. The lane has to have read the page, or
-    /// another unit of the same page of flash.
+    /// The contents of the page `from` of `die`, which are copied to `here`. Before, the lane has to have read the
+    /// page, or another mapping unit that shares its page of flash.
     fn take_copy(
         &mut self,
         lane: u32,
@@ -593,8 +600,8 @@ impl Medium {
         })
     }
 
-    /// Makes `here` the place of the programmed contents, if they are the newest of their page, and holds the copy
-    /// that was the newest before.
+    /// If `payload` is the newest version of its logical page, makes `here` the place of the newest copy, and holds
+    /// the copy that was the newest before.
     fn take_place(
         &mut self,
         here: (u32, u32),
@@ -618,7 +625,7 @@ impl Medium {
         let entry = self.pages.get_mut(page.0 as usize);
         let before = entry.place();
         if source.is_some() {
-            // If the source is not the newest copy, this copy is not the newest either.
+            // If the source is not the newest copy of the page, the programmed copy is not the newest either.
             if before != source {
                 return Ok(());
             }
@@ -637,14 +644,14 @@ impl Medium {
             }
         }
         *entry = Entry::new(Some(here), payload.version);
-        // If the step has a single lane and ends as a whole, every later operation of this die comes after the end
-        // of this program, so nothing has to be held on it.
+        // If the step has a single lane and ends as a whole, every later operation of this die begins after the end
+        // of this program. A replaced copy on this die then need not be held.
         let is_behind = is_single_lane && ends_as_whole;
         if let Some(place) = before.filter(|(die, _)| *die != here.0 || !is_behind) {
             let by = Program {
                 die: here.0,
                 lane,
-                // The number that this program is about to get.
+                // The number that this program will have.
                 number: self.programs + 1,
             };
             self.holds.push(Hold { place, page, by });
@@ -666,7 +673,7 @@ impl Medium {
                 page: self.split(*at).1,
             });
         }
-        // An erase whose command begins later is checked when it begins.
+        // If commands begin one by one, held copies are checked when the command of the erase begins.
         let ends_as_whole = self.ends_as_whole(die);
         for hold in self.holds.iter().filter(|_| ends_as_whole) {
             let is_before = (hold.by.die, hold.by.lane) == (die, lane);
@@ -698,7 +705,7 @@ impl Medium {
     }
 }
 
-/// Whether a program of `page` for the host is among the operations `done`.
+/// Whether the operations `done` contain a program of `page` for the host.
 fn is_in_flight(done: &[Done], page: Lpn) -> bool {
     done.iter().any(|done| done.page == Some(page))
 }

@@ -1,10 +1,10 @@
-//! The operations that the medium refuses: their numbers, and the message for each.
+//! The reasons for which the medium refuses operations, with the message for each reason.
 
 use core::fmt;
 
 use destage_base::Lpn;
 
-/// A physical page. A block is given as its first page.
+/// A physical page. A block is denoted by its first page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Spot {
     /// The number of the die.
@@ -32,13 +32,13 @@ pub enum Refusal {
     },
     /// The operations were given without their contents.
     NotDetailed,
-    /// A program of a page that is programmed already, or that the block does not have.
+    /// A program of a page that is programmed already, or whose number is beyond the last page of the block.
     ProgramOfProgrammed(Spot),
     /// A program of a page before the last programmed page, on flash whose pages are programmed in ascending order.
     OutOfOrder {
         /// The page that was to be programmed.
         spot: Spot,
-        /// The page after the last one programmed.
+        /// The number after the last programmed page of the block.
         end: u32,
     },
     /// A program without its contents, or without the use of its block.
@@ -50,7 +50,7 @@ pub enum Refusal {
         /// The page that was to be programmed.
         spot: Spot,
     },
-    /// An image that does not have as many bytes as a page.
+    /// An image whose number of bytes is not that of a page.
     WrongLength {
         /// The logical page.
         page: Lpn,
@@ -59,7 +59,7 @@ pub enum Refusal {
         /// Bytes of a page.
         wanted: usize,
     },
-    /// A program of a version that is older than one programmed before: the order of writes was broken.
+    /// A program of a version that is older than the newest programmed version. The write order was violated.
     StaleProgram {
         /// The logical page.
         page: Lpn,
@@ -86,13 +86,13 @@ pub enum Refusal {
     ReadOfErased(Spot),
     /// A read of a page whose program or erase was cut off.
     ReadOfUnreadable(Spot),
-    /// A read of a logical page at a physical page that is not its newest copy.
+    /// A read of a logical page at a physical page that does not hold its newest copy.
     ReadOfOld {
         /// The logical page.
         page: Lpn,
         /// The page that is read.
         spot: Spot,
-        /// Where the newest copy is, if there is one.
+        /// The place of the newest copy, if the logical page has one.
         newest: Option<Spot>,
     },
     /// A read of a page of the map at a physical page that holds other data.
@@ -104,7 +104,7 @@ pub enum Refusal {
     },
     /// An erase that does not begin at the first page of a block.
     EraseOfPage(Spot),
-    /// An erase of a block that holds the newest copy of a page.
+    /// An erase of a block that holds the newest copy of a logical page.
     EraseOfNewest {
         /// The block.
         spot: Spot,
@@ -122,7 +122,7 @@ pub enum Refusal {
     },
     /// A program command in a block whose erase has not ended.
     ProgramBeforeErase(Spot),
-    /// An erase of a block with a page that was read in order to copy it, before the copy is programmed.
+    /// An erase of a block with a page that was read in order to copy it, but whose copy is not programmed yet.
     EraseBeforeCopies {
         /// The block.
         spot: Spot,

@@ -1,4 +1,4 @@
-//! The spare areas that a mount reads, and the places that it has found.
+//! How a mount reads the spare areas, and sets the places of the logical pages.
 
 use destage_base::lazy::LazyTable;
 
@@ -37,8 +37,8 @@ impl Medium {
         }
     }
 
-    /// Called before a mount chooses a copy of each page. Pages that a fill has left get their places from `scan`,
-    /// because a mount chooses most of them.
+    /// Called before a mount chooses a copy of each logical page. Every page that a fill has programmed gets the
+    /// place of its filled copy in `scan`, because a mount chooses most of these copies.
     pub fn expect_places(&mut self, scan: &Scan) {
         let rule = AtFirst::Found(scan.filled.clone());
         self.pages = LazyTable::new(self.pages.len(), rule);

@@ -1,4 +1,4 @@
-//! The spare area: the data that are stored with those of a page. Also the contents that a step programs for the
+//! The spare area, which is stored with the data of a page, and the images of the pages that a step programs for the
 //! host.
 
 use alloc::sync::Arc;
@@ -13,11 +13,11 @@ use crate::operation::{Purpose, Role};
 pub enum SpareKind {
     /// Data of the host.
     Host,
-    /// A copy of another physical page, or padding that repeats a version.
+    /// A copy of another physical page, or padding that repeats a version of the logical page.
     Copy,
-    /// Zeros that the host asked for, or that a fill has left before the first request.
+    /// Zeros of a write-zeroes request, or of a fill before the first request.
     Zeros,
-    /// Padding where there was nothing to repeat, with or without a logical page; it is never the newest copy.
+    /// Padding without contents to repeat, with or without a logical page. It is never the newest copy.
     Fill,
     /// A page of the map.
     Map,
@@ -30,12 +30,13 @@ pub enum SpareKind {
 pub struct Spare {
     /// The kind of the page.
     pub kind: SpareKind,
-    /// The logical page; for the kind `Map`, the page of the map; `None` for a summary, or a filler of the layer.
+    /// The logical page; for the kind `Map`, the page of the map; `None` for a summary, and for a filler of the
+    /// layer.
     pub page: Option<Lpn>,
-    /// The version of the contents; 0 before the first write, and for fillers, maps and summaries.
+    /// The version of the contents; 0 for contents before the first write, and for fillers, pages of the map and
+    /// summaries.
     pub version: u64,
-    /// The number of the program, over all dies, from 1; 0 for contents that a fill has left before the first
-    /// program.
+    /// The number of the program, counted from 1 over all dies; 0 for contents of a fill before the first request.
     pub program: u64,
     /// The use of the block.
     pub purpose: Purpose,
@@ -74,11 +75,11 @@ impl Spare {
 pub enum ImageKind {
     /// Data of the host.
     Host,
-    /// Zeros that the host asked for.
+    /// Zeros of a write-zeroes request.
     Zeros,
     /// Padding that repeats a version of the page.
     Copy,
-    /// Padding where there is no version to repeat.
+    /// Padding for a page without a version to repeat.
     Fill,
 }
 
@@ -87,10 +88,10 @@ pub enum ImageKind {
 pub struct Image<'a> {
     /// The logical page.
     pub page: Lpn,
-    /// The version of the bytes, from 1. Fillers are programmed with version 0.
+    /// The version of the bytes, from 1. For the kind `Fill` it is ignored, and version 0 is programmed.
     pub version: u64,
     /// The kind of the page.
     pub kind: ImageKind,
-    /// The bytes, as many as a page has.
+    /// The bytes of the whole page.
     pub data: &'a Arc<[u8]>,
 }

@@ -1,4 +1,5 @@
-//! Hand-made steps: which operations the medium carries out, and which refusal it gives for the others.
+//! Tests with hand-made steps: which operations the medium carries out, and with which refusal it refuses the other
+//! operations.
 
 use alloc::format;
 
@@ -22,7 +23,7 @@ fn spot(die: u32, block: u32, page: u32) -> Spot {
     Spot { die, block, page }
 }
 
-/// A medium, and the operations of the next step.
+/// A medium, and the list of operations for the next step.
 struct Bench {
     medium: Medium,
     operations: Operations,
@@ -62,7 +63,7 @@ impl Bench {
         self
     }
 
-    /// Starts the operations that were added, on `die`. Pages 0 to 9 have images of `version` and `kind`.
+    /// Starts the added operations as a step of `die`. The logical pages 0 to 9 have images of this version and kind.
     fn start_as(&mut self, die: u32, version: u64, kind: ImageKind) -> Result<(), Refusal> {
         let data = version.to_le_bytes().into();
         let images = core::array::from_fn::<_, 10, _>(|page| Image {
@@ -80,7 +81,7 @@ impl Bench {
         self.start_as(die, version, ImageKind::Host)
     }
 
-    /// Starts the operations on die 0 and ends the step.
+    /// Starts the added operations as a step of die 0, and ends the step.
     fn run(&mut self, version: u64) -> Result<(), Refusal> {
         let done = self.start(0, version);
         self.medium.end(0);
@@ -207,17 +208,17 @@ fn a_copy_keeps_the_version_and_the_bytes_of_its_source() {
         other.check_sum(&5u64.to_le_bytes())
     );
     assert!(bench.medium.spare(0, at(0, 0)).is_none());
-    // A page that was replaced meanwhile may be copied, but the copy does not become the newest.
+    // A physical page whose contents were replaced may be copied, but the copy does not become the newest copy.
     bench.program(1, at(1, 1)).run(6).unwrap();
     bench.copy(at(1, 0), at(2, 0)).run(0).unwrap();
     assert_eq!(bench.newest(1).unwrap().1, 6);
-    // The same is true of a page that was trimmed.
+    // A page that was trimmed may be copied too, and the copy does not become the newest copy.
     bench.medium.trim(Lpn(1));
     bench.copy(at(1, 1), at(2, 1)).erase(1).run(0).unwrap();
     assert_eq!(bench.newest(1), None);
 }
 
-/// Case D6 of the rules: a block is erased before the copies of its pages are programmed.
+/// Case D6 of the rules: a block is erased before the copies of its pages have been programmed.
 #[test]
 fn an_erase_before_the_copies_or_the_program_have_ended_is_refused() {
     let mut bench = Bench::new();
@@ -229,7 +230,7 @@ fn an_erase_before_the_copies_or_the_program_have_ended_is_refused() {
     let copy = |bench: &mut Bench| {
         bench.copy(at(0, 0), at(1, 0)).copy(at(0, 1), at(1, 1));
     };
-    // The order is right, but the erase is in another lane than the copies and may run before them.
+    // The erase follows the copies in the list. But the erase is in another lane, so it may run before the copies.
     copy(&mut bench);
     bench.operations.next_lane();
     let held = bench.erase(0).run(0).unwrap_err();
@@ -258,7 +259,7 @@ fn an_erase_before_the_copies_or_the_program_have_ended_is_refused() {
         }
     );
 
-    // The last page is read, but not programmed yet.
+    // The last page has been read, but its copy is not programmed yet.
     let mut bench = Bench::new();
     bench.program(1, at(0, 0)).run(1).unwrap();
     bench.copy(at(0, 0), at(1, 0));
@@ -272,7 +273,8 @@ fn an_erase_before_the_copies_or_the_program_have_ended_is_refused() {
         }
     );
 
-    // A rewrite that does not copy the incoming page (D20) programs that page first.
+    // A rewrite of a block does not copy the old version of the page that the host writes (D20). It has to program
+    // this page before the erase.
     let mut bench = Bench::new();
     bench.program(1, at(0, 0)).run(1).unwrap();
     let refused = bench.erase(0).program(1, at(1, 0)).run(2).unwrap_err();
@@ -286,7 +288,7 @@ fn an_erase_before_the_copies_or_the_program_have_ended_is_refused() {
     assert!(bench.program(1, at(1, 0)).erase(0).run(2).is_ok());
 }
 
-/// The read of a copy, then an erase of its block, then the program of the copy.
+/// The read of a copy, then the erase of the block that was read, then the program of the copy.
 fn splice_erase(copy: &Operations) -> Operations {
     let mut spliced = Operations::detailed();
     spliced.push_copy(Cause::Copy, Transfer::None, at(0, 0), at(1, 0), || {
@@ -297,7 +299,7 @@ fn splice_erase(copy: &Operations) -> Operations {
     spliced
 }
 
-/// Case D19: the replaced copy is held until the program on the other die has ended.
+/// Case D19: the replaced copy is held until the program of the new copy on the other die has ended.
 #[test]
 fn a_block_is_held_until_the_program_that_replaced_its_page_has_ended() {
     let mut bench = Bench::new();
@@ -338,7 +340,7 @@ fn versions_decide_the_place_and_fillers_never_are_one() {
             newest: 4
         }
     );
-    // Of copies with equal versions, the one programmed last is the newest.
+    // Among copies with equal versions, the copy programmed last is the newest.
     bench
         .program(1, at(0, 1))
         .start_as(0, 4, ImageKind::Copy)
@@ -354,7 +356,8 @@ fn versions_decide_the_place_and_fillers_never_are_one() {
     assert_eq!(bench.newest(1).unwrap().1, 4);
     assert_eq!(bench.newest(2), None);
     assert_eq!(bench.medium.spare(0, at(0, 3)).unwrap().version, 0);
-    // A filler can be read if its page has no other copy, it stays a filler when it is moved, and it may be erased.
+    // A filler can be read if its logical page has no other copy. A moved filler is still a filler, and a filler may
+    // be erased.
     assert!(bench.read(2, at(0, 3)).run(0).is_ok());
     assert!(bench.read(1, at(0, 2)).run(0).is_err());
     bench
@@ -367,7 +370,7 @@ fn versions_decide_the_place_and_fillers_never_are_one() {
         bench.medium.spare(0, at(1, 1)).unwrap().kind,
         SpareKind::Fill
     );
-    // Older versions are still refused after a trim.
+    // Programs of older versions are refused after a trim too.
     bench.medium.trim(Lpn(1));
     assert!(bench.program(1, at(1, 2)).run(3).is_err());
     bench
@@ -412,7 +415,7 @@ fn bench_of_commands() -> Bench {
     bench
 }
 
-/// The versions of all copies that a mount would find if the power of `medium` failed at time 5.
+/// The versions of all copies that a mount finds after a power failure of `medium` at time 5.
 fn versions_after_cut(medium: &Medium) -> Vec<u64> {
     let mut medium = medium.clone();
     let mut random = destage_base::Random::new(1);
@@ -473,7 +476,7 @@ fn d37_pages_that_share_a_page_of_flash_are_read_together_and_end_together() {
     assert_eq!(versions(&bench.medium), 0);
     bench.medium.command_ended(0, &both(at(0, 1)));
     assert_eq!(versions(&bench.medium), 2);
-    // One read of the page of flash reads both pages.
+    // One read of the shared page of flash reads both logical pages.
     let purpose = || Purpose::shared(Role::Migrations);
     bench.copy(at(0, 0), at(1, 0));
     let (cause, transfer) = (Cause::Copy, Transfer::None);

@@ -1,4 +1,5 @@
-//! The details of an operation, for a caller that carries it out: the contents, and the use of the block.
+//! The details of an operation, for a caller that carries out the operation on bytes: the contents of the page, and
+//! the use of the block.
 
 use destage_base::Lpn;
 
@@ -9,7 +10,7 @@ use crate::array::Ppn;
 pub enum Content {
     /// No contents: an erase, or a read that only moves zeros over the bus.
     None,
-    /// A logical page: the bytes that are written (padding too), or those that the host reads.
+    /// A logical page. For a program, the bytes of the host or of padding; for a read, the bytes that the host reads.
     Host(Lpn),
     /// The contents of this physical page, moved unchanged.
     Copy(Ppn),
@@ -21,7 +22,8 @@ pub enum Content {
     Summary,
     /// For reads: only the spare area of a page.
     Spare,
-    /// Contents that are never read: the page is programmed only to keep the order of pages.
+    /// Contents that are never read. The page is programmed only because the pages of a block have to be programmed
+    /// in order.
     Filler,
 }
 
@@ -30,13 +32,14 @@ pub enum Content {
 pub enum Role {
     /// The pages of one logical block.
     Data,
-    /// Newer copies of pages: of one logical block if the block has an owner, otherwise of any logical block.
+    /// Newer copies of pages. If the block has an owner, all pages are of this logical block; otherwise of any
+    /// logical block.
     Log,
     /// Newer copies of the pages of one logical block, in ascending order from its first page on.
     SequentialLog,
     /// Newer copies of the pages of one logical block, each at its own offset.
     Replacement,
-    /// Pages of several adjacent logical blocks. The owner is the first of them.
+    /// Pages of several adjacent logical blocks. The owner is the first of these logical blocks.
     Update,
     /// Pages that the host or the buffer wrote, of any logical block.
     Host,
@@ -53,12 +56,13 @@ pub enum Role {
 pub struct Purpose {
     /// The use.
     pub role: Role,
-    /// The logical block to which it belongs, counted within the die; `None` if it serves all logical blocks.
+    /// The number, within the die, of the logical block to which the block belongs; `None` if the block holds pages
+    /// of any logical block.
     pub owner: Option<u32>,
 }
 
 impl Purpose {
-    /// The purpose of a block that serves all logical blocks.
+    /// The purpose of a block that holds pages of any logical block.
     #[must_use]
     pub fn shared(role: Role) -> Self {
         Self { role, owner: None }
@@ -77,7 +81,7 @@ impl Purpose {
 /// The details of a [detailed](super::Operations::detailed) operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Detail {
-    /// The contents that it writes or, for a read, expects.
+    /// The contents that the operation writes or, for a read, expects.
     pub content: Content,
     /// For a program, the use of the block.
     pub purpose: Option<Purpose>,

@@ -1,11 +1,11 @@
 //! Merges. A layer reports a merge in addition to the operations of which it consists.
 
-/// How a merge makes one block of several.
+/// How a merge brings the pages of a logical block together in one block.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MergeKind {
-    /// The log block becomes the data block as it is.
+    /// The log block becomes the data block, and no page is copied.
     Switch,
-    /// The log block becomes the data block after the missing pages were copied behind its own pages.
+    /// The missing pages are copied to the log block, after its own pages. The log block then becomes the data block.
     Partial,
     /// All pages are copied to a new block.
     Full,
@@ -29,9 +29,9 @@ impl MergeKind {
 /// Why a merge was done.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum MergeCause {
-    /// The log block of the merged block could not take the page that was written.
+    /// The written page could not be stored in the log block of the merged logical block.
     OwnLog,
-    /// Another block needed room in the log.
+    /// Another logical block needed free pages in the log.
     Room,
     /// The merge was done before it was needed.
     Eager,

@@ -1,8 +1,8 @@
-//! `Tally`: numbers of operations and merges.
+//! `Tally`: counts of operations and merges.
 
 use super::{Cause, Kind, Merge, Operation, Operations};
 
-/// Numbers of operations by kind and cause, and of merges by kind and cause.
+/// Counts of operations by kind and cause; counts of merges by kind, and by cause.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
 pub struct Tally {
     /// Page reads, in the order of [`Cause::ALL`].
@@ -22,7 +22,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// The difference between these counts and the `earlier` ones.
+    /// These counts minus the `earlier` counts.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         fn each<const N: usize>(now: &[u64; N], then: &[u64; N]) -> [u64; N] {

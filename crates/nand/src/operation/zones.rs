@@ -1,13 +1,14 @@
-//! Operations on zones, translated to operations on the blocks of which a zone consists.
+//! Translation of operations on zones to operations on the blocks of the zones.
 
 use super::{Content, Kind, Mark, Operation, Operations};
 use crate::array::Ppn;
 
 impl Operations {
-    /// Translates the operations since `mark`, all in one lane, from zones to blocks. `place` gives the page of a
-    /// block for a page of a zone. The erase of a zone becomes an erase of each of its `blocks` blocks; `block`
-    /// gives the first page of a block for the place of the zone and the number of the block. A zone noted as
-    /// holding an old copy becomes its first block, together with which the others are erased.
+    /// Translates the operations added since `mark` from zones to blocks. These operations have to be in one lane.
+    /// `place` gives the page of a block for a page of a zone. The erase of a zone becomes the erases of its `blocks`
+    /// blocks. `block` gives the first page of a block, for the first page of the zone and the number of the block in
+    /// the zone. If a zone is noted as holding an old copy, the first block of the zone is noted in its stead: all
+    /// blocks of a zone are erased together.
     pub fn say_of_blocks(
         &mut self,
         mark: Mark,

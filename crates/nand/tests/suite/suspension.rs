@@ -29,13 +29,13 @@ fn media(suspend: Suspend) -> Media {
     })
 }
 
-/// A model of a die that does one thing in each microsecond.
+/// A model of a die that works on one operation in each microsecond.
 #[derive(Default)]
 struct Die {
-    /// The numbers of the waiting reads. `reading` is the read in the cells, with the microseconds left.
+    /// The numbers of the waiting reads. `reading` is the read on which the cells work, with the microseconds left.
     reads: VecDeque<usize>,
     reading: Option<(usize, u64)>,
-    /// Microseconds left of the pulse that the cells finish before they stop.
+    /// Microseconds left of the pulse in progress, which the cells finish before they stop.
     pulse_left: u64,
     /// Microseconds left until the cells have stopped.
     stopping: u64,
@@ -46,7 +46,7 @@ struct Die {
     /// The reads that wait for the end of the program or erase.
     behind: VecDeque<usize>,
     done: Vec<u64>,
-    /// Number of microseconds in which the die did something.
+    /// Number of microseconds in which the die worked.
     worked: u64,
 }
 
@@ -132,15 +132,15 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
         let suspend = Suspend {
             cost: COST,
             limit,
-            // Two thirds of the seeds have pulses, and half of them have a tail.
+            // Two thirds of the seeds have pulses, and half of the seeds have a tail.
             pulse: [0, 7, 60][seed as usize % 3],
             tail: [0, 30 + random.below(100)][seed as usize % 2],
             moves_end: true,
         };
         let mut media = media(suspend);
         let mut die = Die::default();
-        // The ends that `media` gave. The end of the last program or erase is kept up to date, because
-        // interruptions move it.
+        // The ends that `media` returned. After each command, the end of the last program or erase is updated,
+        // because interruptions move it.
         let mut answers: Vec<u64> = Vec::new();
         let mut change = None;
         let mut expected_work = 0;
@@ -155,7 +155,8 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
                     continue;
                 }
             };
-            // The model does not cover a further read while a read waits for the end of a program or erase.
+            // While a read waits for the end of a program or erase, no further read is issued, because the model does
+            // not support it.
             if kind == Kind::Read && !die.behind.is_empty() {
                 die.step(now);
                 continue;
@@ -187,7 +188,7 @@ fn random_streams_are_those_of_a_die_looked_at_every_microsecond() {
             die.step(now);
         }
         assert_eq!(die.done, answers, "seed {seed}, {suspend:?}");
-        // Work is conserved: the die works as long as the operations take, plus the interruptions.
+        // The working time of the die is the sum of the times of all operations, plus `COST` for each interruption.
         let stops = die.worked - expected_work;
         assert!(
             stops.is_multiple_of(COST) && (limit > 0 || stops == 0),

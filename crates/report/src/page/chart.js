@@ -1,9 +1,11 @@
-// A chart with its legend, zoom and files. The library draws; this file decides what is drawn, and how.
+// A chart with its legend, zoom and files to save. This file decides what a chart shows and how, and the library
+// draws the chart.
 //
-// A chart is described by an object: { title, about, small, height, group, x, y, flat, series, heat }
+// An object describes a chart: { title, about, small, height, group, x, y, flat, series, heat }
 //   x: { title, unit, names, every } or { title, unit, log, ticks }
-//     with names, places are numbers of names, and each `every`th name is written; otherwise places are numbers
-//   y: { title, unit, exact, log, most, least }; exact: values are shown in this unit only
+//     with names, a place on the axis is the index of a name, and every `every`th name is written; otherwise a place
+//     is a number
+//   y: { title, unit, exact, log, most, least }; exact: values are always shown in this unit
 //   flat: bars are horizontal
 //   series: [{ name, look, kind: line|level|plain|area|bar|points, values: [[x, y]], ranges: [[x, low, high]],
 //   stack, note }]
@@ -11,7 +13,7 @@
 
 const PRINT_WIDTH = 680;
 const all = [];
-/** With more series than this, a tooltip describes only one of them. */
+/** If a chart has more series than this, a tooltip describes only one series. */
 const TOLD_TOGETHER = 12;
 
 class Chart {
@@ -35,8 +37,8 @@ class Chart {
     watcher.observe(this.plot);
   }
 
-  /** Shows another chart in this place. Series that were hidden stay hidden if the new chart has series of the
-   * same names. */
+  /** Replaces this chart by the chart of `spec`. A hidden series remains hidden if the new chart has a series with
+   * the same name. */
   update(spec) {
     this.spec = spec;
     const names = new Set((spec.series || []).map((each) => each.name));
@@ -88,7 +90,7 @@ class Chart {
     if (this.drawing) this.draw();
   }
 
-  /** Dims all series except the one called `name`. */
+  /** Dims all series except the series `name`. If `name` is null, no series is dimmed. */
   point(name) {
     if (!this.drawing) return;
     this.drawing.dispatchAction({ type: "downplay" });
@@ -110,7 +112,7 @@ class Chart {
     this.drawing.dispatchAction({ type: "dataZoom", dataZoomIndex: 0, start: Math.max(0, start), end: Math.min(100, end) });
   }
 
-  /** Draws the whole chart anew, without zoom. */
+  /** Draws or redraws the chart without zoom. */
   draw() {
     if (!this.drawing) {
       this.drawing = echarts.init(this.plot, null, { renderer: "svg" });
@@ -148,7 +150,7 @@ class Chart {
   }
 }
 
-/** Draws the remaining charts while the browser is idle, so that a picture of the whole page shows all of them. */
+/** Draws the remaining charts while the browser is idle, so that a picture of the whole page shows all charts. */
 function drawTheRest() {
   const later = self.requestIdleCallback || ((act) => setTimeout(act, 60));
   const next = all.find((chart) => !chart.drawing && chart.plot.isConnected && chart.plot.offsetWidth > 0);
@@ -160,7 +162,8 @@ function drawTheRest() {
   });
 }
 
-/** Charts are drawn when they come into sight, so that a page with forty charts opens as fast as a page with one. */
+/** Charts are drawn when they become visible, so that a page with many charts opens as fast as a page with one chart.
+ * */
 const watcher = new IntersectionObserver((entries) => {
   for (const { target, isIntersecting } of entries) {
     const chart = isIntersecting && all.find((each) => each.plot === target);
@@ -178,7 +181,7 @@ function redraw() {
   }
 }
 
-/** The sections that are opened only for printing. */
+/** The folded sections that are open only while the page is printed. */
 let opened = [];
 
 function print(isBegun) {
@@ -200,7 +203,7 @@ addEventListener("beforeprint", () => print(true));
 addEventListener("afterprint", () => print(false));
 matchMedia("print").addEventListener("change", (event) => print(event.matches));
 
-/** The options of the chart, as the library needs them. */
+/** The options of the chart, in the form that the library needs. */
 function options(spec, hidden, width) {
   const colours = { ink: ink("ink"), quiet: ink("quiet"), line: ink("line"), paper: ink("paper") };
   const common = {
@@ -214,7 +217,7 @@ function options(spec, hidden, width) {
   const numbers = (of) => series.flatMap(of).filter(isNumber);
   const heights = [...numbers((each) => each.values.map((pair) => pair[1])), ...numbers((each) => (each.ranges || []).map((range) => range[2]))].filter((height) => height > 0);
   const [least, most] = heights.reduce(([low, high], height) => [Math.min(low, height), Math.max(high, height)], [Infinity, 0]);
-  // On a logarithmic axis, the unit fits the middle of the values.
+  // On a logarithmic axis, the unit is chosen for the middle of the range of values.
   const upward = spec.y.exact ? { unit: spec.y.unit, factor: 1 } : scaleOf(spec.y.unit, spec.y.log && most > 0 ? Math.sqrt(least * most) : most);
   const places = spec.x.names ? [] : [...numbers((each) => each.values.map((pair) => pair[0])), ...(spec.x.ticks || [])];
   const far = places.reduce((end, each) => Math.max(end, each), 0);
@@ -228,14 +231,14 @@ function options(spec, hidden, width) {
     xAxis: axes[0],
     yAxis: axes[1],
     dataZoom: [{ type: "inside", [spec.flat ? "yAxisIndex" : "xAxisIndex"]: 0, filterMode: "none", zoomOnMouseWheel: matchMedia("(pointer: fine)").matches ? "ctrl" : true, moveOnMouseMove: false, moveOnMouseWheel: false, preventDefaultMouseMove: false }],
-    // The tool for zooming into a dragged rectangle. Its buttons are not shown.
+    // The tool with which the user zooms by dragging a rectangle. The buttons of the tool are hidden.
     toolbox: { itemSize: 0, itemGap: 0, left: -50, feature: { dataZoom: { xAxisIndex: 0, yAxisIndex: 0, filterMode: "none", iconStyle: { opacity: 0 }, brushStyle: { color: "rgba(90, 140, 200, 0.2)" } } } },
     tooltip: tip(spec, series, common.tooltip, along, upward),
     series: [...series.flatMap((each) => drawn(each, spec, series.length, { along, upward, colours, width, moved })), ...goalLine(spec, upward, colours)],
   };
 }
 
-/** The horizontal axis of a chart (the vertical one if `flat`), by name or number. */
+/** The axis of places, with names or numbers. It is horizontal; with `flat`, vertical. */
 function place(spec, { unit, factor }, colours, width) {
   const { x, flat } = spec;
   const isLong = x.names && !x.every && x.names.join("").length * 7 > width * 0.8;
@@ -249,7 +252,7 @@ function place(spec, { unit, factor }, colours, width) {
     const label = { ...axis.axisLabel, ...(flat ? { interval: 0, width: Math.min(220, width * 0.4), overflow: "truncate" } : { rotate: isLong ? 35 : 0, interval: x.every ? x.every - 1 : x.names.length > 40 ? "auto" : 0, width: 150, overflow: "truncate", hideOverlap: x.names.length > 40 }) };
     return { ...axis, name: isLong || flat ? "" : axis.name, type: "category", data: x.names, inverse: flat, axisLabel: label };
   }
-  // Ends of the axis that are not round numbers are not written.
+  // The ends of the axis have no labels, because they may not be round numbers.
   const fromZero = ({ min, max }) => (min >= 0 && min < max / 20 ? 0 : min);
   const scaled = { ...axis, type: x.log ? "log" : "value", logBase: x.unit === "bytes" ? 2 : 10, min: x.log || x.ticks ? "dataMin" : fromZero, max: "dataMax" };
   if (!x.ticks) Object.assign(scaled.axisLabel, { showMinLabel: x.log ? false : null, showMaxLabel: false });
@@ -262,9 +265,9 @@ function place(spec, { unit, factor }, colours, width) {
   return scaled;
 }
 
-/** The ends and ticks of the value axis, for cases in which the library's own choice would leave it half empty.
- * The goal is on the axis. A logarithmic axis over less than three powers of ten ends where the drawn values
- * end. */
+/** The ends and ticks of the value axis, for cases in which the library's default would leave the axis half empty.
+ * The axis includes the goal. A logarithmic axis over less than three powers of ten ends near the smallest and the
+ * largest drawn value. */
 function fitted({ log, most: cut, goal, least: floor }, least, most) {
   if (!(most > 0) || floor !== undefined) return {};
   if (goal) [least, most] = [goal.limit > 0 ? Math.min(least, goal.limit) : least, Math.max(most, goal.limit)];
@@ -297,14 +300,15 @@ function value(spec, { unit, factor }, colours, [least, most]) {
   };
 }
 
-/** Names at the ends of lines need room. On a narrow screen only the legend has them. */
+/** Whether names fit at the ends of lines. On a narrow screen, only the legend has names. */
 const hasRoomForNames = (width) => width >= 560;
 function roomForNames(series, width) {
   const longest = Math.max(0, ...series.filter((each) => each.isNamed).map((each) => each.name.length));
   return longest && hasRoomForNames(width) ? Math.min(180, 24 + 7.2 * longest) : 22;
 }
 
-/** By series, the pixels by which the name at the end of its line is moved, so that names do not overlap. */
+/** By series, the number of pixels by which the name at the end of its line is moved, so that names do not overlap.
+ * */
 function movedNames(series, { y, height }, [least, most]) {
   const [LINE, AROUND] = [13, 84];
   const room = (height || 420) - AROUND;
@@ -313,7 +317,7 @@ function movedNames(series, { y, height }, [least, most]) {
   const named = series.filter((each) => each.isNamed && each.values.length);
   const wanted = named.map((each) => ({ each, at: place(each.values[each.values.length - 1][1]) })).filter(({ at }) => Number.isFinite(at)).sort((a, b) => a.at - b.at);
   const moved = new Map();
-  // Names are placed from the lowest upwards, so that none leaves the axis. A name that began higher stays higher.
+  // Names are placed from the lowest to the highest, so that no name is below the axis, and their order is preserved.
   let free = room + LINE / 2;
   const tops = wanted.map(() => 0);
   for (let index = wanted.length - 1; index >= 0; index -= 1) {
@@ -335,7 +339,7 @@ function goalLine({ y, flat }, upward, colours) {
   }];
 }
 
-/** One series in the form of the library, with its ranges. */
+/** One series and its ranges, in the form that the library needs. */
 function drawn(each, spec, count, { along, upward, colours, width, moved }) {
   const { dash, mark } = look(each.look);
   const colour = each.isFaint ? echarts.color.modifyAlpha(colours.quiet, 0.4) : look(each.look).colour;
@@ -359,9 +363,9 @@ function drawn(each, spec, count, { along, upward, colours, width, moved }) {
   }, ...ranges(each, spec, at, number, colours)];
 }
 
-/** The range from the smallest to the largest value, where several were measured. */
+/** The ranges of a series: from the smallest to the largest value at each place with several values. */
 function ranges(each, spec, at, number, colours) {
-  // Bars side by side have no place of their own on the axis. The table of their values has the ranges.
+  // Bars of several series share a place on the axis, so ranges would overlap. The table of values has the ranges.
   const isBeside = each.kind === "bar" && spec.series.length > 1;
   const spread = isBeside ? [] : (each.ranges || []).filter(([, low, high]) => high > low);
   if (!spread.length) return [];
@@ -374,7 +378,7 @@ function ranges(each, spec, at, number, colours) {
   return [{ type: "custom", name: each.name, silent: true, z: 4, tooltip: { show: false }, renderItem, data: spread.map(([x, low, high]) => [at(x), number(low), number(high)]), encode: { x: 0, y: [1, 2] } }];
 }
 
-/** The tooltip under the pointer. */
+/** The options of the tooltip under the pointer. */
 function tip(spec, series, common, along, upward) {
   const together = series.length <= TOLD_TOGETHER && !spec.flat && !spec.apart;
   const xOf = (data) => (spec.flat ? data[1] : data[0]);
@@ -396,8 +400,8 @@ function tip(spec, series, common, along, upward) {
   return { ...common, trigger: together ? "axis" : "item", axisPointer: { type: "line" }, formatter };
 }
 
-/** A heat map of counts over two axes, darker for more. Colours follow powers of two, so that rare values are
- * visible. */
+/** A heat map of counts over two axes. Larger counts are darker. The colour depends on the logarithm of the count, so
+ * that small counts are visible. */
 function heat(spec, colours) {
   const { cells, columns, rows, xName, yName, say } = spec.heat;
   const most = Math.max(1, ...cells.map((cell) => cell[2]));
@@ -417,7 +421,7 @@ function heat(spec, colours) {
   };
 }
 
-/** Adds title and legend to `option`, for a picture that stands alone. */
+/** Adds the title and the legend to `option`, for a picture that is saved without the page. */
 function withLegend(option, spec, hidden, width) {
   option.title = { text: spec.title, left: 10, top: 8, textStyle: { color: ink("ink"), fontSize: 15, width: width - 30, overflow: "break" } };
   const names = (spec.series || []).map((each) => each.name).filter((name) => !hidden.has(name));

@@ -1,6 +1,6 @@
 // Elements of the page. Text from results is always inserted as text, never as HTML.
 
-/** Makes an element with attributes and children. Attributes that begin with `on` are listeners. */
+/** Makes an element with attributes and children. An attribute whose name begins with `on` is an event listener. */
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -16,7 +16,7 @@ function button(text, press, attributes = {}) {
   return make("button", { type: "button", class: "control", onclick: press, ...attributes }, text);
 }
 
-/** A labelled select element. `groups` are pairs of a name (or "") and rows of value and text. */
+/** A labelled select element. Each of `groups` is a pair: a name (or ""), and rows of value and text. */
 function choice(label, groups, chosen, change) {
   const options = (rows) => rows.map(([value, text]) => make("option", { value, selected: String(value) === String(chosen) }, text));
   const parts = groups.map(([name, rows]) => (name ? make("optgroup", { label: name }, ...options(rows)) : options(rows)));
@@ -33,7 +33,7 @@ function section(title, id) {
   return make("section", { id }, make("h2", {}, title));
 }
 
-/** Escapes `text` for use within HTML, such as that of a tooltip. */
+/** Escapes `text` for use within HTML, such as the HTML of a tooltip. */
 function escaped(text) {
   return String(text).replace(/[&<>"]/g, (sign) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[sign]);
 }

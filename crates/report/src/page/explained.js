@@ -1,4 +1,4 @@
-// The explanation of a run: the waits of its requests, the distribution of response times, and the run over time.
+// The explanation of a run: what its requests wait for, the distribution of response times, and charts over time.
 
 const ABOUT_PARTS = {
   queue: "waits in the host or for the channel", bus: "moves over the host bus", slot: "waits for a buffer slot", slot_gc: "waits for a buffer slot, behind garbage collection",
@@ -6,7 +6,7 @@ const ABOUT_PARTS = {
   die_read: "waits while its die reads", die_program: "waits while its die programs", die_erase: "waits while its die erases",
   channel: "waits for a channel", transfer: "is on a channel",
 };
-/** The percentiles at which bands of requests end. */
+/** The percentiles at which bands of requests end. The last band ends at 100. */
 const BANDS = [50, 90, 99, 99.9];
 
 /** Converts columns to rows. */
@@ -15,13 +15,13 @@ const rowsOf = (columns) => {
   return columns[names[0]].map((_, index) => Object.fromEntries(names.map((name) => [name, columns[name][index]])));
 };
 
-/** The mean of each part of the response, over the requests of each band of percentiles. */
+/** For each band of percentiles, the mean of each part of the response time over the requests of this band. */
 function bands({ requests, histogram }, parts) {
   const ends = [...BANDS, 100];
   const all = ends.map((end, index) => ({ name: `to ${end} %`, requests: 0, parts: parts.map(() => 0) }));
   let before = 0;
   for (const row of rowsOf(histogram)) {
-    // A bucket belongs to the band in which its middle lies.
+    // The requests of a bucket all belong to the band that contains the middle of the bucket.
     const percent = (100 * (before + row.requests / 2)) / requests;
     const band = all[ends.findIndex((end) => percent <= end)] || all[all.length - 1];
     band.requests += row.requests;
@@ -70,7 +70,7 @@ function spread(parent, response) {
   });
 }
 
-/** The charts over time: title, unit, and columns with their names. */
+/** The charts over time. A row is the title, the unit, and the columns with their names in the legend. */
 const OVER_TIME = [
   ["Response of reads", "ms", [["read.mean_ms", "mean"], ["read.p99_ms", "99th percentile"], ["read.max_ms", "largest"]]],
   ["Response of writes", "ms", [["write.mean_ms", "mean"], ["write.p99_ms", "99th percentile"], ["write.max_ms", "largest"]]],
@@ -98,7 +98,7 @@ function overTime(parent, { interval_ms: interval, columns }) {
   }
   const dies = Object.keys(columns).map((name) => /^utilization\.(\d+)$/.exec(name)).filter(Boolean).map((found) => Number(found[1]));
   if (dies.length < 2) return;
-  // A heat map needs no more columns than pixels.
+  // More columns than this would be narrower than a few pixels.
   const step = Math.max(1, Math.ceil(time.length / 160));
   const across = Math.ceil(time.length / step);
   const cells = dies.flatMap((die, row) => Array.from({ length: across }, (_, column) => {
@@ -113,7 +113,7 @@ function overTime(parent, { interval_ms: interval, columns }) {
   });
 }
 
-/** A chart of counts over a small number; bars if there are few values. */
+/** A chart of counts over whole numbers. It has bars if there are few different numbers. */
 function counted(parent, title, about, x, y, pairs) {
   if (!pairs.length) return;
   const isFew = pairs.length <= 40;
@@ -123,7 +123,7 @@ function counted(parent, title, about, x, y, pairs) {
   });
 }
 
-/** Thresholds that a scheme learned, at the ends of its periods. */
+/** A chart of the thresholds that a scheme has learned, one for the end of each of its periods. */
 function learnt(parent, name, values) {
   if (!Array.isArray(values) || !values.some(isNumber)) return;
   new Chart(parent, { title: name, about: "Thresholds that the scheme learned, at the ends of its own periods.", small: true, x: { title: "period" }, y: { title: "" }, series: [{ name, look: 0, kind: "plain", values: values.map((value, index) => [index, value]) }] });
@@ -167,7 +167,7 @@ function showExplained(content, { explained, table }) {
   show(own[0][0]);
 }
 
-/** Shows all of one run. */
+/** Shows the content of one run. */
 function showRun(content, data) {
   const { columns, rows } = data.table;
   const points = [["p50", "50 %"], ["p95", "95 %"], ["p99", "99 %"], ["p999", "99.9 %"], ["max", "largest"]];

@@ -1,4 +1,4 @@
-// Files to save: data and pictures. They are made in the browser, without requests to a server.
+// Files that the user can save: data and pictures. The browser makes these files without requests to a server.
 
 function save(name, content, type) {
   const url = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
@@ -23,7 +23,7 @@ function csv(rows) {
   return rows.map((row) => row.map(cell).join(",") + "\n").join("");
 }
 
-/** Saves the picture `svg` as PNG, at twice its size. */
+/** Saves the picture `svg` as PNG, with twice its width and height. */
 function savePng(name, svg, width, height) {
   const url = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   const image = new Image();

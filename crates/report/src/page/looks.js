@@ -1,5 +1,5 @@
-// The look of series, in a light and a dark theme: distinguishable colours, and other dashes and marks when colours
-// repeat.
+// The look of series, in a light and a dark theme. Series have distinguishable colours. When colours repeat, series
+// have other dashes and marks.
 
 const COLOURS = {
   light: ["#0072b2", "#d55e00", "#008a66", "#b8488f", "#6b46a3", "#8c6d1f", "#3a9bd9", "#c22f4e", "#5b6770", "#5a8f00"],
@@ -9,7 +9,7 @@ const DASHES = ["solid", [7, 4], [2, 3], [10, 3, 2, 3]];
 const MARKS = ["circle", "rect", "triangle", "diamond", "emptyCircle", "emptyRect", "emptyTriangle"];
 
 let theme = "light";
-/** Whether the page is being printed. It is light then. */
+/** Whether the page is being printed. A printed page has the light theme. */
 let isPrinting = false;
 const themeNow = () => (isPrinting ? "light" : theme);
 
@@ -20,12 +20,12 @@ function look(index) {
   return { colour: colours[index % colours.length], dash: DASHES[round % DASHES.length], mark: MARKS[(index + round) % MARKS.length] };
 }
 
-/** A colour of the page itself, by the name of its CSS variable. */
+/** The colour of the page in the CSS variable with this name. */
 function ink(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
-/** The picture of a series in a legend, 30 by 12 pixels. */
+/** The sample of a series for a legend, 30 by 12 pixels. */
 function swatch({ look: index, kind }) {
   const { colour, dash, mark } = look(index);
   const space = "http://www.w3.org/2000/svg";
@@ -61,7 +61,7 @@ function setTheme(name) {
   control.setAttribute("aria-label", name === "dark" ? "Show the page light" : "Show the page dark");
 }
 
-/** Follows the theme of the system until the user presses the button. `changed` draws the charts anew. */
+/** Uses the theme of the system until the user presses the button. `changed` redraws the charts. */
 function beginTheme(changed) {
   const wanted = matchMedia("(prefers-color-scheme: dark)");
   let isChosen = false;

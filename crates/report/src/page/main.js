@@ -1,6 +1,6 @@
-// Builds the page from its data.
+// Builds the page from the data in it.
 
-/** Shows the parameters, and the origin of the results. */
+/** Shows the parameters and the provenance of the results. */
 function showOrigin(content, { manifest, table }) {
   const same = Object.entries((table && table.same) || {});
   if (same.length) {

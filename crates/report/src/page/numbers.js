@@ -1,11 +1,12 @@
-// Numbers in a form for people, with units.
+// Numbers as readable text, with units.
 
 const BINARY = [["B", 1], ["KiB", 2 ** 10], ["MiB", 2 ** 20], ["GiB", 2 ** 30], ["TiB", 2 ** 40], ["PiB", 2 ** 50], ["EiB", 2 ** 60]];
 const TIMES = [["us", 1e-3], ["ms", 1], ["s", 1e3], ["min", 6e4], ["h", 36e5], ["days", 864e5]];
-/** The units in which a value may be shown, from small to large, each with its size in the unit of the results. */
+/** By unit of the results: the units in which a value may be shown, from small to large, each with its size. */
 const SCALES = { bytes: BINARY, ms: TIMES, us: TIMES.map(([name, size]) => [name, size * 1e3]) };
 
-/** `number` with four significant digits, and with all digits before the decimal point. */
+/** `number` with four significant digits; from 1000 on without decimals; with an exponent if it is very small or very
+ * large. */
 function short(number) {
   if (!isNumber(number)) return "-";
   if (Number.isInteger(number) && Math.abs(number) < 1e15) return number.toLocaleString("en-US");
@@ -15,14 +16,15 @@ function short(number) {
   return number.toPrecision(4);
 }
 
-/** `number` as it is written on an axis: without trailing zeros. */
+/** `number` as text for an axis, without trailing zeros. */
 function brief(number) {
   const size = Math.abs(number);
   if (size >= 1e6 || (size > 0 && size < 1e-4)) return Number(number.toPrecision(3)).toExponential().replace("e+", "e");
   return Number(number.toPrecision(6)).toLocaleString("en-US", { maximumFractionDigits: 8 });
 }
 
-/** The unit in which values up to `most` are short, and its size in the unit of the results. */
+/** The largest unit that is not above `most`, so that values have few digits, and its size in the unit of the
+ * results. */
 function scaleOf(unit, most) {
   const scale = SCALES[unit];
   if (!scale) return { unit, factor: 1 };
@@ -53,7 +55,7 @@ function shown(value, unit) {
   if (value === null || value === undefined) return "-";
   if (typeof value === "number") return unit === "bytes" ? withUnit(value, unit) : short(value);
   if (Array.isArray(value)) {
-    // Of a long list, or a list of lists, only the first items are shown.
+    // If a list is long, or is a list of lists, only its first items are shown.
     const most = value.some(Array.isArray) ? 2 : 12;
     const items = value.slice(0, most).map((item) => (Array.isArray(item) ? `[${shown(item)}]` : digits(item)));
     return items.join(", ") + (value.length > most ? `, … (${value.length} in all)` : "");
@@ -61,13 +63,13 @@ function shown(value, unit) {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** Four significant digits. A share near 1 gets more digits, so that 0.99999 is not shown as 1. */
+/** `value` with four significant digits. A share near 1 has more digits, so that 0.99999 is not shown as 1. */
 function fourDigits(value) {
   const size = Math.abs(value);
   const nines = size < 1 ? -Math.ceil(Math.log10(1 - size)) : 0;
   return String(Number(value.toPrecision(Math.max(4, nines + 1))));
 }
 
-/** The digits of a published or measured value. */
+/** A published or measured value as text. */
 const digits = (value) => (typeof value === "number" ? (Number.isInteger(value) ? String(value) : fourDigits(value)) : shown(value));
 const titled = (title, unit) => (unit ? `${title} (${unit})` : title);

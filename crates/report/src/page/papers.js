@@ -1,6 +1,6 @@
-// Figures of studies, and claims with their verdicts.
+// The pages for studies and for reproduced papers: figures, and claims with their verdicts.
 
-/** Shows a figure as a chart, with its values in a table below. */
+/** Shows a figure as a chart, with a table of its values below. */
 function figure(parent, each) {
   const own = make("div", { class: "figure", id: each.anchor });
   parent.append(own);
@@ -68,7 +68,7 @@ function showStudy(content, data) {
   showRuns(content, data);
 }
 
-/** A function that gives the words for a verdict, and the meaning of the verdict for a claim. */
+/** Returns a function that gives, for a verdict, its words and its meaning. */
 function verdictWords(known) {
   const words = new Map(known.map(({ name, words, meaning }) => [name, { words, meaning }]));
   return (verdict) => words.get(verdict) || { words: verdict, meaning: "" };
@@ -80,7 +80,7 @@ function badge(verdict, share, said) {
   return make("span", { class: `verdict ${verdict}`, title: said(verdict).meaning + cases }, said(verdict).words + of);
 }
 
-/** Shows the number of claims of each paper by verdict. */
+/** Shows a table with the number of claims by paper and verdict. */
 function overview(part, claims, papers, known, own) {
   const said = verdictWords(known);
   const some = papers.filter((paper) => paper.own === own);
@@ -107,7 +107,7 @@ function legend(part, { claims, verdicts: known, thresholds }) {
   part.append(make("details", {}, make("summary", {}, "The inputs that count for each verdict, declared for all papers"), ...thresholds.map(limit)));
 }
 
-/** Explains the words in commands that stand for the user's traces: a folder, or one file. */
+/** Explains the placeholders for the user's traces in commands: DIR for a folder, FILE for one file. */
 function tracesOf({ commands, inputs }) {
   const typed = commands.map(({ command }) => command).join("\n");
   const read = different(inputs.filter(({ digest }) => digest).map(({ name }) => name));
@@ -120,7 +120,7 @@ function tracesOf({ commands, inputs }) {
   return told.join(" ");
 }
 
-/** The runs of a claim, their scale, and the commands that repeat them. */
+/** The runs of a claim, their scale, and the commands that repeat these runs. */
 function runsOf({ paper, experiment, runs, scale, commands, inputs, check, kind }) {
   if (check === "not") return "none: no run can test it";
   if (!experiment) return make("span", {}, "none: it follows from what ", make("a", { href: `#paper-${paper}` }, kind === "own" ? paper : "the paper"), " prints");
@@ -138,27 +138,29 @@ function numbersIn(value) {
   return isNumber(value) ? [value] : [];
 }
 
-/** Whether the figures show each of the judged numbers. The verdict uses the values of the first seed. */
+/** Whether the figures show all measured numbers by which the claim is judged. These are the values with the first
+ * seed. */
 function haveAll(figures, measured) {
   const shown = figures.flatMap(({ series }) => series).flatMap(({ points }) => points.filter(Boolean).map(({ first }) => first));
   const isIn = (number) => shown.some((each) => isNumber(each) && Math.abs(each - number) <= 1e-9 * Math.abs(number));
   return numbersIn(measured).every(isIn);
 }
 
-/** A link to a figure: its place in the paper and its title, with further notes. */
+/** A link to a figure. The text of the link is the figure's place in the paper and its title; `more` is a further
+ * note. */
 function figureLink({ paper, experiment }, { id, place, title, y_title: unit }, more) {
   const text = place ? `${place} of the paper: ${title}` : title;
   const what = [unit && !title.endsWith(unit) && `in ${unit}`, more].filter(Boolean).join("; ");
   return make("li", {}, make("a", { href: `#${paper}-${experiment}-${id}` }, text), what ? make("span", { class: "quiet" }, ` (${what})`) : null);
 }
 
-/** The anchor of the table of a claim's values. */
+/** The anchor of the table with the judged values of a claim. */
 function judgedId({ paper, id }) {
   return `judged-of-${paper}-${id}`;
 }
 
-/** Links to the table of a claim's values and to its figures. They say whether the figures show the judged
- * values. */
+/** Links to the table with the judged values of a claim, and to its figures. A note says if the figures do not show
+ * the judged values. */
 function figuresOf(claim, figures) {
   const { paper, id, experiment, figures: ids, tries, measured } = claim;
   const all = figures[`${paper}/${experiment}`] || [];
@@ -168,7 +170,8 @@ function figuresOf(claim, figures) {
   return [...values, ...shows.map((each) => figureLink(claim, each, more))];
 }
 
-/** The table of the judged values: of the base run, and for each other seed and each unpublished setting. */
+/** The table of the judged values of a claim: in the base run, and in each further try (another seed, setting or
+ * reading). */
 function judgedTable(claim) {
   const { id, measured, labels, unit, quantity, range, tries, paper } = claim;
   const say = (value) => (range ? ranged(value) : spoken(value, unit));
@@ -188,7 +191,7 @@ function judgedTable(claim) {
   return make("details", { id: judgedId(claim) }, make("summary", {}, `${id}: ${claim.statement}`), make("p", {}, what, "The base run is with the first seed; the others are as it but for what is named. ", make("a", { href: `#${paper}-${id}` }, `Claim ${id}`), "."), make("div", { class: "wide" }, table));
 }
 
-/** For words in claims, the entry of the glossary that explains them. */
+/** Words that are linked to the glossary, each with its entry there. */
 const EXPLAINED = { "stand-in": "stand-in", "unrelated recording": "unrelated recording", relative: "relative", "made up": "made up", "base run": "base run", "unpublished settings": "unpublished setting", "in proportion": "in proportion", "destaged requests": "response of destaged requests", "reduced scale": "reduced scale", "full scale": "full scale", mib: "MB, MiB", " mb": "MB, MiB", "rules that the paper leaves open": "rule left open" };
 
 /** The anchor of a word of the glossary. */
@@ -196,14 +199,14 @@ function wordAnchor(word) {
   return `word-${word.split(",")[0].replaceAll(" ", "-")}`;
 }
 
-/** `text` in which the first occurrence of each explained word is a link to the glossary. */
+/** `text`, with the first occurrence of each of the words in `EXPLAINED` as a link to the glossary. */
 function explained(text) {
   const parts = [text];
   for (const [words, entry] of Object.entries(EXPLAINED)) {
     const index = parts.findIndex((part) => typeof part === "string" && part.toLowerCase().includes(words));
     if (index < 0) continue;
     const part = parts[index];
-    // The space that has to precede some words is not part of the link.
+    // Some of the words begin with a space, which is not part of the link.
     const end = part.toLowerCase().indexOf(words) + words.length;
     const at = end - words.trim().length;
     const link = make("a", { class: "word", href: `#${wordAnchor(entry)}` }, part.slice(at, end));
@@ -212,10 +215,10 @@ function explained(text) {
   return parts.filter((part) => part !== "");
 }
 
-/** The parts of `value`, each with the names that lead to it. */
+/** The parts of a nested list, each with the names of the lists and items that contain it. */
 function partsOf(value, labels, path = []) {
   const [given, ...deeper] = labels;
-  // A list of words, such as destages, has a number for each item.
+  // The items of a list of texts without given names, such as a list of destages, are numbered.
   const isTold = Array.isArray(value) && value.length > 1 && value.every((item) => typeof item === "string");
   const names = given || (isTold ? value.map((_, index) => `${index + 1}.`) : undefined);
   if (!Array.isArray(value) || !names || names.length !== value.length) return [{ path, value }];
@@ -231,14 +234,15 @@ function spoken(value, unit) {
   return String(value);
 }
 
-/** A value as text; two numbers are the ends of a range. */
+/** A value as text. Two numbers are written as a range. */
 function ranged(value) {
   if (!Array.isArray(value) || value.length !== 2) return spoken(value, "");
   const [low, high] = value.map((item) => spoken(item, ""));
   return low === high ? low : `${low} to ${high}`;
 }
 
-/** The published and the measured values side by side: a row for each part, or a table of the last two levels. */
+/** The published and the measured values side by side, with a row for each part. If many parts have no published
+ * numbers, the last level of names gives the columns. */
 function valuesOf({ published, measured, ratio, quantity, unit, labels, each, range, check, kind }) {
   const own = labels.slice(each);
   const isBetween = check.startsWith("between") && Array.isArray(published);
@@ -249,7 +253,7 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ra
   const at = (value, labelsOf) => new Map(partsOf(value, labelsOf).map((part) => [part.path.join(), part.value]));
   const publishedAt = isListed ? at(published, own) : null;
   const ratioAt = ratio === null ? null : at(ratio, Array.isArray(ratio) && each && !own.length ? labels.slice(0, 1) : measured === null ? [] : labels);
-  // Text that applies to several numbers is shown once, above them.
+  // A published value that applies to several measured numbers is shown once, above the table.
   const isWords = typeof published === "string" && Array.isArray(measured) && labels.length > 0;
   const isOnce = published !== null && !isListed;
   const isAbove = isWords || (isOnce && measured !== null && parts.length > 1);
@@ -290,7 +294,7 @@ function valuesOf({ published, measured, ratio, quantity, unit, labels, each, ra
   return make("div", {}, make("p", {}, explained(`${what}${isSaid ? "" : `, in ${unit}`}.`), isUnprinted ? " No published number is compared." : ""), isAbove && published !== true ? make("p", {}, `Published: ${said}.`) : null, make("div", { class: "wide" }, table));
 }
 
-/** The inputs on which a claim was measured, with the digests of traces. */
+/** The inputs on which a claim was measured, with the digests of the traces. */
 function inputsOf({ on, inputs }) {
   const whole = inputs.filter(({ name, digest }) => digest || name.includes(":"));
   const called = ({ name, label }) => (label && label !== name ? `${label} is ${name}` : name);
@@ -299,30 +303,31 @@ function inputsOf({ on, inputs }) {
   return make("div", {}, make("p", {}, explained(on || "nothing")), differing, whole.length ? make("details", {}, make("summary", {}, "parameters and digests"), listed) : null);
 }
 
-/** The source of a claim: the paper, and the place in it. */
+/** The source of a claim: the paper, and the place in the paper. */
 function sourceOf({ paper, place, kind }, papers) {
   const { source } = papers.find(({ name }) => name === paper) || { source: paper };
   if (kind === "own") return place && place !== "-" ? `a statement of this project, about ${place === "all" ? "all schemes" : place}` : "a statement of this project";
-  // The name of a figure alone is not a sentence, so its subject follows.
+  // A place such as a figure is followed by its subject, because the number of a figure alone says little.
   const [where, ...about] = place.split(": ");
   return make("span", {}, make("strong", {}, where), about.length ? `, ${about.join(": ")};` : null, " of ", make("a", { href: `#paper-${paper}` }, source));
 }
 
-/** A sentence that ends in a list. A long list is folded. */
+/** A sentence that ends with a list after a colon. A long list is folded. */
 function foldedList(text) {
   const at = text.indexOf(": ");
   if (text.length <= 300 || at < 0) return make("p", {}, explained(text));
   return make("details", {}, make("summary", {}, `${text.slice(0, at)}.`), make("p", {}, explained(text.slice(at + 2))));
 }
 
-/** The reasons for a verdict: the deciding ones are shown, the others are folded. */
+/** The reasons for a verdict. The reasons that decide it are shown, and the other reasons are folded. */
 function whyOf({ because, folded }) {
   const told = because.map((each, index) => make("p", { class: index ? null : "reason" }, index ? explained(each) : each));
   if (!folded.length) return make("div", {}, told);
   return make("div", {}, told, make("details", {}, make("summary", {}, "more on this verdict"), folded.map((each) => make("p", {}, each))));
 }
 
-/** The changes that turn the verdict of a claim, with links to the meaning of each setting and rule. */
+/** The changes of settings, inputs and rules that turn the outcome of a claim, with links to the meaning of each
+ * setting and rule. */
 function turnedOf({ paper, experiment, turned, verdict, kind }, papers) {
   const { open = [], experiments = [] } = papers.find(({ name }) => name === paper) || {};
   if (!experiment || ["not_checkable", "trace_missing"].includes(verdict)) return "nothing was varied";
@@ -380,12 +385,12 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
   const table = new Table(part, { name: "claims", columns, rows, cell, cards: true, words: ["find claims", "claim", "claims"], chosen: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], saved: columns.map((_, index) => index) });
 }
 
-/** The anchor of a folded list of an experiment. No figure has the same anchor, whatever its name. */
+/** The anchor of a folded list of an experiment. It differs from the anchors of all figures, whatever their names. */
 function foldedId(what, paper, experiment) {
   return `${what}-of-${paper}-${experiment}`;
 }
 
-/** The inputs of an experiment, and its settings that were not published and are varied. */
+/** The inputs of an experiment, and its settings that are varied because the paper does not publish them. */
 function inputsAndSettings(paper, { name: experiment, inputs, unpublished }) {
   const folded = (id, title, items) => (items.length ? [make("details", { id: foldedId(id, paper, experiment) }, make("summary", {}, title), make("ul", {}, items))] : []);
   const input = ({ name, role, differs, digest }) => make("li", {}, `${name}, ${role.replace("_", "-")}${differs ? `. ${differs}` : ""}`, digest ? make("span", {}, "; digest ", make("code", {}, digest)) : null);
@@ -399,14 +404,14 @@ function words(part, glossary) {
   part.append(make("details", { id: "glossary" }, make("summary", {}, "Glossary: the words of this report"), make("dl", { class: "glossary" }, glossary.flatMap(entry))));
 }
 
-/** Opens all folded sections around the target of a link within the page. */
+/** Opens all folded sections that contain the target of a link within the page. */
 function unfold() {
   const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   for (let each = target; each; each = each.parentElement) if (each.tagName === "DETAILS") each.open = true;
   if (target) target.scrollIntoView();
 }
 
-/** Shows every combination of the rules that a paper leaves open. */
+/** Shows the results for every combination of the rules that a paper leaves open. */
 function openRules(part, { name, open }, readings) {
   if (!open.length || !readings) return;
   part.append(make("h3", { id: `paper-${name}-rules` }, "Rules that the paper leaves open"));

@@ -1,26 +1,28 @@
-// Series ranked by their distance from the best one, also as a table. The farther a cell is from the best, the
-// darker it is.
+// The ranking of series by the distance of their values from the best value, and a table of it. The farther the value
+// of a cell is from the best value, the darker the cell.
 
-/** With more series than this, only the best `BEST` have colours, and names at the ends of their lines. */
+/** If a chart has more series than this, only the best `BEST` series have colours, and names at the ends of their
+ * lines. */
 const CROWD = 12;
 const BEST = 5;
-/** The largest table that is shown: more rows or columns would be too many to look at. */
+/** Tables with more rows or columns than this are not shown, because nobody would read them. */
 const ROWS_AT_MOST = 200;
 const COLUMNS_AT_MOST = 16;
-/** A cell that is this many times worse than the best has the full colour. */
+/** A cell whose value is this many times worse than the best value has the full colour. */
 const FULL_COLOUR = 10;
-/** Schemes that know the future, or have no bound: the others are compared with them, and they have no rank. */
+/** Schemes that know the future or have unlimited size. Other schemes are compared with these bounds, which have no
+ * rank. */
 const BOUNDS = /^(belady|infinite)\b/;
-/** Metrics of which larger values are better. For all other metrics, smaller values are better. */
+/** Metrics whose larger values are better. For all other metrics, smaller values are better. */
 const MORE_IS_BETTER = /hits|^throughput\.|parallelism|mean_destage_pages|^flash\.utilization/;
 
-/** Compares the series of `spec`, a chart of lines, over all places:
+/** Compares the series of a chart of lines over all places on the x axis. Returns
  * `{ places, rows: [{ name, look, at: Map, behind, isBound }], best: Map }`, with the best series first. */
 function ranked({ series, metric, x, y }) {
   const places = different(series.flatMap((each) => (each.kind === "level" ? [] : each.values.map(([place]) => place)))).sort((a, b) => a - b);
   const isMore = MORE_IS_BETTER.test(metric);
   const rows = series.map(({ name, look: index, kind, values }) => {
-    // A series without sizes has the same value at each size.
+    // A series of kind `level` has no sizes. Its value is valid at each size.
     const at = new Map(kind === "level" ? places.map((place) => [place, values[0][1]]) : values);
     return { name, look: index, at, isBound: BOUNDS.test(name) };
   });
@@ -28,7 +30,8 @@ function ranked({ series, metric, x, y }) {
     const there = rows.filter((row) => !row.isBound && row.at.has(place)).map((row) => row.at.get(place));
     return [place, there.length ? (isMore ? Math.max(...there) : Math.min(...there)) : undefined];
   }));
-  // Shares are compared by their difference, all other values by their ratio, unless a value is 0.
+  // Shares in percent are compared by their difference. Other values are compared by their ratio; if a value is not
+  // positive, also by their difference.
   const isFactor = y.unit !== "%" && rows.every((row) => [...row.at.values()].every((value) => value > 0));
   const off = (row, place) => {
     const [value, least] = [row.at.get(place), best.get(place)];
@@ -48,7 +51,7 @@ function ranked({ series, metric, x, y }) {
 /** The names of the best series. */
 const bestFew = ({ rows }) => new Set(rows.filter((row) => !row.isBound).slice(0, BEST).map((row) => row.name));
 
-/** The table of a chart's series, with a row for each series and a column for each place. */
+/** The table with the ranking of a chart: a row for each series, and a column for each place on the x axis. */
 class Ranking {
   constructor(parent) {
     this.about = make("p", { class: "about quiet" });

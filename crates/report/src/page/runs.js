@@ -1,16 +1,16 @@
-// Many runs: a chart whose axes the user chooses, and a table.
+// The page for several runs: a chart whose axes the user chooses, and a table.
 
-/** The metrics that show the differences between buffers best, in this order. */
+/** The metrics that best show the differences between buffers, the most important first. */
 const TELLING = ["response.mean_ms", "response.p99_ms", "buffer.write_hits_percent", "buffer.evictions", "buffer.destaged_pages", "buffer.mean_destage_pages", "flash.erases", "waf.host"];
-/** With more series than this, the chart shows only one of the traces or layers at first. */
+/** If the chart would have more series than this, it shows only one of the traces or layers at first. */
 const SERIES_AT_FIRST = 40;
-/** If the largest value is more than this many times the smallest, the axis is logarithmic. */
+/** If the largest value is more than this many times the smallest value, the axis is logarithmic. */
 const FAR_APART = 40;
-/** The columns over whose values runs are averaged. */
+/** The columns with seeds. Runs that differ only in these columns are averaged. */
 const SEEDS = new Set(["seed", "sim.seed"]);
-/** Parameters whose values are part of a name. */
+/** Parameters whose values are already part of a name of the run. */
 const SAID = new Set(["buffer.kind", "buffer.capacity_bytes", "ftl.kind"]);
-/** In a crowd of series, values more than this many times above those of the best few are cut off. */
+/** In a chart of many series, values above this many times the largest value of the best series are cut off. */
 const CUT_OFF = 10;
 const NICE = { "buffer.write_hits_percent": "write hits" };
 
@@ -18,10 +18,10 @@ const NICE = { "buffer.write_hits_percent": "write hits" };
 class Runs {
   constructor({ columns, rows, same, ranges }, goals) {
     Object.assign(this, { columns, rows, same });
-    /** The goals of a search, as text. */
+    /** The goals of the search for a size, as text. */
     this.wanted = goals || [];
     this.goals = different((goals || []).map((goal) => this.find(String(goal).split(/[<>]/)[0])).filter((index) => index >= 0));
-    /** By row, the low and the high end of each metric that has a range. */
+    /** By row, the low and the high end of the range of each metric that has a range. */
     this.ranges = new Map(rows.map((row, index) => [row, ranges?.[index]]));
     this.values = columns.map((_, index) => different(rows.map((row) => row[index])));
     this.axes = this.indices(({ kind, name }, index) => this.varies(index) && (kind === "name" || (kind === "parameter" && !SAID.has(name) && !this.isOfScheme(name))));
@@ -32,7 +32,7 @@ class Runs {
     return this.columns.map((_, index) => index).filter((index) => test(this.columns[index], index));
   }
 
-  /** Whether a parameter has only one value for each input, so that the name of the input determines it. */
+  /** Whether a parameter has only one value for each input, so that the input determines its value. */
   followsFromInput(index) {
     const input = [this.find("input"), this.find("trace")].find((place) => place >= 0);
     if (input === undefined || this.columns[index].kind !== "parameter") return false;
@@ -47,13 +47,13 @@ class Runs {
     return this.values[index].filter((value) => value !== null).length > 1;
   }
 
-  /** Whether a parameter belongs to a scheme or a layer. In the results, the name of the buffer or the FTL
-   * contains it. */
+  /** Whether a parameter belongs to a scheme or a layer. The name of the buffer or the FTL in the results
+   * already contains such a parameter. */
   isOfScheme(name) {
     return this.find(name) >= 0 && /^(buffer|ftl)\./.test(name) && this.find("buffer") >= 0;
   }
 
-  /** The goal for the metric `name`: its text, and the number in it. */
+  /** The goal for the metric `name`: the text of the goal, and the number in it. */
   goal(name) {
     const text = this.wanted.map(String).find((goal) => goal.split(/[<>]/)[0].trim() === name);
     const limit = text === undefined ? NaN : Number(text.split(/[<>]/)[1]);
@@ -64,7 +64,7 @@ class Runs {
     return this.columns.findIndex((column) => column.name === name);
   }
 
-  /** The columns that are shown at first. */
+  /** The columns that the table shows at first. */
   chosen() {
     const more = new Set(TELLING.map((name) => this.find(name)));
     const names = this.indices(({ kind, name }, index) => kind === "error" || (kind === "name" && (this.varies(index) || name === "buffer")));
@@ -109,13 +109,14 @@ class Explorer {
     this.y = preferred !== undefined && runs.metrics.includes(preferred) ? preferred : runs.metric();
     this.x = runs.axis();
     this.logX = true;
-    /** Whether, of many series, only the best are drawn in colour. */
+    /** Whether, in a chart of many series, only the best series are drawn in colour. */
     this.onlyBest = true;
-    /** Whether the user chose a logarithmic axis. While it is null, the values decide. */
+    /** Whether the user chose a logarithmic axis. Null if the user has not chosen; then `isLog` decides by the
+     * values. */
     this.logY = null;
     this.kept = new Map();
     if (this.y === undefined) return;
-    // If the series of several traces would be too many, only those of one trace are shown at first.
+    // If all inputs and layers together would give too many series, only one of them is shown at first.
     const wide = () => this.apart().reduce((product, index) => product * (this.kept.has(index) ? 1 : runs.values[index].length), 1);
     for (const name of ["trace", "input", "ftl"]) {
       const index = runs.find(name);
@@ -129,8 +130,8 @@ class Explorer {
     this.ranking.update(this.chart.spec);
   }
 
-  /** The columns that distinguish series: they vary, are on no axis, and do not follow from the input. Seeds are
-   * averaged over. */
+  /** The columns that distinguish series: they vary, are not on the x axis, and do not follow from the input. Runs
+   * with different seeds are averaged, so columns with seeds are left out. */
   apart() {
     const { runs } = this;
     return runs.axes.filter((index) => index !== this.x && !SEEDS.has(runs.columns[index].name) && !runs.followsFromInput(index));
@@ -166,10 +167,10 @@ class Explorer {
     );
   }
 
-  /** Whether values lie so far apart that only a logarithmic axis shows all of them. */
+  /** Whether the value axis is logarithmic: by the user's choice, or because the values differ widely. */
   isLog() {
     if (this.logY !== null) return this.logY;
-    // Shares in percent have known ends, so a linear axis fits them.
+    // Shares in percent are between 0 and 100, so their axis is linear.
     if (this.runs.columns[this.y].unit === "%") return false;
     const numbers = this.runs.values[this.y].filter(isNumber);
     return numbers.length > 1 && Math.min(...numbers) > 0 && Math.max(...numbers) > FAR_APART * Math.min(...numbers);
@@ -186,8 +187,9 @@ class Explorer {
     const isNumeric = this.isNumeric();
     const rows = runs.rows.filter((row) => [...this.kept].every(([index, value]) => index === x || row[index] === value));
     const apart = this.apart().filter((index) => !this.kept.has(index));
-    // The look belongs to the name, so that a series keeps it when others are hidden.
-    // A number has no meaning without the name of its parameter, and commas within it would look like separators.
+    // The name of a series determines its look, so that a series keeps its look when other series are hidden. The
+    // value of a parameter is given with the parameter's name. It is written without thousands separators, because
+    // commas separate the parts of a series' name.
     const said = (value, { name, unit }) => (name.includes(".") && !SAID.has(name) ? `${name}=${value}` : shown(value, unit));
     const nameOf = (row) => apart.map((index) => said(row[index], runs.columns[index])).join(", ") || runs.label(y);
     const names = different(runs.rows.map(nameOf));
@@ -244,7 +246,7 @@ class Explorer {
       notes.push(`The ${BEST} that come nearest to the best one at each ${runs.label(x)} are in colour, the others grey; the ranking below has all.`);
     }
     for (const each of series) each.isNamed = isLines && each.kind === "line" && (this.isCrowd ? best.has(each.name) : series.length <= 8);
-    // Values far above all others would compress the others into a corner.
+    // Values far above those of the best series would leave little room for the best series, so they are cut off.
     const high = (isBest) => Math.max(...series.filter((each) => best.has(each.name) === isBest).flatMap((each) => each.values.map(([, value]) => value)));
     const cut = this.isCrowd && this.onlyBest && this.isLog() && best.size && high(false) > CUT_OFF * high(true) ? CUT_OFF * high(true) : undefined;
     if (cut) notes.push(`Values above ${withUnit(cut, up.unit)} are cut off.`);
@@ -262,7 +264,7 @@ class Explorer {
   }
 }
 
-/** Shows all of a comparison. */
+/** Shows the content of a comparison. */
 function showRuns(content, data) {
   const runs = new Runs(data.table, data.goals);
   if (runs.rows.length > 1 && runs.metrics.length) {

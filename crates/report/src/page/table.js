@@ -1,12 +1,12 @@
 // A table that can be sorted and filtered, and whose columns can be chosen.
 //
-// It is described by an object: { name, columns: [{ name, unit, about, kind }], rows: [[...]], chosen: [indices],
+// An object describes the table: { name, columns: [{ name, unit, about, kind }], rows: [[...]], chosen: [indices],
 // saved: [indices],
 // cell(value, column, row) -> node, cards, lines, words: [the filter's result, one row, rows] }
 
 /** Number of rows that are shown at first. */
 const FIRST_ROWS = 400;
-/** With more columns than this, words may have to be broken on paper. */
+/** If a table has more columns than this, words in it may be broken when the page is printed. */
 const FITS_ON_PAPER = 14;
 
 class Table {
@@ -66,7 +66,7 @@ class Table {
       const isGap = (value) => value === null || value === undefined;
       rows = [...rows].sort((a, b) => {
         const [one, other] = [a[column], b[column]];
-        // Missing values come last, in both directions.
+        // Missing values are last in both directions of sorting.
         if (isGap(one) || isGap(other)) return Number(isGap(one)) - Number(isGap(other));
         if (isNumber(one) && isNumber(other)) return sign * (one - other);
         return sign * shown(one).localeCompare(shown(other), "en", { numeric: true });
@@ -94,7 +94,7 @@ class Table {
     });
     this.head.replaceChildren(make("tr", {}, head));
     this.table.classList.toggle("many", this.chosen.length > FITS_ON_PAPER);
-    // The number of decimals in each column, so that decimal points are aligned.
+    // The largest number of decimals in each column, by which decimal points are aligned.
     const fraction = (value) => (isNumber(value) ? /\.\d+$/.exec(short(value))?.[0].length ?? 0 : 0);
     const fractions = new Map(this.chosen.map((index) => [index, this.columns[index].unit === "bytes" ? 0 : Math.max(0, ...rows.slice(0, most).map((row) => fraction(row[index])))]));
     const cell = (row) => (index) => {
@@ -123,7 +123,7 @@ class Table {
   }
 }
 
-/** The parts of a dotted name, which may be broken after dots and underscores. */
+/** The parts of a dotted name, with possible line breaks after dots and underscores. */
 function breakable(name) {
   return name.split(/(?<=[._])/).flatMap((part, index) => (index ? [make("wbr"), part] : [part]));
 }

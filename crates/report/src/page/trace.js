@@ -1,9 +1,9 @@
-// The statistics of a trace.
+// The page for the statistics of a trace.
 
 const SECTOR = 512;
 const OPERATIONS = ["reads", "writes"];
 
-/** Shares in percent of values up to each value, from pairs of value and cumulative count. */
+/** For each value, the share of all values up to this one, in percent, from pairs of value and cumulative count. */
 function shares(pairs) {
   const total = pairs.length ? pairs[pairs.length - 1][1] : 0;
   return pairs.map(([value, count]) => [value, (100 * count) / total]);
@@ -16,7 +16,7 @@ function lacking(parent, title, why) {
 function distribution(parent, title, about, x, unit, series, why) {
   const used = series.filter(([, , pairs]) => pairs.length);
   if (!used.length) return lacking(parent, title, why);
-  // A logarithmic axis has no 0, so each share is drawn at the value above: the first point is the share of 0.
+  // A logarithmic axis has no 0, so the share of values up to n is drawn at n + 1. The first point is the share of 0.
   const above = (pairs) => shares(pairs).map(([value, share]) => [value + 1, share]);
   new Chart(parent, {
     title, about, small: true, keepLegend: used.length > 1, x: { title: x, unit, log: true, ticks: unit === "bytes" ? different(used.flatMap(([, , pairs]) => pairs.map(([value]) => value + 1))) : undefined }, y: { title: "share", unit: "%", least: 0, most: 100 },
@@ -54,8 +54,8 @@ function places(parent, kind, index, grid, extent, page) {
   const title = `Where and when ${kind} go`;
   if (!grid.cells.length) return lacking(parent, title, `no ${kind}`);
   const [time, address] = [scaleOf("us", extent[0]), scaleOf("bytes", extent[1])];
-  // Cells of both grids are powers of two. Each chart has the finer cells of its data, up to the common end of the
-  // axes.
+  // The sizes of cells are powers of two, and may differ between the two charts. Each chart uses the cells of its own
+  // data, and the axes of both charts have the same end.
   const [across, up] = [Math.ceil(extent[0] / grid.cell_us), Math.ceil(extent[1] / (grid.cell_pages * page))];
   const most = Math.max(...grid.cells.map((cell) => cell[2]));
   const number = (value) => brief(Number(value.toPrecision(3)));

@@ -1,7 +1,7 @@
-//! The recording, in the form that the page reads.
+//! The recording, in the form that the scripts of the page read.
 //!
-//! Times are ticks of 0.1 ns since the first event. Rows of which there are thousands are arrays; the head of
-//! `page/recording.js` describes their entries.
+//! Times are ticks of 0.1 ns since the first event. To save space, frequent rows are arrays instead of objects; the
+//! head of `page/recording.js` describes the entries of these arrays.
 
 use destage_base::Ticks;
 use destage_buffer::destage::{Grouping, PadContent};
@@ -43,7 +43,7 @@ pub(super) fn of(watched: &Watched) -> Value {
     })
 }
 
-/// Why the recording ends before the run, as a sentence.
+/// A sentence that says why the recording ends before the run.
 fn sentence(stop: Stop) -> &'static str {
     match stop {
         Stop::Requests => {

@@ -1,8 +1,8 @@
-//! A recording of the beginning of a run, and the page that shows it: one file that needs no other file. The
-//! recording can also be written as a timeline for other programs.
+//! A recording of the beginning of a run, and the page that shows the recording. The page is one file that needs no
+//! other file. The recording can also be written as a timeline for other programs.
 //!
-//! The page is `page/page.html`, into which styles, scripts and the recording are inserted. [`destage_sim::watch`]
-//! defines what is recorded, and the limits of a recording.
+//! The template of the page is `page/page.html`. Styles, scripts and the recording are inserted into the template.
+//! [`destage_sim::watch`] defines which events are recorded, and the limits of a recording.
 
 mod data;
 mod timeline;
@@ -20,7 +20,7 @@ use destage::internal::single;
 
 const PAGE: &str = include_str!("page/page.html");
 const STYLE: &str = include_str!("page/watch.css");
-/// The scripts, in the order in which they are read. Each script uses those before it.
+/// The scripts, in the order in which the browser runs them. Each script uses the scripts before it.
 const SCRIPTS: [&str; 5] = [
     include_str!("page/recording.js"),
     include_str!("page/words.js"),
@@ -36,13 +36,14 @@ pub struct Watched {
     pub outcome: Outcome,
     /// The recorded events.
     pub recording: Recording,
-    /// The name of the scheme, and two texts of its row: its rule and its source.
+    /// The name of the scheme, its rule, and its source. Rule and source are texts of the scheme's row.
     scheme: [&'static str; 3],
 }
 
 impl Watched {
-    /// The recording as a timeline in the trace event format of Chrome, as JSON, for Perfetto: requests, pages that
-    /// leave the buffer, and the work of each die. Equal inputs give equal timelines.
+    /// The recording as a timeline, as JSON in the trace event format of Chrome, which Perfetto opens. The timeline
+    /// has the requests, the pages that leave the buffer, and the work of each die. Equal inputs give equal
+    /// timelines.
     #[must_use]
     pub fn to_timeline(&self) -> String {
         timeline::of(self).to_string()
@@ -81,10 +82,10 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
 }
 
-/// Simulates `input` under `combination`, as [`run`](destage::run()) does, and records the beginning.
+/// Simulates `input` under `combination`, as [`run`](destage::run()) does, and records the beginning of the run.
 ///
 /// # Errors
-/// Those of [`run`](destage::run()). Also if the run has no times, or if the buffer has more pages than can be
+/// The errors of [`run`](destage::run()). Also if the run has no times, or if the buffer has more pages than can be
 /// drawn.
 pub fn watch(
     input: &Input,

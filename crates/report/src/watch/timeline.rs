@@ -1,13 +1,13 @@
 //! The recording as a timeline in the trace event format of Chrome, which Perfetto and `chrome://tracing` open.
 //!
-//! | process | has |
+//! | process | contents |
 //! | --- | --- |
-//! | host | requests, each from its arrival to its answer; simultaneous requests are on different lanes |
-//! | buffer | pages that leave together, from the moment at which they are chosen until their last program has ended; the numbers of pages |
-//! | flash | a lane for each die, with its work |
+//! | host | each request from its arrival to its answer; requests that overlap in time are on different lanes |
+//! | buffer | each group of pages that leave together, from the choice of these pages until their last program has ended; numbers of buffered and leaving pages |
+//! | flash | a lane for each die, with the work of the die |
 //!
-//! Times are microseconds since the first event, with the precision of a tick. An arrow leads from pages that leave
-//! the buffer to the operations of dies for them.
+//! Times are microseconds since the first event, with the precision of a tick. Arrows lead from a group of pages that
+//! leave the buffer to the operations of dies for this group.
 
 use std::collections::BTreeMap;
 
@@ -58,17 +58,17 @@ pub(super) fn of(watched: &Watched) -> Value {
 
 struct Timeline {
     start: Ticks,
-    /// The end of the recording. An operation without a recorded end is drawn up to it.
+    /// The end of the recording. An operation without a recorded end is drawn until this time.
     end: Ticks,
     rows: Vec<Value>,
 }
 
-/// Lanes on which bars do not overlap: the time at which each lane is free again.
+/// Lanes for bars. Bars on one lane do not overlap. The value of a lane is the time from which the lane is free.
 #[derive(Default)]
 struct Lanes(Vec<Ticks>);
 
 impl Lanes {
-    /// Takes the first lane that is free from `begin` on, and occupies it until `end`.
+    /// Returns the first lane that is free from `begin` on, and occupies this lane until `end`.
     fn take(&mut self, begin: Ticks, end: Ticks) -> u32 {
         let free = self.0.iter().position(|until| *until <= begin);
         let lane = free.unwrap_or(self.0.len());
@@ -86,7 +86,7 @@ fn microseconds(ticks: Ticks) -> f64 {
 }
 
 impl Timeline {
-    /// Names a process or, if `lane` is given, a lane of it.
+    /// Names a process or, if `lane` is given, a lane of the process.
     fn name(&mut self, process: u32, lane: Option<u32>, name: &str) {
         let of = if lane.is_some() { "thread" } else { "process" };
         for (row, value) in [
@@ -185,7 +185,7 @@ impl Timeline {
         }
     }
 
-    /// Adds one end of an arrow: `s` is its begin, `f` is its end.
+    /// Adds one end of an arrow. `end` is `s` for the begin of the arrow and `f` for its end.
     fn arrow(&mut self, end: &str, record: u32, (process, lane): (u32, u32), at: Ticks) {
         let mut row = Map::new();
         for (name, value) in [

@@ -1,4 +1,4 @@
-//! The page of a sampled curve contains the intervals of its values.
+//! The page for a sampled curve contains the intervals of the curve's values.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 

@@ -1,4 +1,5 @@
-//! A watched run has the same results as a run that is not watched, and its recording adds up to its metrics.
+//! A watched run has the same results as the run without a recording, and the recorded events add up to the metrics
+//! of the run.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -15,7 +16,7 @@ use destage::sim::watch::{MOST_REQUESTS, Recording, Stop, Token, What};
 use destage::{Combination, Error, Input, Observer, Response, Silent, run};
 use destage_report::{Watched, watch};
 
-/// The response times of requests, as the response log has them.
+/// The response times of requests, as a response log contains them.
 #[derive(Default)]
 struct Log(BTreeMap<u64, Option<Ticks>>);
 
@@ -128,7 +129,7 @@ fn what_is_recorded_adds_up_to_the_metrics_of_the_run_under_every_scheme() {
     }
 }
 
-/// A die does one step at a time, and steps that belong to a record begin after the record is emitted.
+/// A die does one step at a time. Steps that belong to a record begin after the emission of the record.
 #[test]
 fn steps_of_a_die_follow_one_another() {
     for layer in ["ftl.kind=page", "ftl.kind=bast"] {
@@ -208,8 +209,7 @@ fn what_cannot_be_drawn_is_refused() {
     assert!(refusal(&["sim.costing=op_count"]).contains("expected sim.costing = event"));
 }
 
-/// If commands are timed one by one, each command is an interval, and these intervals add up to the metrics as
-/// well.
+/// If commands are timed one by one, each command is an interval. These intervals add up to the metrics, too.
 #[test]
 fn commands_add_up_to_the_metrics_of_the_run() {
     for options in [
@@ -241,8 +241,9 @@ fn commands_add_up_to_the_metrics_of_the_run() {
             let of_kind = parts.filter(|part| part.kind == kind);
             let count: u32 = of_kind.map(|part| part.count).sum();
             let metric = metrics.get(key).map_or(0, |number| number.as_f64() as u32);
-            // Operations that were counted but had not begun when the run ended: copies that wait for their unit,
-            // up to three in each plane, or the rest of a fold, or of a collection in idle time.
+            // The largest number of operations that are counted but have not begun when the run ends. These are
+            // copies that wait for their unit (up to three in each plane), or the remaining operations of a fold or
+            // of a collection in idle time.
             let waiting = match options {
                 _ if options.contains("program_unit=4") => 12,
                 _ if options.contains("pslc") || options.contains("garbage_last") => 16,

@@ -1,4 +1,4 @@
-//! Dies with parallel units serve operations that wait together.
+//! Dies with parallel units serve waiting operations together, in batches.
 
 use crate::kit::{Command, Stack};
 

@@ -1,5 +1,5 @@
-//! The worked cases of commands that begin and end one by one: units, folding, and the state after a cut between
-//! two commands.
+//! The worked cases of devices whose commands begin and end one by one: program units, folding, and the state after a
+//! cut between two commands.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,9 +12,9 @@ use destage_nand::medium::{BadDrive, CutReport, Lost, Refusal};
 use super::cuts::{self, FIRST_PASS, PROGRAM};
 use crate::kit::{Command, Plant, Rig, Stack, TIMING};
 
-/// A device with `scheme` over `layer` on one die of forty blocks. A block has four pages, or eight with two
-/// passes; two pages are programmed together in `passes` passes. Alarms do not go off, so a page waits until its
-/// unit is full.
+/// A device with `scheme` over `layer` on one die of forty blocks. A block has four pages; with two passes, eight
+/// pages. Two pages are programmed together in `passes` passes. The test does not report alarms, so a page waits
+/// until its unit is full.
 fn stack<'a>(scheme: &'a str, layer: &'a str, passes: u32) -> Stack<'a> {
     let mut stack = Stack::new(scheme, 4, layer, 1, 40);
     stack.by_commands = true;
@@ -31,7 +31,7 @@ fn stack<'a>(scheme: &'a str, layer: &'a str, passes: u32) -> Stack<'a> {
     stack
 }
 
-/// Like [`stack`] with one pass, but the device completes units as soon as a request waits for them.
+/// Like [`stack`] with one pass, but the device completes a unit as soon as a request waits for the unit.
 fn hasty<'a>(scheme: &'a str, layer: &'a str) -> Stack<'a> {
     let mut stack = stack(scheme, layer, 1);
     if let Some(units) = &mut stack.config.units {
@@ -40,7 +40,7 @@ fn hasty<'a>(scheme: &'a str, layer: &'a str) -> Stack<'a> {
     stack
 }
 
-/// The device after a mount, if its power fails at `now`, and the report of the cut.
+/// The device after a power failure at `now` and a mount, and the report of the cut.
 fn fail_at(stack: &Stack<'_>, rig: &Rig, now: Ticks, bad: &BadDrive) -> (Rig, CutReport) {
     let mut payload = rig.flash.payload.clone();
     let report = payload.cut(|_| now, &TIMING, bad, &mut Random::new(1));
@@ -48,7 +48,7 @@ fn fail_at(stack: &Stack<'_>, rig: &Rig, now: Ticks, bad: &BadDrive) -> (Rig, Cu
     (mounted.expect("a mount").0, report)
 }
 
-/// [`fail_at`] for a good drive, at the present time.
+/// [`fail_at`] at the present time, for a drive without faults.
 fn fail(stack: &Stack<'_>, rig: &Rig) -> Rig {
     fail_at(stack, rig, rig.now, &BadDrive::default()).0
 }
@@ -59,7 +59,7 @@ fn survive<const N: usize>(stack: &Stack<'_>, rig: &Rig, pages: [u64; N]) -> [bo
     pages.map(|page| after.on_flash(page).is_some())
 }
 
-/// The power of `rig` fails now, and a capacitor pays for `programs` pages.
+/// The power of `rig` fails now. The energy of the capacitor is sufficient for the programs of `programs` pages.
 fn fail_with(stack: &Stack<'_>, rig: Rig, programs: u64) -> (Rig, Dump) {
     let now = rig.now;
     let (after, dump) = cuts::cut_with(stack, rig, |_| now, Some(programs));
@@ -102,7 +102,7 @@ fn d25_a_unit_that_a_flush_waits_for_is_completed() {
     assert_eq!(there.count(), 1, "a filler is nobody's place");
 }
 
-/// Page 1 is written and flushed, then written and flushed again; the unit of the second write is in flight.
+/// Page 1 is written and flushed, and then written and flushed again. The unit of the second write is in flight.
 fn d26(stack: &Stack<'_>) -> (Rig, u64) {
     let mut rig = stack.build();
     let first = rig.write(0, 1, 1, b'a');
@@ -152,8 +152,8 @@ fn d28_of_two_passes_the_last_decides() {
         assert_eq!(survive(&stack, &rig, units), there, "behind {page}");
     }
     rig.write(8, 8, 1, b'a');
-    // The first pass of pages 7 and 8, the second pass of 5 and 6, and the second pass of 7 and 8: each begins and
-    // ends.
+    // These passes begin and end one after the other: the first pass of pages 7 and 8, the second pass of pages 5 and
+    // 6, and the second pass of pages 7 and 8.
     let passes: Vec<[bool; 2]> = (0..6)
         .map(|_| {
             assert!(rig.go_on(0));
@@ -167,8 +167,8 @@ fn d28_of_two_passes_the_last_decides() {
     assert!(rig.is_answered(6) && rig.is_answered(8));
 }
 
-/// Writes pages again and again, and cuts each garbage collection off before and after each of its commands. After
-/// each cut, every page must hold the promised version or a later one. Returns the number of collections.
+/// Writes pages again and again. Each garbage collection is cut off before and after each of its commands. After each
+/// cut, every page must hold the promised version or a later version. Returns the number of collections.
 fn cut_in_collections(stack: &Stack<'_>, watch: impl FnMut(&mut Rig)) -> u32 {
     cut_with(stack, Plant::Nothing, watch)
 }

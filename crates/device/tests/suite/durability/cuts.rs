@@ -1,4 +1,4 @@
-//! The worked cases in which the power fails: the contents of the device after the mount.
+//! The worked cases with a power failure: the contents of the device after the mount.
 
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::RequestKind;
@@ -9,15 +9,16 @@ use destage_nand::medium::BadDrive;
 use crate::durability::sectors::part;
 use crate::kit::{Command, Rig, Stack, TIMING, request};
 
-/// Energy of the program of a page, in picojoules. Other operations take no energy.
+/// Energy of the program of a page, in picojoules. Other operations need no energy.
 pub(super) const PROGRAM: u64 = 7;
 /// Ticks of the first of two passes.
 pub(super) const FIRST_PASS: Ticks = 60;
 /// Ticks from the command to the end of a program.
 const PROGRAM_TIME: Ticks = TIMING.program + TIMING.page_transfer;
 
-/// The power of `rig` fails when the step of each die has run for `elapsed` ticks. Returns the device after the
-/// mount, and the work of the capacitor, if there is one; it pays for `programs` programs.
+/// The power of `rig` fails when the step of each die has run for `elapsed` ticks. If `programs` is given, the drive
+/// has a capacitor, whose energy is sufficient for this number of programs. Returns the device after the mount, and
+/// the work done with the capacitor.
 pub(super) fn cut_with(
     stack: &Stack<'_>,
     rig: Rig,
@@ -54,7 +55,7 @@ fn cut(stack: &Stack<'_>, rig: Rig) -> Rig {
     cut_with(stack, rig, |_| 1, None).0
 }
 
-/// A buffer of four pages over one die with page mapping.
+/// A device with a buffer of four pages, page mapping and one die.
 fn small() -> Stack<'static> {
     Stack::new("lru", 4, "page", 1, 16)
 }
@@ -73,7 +74,7 @@ fn d2_after_the_answer_to_force_unit_access_its_version_is_there() {
     assert_eq!(cut(&stack, rig).on_flash(1), Some((second, vec![b'b'])));
 }
 
-/// Page 1 is written (v1) and flushed, then written again (v2) and flushed; the program of v2 is in flight.
+/// Page 1 is written (v1) and flushed, and then written again (v2) and flushed. The program of v2 is in flight.
 fn d3(stack: &Stack<'_>) -> (Rig, u64, u64) {
     let mut rig = stack.build();
     let first = rig.write(0, 1, 1, b'a');
@@ -347,7 +348,8 @@ fn d21_cleaning_that_is_cut_off_again_and_again_loses_nothing_and_makes_room() {
                     rig.end(0);
                     continue;
                 }
-                // Each collection is cut off after one of its operations. Then the write is submitted again.
+                // Each collection is cut off after one of its operations. After the mount, the write is submitted
+                // again.
                 collections += 1;
                 let moments = rig.flash.payload.medium().moments(0, &TIMING);
                 let moment = moments[(collections % moments.len() as u32) as usize];
@@ -375,7 +377,7 @@ fn d22_the_operation_in_service_takes_its_energy_first() {
         let mut stack = Stack::new("fifo", 1, "page", 1, 16);
         stack.scheme_settings.push(("release", "issue"));
         let mut rig = stack.build();
-        // Page 9 is in service, page 1 is emitted and waits behind it, and page 2 is dirty.
+        // The program of page 9 is in service. Page 1 is emitted and waits behind this program. Page 2 is dirty.
         rig.write(0, 9, 1, b'x');
         rig.write(1, 1, 1, b'a');
         rig.write(2, 2, 1, b'b');
@@ -417,7 +419,8 @@ fn a_capacitor_saves_what_was_emitted_before_what_is_dirty_and_each_page_once() 
     rig.write(1, 1, 1, b'a');
     rig.write(2, 2, 1, b'b');
     rig.write(3, 3, 1, b'c');
-    // Page 1 is emitted, has not begun, and was written again: it is saved first, and with its latest bytes.
+    // Page 1 was emitted, but its program has not begun, and then it was written again. The capacitor saves page 1
+    // first, with its latest bytes.
     let newest = rig.write(4, 1, 1, b'd');
     let (rig, dump) = cut_with(&stack, rig, |_| 0, Some(2));
     assert_eq!(rig.on_flash(1), Some((newest, vec![b'd'])));

@@ -1,4 +1,4 @@
-//! Programs, copies and erases on several dies, and in blocks that are merged.
+//! The order of programs, copies and erases on several dies, and in blocks that are merged.
 
 use destage_base::{Lpn, Random};
 use destage_nand::Operations;
@@ -19,8 +19,8 @@ fn placed(dies: u32) -> Rig {
     stack.build()
 }
 
-/// The physical page on `other` of the copy that the present program of `die` replaces; `None` if `die` does not
-/// program, or replaces no copy there.
+/// The physical page, on the die `other`, of the copy that the present program of `die` replaces. `None` if `die`
+/// does not program a page, or if the program replaces no copy on `other`.
 fn replaced(rig: &Rig, die: u32, other: u32) -> Option<Ppn> {
     let Some(Command::Serve(operation)) = rig.flash.commands[die as usize] else {
         return None;
@@ -43,7 +43,7 @@ fn d19_an_erase_waits_for_the_program_that_replaced_a_page() {
     let mut waited = 0;
     for token in 0..20_000 {
         rig.write(token, random.below(pages), 1, b'a');
-        // Die 1 is slow: its programs are in service while die 0 collects garbage.
+        // The test delays die 1: its programs are in service while die 0 collects garbage.
         while rig.flash.commands[0].is_some() {
             let copies = matches!(
                 rig.flash.commands[0],
@@ -88,8 +88,8 @@ fn d19_an_erase_of_another_block_does_not_wait() {
     let mut at_once = 0;
     for token in 0..20_000 {
         rig.write(token, random.below(pages), 1, b'a');
-        // Die 1 is slow again. The medium refuses an erase of the block with the page that the program of die 1
-        // replaces.
+        // The test delays die 1 again. The medium refuses an erase of the block with the page that the program of die
+        // 1 replaces.
         while let Some(command) = &rig.flash.commands[0] {
             let erases = match command {
                 Command::Collect { erases } => Some(*erases),
@@ -178,7 +178,7 @@ fn a_read_follows_its_page_to_another_die() {
 #[test]
 fn a_trim_is_not_overtaken_on_another_die() {
     let mut rig = placed(2);
-    // Both dies are busy. Page 2 is on die 0, so its trim waits there, behind a read of the page.
+    // Both dies are busy. Page 2 is on die 0, so the trim of page 2 waits at die 0, behind a read of the page.
     rig.write(0, 8, 1, b'x');
     rig.write(1, 9, 1, b'x');
     let home = rig.device.ftl().die_of(Lpn(2));

@@ -1,5 +1,5 @@
-//! If there is no flash, a driver may skip all operations: all other events, counts and states of the device stay
-//! the same.
+//! If there is no flash, the device may skip all page operations for a driver. All other events, counts and states of
+//! the device are the same as without skipping.
 
 use destage_base::{Lpn, Random, Ticks};
 use destage_buffer::SCHEMES;
@@ -10,7 +10,7 @@ use destage_nand::Operations;
 
 use super::kit::Stack;
 
-/// A driver that records all events except commands. `SKIPS` says whether it skips commands.
+/// A driver that records all events except commands. `SKIPS` says whether the device may skip page operations.
 #[derive(Default)]
 struct Told<const SKIPS: bool> {
     lines: Vec<String>,
@@ -79,7 +79,7 @@ fn requests(random: &mut Random) -> Vec<Request> {
     (0..2500).map(request).collect()
 }
 
-/// The events of a device of `stack` that gets `requests`, and the number of commands.
+/// The events of a device built from `stack` that serves `requests`, and the number of commands.
 fn told<const SKIPS: bool>(stack: &Stack<'_>, requests: &[Request]) -> (Vec<String>, usize) {
     let mut device = stack.build().device;
     let mut driver = Told::<SKIPS>::default();

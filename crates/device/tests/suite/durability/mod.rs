@@ -1,5 +1,5 @@
-//! The promises of a device: the worked cases of the rules of order and durability, by their numbers, and further
-//! statements of these rules.
+//! Tests of the promises of a device: the worked cases of the rules of order and durability, by their numbers, and
+//! further statements of these rules.
 
 use crate::kit;
 

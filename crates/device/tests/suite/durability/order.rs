@@ -1,13 +1,13 @@
-//! Effects on one page happen in the order of their emission, and padding carries the newest version that was
-//! emitted before it.
+//! Effects on one page happen in the order of their emission, and padding programs the newest version that was
+//! emitted before the padding.
 
 use destage_base::Lpn;
 use destage_nand::medium::SpareKind;
 
 use crate::kit::{Event, Rig, Stack};
 
-/// A buffer that pads clusters of four pages, over one die. The die was filled with zeros if `filled`; otherwise it
-/// is empty.
+/// A device with one die and a buffer that pads clusters of four pages. If `filled` is set, the die was filled with
+/// zeros; otherwise the die is empty.
 fn padding(filled: bool) -> Rig {
     let mut stack = Stack::new("bplru", 16, "page", 1, 16);
     stack.filled = filled;
@@ -112,7 +112,7 @@ fn d13_padding_carries_what_an_earlier_record_is_about_to_program() {
 #[test]
 fn d14_a_filler_carries_the_version_that_was_emitted_before_it() {
     let mut rig = padding(false);
-    // The die is busy, so no effect that is emitted from now on begins.
+    // The die is busy, so effects that are emitted from now on do not begin.
     rig.write(0, 20, 1, b'x');
     rig.flush(1);
     let first = rig.write(2, 6, 1, b'a');

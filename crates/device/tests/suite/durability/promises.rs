@@ -1,4 +1,4 @@
-//! What a flush and a write with force unit access wait for, and what they do not wait for.
+//! Which operations a flush and a write with force unit access wait for, and which operations they do not wait for.
 
 use crate::kit::Stack;
 
@@ -78,7 +78,8 @@ fn force_unit_access_past_the_buffer_waits_for_the_programs() {
 fn force_unit_access_waits_for_pages_of_its_request_that_left_already() {
     let mut rig = Stack::new("fifo", 2, "page", 3, 16).build();
     let version = rig.write_fua(0, 0, 4, b'a');
-    // Page 1 has left the buffer to make room for the third page. Only the program of page 1 is still in service.
+    // Page 1 was evicted from the buffer to make room for the third page. Only the program of page 1 is still in
+    // service.
     for die in [0, 2, 0] {
         rig.end(die);
     }

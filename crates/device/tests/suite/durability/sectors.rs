@@ -1,4 +1,4 @@
-//! A write of part of a page keeps the other sectors of the page, wherever their newest version is.
+//! A write of some sectors of a page keeps the other sectors, wherever the newest version of these sectors is.
 
 use destage_base::Lpn;
 use destage_device::{Request, RequestKind, Span};
@@ -88,7 +88,7 @@ fn a_part_written_past_the_buffer_keeps_the_other_sectors() {
         let mut rig = with_sectors("lru", settings);
         rig.ask(0, part(RequestKind::Write, 0, 16), b'a');
         rig.settle();
-        // Page 1 is on flash. With the second settings, a dirty copy of it is dropped from the buffer as well.
+        // Page 1 is on flash. With the second settings, the write also drops a dirty copy of page 1 from the buffer.
         rig.ask(1, part(RequestKind::Write, 8, 2), b'b');
         let last = rig.ask(2, part(RequestKind::Write, 4, 5), b'c');
         assert_eq!(drained(rig, 1), Some((last, b"cbaaaaaa".to_vec())));
@@ -129,7 +129,7 @@ fn a_part_written_past_the_buffer_is_completed_from_ram_without_a_read() {
     rig.settle();
     rig.ask(2, part(RequestKind::Write, 0, 8), b'b');
     rig.ask(3, part(RequestKind::Write, 1, 15), b'c');
-    // If the rest of page 0 were read, the program would wait for this read.
+    // If the other sectors of page 0 were read, the program would wait for this read.
     assert!(!rig.busy().is_empty());
     rig.end(0);
     rig.end(0);

@@ -1,4 +1,5 @@
-//! Pages of write-zeroes and trims read as zeros at once; the operations reach the flash in their turn.
+//! After a write-zeroes request or a trim, reads return zeros at once. The operations on flash follow in the order of
+//! effects.
 
 use destage_base::{Lpn, Random};
 use destage_device::RequestKind;

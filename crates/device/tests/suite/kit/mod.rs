@@ -1,7 +1,7 @@
-//! A device with bytes, whose flash commands end when the test says so.
+//! A device with bytes for tests. A test decides when each flash command ends.
 //!
-//! Every event of the device becomes an [`Event`], in the order of events. The kit has none of the device's rules:
-//! it knows neither what a request waits for, nor what is durable when.
+//! The driver records the events of the device as [`Event`]s, in their order. The kit repeats no rule of the device:
+//! it knows neither what a request waits for, nor when data become durable.
 #![allow(dead_code, reason = "every test program uses another part of the kit")]
 
 use std::collections::VecDeque;
@@ -22,7 +22,7 @@ use destage_nand::{Geometry, Kind, Operations, Timing};
 /// Bytes of a sector in these tests.
 pub const SECTOR_BYTES: usize = 8;
 
-/// Times of flash operations; no test depends on their values.
+/// Times of flash operations. No test depends on these values.
 pub const TIMING: Timing = Timing {
     read: 25,
     program: 200,
@@ -38,7 +38,8 @@ pub const PROGRAM_TIME: Ticks = TIMING.program + TIMING.page_transfer;
 /// An event of the device.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// A page of the request being submitted is changed: taken into the buffer, written past it, or trimmed.
+    /// A page of the request being submitted is changed: it enters the buffer, is written past the buffer, or is
+    /// trimmed.
     Changed { page: Lpn },
     /// The contents of a page of the read `token` are known.
     Read {
@@ -65,7 +66,7 @@ pub enum Command {
     Fill,
 }
 
-/// A fault planted on purpose in the way flash carries out commands, or in the events that it reports.
+/// A deliberate fault in the way in which flash carries out commands, or in the events that flash reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Plant {
     Nothing,
@@ -75,11 +76,11 @@ pub enum Plant {
     FirstPassIsLast,
     /// The last page of a step that moves pages is not programmed.
     LosesLastCopy,
-    /// A program that has begun counts as ended, as if a read that interrupts it ended it.
+    /// A program that has begun is reported as ended, as if a read that interrupts a program could end it.
     BegunIsEnded,
 }
 
-/// The settings of a device; schemes, layers and their parameters are given as words.
+/// The settings of a device. Schemes, layers and their parameters are given by name.
 pub struct Stack<'a> {
     pub scheme: &'a str,
     pub scheme_settings: Vec<(&'a str, &'a str)>,
@@ -208,8 +209,9 @@ impl<'a> Stack<'a> {
         self.assemble(ftl, payload, self.future)
     }
 
-    /// Builds the device again after a cut that left `payload`; `future` has the writes that will follow. Returns
-    /// it with the report of the mount, or the reason why the mount failed. `watch` sees the steps of the mount.
+    /// Builds the device again after a cut, and mounts it. `payload` has the bytes that survived the cut, and
+    /// `future` the writes that will follow. Returns the device and the report of the mount, or the reason why the
+    /// mount failed. `watch` is called for the steps of the mount.
     pub fn remount(
         &self,
         mut payload: Payload,
@@ -221,7 +223,7 @@ impl<'a> Stack<'a> {
         Ok((self.assemble(ftl, payload, future), report))
     }
 
-    /// The layer, without contents.
+    /// A new layer without contents.
     pub fn fresh(&self) -> Box<dyn Ftl> {
         let row =
             destage_ftl::find(self.layer).unwrap_or_else(|| panic!("no layer {}", self.layer));
@@ -251,16 +253,16 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// The driver: carries out commands on the bytes, and holds them until the test ends them.
+/// The driver. It carries out operations on the bytes, and ends a command only when the test says so.
 pub struct Flash {
     pub payload: Payload,
     units: Option<Units>,
-    /// By die, the commands of the step that have not begun. `under_way` has the command in progress.
+    /// By die, the flash commands of the step that have not begun. `under_way` has the flash command in progress.
     pub to_come: Vec<VecDeque<FlashCommand>>,
     under_way: Vec<Option<FlashCommand>>,
-    /// By die, the command that has begun.
+    /// By die, the transaction that has begun.
     pub commands: Vec<Option<Command>>,
-    /// By die, the token of this command, or those of the parts of a batch.
+    /// By die, the token of this transaction, or the tokens of the operations of a batch.
     tokens: Vec<Vec<Token>>,
     /// The events since the list was last cleared.
     pub events: Vec<Event>,
@@ -275,7 +277,7 @@ pub struct Flash {
 }
 
 impl Flash {
-    /// Adds the erases of `operations` to the count, and returns their number.
+    /// Adds the number of erases in `operations` to `erases`, and returns this number.
     fn count(&mut self, operations: &Operations) -> usize {
         let all = operations.all().iter();
         let erases = all.filter(|one| one.kind == Kind::Erase).count();
@@ -283,7 +285,7 @@ impl Flash {
         erases
     }
 
-    /// Appends the commands that carry out `operations` of `die` to the commands to come.
+    /// Appends the commands that carry out `operations` to the commands to come of `die`.
     fn plan(&mut self, die: u32, operations: &Operations) {
         let mut to_come = VecDeque::new();
         for operation in operations.all() {
@@ -306,7 +308,8 @@ impl Flash {
         self.to_come[die as usize].extend(to_come);
     }
 
-    /// Whether a planted fault reports the step of `die` as ended before its commands have ended.
+    /// Whether, because of the planted fault, the step of `die` is reported as ended now, before its commands have
+    /// ended.
     fn is_said_to_have_ended(&self, die: u32) -> bool {
         let next = self.to_come[die as usize].front();
         let is_last = |plant| self.plant == plant && self.to_come[die as usize].len() <= 1;
@@ -319,8 +322,8 @@ impl Flash {
         }
     }
 
-    /// Ends the command in progress at `die`; if there is none, begins the next command at `now`. Returns whether
-    /// there was either.
+    /// Ends the command in progress at `die`. If no command is in progress, begins the next command of the step at
+    /// `now`. Returns `false` if there is no such command either.
     fn go_on(&mut self, die: u32, now: Ticks) -> bool {
         if let Some(command) = self.under_way[die as usize].take() {
             self.payload.command_ended(die, &command);
@@ -465,8 +468,8 @@ pub struct Rig {
 }
 
 impl Rig {
-    /// Submits `request` with its bytes, and returns its version. Idle time is not affected: tests call `announce`
-    /// and `retire` for it.
+    /// Submits `request` with its bytes, and returns its version. This does not affect idle time: tests of idle time
+    /// call `announce` and `retire`.
     pub fn submit(&mut self, token: u32, request: &Request, data: &[u8]) -> u64 {
         self.now += 1_000;
         let version = self.flash.payload.accept(request, data);
@@ -477,7 +480,7 @@ impl Rig {
         version
     }
 
-    /// Ends the command at `die`, or all of a batch.
+    /// Ends the transaction or the whole batch at `die`.
     pub fn end(&mut self, die: u32) {
         self.now += 1_000;
         let command = self.flash.commands[die as usize].take();
@@ -494,14 +497,14 @@ impl Rig {
         }
     }
 
-    /// Ends the command in progress at `die`; if there is none, begins the next command of its step. Returns
-    /// whether there was either. The step does not end.
+    /// Ends the command in progress at `die`. If no command is in progress, begins the next command of the step.
+    /// Returns `false` if there is no such command either. The step itself does not end.
     pub fn go_on(&mut self, die: u32) -> bool {
         self.now += 1_000;
         self.flash.go_on(die, self.now)
     }
 
-    /// The dies with a command that has begun.
+    /// The dies with a transaction that has begun.
     pub fn busy(&self) -> Vec<u32> {
         let commands = self.flash.commands.iter().enumerate();
         commands
@@ -510,14 +513,14 @@ impl Rig {
             .collect()
     }
 
-    /// Ends all commands, lowest die first, until no command is left.
+    /// Ends transactions, always at the busy die with the lowest number, until no die is busy.
     pub fn settle(&mut self) {
         while let Some(die) = self.busy().first() {
             self.end(*die);
         }
     }
 
-    /// Informs the device that the time of `alarm` has come.
+    /// Reports to the device that the time of `alarm` has come.
     pub fn wake(&mut self, alarm: u32) {
         self.now += 1_000;
         self.device
@@ -543,7 +546,7 @@ pub fn request(kind: RequestKind, first: u64, pages: u32) -> Request {
     }
 }
 
-/// The calls of tests. A write fills its sectors with one letter.
+/// Short calls for tests. A write fills its sectors with one letter.
 impl Rig {
     /// Submits `request`, and returns its version. A write fills its sectors with `letter`.
     pub fn ask(&mut self, token: u32, request: Request, letter: u8) -> u64 {
@@ -592,8 +595,8 @@ impl Rig {
         self.answers(token) == 1
     }
 
-    /// The versions of effects on `page` that have ended, in their order: until `token` was answered, if `before`
-    /// names it, or until now.
+    /// The versions of the effects on `page` that have ended, in the order of their ends. If `before` is given, only
+    /// effects that ended before this request was answered.
     pub fn ended(&self, page: u64, before: Option<u32>) -> Vec<u64> {
         let mut versions = Vec::new();
         for event in &self.flash.events {

@@ -1,14 +1,14 @@
 //! A line: the reads, or the programs, that wait at a die, in the order of their arrival.
 //!
-//! The line gives its first operation, and the operations on a certain page offset, without visiting the
-//! others, and it removes any operation at once: hundreds of operations can wait at a die.
+//! Hundreds of operations can wait at a die. The line therefore finds its first operation, and the operations on a
+//! given page offset, without visiting the other operations. It removes its first operation in constant time.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
 use super::queue::Operation;
 
-/// Marks the end of a list: no place follows.
+/// Marks the end of a list.
 const NOBODY: u32 = u32::MAX;
 /// Number of chains that a line has at first. The number of chains is always a power of two.
 const CHAINS: usize = 16;
@@ -17,15 +17,15 @@ const CHAINS: usize = 16;
 #[derive(Clone, Copy)]
 pub(super) struct Waiting {
     pub operation: Operation,
-    /// Number of operations that arrived at this die before it.
+    /// Number of operations that arrived at this die before this one.
     pub rank: u64,
 }
 
 #[derive(Clone, Copy)]
 struct Place {
     waiting: Waiting,
-    /// The place of the operation that arrived before this one, and (`behind`) of the one that arrived next.
-    /// Free places are linked through `behind`.
+    /// The place of the operation that arrived before this one. `behind` is the place of the operation that arrived
+    /// after this one; in a free place, it is the next free place.
     before: u32,
     behind: u32,
     /// The next place of the same chain.
@@ -50,9 +50,8 @@ pub(super) struct Line {
     free: u32,
     waiting: usize,
     ends: Ends,
-    /// Operations of equal page offset are in one chain, in the order of their arrival. The number of the
-    /// chain is the offset modulo the number of chains. There are at least as many chains as waiting
-    /// operations.
+    /// The chains of operations, each in the order of arrival. An operation is in the chain whose number is the
+    /// operation's page offset modulo the number of chains. There are at least as many chains as waiting operations.
     chains: Vec<Ends>,
 }
 
@@ -88,7 +87,7 @@ impl Line {
         self.link_to_chain(place);
     }
 
-    /// Inserts `waiting`, which was held back, at the position that its rank gives it.
+    /// Inserts `waiting`, which was held back, at the position given by its rank.
     pub fn insert(&mut self, waiting: Waiting) {
         let place = self.place(waiting);
         let mut before = self.ends.last;
@@ -112,7 +111,7 @@ impl Line {
         }
     }
 
-    /// The rank of the last waiting operation on the same page as `operation`.
+    /// The rank of the last waiting operation on the page of `operation`.
     pub fn last_of(&self, operation: &Operation) -> Option<u64> {
         let place = |of: &Operation| (of.plane, of.block, of.page);
         let mut found = None;
@@ -133,8 +132,8 @@ impl Line {
         self.take_out(self.ends.first, NOBODY);
     }
 
-    /// Calls `joins` with each operation on page offset `page`, in order, and removes those for which it
-    /// returns `Some(true)`. Stops when `joins` returns `None`.
+    /// Calls `joins` with each operation on page offset `page`, in order of arrival. An operation is removed if
+    /// `joins` returns `Some(true)`. The method stops when `joins` returns `None`.
     #[inline]
     pub fn take_alike(&mut self, page: u32, mut joins: impl FnMut(&Waiting) -> Option<bool>) {
         let mut before = NOBODY;
@@ -156,8 +155,8 @@ impl Line {
         }
     }
 
-    /// Calls `joins` with every operation, in order, and removes those for which it returns `Some(true)`.
-    /// Stops when `joins` returns `None`.
+    /// Calls `joins` with every operation, in order of arrival. An operation is removed if `joins` returns
+    /// `Some(true)`. The method stops when `joins` returns `None`.
     pub fn take_any(&mut self, mut joins: impl FnMut(&Waiting) -> Option<bool>) {
         let mut next = self.ends.first;
         while let Some(place) = self.places.get(next as usize) {
@@ -251,7 +250,7 @@ impl Line {
         }
     }
 
-    /// Removes the operation at `place`; `before` is the place before it in its chain.
+    /// Removes the operation at `place`. `before` is the previous place in the chain of this operation.
     #[inline]
     fn take_out(&mut self, place: u32, before: u32) {
         let Place {

@@ -1,23 +1,25 @@
-//! The timing of flash commands that wait in queues, for dies that share channels: a command begins when its
-//! channel and its die are free.
+//! The timing of flash commands that wait in queues, for dies that share channels. A command begins when its channel
+//! and its die are free.
 //!
-//! Operations on pages wait at their die. Whenever a channel is free, it asks its ready dies in turn, and the queue
-//! of the die chooses the operations that form the next command. Nothing is booked in advance: an operation that
-//! arrives later can still go first, so the end of a command is known only when it happens. The caller keeps the
-//! time: the dispatcher informs it of each phase that begins ([`Clock::begins`]), and the caller calls
-//! [`Dispatcher::end`] when the phase has ended. Phases with the same end have to be ended in the order in which
-//! they began.
+//! Operations on pages wait in the queue of their die. Whenever a channel is free, the dispatcher chooses one of its
+//! ready dies, in turn. The queue of this die chooses the operations that form the next command. Nothing is booked in
+//! advance, because an operation that arrives later can still overtake waiting operations. The end of a command is
+//! therefore not known before it occurs.
+//!
+//! The caller keeps the time. The dispatcher reports each phase that begins ([`Clock::begins`]), and the caller calls
+//! [`Dispatcher::end`] when the phase has ended. If several phases end at the same time, the caller has to end them
+//! in the order in which they began.
 //!
 //! | phase | occupies | afterwards |
 //! | --- | --- | --- |
-//! | command; with it the data of a program | channel, die | the cells work |
-//! | cells | die | a read: its data wait for the channel; a program or an erase: the die is free; but if there is a status, that of an erase waits for the channel |
-//! | data of a read, page by page; the status comes with the last page | channel, die | after the last page the die is free |
+//! | command and address, and the data of a program | channel, die | the cells work |
+//! | cells | die | after a read, its data wait for the channel; after a program, the die is free; after an erase, the status waits for the channel, or without a status the die is free |
+//! | data of a read, page by page, with the status after the last page; status of an erase | channel, die | after the last page, or after the status of an erase, the die is free |
 //!
-//! If planes have cache registers, a die may begin its next command before the latest one is over (module
+//! If planes have cache registers, a die may begin its next command before the latest command is over (module
 //! `registers`).
 //!
-//! A free channel serves waiting data first, then commands. The rules are those of MQSim's flash back end
+//! A free channel serves waiting data before commands. The rules are those of the flash back end of MQSim
 //! (docs/SPEC.md, "Commands dispatched").
 
 mod line;
@@ -52,11 +54,11 @@ pub struct CommandTimes {
 /// How reads interrupt programs and erases, in queues where reads go first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Suspension {
-    /// Ticks that an interruption takes.
+    /// Ticks from the stop of the cells to the begin of the read.
     pub cost: Ticks,
     /// The largest number of interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,
-    /// Number of pages of a block that are programmed together. A read of one of them does not interrupt their
+    /// Number of pages of a block that are programmed together. A read of one of these pages does not interrupt their
     /// program.
     pub unit_pages: u32,
 }
@@ -66,33 +68,34 @@ pub struct Suspension {
 pub struct DispatchConfig {
     /// Number of channels.
     pub channels: u32,
-    /// Dies of a channel.
+    /// Number of dies on a channel.
     pub dies_per_channel: u32,
-    /// Planes of a die.
+    /// Number of planes of a die.
     pub planes: u32,
-    /// Times of the cells. A command on several planes has the times of its first page.
+    /// Times of the cells. For a command on several planes, the type of its first page determines the time.
     pub cells: Cells,
     /// Times of command and address, for each plane of a command.
     pub command: CommandTimes,
-    /// Pauses between the planes of a command on several planes.
+    /// Pauses on the channel between the planes of a command on several planes.
     pub gaps: PlaneGaps,
-    /// Ticks from the end of the cells' work on a read to the beginning of its data.
+    /// Ticks from the end of the cells' work on a read until its data are ready for the channel.
     pub ready: Ticks,
-    /// Ticks of the status on the channel: after the last data of a read, and after the cells of an erase.
+    /// Ticks of the status on the channel. The status follows the last data of a read, and the cells' work on an
+    /// erase.
     pub status: Ticks,
     /// How the next command of a die is chosen.
     pub rules: Rules,
-    /// The cache registers of the planes; `None` if there are none.
+    /// The cache registers of the planes; `None` if planes have none.
     pub registers: Option<Registers>,
-    /// How reads interrupt programs and erases; `None` if they do not. It has to be `None` if planes have cache
-    /// registers.
+    /// How reads interrupt programs and erases; `None` if reads do not interrupt. It has to be `None` if planes have
+    /// cache registers.
     pub suspension: Option<Suspension>,
 }
 
 /// The end of a phase, with the number of the die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum End {
-    /// Command, address, and the data of a program have arrived at the die.
+    /// Command and address, and the data of a program, have arrived at the die.
     Command(u32),
     /// The cells have done their work.
     Cells(u32),
@@ -105,15 +108,15 @@ pub enum End {
     Between(u32),
 }
 
-/// The value of an unused place in a list.
+/// The value of an unused entry of a list.
 impl Default for End {
     fn default() -> Self {
         Self::Command(0)
     }
 }
 
-/// The caller's side of a [`Dispatcher`]: it keeps the time, and is informed of events. It calls the dispatcher
-/// again only after the method that informs it has returned.
+/// The caller of a [`Dispatcher`], which keeps the time and receives events. A method of this trait may not call the
+/// dispatcher; the caller calls it again after the method has returned.
 pub trait Clock {
     /// The current time.
     fn now(&self) -> Ticks;
@@ -121,7 +124,7 @@ pub trait Clock {
     /// A phase begins now. The caller has to call [`Dispatcher::end`] with `end` when `length` ticks have passed.
     fn begins(&mut self, end: End, length: Ticks);
 
-    /// A command of these operations begins now; its die is busy from now on.
+    /// A command of these operations begins now. The die of the command is busy from now on.
     fn issued(&mut self, command: &[Operation]) {
         let _ = command;
     }
@@ -134,8 +137,8 @@ pub trait Clock {
         let _ = die;
     }
 
-    /// A command of this kind has ended on `die`. If several commands of the kind are under way, it is the one that
-    /// began first; this happens only with cache registers.
+    /// A command of this kind has ended on `die`. With cache registers, several commands of one kind may be in
+    /// progress; then the command that began first has ended.
     fn idle(&mut self, die: u32, kind: Kind) {
         let _ = (die, kind);
     }
@@ -144,7 +147,7 @@ pub trait Clock {
 #[derive(Clone, Default)]
 struct Die {
     queue: Queue,
-    /// The command that occupies the die; empty if the die may begin the next one.
+    /// The command that occupies the die; empty if the die may begin the next command.
     command: Vec<Operation>,
     /// Number of pages of the command whose data have passed over the channel.
     left: usize,
@@ -157,9 +160,10 @@ struct Channel {
     busy: bool,
     /// Number of dies that begin a command as soon as the channel is free.
     ready: u32,
-    /// The dies with pages whose data wait for the channel, one entry for each page, longest wait first.
+    /// The dies with pages whose data wait for the channel. There is one entry for each page, and the page that has
+    /// waited longest is first.
     data: VecDeque<u32>,
-    /// The die of this channel that is asked first for the next command.
+    /// The position, on this channel, of the die that is considered first for the next command.
     turn: u32,
 }
 
@@ -171,9 +175,9 @@ pub struct Dispatcher {
     channels: Vec<Channel>,
     /// The channel of each die.
     channel_of: Vec<u32>,
-    /// A bit for each channel, set if a die on it became ready while the channel was idle.
+    /// A bit for each channel. The bit is set if a die of the channel has become ready while the channel was idle.
     asked: Vec<u64>,
-    /// If planes have cache registers: by die, the commands that continue in parallel to the latest one.
+    /// If planes have cache registers: by die, the commands that continue in parallel with the latest command.
     beside: Vec<Beside>,
     /// If reads interrupt programs and erases: by die, the interrupted operation.
     interrupted: Vec<Interrupted>,
@@ -226,27 +230,28 @@ impl Dispatcher {
         }
     }
 
-    /// Whether a command occupies `die`, or operations wait there. A command that continues in parallel to the next
-    /// one ([`Clock::leaves`]) does not occupy the die.
+    /// Whether a command occupies `die`, or operations wait in its queue. A command that continues in parallel with
+    /// the next command ([`Clock::leaves`]) does not occupy the die.
     #[must_use]
     pub fn is_busy(&self, die: u32) -> bool {
         let state = &self.dies[die as usize];
         !state.command.is_empty() || !state.queue.is_empty()
     }
 
-    /// Lets every idle channel begin a command if it can, in the order of the channels' numbers.
+    /// Begins a command on every idle channel that has a ready die, in the order of the channels' numbers.
     pub fn dispatch<C: Clock>(&mut self, clock: &mut C) {
         for word in 0..self.asked.len() {
             let mut asked = core::mem::take(&mut self.asked[word]);
             while asked != 0 {
-                // If the channel has been busy since, its ready dies were asked when it became idle again.
+                // `issue` does nothing if the channel has begun a command since: its ready dies are considered when
+                // the channel becomes idle again.
                 self.issue(word as u32 * u64::BITS + asked.trailing_zeros(), clock);
                 asked &= asked - 1;
             }
         }
     }
 
-    /// Informs the dispatcher that a phase has ended now.
+    /// The caller reports that a phase ends now.
     pub fn end<C: Clock>(&mut self, end: End, clock: &mut C) {
         if let Some(registers) = self.config.registers {
             return self.end_beside(end, &registers, clock);
@@ -270,7 +275,7 @@ impl Dispatcher {
         }
     }
 
-    /// Begins a command on the idle `channel`, at the next of its ready dies.
+    /// Begins a command on the idle `channel`, for the next of its ready dies.
     fn begin_command<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let dies = self.config.dies_per_channel;
         let state = &mut self.channels[channel as usize];
@@ -294,7 +299,8 @@ impl Dispatcher {
         state.ready -= 1;
         state.busy = true;
         let planes = match !self.interrupted.is_empty() && self.give_way(die) {
-            // Only the first read is known not to be of a page that the interrupted operation changes.
+            // The command has one plane, because only the first read was checked: other reads could be of pages that
+            // the interrupted operation changes.
             true => 1,
             false => planes,
         };
@@ -329,8 +335,8 @@ impl Dispatcher {
         self.free_channel(self.channel_of[die as usize], clock);
     }
 
-    /// Makes `die` ready if it has no command and operations wait there, or if the next operation there is a read
-    /// that interrupts the cells.
+    /// Makes `die` ready if no command occupies the die and operations wait in its queue, or if the next operation of
+    /// the die is a read that interrupts the cells.
     #[inline(always)]
     fn make_ready(&mut self, die: u32) {
         let state = &self.dies[die as usize];
@@ -433,8 +439,8 @@ impl DispatchConfig {
         pages * each + (pages - 1) * gap + data
     }
 
-    /// Whether a command of this kind uses the channel again after its cells: a read for its data, an erase for its
-    /// status.
+    /// Whether a command of this kind uses the channel again after the cells' work. A read uses the channel for its
+    /// data, an erase for its status.
     #[inline(always)]
     fn has_more(&self, kind: Option<Kind>) -> bool {
         match kind {
@@ -444,8 +450,8 @@ impl DispatchConfig {
         }
     }
 
-    /// Ticks for which `page` occupies the channel after the cells: its data and, with the last page of a command,
-    /// the status. A page that is moved inside its die has no data and no status.
+    /// Ticks for which `page` occupies the channel after the cells' work: for its data and, if it is the last page of
+    /// a command, for the status. A page that is moved inside its die has neither data nor status on the channel.
     #[inline(always)]
     fn leaving(&self, page: Option<&Operation>, is_last: bool) -> Ticks {
         let data = page.map_or(0, |page| page.data);

@@ -19,49 +19,50 @@ pub struct Operation {
     pub plane: u32,
     /// Block of the plane.
     pub block: u32,
-    /// Page of the block; without meaning for an erase.
+    /// Page of the block. The number has no meaning for an erase.
     pub page: u32,
-    /// Type of the page: which bit of its cells the page is.
+    /// Type of the page: which bit of its cells the page stores.
     pub page_type: u32,
-    /// Ticks for which its data occupy the channel.
+    /// Ticks for which the data of the operation occupy the channel.
     pub data: Ticks,
-    /// Only data are transferred, and the cells do nothing: the operation ends with its command phase. Not used if
-    /// planes have cache registers.
+    /// Whether the operation only transfers data to the die. The cells do nothing, and the operation ends with its
+    /// command phase. Never set if planes have cache registers.
     pub loads: bool,
     /// Whether the die may begin the next command before this operation is done, if the cache registers allow it.
     pub caches: bool,
-    /// A number by which the driver knows the operation.
+    /// A number by which the driver identifies the operation.
     pub token: u32,
 }
 
-/// Which operation goes first if a read and a program or an erase wait at a die.
+/// Which operation is served first, if a read and another operation (a program or an erase) wait at a die.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Order {
-    /// The operation that came first.
+    /// The operation that arrived first.
     Arrival,
-    /// The read goes first, up to a bound: after this many read commands have begun while another operation waited,
-    /// that operation goes. 0 means no bound.
+    /// The read is served first, up to a limit: when this many read commands in a row have begun while another
+    /// operation waited, the other operation is served. 0 means no limit.
     ReadsFirst(u32),
 }
 
-/// Which waiting operations are joined to one command on several planes. They have the same type of page and,
-/// except with `Groups`, the same page offset in their blocks.
+/// Which waiting operations are joined to one command on several planes. Joined operations have the same type of
+/// page. Except with `Groups`, they also have the same page offset in their blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Together {
     /// No operations are joined.
     Never,
-    /// A program joins only if no earlier program of its plane waits: pages of a block are programmed in the order
-    /// in which they were requested.
+    /// A program is joined only if no earlier program of its plane waits. The pages of a block are then programmed in
+    /// the order in which they were requested.
     InOrder,
-    /// All operations are joined, as in MQSim: a page of a block can be programmed before an earlier one.
+    /// All operations can be joined, as in MQSim. A page of a block can then be programmed before a page that was
+    /// requested earlier.
     AnyOrder,
-    /// One operation of each group of this many consecutive planes is joined, at any page offset. A program joins
-    /// only if no earlier program of its plane waits.
+    /// The planes are divided into groups of this many consecutive planes, and one operation of each group is joined,
+    /// at any page offset. A program is joined only if no earlier program of its plane waits.
     Groups(u32),
 }
 
 impl Together {
-    /// Whether a program joins others only if no earlier program of its plane waits.
+    /// Whether a program is joined only if no earlier program of its plane waits.
     fn keeps_planes(self) -> bool {
         matches!(self, Self::InOrder | Self::Groups(_))
     }
@@ -70,17 +71,17 @@ impl Together {
 /// The rules for the choice of the next command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
-    /// Which goes first: reads or other operations.
+    /// Whether reads are served before other operations.
     pub order: Order,
     /// Which operations are joined to commands on several planes.
     pub together: Together,
-    /// Whether a read of a page whose program waits goes after that program. Otherwise the read may go before it,
-    /// as in MQSim.
+    /// Whether a read of a page whose program waits is served after that program. Otherwise the read may be served
+    /// before the program, as in MQSim.
     pub reads_wait: bool,
 }
 
 impl Rules {
-    /// Whether the commands of a plane begin in the order in which they came.
+    /// Whether the commands of a plane begin in the order in which their operations arrived.
     #[must_use]
     pub fn keep_order(&self) -> bool {
         self.order == Order::Arrival && self.together == Together::Never
@@ -94,24 +95,25 @@ pub(super) struct Queue {
     reads: Line,
     programs: Line,
     erases: VecDeque<Waiting>,
-    /// Reads that wait for a program of the same page, each with the rank of that program. The program is older
-    /// than the read, so these reads are never the oldest operation of the die.
+    /// Reads that wait for a program of the page that they read, each with the rank of that program. The program
+    /// arrived before the read, so these reads are never the oldest operation of the die.
     held: Vec<(u64, Waiting)>,
-    /// If programs of a plane keep their order: by plane, modulo [`PLANES`], the ranks of the waiting programs.
+    /// The ranks of the waiting programs, by plane modulo [`PLANES`]. Used only if the programs of a plane are served
+    /// in their order.
     in_planes: Vec<VecDeque<u64>>,
-    /// Ranks of the programs of the latest command. They are kept only to reuse the memory.
+    /// Ranks of the programs of the latest command. The list is a field only to reuse its memory.
     taken: Vec<u64>,
-    /// Number of ranks given out.
+    /// Number of ranks assigned so far.
     ranks: u64,
     /// Number of read commands that have begun in a row while a program or an erase waited.
     ahead: u32,
 }
 
-/// The kind of the next command: a read, otherwise an erase, otherwise a program.
+/// The kind of the next command: a read if `is_read`, else an erase if `is_erase`, else a program.
 struct Turn {
     is_read: bool,
     is_erase: bool,
-    /// Whether a program or an erase may go.
+    /// Whether a program or an erase may be served.
     is_change: bool,
     /// Whether a program or an erase waits.
     others_wait: bool,
@@ -119,10 +121,10 @@ struct Turn {
     erase: u64,
 }
 
-/// A rank after every other rank: no operation waits.
+/// A rank larger than every assigned rank. It means that no operation waits.
 const NEVER: u64 = u64::MAX;
-/// Number of planes that are distinguished. If a die has more, planes with the same number modulo this one count as
-/// one plane, and fewer operations are joined.
+/// Number of planes that the queue distinguishes. If a die has more planes, planes whose numbers are equal modulo
+/// this number count as one plane, so that fewer operations are joined.
 const PLANES: u32 = u64::BITS;
 
 /// The plane of an operation, modulo [`PLANES`].
@@ -140,9 +142,9 @@ fn rank(oldest: Option<&Waiting>) -> u64 {
 }
 
 impl Queue {
-    /// Whether no operation waits. If it is `false`, there is a next command.
+    /// Whether no operation waits. If an operation waits, there is a next command.
     pub fn is_empty(&self) -> bool {
-        // A read in `held` waits for a program in `programs`.
+        // `held` need not be checked: a read in `held` waits for a program in `programs`.
         self.programs.is_empty() && self.reads.is_empty() && self.erases.is_empty()
     }
 
@@ -188,7 +190,8 @@ impl Queue {
     #[inline(always)]
     fn turn(&self, rules: &Rules) -> Turn {
         let read = rank(self.reads.first());
-        // Programs do not overtake an erase, which may be of their block, and an erase overtakes nothing.
+        // Programs do not overtake an erase, because the erase may be of their block. An erase overtakes no other
+        // operation.
         let (program, erase) = (rank(self.programs.first()), rank(self.erases.front()));
         let change = program.min(erase);
         let is_erase = erase < program.min(read);
@@ -219,7 +222,8 @@ impl Queue {
         next.map(|waiting| &waiting.operation)
     }
 
-    /// Moves the operations of the next command, of at most `planes` planes, to `command`, which is empty.
+    /// Moves the operations of the next command to `command`, which is empty before. The command has at most `planes`
+    /// planes.
     pub fn take(&mut self, rules: &Rules, planes: u32, command: &mut Vec<Operation>) {
         let turn = self.turn(rules);
         let planes = match rules.together {
@@ -244,8 +248,8 @@ impl Queue {
         }
     }
 
-    /// Removes the first program and the programs that are joined to it. Only programs with a rank below `erase`
-    /// may join.
+    /// Moves the first program, and the programs that are joined to it, to `command`. Only programs with a rank below
+    /// `erase` may be joined.
     fn take_programs(
         &mut self,
         planes: u32,
@@ -284,9 +288,9 @@ impl Queue {
     }
 }
 
-/// Removes the first operation of `line` and the operations that are joined to it, and passes each to `take`. A
-/// joined operation is of another plane or group, has the same type of page, and is `free`. At most `planes`
-/// operations are removed.
+/// Removes the first operation of `line` and the operations that are joined to it, and passes each of them to `take`.
+/// Joined operations are of different planes or groups, have the type of page of the first operation, and satisfy
+/// `free`. At most `planes` operations are removed.
 #[inline]
 fn gather(
     line: &mut Line,

@@ -1,9 +1,9 @@
-//! Dies whose planes have cache registers: the data of a program arrive, or the data of a read leave, while the
-//! cells work on another page.
+//! Dies whose planes have cache registers. The data of a program arrive at the die, or the data of a read are sent to
+//! the controller, while the cells work on another page.
 //!
-//! The latest command of a die occupies the die until the next command may begin: for a program, this is when the
-//! cells have taken over its pages; for a read, when the cells have read. From then on the command continues in
-//! parallel with the next one.
+//! The latest command of a die occupies the die until the next command may begin. After a program, the next command
+//! may begin when the pages have moved to the page registers; after a read, when the cells have read the pages. From
+//! then on the earlier command continues in parallel with the next command.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -12,45 +12,45 @@ use super::queue::{Queue, plane_bit};
 use super::{Clock, Dispatcher, End, Operation, Registers, Rules, Together};
 use crate::operation::Kind;
 
-/// The commands of a die that continue in parallel to the latest one.
+/// The commands of a die that continue in parallel with the latest command.
 #[derive(Clone, Default)]
 pub(super) struct Beside {
-    /// The command that no longer occupies the die, but still uses the cells or the page registers: a program on
-    /// which the cells work, or a read whose pages are still in the page registers.
+    /// The command that no longer occupies the die, but still uses the cells or the page registers. It is a program
+    /// on which the cells work, or a read whose pages are still in the page registers.
     cells: Vec<Operation>,
     /// Whether the pages of the read in `cells` are moving to the cache registers.
     is_moving: bool,
-    /// How far the latest command of the die is.
+    /// The progress of the latest command of the die.
     latest: Latest,
-    /// Pages in cache registers, in the order in which their data leave; each with whether it is the last page of
-    /// its command.
+    /// Pages that were read and are in cache registers, in the order in which their data use the channel. The flag of
+    /// a page says whether it is the last page of its command.
     leaving: VecDeque<(Operation, bool)>,
-    /// Planes of the pages in `leaving`, one bit for each.
+    /// Planes of the pages in `leaving`, one bit for each plane.
     leaving_planes: u64,
-    /// Planes of the read in `cells`, whose pages move to the cache registers next; one bit for each.
+    /// Planes of the read in `cells`, one bit for each plane. Its pages move to the cache registers next.
     following_planes: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Latest {
-    /// The command is on the channel, or there is no command.
+    /// The command is on the channel, or no command occupies the die.
     #[default]
     Comes,
     /// The command has arrived and waits for the cells.
     IsThere,
     /// The cells work on the command, or its pages move from the cache registers to the page registers.
     InCells,
-    /// The cells have read the pages, which wait for the cache registers, and the command occupies the die until
-    /// their data have left. Or the cells have erased a block, and the status follows.
+    /// The cells have read the pages, and the pages wait for the cache registers. The command occupies the die until
+    /// the data of its pages have passed over the channel. Or the cells have erased a block, and the status follows.
     WasRead,
     /// The data or the status of the command wait for the channel.
     Leaves,
 }
 
 impl Beside {
-    /// Whether the next command of `queue` has to wait for a cache register. It waits if it is a program and the
-    /// cache register of its plane holds a page that was read, or is about to receive one. If other programs may
-    /// join it, a page in the register of any plane is enough.
+    /// Whether the next command of `queue` has to wait for a cache register. A program has to wait if the cache
+    /// register of its plane holds a page that was read, or is about to receive such a page. If other programs may be
+    /// joined to the program, it also has to wait if this is true of any other plane.
     pub fn holds_up(&self, queue: &Queue, rules: &Rules) -> bool {
         let taken = self.leaving_planes | self.following_planes;
         taken != 0
@@ -68,8 +68,8 @@ fn planes(command: &[Operation]) -> u64 {
 }
 
 impl Registers {
-    /// Ticks for which the pages of `command` move between the registers, if the command uses cache registers;
-    /// `None` if it occupies its die until it is done.
+    /// Ticks that the pages of `command` need to move between the registers. `None` if the command does not use cache
+    /// registers, and therefore occupies its die until it is done.
     fn moves(&self, command: &[Operation]) -> Option<u64> {
         let time = match command.first()?.kind {
             Kind::Read => self.read,
@@ -143,7 +143,8 @@ impl Dispatcher {
     fn change_register<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let (state, beside) = (&mut self.dies[die as usize], &mut self.beside[die as usize]);
         if beside.cells.is_empty() {
-            // The pages of a program are in the page registers, and the free cells begin to program them.
+            // The pages of a program are now in the page registers. The cells are free and begin to program these
+            // pages.
             beside.latest = Latest::Comes;
             core::mem::swap(&mut state.command, &mut beside.cells);
             clock.leaves(die);
@@ -213,9 +214,9 @@ impl Dispatcher {
         }
     }
 
-    /// Begins a phase on `channel`, if the channel is idle. The page that has waited longest leaves; but if the
-    /// next command of its die is a read that may begin, that command goes first. If no page waits, a command
-    /// begins.
+    /// Begins a phase on `channel`, if the channel is idle. If pages wait for the channel, the data of the page that
+    /// has waited longest are sent. However, if the next command of this page's die is a read that may begin, the
+    /// read command is sent first. If no page waits, a command begins.
     fn use_channel<C: Clock>(&mut self, channel: u32, clock: &mut C) {
         let state = &mut self.channels[channel as usize];
         if state.busy {

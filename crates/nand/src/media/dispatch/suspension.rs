@@ -1,9 +1,9 @@
 //! Reads that interrupt a program or an erase: the cells stop, do the reads, and then continue.
 //!
-//! If the next operation of a die is a read while the cells program or erase, the read begins as soon as the
-//! channel is free. When its command has arrived at the die, the cells stop, which takes the time of
-//! [`Suspension`]. Further reads follow as soon as the data of the previous one have left. A read of a page that is
-//! being programmed does not interrupt: it waits for the end of the program.
+//! If the next operation of a die is a read while the cells program or erase, the read begins as soon as the channel
+//! is free. When the read command has arrived at the die, the cells stop; the read begins after the time given by
+//! [`Suspension::cost`]. The next read begins when the data of the previous read have been sent over the channel. A
+//! read of a page that is being programmed does not interrupt the program, but waits for its end.
 
 use alloc::vec::Vec;
 
@@ -13,20 +13,20 @@ use super::queue::Operation;
 use super::{Clock, Dispatcher, End, Suspension};
 use crate::operation::Kind;
 
-/// The operation of a die that reads interrupt.
+/// The state of the program or erase of a die that reads interrupt.
 #[derive(Clone, Default)]
 pub(super) struct Interrupted {
     /// The interrupted program or erase; empty if no operation is interrupted.
     command: Vec<Operation>,
-    /// Ticks of work that its cells still have to do; `None` while they still work, because the command of the
-    /// first read is on the channel.
+    /// Ticks that the cells still have to work on the interrupted operation. `None` while the cells still work: the
+    /// command of the first read is on the channel.
     left: Option<Ticks>,
-    /// The time at which the cells finish the program or erase in progress, if nothing interrupts them; `None` if
-    /// the cells do not program or erase.
+    /// The time at which the cells finish the program or erase in progress, if no read interrupts it. `None` if no
+    /// program or erase is in progress.
     ends: Option<Ticks>,
-    /// How often this program or erase was interrupted.
+    /// How often the program or erase was interrupted.
     times: u32,
-    /// Number of planned ends of the cells that are void, because an interruption has come between.
+    /// Number of announced ends of the cells' work that have become void because of an interruption.
     outdated: u32,
 }
 
@@ -39,7 +39,8 @@ impl Dispatcher {
         }
     }
 
-    /// Whether the next operation of `die` is a read that goes before the remaining work of the cells.
+    /// Whether the next operation of `die` is a read that interrupts the cells, or that runs before an interrupted
+    /// operation continues.
     pub(super) fn interrupts(&self, die: u32) -> bool {
         let (Some(interrupted), Some(suspension)) =
             (self.interrupted.get(die as usize), &self.config.suspension)
@@ -62,8 +63,8 @@ impl Dispatcher {
         })
     }
 
-    /// Called when `die` begins a command: sets the program or erase in progress aside, if there is one. Returns
-    /// whether the die has an interrupted operation.
+    /// Called when `die` begins a command. If a program or erase is in progress, it becomes the interrupted operation
+    /// of the die. Returns whether the die has an interrupted operation.
     pub(super) fn give_way(&mut self, die: u32) -> bool {
         let state = &mut self.dies[die as usize];
         let interrupted = &mut self.interrupted[die as usize];
@@ -73,8 +74,8 @@ impl Dispatcher {
         !interrupted.command.is_empty()
     }
 
-    /// Called when the command of a read has arrived at `die`. Returns the ticks for which the read waits until the
-    /// interrupted operation has stopped; `None` if no operation is interrupted.
+    /// Called when a command has arrived at `die`. If an operation is interrupted, the command is a read, and the
+    /// result is the number of ticks until the cells have stopped. Otherwise the result is `None`.
     pub(super) fn stop_cells<C: Clock>(&mut self, die: u32, clock: &C) -> Option<Ticks> {
         let suspension = self.config.suspension?;
         let interrupted = &mut self.interrupted[die as usize];
@@ -95,9 +96,9 @@ impl Dispatcher {
         Some(suspension.cost)
     }
 
-    /// Handles the planned end of the cells' work of `die`. Returns `true` if nothing else is to be done: the end
-    /// was void because the cells were interrupted, or the interrupted operation has ended while the command of a
-    /// read is under way.
+    /// Handles an announced end of the cells' work of `die`. Returns `true` if the caller has nothing more to do.
+    /// This is so if the end is void because the cells were interrupted, or if the interrupted operation has ended
+    /// while the command of a read is still on the channel.
     pub(super) fn end_interrupted<C: Clock>(&mut self, die: u32, clock: &mut C) -> bool {
         let Some(interrupted) = self.interrupted.get_mut(die as usize) else {
             return false;
@@ -122,7 +123,7 @@ impl Dispatcher {
         true
     }
 
-    /// Called when a command of `die` is over: the interrupted operation continues, unless another read follows.
+    /// Called when a command of `die` is over. The interrupted operation continues, unless another read follows.
     pub(super) fn resume<C: Clock>(&mut self, die: u32, clock: &mut C) {
         let interrupted = &self.interrupted[die as usize];
         if interrupted.command.is_empty() || interrupted.left.is_some() && self.interrupts(die) {
@@ -141,8 +142,8 @@ impl Dispatcher {
 }
 
 impl Suspension {
-    /// Whether `read` is of a page that `change` programs, or that is programmed together with it, or of the block
-    /// that `change` erases.
+    /// Whether `change` changes the page that `read` reads: `change` erases the block of this page, programs the
+    /// page, or programs a page that is programmed together with it.
     fn is_of(&self, change: &Operation, read: &Operation) -> bool {
         let unit = |page: u32| page / self.unit_pages;
         (change.plane, change.block) == (read.plane, read.block)

@@ -1,4 +1,4 @@
-// The buffer and the pages that leave it, drawn with a square for each page.
+// The drawing of the buffer, and of the pages that leave the buffer. Each page is a square.
 
 const byId = (id) => document.getElementById(id);
 
@@ -9,16 +9,16 @@ function make(tag, className, text) {
   return element;
 }
 
-// The width of a square, in letters of its number. Both shrink together on a narrow screen.
+// The width of a square divided by the font size of the page number in it. On a narrow screen both become smaller.
 const LETTERS = 2.6;
 const ruler = document.createElement("canvas").getContext("2d");
 ruler.font = `10px ${getComputedStyle(document.body).fontFamily}`;
 
-// The number of a page if it fits into a square, otherwise nothing: a part of its digits would be the number of
-// another page.
+// The number of a page if it fits into a square, otherwise an empty text. The number is not cut off, because fewer
+// digits would be the number of another page.
 const numbered = (page) => (ruler.measureText(`${page}`).width <= 10 * LETTERS ? `${page}` : "");
 
-// A square is made once for each page, and moved from then on.
+// The squares by page. The square of a page is made once and then reused.
 const squares = new Map();
 
 function square(page, held, mark) {
@@ -37,7 +37,8 @@ function square(page, held, mark) {
   return element;
 }
 
-// If the lists have more places than this, holes are not drawn, and each group shows its number of pages instead.
+// If the lists have more places than this, empty places of blocks are not drawn. Instead, each block shows its number
+// of pages.
 const MOST_PLACES = 5000;
 
 function drawGroup(group, drawsHoles) {
@@ -119,7 +120,7 @@ function drawRecord(record, time) {
   return box;
 }
 
-// With more records on their way than this, only the number of the others is shown.
+// If more records than this are on their way to flash, only the number of the older ones is shown.
 const MOST_RECORDS = 60;
 
 function drawLists(index) {
@@ -132,7 +133,7 @@ function drawLists(index) {
   byId("lists").replaceChildren(...lists.map((list) => drawList(list, drawsHoles)));
 }
 
-// The index of the event after which the buffer is drawn; null at first.
+// The index of the event whose buffer is drawn now; null at first.
 let drawn = null;
 
 function drawBuffer(index) {
@@ -158,7 +159,7 @@ function drawBuffer(index) {
   if (out.length > MOST_RECORDS) byId("records").append(make("span", "nothing", `and ${out.length - MOST_RECORDS} older`));
 }
 
-// The pages of an event: they are marked, and move from their previous positions.
+// The pages that an event concerns. These pages are marked, and move from their previous positions.
 function involved(event) {
   switch (event.kind) {
     case "write": case "read": return [event.of[0]];

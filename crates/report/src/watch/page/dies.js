@@ -1,6 +1,6 @@
 // The work of each die over time, in a window around the present moment.
 
-// The kinds of work, with the words of the legend. The style sheet has their colours.
+// The kinds of work, each with its words in the legend. The style sheet has the colour of each kind.
 const WORK = {
   program: "program",
   read: "read",
@@ -31,7 +31,8 @@ const LABEL = 52;
 const ROW = 26;
 const AXIS = 20;
 
-// The steps that may overlap `from .. to`. Steps before the first one that may still run at `from` are left out.
+// The steps that overlap `from .. to`. Because no step lasts longer than `longest`, a binary search skips earlier
+// steps.
 const longest = intervals.reduce((longest, step) => Math.max(longest, step.end - step.begin), 0);
 function stepsWithin(from, to) {
   let low = 0;
@@ -96,7 +97,7 @@ function drawDies(index) {
     const top = step.die * row + 3;
     const left = x(step.begin);
     const right = Math.max(x(step.end), left + 1);
-    // A step that has not begun yet is pale, with dark words.
+    // A step that has not begun yet is drawn pale, with dark text.
     const hasBegun = step.event <= index;
     pen.globalAlpha = hasBegun ? 1 : 0.3;
     const sum = step.parts.reduce((sum, part) => sum + part.time, 0) || 1;
@@ -111,7 +112,7 @@ function drawDies(index) {
     pen.strokeRect(left, top, right - left, row - 6);
     pen.globalAlpha = 1;
     pen.fillStyle = colour(hasBegun ? "page-text" : "text");
-    // Words have room only in the visible part of a step.
+    // Text has to fit into the visible part of the step.
     const begin = Math.max(left, LABEL);
     const room = Math.min(right, width) - begin;
     if (step.merges.length && room > 8) {

@@ -1,9 +1,9 @@
-// The position in time: playing, stepping, jumping.
+// The position in the recording, and how the user changes it: by playing, stepping and jumping.
 
 const player = { index: 0, timer: null };
 const last = events.length - 1;
 
-// The request of an event; for an event without a request, that of the latest event before it that has one.
+// The request of an event. For an event without a request, the request of the latest earlier event that has one.
 function requestAt(index) {
   for (let at = index; at >= 0; at -= 1) if (events[at].request !== null) return requests[events[at].request];
   return null;
@@ -51,7 +51,8 @@ function drawWords(index) {
   byId("position").textContent = `event ${index} of ${last}, ${milliseconds(event.time)}`;
 }
 
-// Shows the device after event `index`. `moves` says whether pages move to their new positions.
+// Shows the device after event `index`. `moves` says whether the pages of the event visibly move to their new
+// positions.
 function show(index, moves = false) {
   player.index = Math.min(Math.max(index, 0), last);
   byId("slider").value = player.index;
@@ -83,7 +84,8 @@ function go(index, moves = false) {
   show(index, moves);
 }
 
-// Jumps to the next event for which `is` holds. If there is none, a message says so and the position stays.
+// Jumps to the next event for which `is` returns true. If there is no such event, a message says so, and the position
+// does not change.
 function jump(is, thing) {
   pause();
   const found = events.find((event) => event.index > player.index && is(event));
@@ -145,7 +147,7 @@ function begin() {
   }
   const asked = Number(location.hash.slice(1));
   if (location.hash) return show(Number.isInteger(asked) ? asked : 0);
-  // Before the first destage there is little to see.
+  // The page begins at the first destage, because little happens in the drawing before it.
   const first = events.findIndex((event) => event.kind === "destage");
   show(Math.max(0, first));
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) play();

@@ -3,7 +3,7 @@
 //
 // requests   [operation, first page, pages, arrival, response or null, forced]
 // events     [time, kind, details of the kind, request, resident pages, slots in use, changes]
-// changes    [at, removed, inserted tokens]: each applies to the tokens that the change before has left
+// changes    [at, removed, inserted tokens]: each change applies to the tokens after the change before it
 // tokens     {list, first, last, note}, {group, block, places}, and pages: a number if dirty, else [page, held, mark]
 // intervals  [die, begin, time, event, work, pages, record, request, parts, merges]
 // Times are in units of 0.1 ns since the first event.
@@ -25,7 +25,7 @@ const intervals = recording.intervals.map(([die, begin, time, event, work, pages
   merges: merges.map(([kind, block, copies, erases]) => ({ kind, block, copies, erases })),
 }));
 
-// By event: the steps of dies that began with the event, and the steps that belong to the record of the event.
+// The steps of dies that began with an event, by event, and the steps that belong to a destage record, by its event.
 const begunWith = events.map(() => []);
 const stepsOf = new Map();
 for (const step of intervals) {
@@ -36,7 +36,7 @@ for (const step of intervals) {
   }
 }
 
-// The destage records in the order of their events, each with the event at which its last program ended.
+// The destage records in the order of their events, each with the index of the event at which its last program ended.
 const records = events.filter((event) => event.kind === "destage");
 for (const record of records) record.endedAt = Infinity;
 for (const event of events) if (event.kind === "ended") events[event.of].endedAt = event.index;
@@ -49,14 +49,15 @@ function apply(tokens, event) {
   return removed;
 }
 
-// The tokens after every KEY_EVERY-th event, so that going back does not replay the recording from its beginning.
+// The tokens after every KEY_EVERY-th event. With them, a step back need not replay the recording from its beginning.
 const KEY_EVERY = 64;
 const keys = [];
 {
   const tokens = [];
   for (const event of events) {
     const removed = apply(tokens, event);
-    // The pages that left the buffer with this event: they were removed, and not inserted elsewhere.
+    // The pages that left the buffer with this event: their tokens were removed, and not inserted at another
+    // position.
     const back = new Set(event.changes.flatMap(([, , inserted]) => inserted.map(pageOf)));
     event.left = removed.map(pageOf).filter((page) => page !== null && !back.has(page));
     if (event.index % KEY_EVERY === 0) keys.push(tokens.slice());
@@ -79,7 +80,7 @@ function tokensAt(index) {
   return replayed.tokens;
 }
 
-// The lists of the buffer after event `index`, with their groups and the pages of each group.
+// The lists of the buffer after event `index`, with the groups of each list and the pages of each group.
 function listsAt(index) {
   const lists = [];
   for (const token of tokensAt(index)) {
@@ -95,7 +96,7 @@ function listsAt(index) {
   return lists;
 }
 
-// The counts up to and including each event.
+// By event, the counts up to and including this event.
 const COUNTS = ["writes", "writeHits", "reads", "readHits", "records", "pages", "padReads", "padFills", "erases", "switch", "partial", "full", "collections"];
 const counts = [];
 {
@@ -118,6 +119,6 @@ const counts = [];
   }
 }
 
-// The request with the longest response; the first one if there are several.
+// The request with the longest response time. If several requests have this time, the first of these requests.
 const worst = requests.reduce((worst, next) => (next.response !== null && (!worst || next.response > worst.response) ? next : worst), null);
 const arrivals = events.filter((event) => event.kind === "arrival").map((event) => event.index);

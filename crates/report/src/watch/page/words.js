@@ -7,7 +7,7 @@ const milliseconds = (ticks) => {
 
 const several = (count, thing) => `${count} ${thing}${count === 1 ? "" : "s"}`;
 
-// Page numbers as text, with consecutive ones as a range.
+// Page numbers as text. Consecutive numbers are written as a range.
 function pageRuns(pages) {
   const runs = [];
   for (const page of pages) {
@@ -58,7 +58,7 @@ function eventWords(event) {
   }
 }
 
-// A sentence about the work that a die begins; empty if the work needs none.
+// A sentence about the work that a die begins. It is empty for work other than merges and garbage collection.
 function stepWords(step) {
   const merges = step.merges.map((merge) => `${merge.kind} merge of block ${merge.block}, ${several(merge.copies, "page")} copied, ${several(merge.erases, "block")} erased`);
   if (merges.length) return `Die ${step.die}: ${merges.join("; ")}.`;
@@ -66,13 +66,13 @@ function stepWords(step) {
   return "";
 }
 
-// The flash operations of a step in words: pages read, programmed and copied, blocks erased.
+// The flash operations of a step in words: numbers of pages read, programmed and copied, and of blocks erased.
 function partWords(step) {
   const words = { host: "page", pad: "padding page", copy: "page", map: "page of the map", wear: "page", mount: "page" };
   return step.parts.map(({ kind, cause, count }) => {
     const moves = cause === "copy" || cause === "wear";
     if (kind === "erase") return `${several(count, "block")} erased`;
-    // A copy consists of a read and a program, and is counted once.
+    // A copy is a read and a program. It is counted once, with its program.
     if (moves && kind === "read") return "";
     const pages = words[cause].replace("page", count === 1 ? "page" : "pages");
     return `${count} ${pages} ${kind === "read" ? "read" : moves ? "copied" : "programmed"}`;
