@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Measures a fleet of volumes (1000 by default): generates a trace, partitions it by volume, and compares one buffer
-# for each volume with a shared buffer. Prints time and memory of each step. Fails if the analysis takes more than 5
-# minutes or 2 GiB.
+# Measures a fleet of volumes (1000 by default). The steps generate a trace, partition the trace by volume, and compare
+# one buffer for each volume with a shared buffer. Prints the time and the memory of each step. Fails if the comparison
+# needs more than 5 minutes or more than 2 GiB.
 # usage: fleet.sh DESTAGE FOLDER [REQUESTS [VOLUMES]]
 set -euo pipefail
 DESTAGE=$(realpath "$1")
@@ -11,7 +11,8 @@ mkdir -p "$2"
 cd "$2"
 rm -rf fleet fleet.partial kept
 
-# measure NAME COMMAND...: prints seconds, processor seconds, peak memory in MiB; sets $seconds and $peak
+# measure NAME COMMAND...: runs COMMAND; prints its wall time in s, its processor time in s and its peak memory in MiB;
+# sets $seconds to the wall time and $peak to the peak memory
 measure() {
 	local name=$1 begin pid now cpu=0
 	shift

@@ -1,9 +1,9 @@
-"""Counts the hits of libCacheSim's LRU on a file of page writes and measures its time.
+"""Counts the hits of libCacheSim's LRU on a file of page writes, and measures the processor time of the LRU.
 
 usage: libcachesim_lru.py FILE PAGES
 
-FILE has libCacheSim's `oracleGeneral` format, with objects of size 1; PAGES is the size of the cache. Prints the
-number of hits, then the median processor time of three passes in seconds; it includes reading the mapped file.
+FILE has libCacheSim's `oracleGeneral` format, with objects of size 1. PAGES is the size of the cache. Prints the number
+of hits and then the median processor time of three passes, in seconds. The time includes reading the mapped file.
 """
 
 import statistics

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compares the live device with nbdkit's memory plugin: fio writes and reads 4 KiB at random at depth 32, over 1 GiB
-# that was filled in order before; the buffer has 8 MiB. The two servers take turns, so that other load on the machine
-# affects both.
+# Compares the live device with nbdkit's memory plugin. fio first fills 1 GiB in order. Then it writes and reads 4 KiB at
+# random addresses with queue depth 32. The buffer of the live device has 8 MiB. The two servers are measured
+# alternately, so that other load on the machine affects both of them.
 # usage: live.sh DESTAGE [ROUNDS [SECONDS]]
 set -euo pipefail
 DESTAGE=$(realpath "$1")
@@ -24,7 +24,7 @@ fio_at() {
 	fio --name=live --ioengine=nbd --uri="$URI" --size=1G "$@"
 }
 
-# measure WHO: a line `who operation iops p99_us` for each operation
+# measure WHO: for each operation, appends a line `who operation iops p99_us` to the file `all`
 measure() {
 	if [ "$1" = nbdkit ]; then
 		nbdkit --foreground --unix live.sock memory 1G &

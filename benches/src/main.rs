@@ -1,7 +1,7 @@
-//! Pages per second of whole runs, compared with those of the reference simulator.
+//! Measures the page requests per second of whole runs, and compares them with those of the reference simulator.
 //!
-//! Each run starts the `destage` program as a user does, on one thread, and includes decoding the trace. The
-//! time is that of the whole process. The table gives the median of several runs.
+//! Each run starts the program `destage` as a user does, with one thread. The time is the time of the whole process,
+//! including the decoding of the trace. The table gives the median of several runs.
 //!
 //! `cargo run --release -p destage-benches -- path/to/destage [runs]`; `make bench` calls it.
 #![allow(
@@ -24,12 +24,13 @@ use destage_trace::writers;
 struct Row {
     name: &'static str,
     file: &'static str,
-    /// Seed and settings of the workload that generates the same requests, if there is one.
+    /// The seed and the settings of the workload that generates the same requests, if there is such a workload.
     workload: Option<(u64, &'static [(&'static str, &'static str)])>,
     reference: f64,
 }
 
-/// Configuration `base-e8` of the reference, measured on a machine of the kind for which the targets were set.
+/// The speeds of the reference simulator with its configuration `base-e8`, measured on the kind of machine that the
+/// targets assume.
 const ROWS: [Row; 4] = [
     Row {
         name: "iozone",
@@ -106,7 +107,7 @@ fn bench(program: &Path, runs: usize) -> Result<(), Box<dyn std::error::Error>> 
         };
         let mut pages = 0.0;
         let mut seconds = Vec::new();
-        // The first run warms the page cache and is not counted.
+        // The first run loads the trace into the page cache of the system, so its time does not count.
         for _ in 0..=runs {
             let start = Instant::now();
             pages = pages_of_run(program, trace.path())?;
@@ -130,7 +131,7 @@ fn bench(program: &Path, runs: usize) -> Result<(), Box<dyn std::error::Error>> 
     Ok(())
 }
 
-/// A trace on disk: an existing file, or one that is generated for this run and removed afterwards.
+/// A trace on disk. This is an existing file, or a file that is generated for this run and removed afterwards.
 enum Trace {
     There(PathBuf),
     Made(tempfile::NamedTempFile),

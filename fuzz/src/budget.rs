@@ -1,23 +1,25 @@
-//! The memory budget of an input: a file whose reading asks for more is kept as a finding.
+//! The memory budget of an input. If a reader needs more memory for a file, the file is saved as a finding.
 
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use destage_memory::{Excess, on_excess, set_limit};
 
-/// More than any reader needs for an input of at most 1 MiB, including decoders and the corpus; in bytes.
+/// The budget in bytes. It exceeds the memory that any reader, its decoders and the corpus need for an input of at
+/// most 1 MiB.
 pub const BYTES: u64 = 256 << 20;
 
-/// The input that is being read, and the path under which it is kept if it exceeds the budget.
+/// The path of the input that is being read, and the path to which the input is copied if its reading exceeds the
+/// budget.
 static READ: Mutex<Option<(PathBuf, PathBuf)>> = Mutex::new(None);
 
-/// From here on a request for more memory than [`BYTES`] ends the program with status 1.
+/// After this call, the program ends with status 1 if it needs more memory than [`BYTES`].
 pub fn install() {
     on_excess(end);
     set_limit(BYTES);
 }
 
-/// Records that the input at `path` is being read, and that a finding would be kept as `kept`.
+/// Records that the input at `path` is being read. If its reading exceeds the budget, the input is copied to `kept`.
 pub fn reading(path: &Path, kept: &Path) {
     let pair = (path.to_owned(), kept.to_owned());
     if let Ok(mut read) = READ.lock() {

@@ -1,4 +1,4 @@
-//! The promises that hold for the reading of any input.
+//! Checks what a trace reader promises for any input.
 
 use destage_base::Random;
 use destage_trace::{
@@ -10,7 +10,7 @@ use std::path::Path;
 /// The number of sectors in 2^64 bytes.
 const SECTORS_END: u64 = 1 << 55;
 
-/// Random reading options of all kinds; `format` is the given format, or `None` to detect it.
+/// Random options of all kinds for reading a trace. If `format` is `None`, the reader detects the format.
 #[must_use]
 pub fn options(format: Option<&'static Format>, random: &mut Random) -> ReadOptions {
     let mut pick = |count: u64| usize::try_from(random.below(count)).unwrap_or(0);
@@ -41,7 +41,7 @@ pub fn options(format: Option<&'static Format>, random: &mut Random) -> ReadOpti
 /// Reads the file at `path` with `options` and returns the number of requests.
 ///
 /// # Errors
-/// Says which promise was broken. A panic is a broken promise, too.
+/// If the reader breaks a promise. The text says which. A panic is a broken promise too.
 pub fn survives(path: &Path, options: &ReadOptions) -> Result<u64, String> {
     let told = |text: &str| {
         let one_line = text.contains("; expected ") && !text.contains('\n') && text.len() < 2000;
@@ -61,7 +61,7 @@ pub fn survives(path: &Path, options: &ReadOptions) -> Result<u64, String> {
             Err(error) => {
                 let text = error.to_string();
                 told(&text)?;
-                // The path has no digits after a colon, so such digits are from the error itself.
+                // The path has no digits after a colon, so digits after a colon come from the error itself.
                 let placed = text.contains(": byte ")
                     || text.contains(": request ")
                     || text
@@ -76,8 +76,8 @@ pub fn survives(path: &Path, options: &ReadOptions) -> Result<u64, String> {
                 };
             }
         }
-        // Two options may each add as many flushes to a batch of 4096 requests, and a block of 4096 requests
-        // may be added to it.
+        // A batch has 4096 requests. Each of two options may add 4096 flushes, and a block of 4096 more requests may
+        // follow.
         if batch.capacity() > 1 << 16 {
             return Err(format!(
                 "a batch has room for {} requests",
@@ -102,7 +102,7 @@ pub fn survives(path: &Path, options: &ReadOptions) -> Result<u64, String> {
     }
 }
 
-/// The format for which a file of the corpus is meant, by the first part of its name.
+/// The format of the corpus file `name`, which is the first part of the name.
 #[must_use]
 pub fn format_of(name: &str) -> Option<&'static Format> {
     let first = name.split(['-', '.']).next()?;

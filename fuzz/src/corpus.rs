@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The folder of the corpus, the running time, and the seed (1 if it is not given), from the arguments
-/// `CORPUS SECONDS [SEED]`.
+/// Reads the arguments `CORPUS SECONDS [SEED]`: the folder of the corpus, the running time, and the seed, which is 1
+/// by default.
 ///
 /// # Errors
-/// Says what was expected.
+/// If the arguments are wrong. The text says which arguments are expected.
 pub fn arguments() -> Result<(PathBuf, Duration, u64), String> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let numbers: Vec<u64> = arguments
@@ -25,10 +25,10 @@ pub fn arguments() -> Result<(PathBuf, Duration, u64), String> {
     Ok((PathBuf::from(corpus), Duration::from_secs(*seconds), seed))
 }
 
-/// The files of `corpus`, sorted by name, so that the order is the same on every machine.
+/// The files of `corpus`. They are sorted by name, so that their order is equal on every machine.
 ///
 /// # Errors
-/// Says which file cannot be read, or that the corpus is empty.
+/// If a file cannot be read, or if the corpus is empty. The text says which.
 pub fn read(corpus: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let failed = |cause: std::io::Error| format!("{}: {cause}", corpus.display());
     let mut inputs = Vec::new();

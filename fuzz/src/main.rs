@@ -1,5 +1,5 @@
-//! Mutates the corpus for some seconds: `destage-fuzz CORPUS SECONDS [SEED]`. A finding ends the program and is
-//! added to the corpus.
+//! Mutates the corpus for some seconds: `destage-fuzz CORPUS SECONDS [SEED]`. If an input shows a defect, the program
+//! adds the input to the corpus and ends.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -16,7 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// An input that takes longer than this is a finding, as no input has more than 1 MiB.
+/// No input is longer than 1 MiB, so reading must not take longer than this time.
 const SECONDS_MAX: f64 = 5.0;
 
 #[global_allocator]
@@ -60,7 +60,7 @@ fn run(corpus: &Path, time: Duration, seed: u64) -> Result<(), String> {
         let (name, content) = &inputs[pick];
         let mut content = content.clone();
         mutate(&mut content, &mut random);
-        // Half of the inputs are read without a given format, so that the reader must detect it.
+        // For half of the inputs no format is given, so that the reader must detect the format.
         let format = format_of(name).filter(|_| random.below(2) == 0);
         let options = options(format, &mut random);
         let path = folder.path().join(name);

@@ -2,11 +2,11 @@
 
 use destage_base::Random;
 
-/// Bytes that occur in the lines of traces, and some that do not.
+/// Bytes that occur in the lines of traces, and some other bytes.
 const BYTES: &[u8] =
     b"0123456789012345678901234567890123456789.,-+ \t\r\n#;|eEDCQRWFNrwTSMABx\x00\x0c\xff";
 
-/// Words that formats know, and numbers at the limits of their fields.
+/// Words of trace formats, and numbers at the limits of fields.
 const WORDS: [&[u8]; 24] = [
     b"0",
     b"1",
@@ -61,7 +61,7 @@ pub fn mutate(input: &mut Vec<u8>, random: &mut Random) {
                 let other = index(input.len() + 1, random);
                 input.splice(other..other, piece);
             }
-            // Rarely, so that most inputs are still read to their end.
+            // Inputs are cut off rarely, so that a reader reads most inputs to their end.
             7 if random.below(4) == 0 => input.truncate(place),
             8 if random.below(64) == 0 => {
                 let times = 2 + index(2000, random);

@@ -1,16 +1,16 @@
-//! The promises for any bytes that a client of the NBD server sends.
+//! Checks what the NBD server promises for any bytes that a client sends.
 
 use destage_base::Random;
 use destage_serve::protocol::{
     BLOCK_MIN, Command, CommandKind, Export, PAYLOAD_MAX, Session, Step,
 };
 
-/// The most bytes that a session may need at once: a header and the largest payload.
+/// The largest number of bytes that a session may wait for, which is a header with the largest payload.
 const MESSAGE_MAX: usize = 28 + PAYLOAD_MAX as usize;
-/// The most bytes of answers to one message.
+/// The largest number of bytes of all answers to one message.
 const ANSWER_MAX: usize = 1 << 14;
 
-/// A random export, of one of a few kinds.
+/// A random export. The name and the size have a few different values, and a quarter of the exports are read-only.
 #[must_use]
 pub fn export(random: &mut Random) -> Export {
     Export {
@@ -22,7 +22,7 @@ pub fn export(random: &mut Random) -> Export {
     }
 }
 
-/// Overwrites up to three numbers of `content` with values at the limits of fields.
+/// Overwrites up to three numbers in `content` with values at the limits of fields.
 pub fn distort(content: &mut [u8], random: &mut Random) {
     const EDGES: [u64; 12] = [
         0,
@@ -51,10 +51,11 @@ pub fn distort(content: &mut [u8], random: &mut Random) {
     }
 }
 
-/// Passes `input` to a session in pieces of `piece` bytes; returns all its answers and the number of commands.
+/// Passes `input` to a session in pieces of `piece()` bytes. Returns all answers of the session and the number of
+/// commands.
 ///
 /// # Errors
-/// Says which promise was broken. A panic is a broken promise, too.
+/// If the session breaks a promise. The text says which. A panic is a broken promise too.
 pub fn speaks(
     export: &Export,
     input: &[u8],
@@ -138,8 +139,8 @@ fn legal(export: &Export, command: &Command<'_>) -> Result<(), String> {
     }
 }
 
-/// Checks that a session keeps all promises and answers the same however its input is cut; returns the number of
-/// commands.
+/// Checks that a session keeps all promises, and that its answers do not depend on how its input is divided into
+/// pieces. Returns the number of commands.
 ///
 /// # Errors
 /// The errors of [`speaks`], or that the answers differ.

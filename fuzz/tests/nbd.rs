@@ -1,4 +1,5 @@
-//! Replays the corpus of NBD sessions: each session whole, cut at every byte, and mutated.
+//! Replays the corpus of NBD sessions. Each session is replayed as it is, cut off after each of its first 2000 bytes,
+//! and mutated.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::Random;
@@ -53,6 +54,6 @@ fn a_short_run_survives_and_hears_commands() {
                 .unwrap_or_else(|finding| panic!("{name} {round}: {finding}"));
         }
     }
-    // Without commands that are understood, the test would show nothing.
+    // If the server understood no command, the test would show nothing.
     assert!(commands > 10_000, "{commands}");
 }

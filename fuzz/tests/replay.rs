@@ -1,4 +1,4 @@
-//! Replays the corpus with many options, and checks that it has a sound file for every format.
+//! Replays the corpus with many options. Also checks that the corpus has a valid file of every format.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::Random;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[global_allocator]
 static MEMORY: destage_memory::Budget = destage_memory::Budget;
 
-/// The files of the corpus. From here on, reading one must not exceed the memory budget.
+/// The files of the corpus. After this call, reading a file must not exceed the memory budget.
 fn corpus() -> Vec<PathBuf> {
     budget::install();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
@@ -77,6 +77,7 @@ fn a_short_run_survives_and_reads_something() {
                 .unwrap_or_else(|finding| panic!("{} {round}: {finding}", path.display()));
         }
     }
-    // Many mutations leave some requests intact; without any request the test would show nothing.
+    // After many of the mutations some requests are still valid. If no request were read, the test would show
+    // nothing.
     assert!(read > 200, "{read}");
 }

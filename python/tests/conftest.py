@@ -1,4 +1,4 @@
-"""Shared by the tests: the command line of the same package, requests for traces, and a browser."""
+"""Functions that several tests use: they run the command line of the package, make requests for traces, and start a browser."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-# The names under which a system may have installed Chromium or Chrome.
+# The names of the programs with which systems install Chromium or Chrome.
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), None)
 QUIET = ("no-sandbox", "disable-gpu", "disable-quic", "no-first-run", "disable-background-networking", "disable-component-update", "disable-sync")
@@ -22,7 +22,7 @@ needs_browser = pytest.mark.skipif(CHROMIUM is None, reason=f"needs one of {', '
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
-    """One browser for all tests: a second one would find the event loop of the first still running."""
+    """One browser for all tests. A second browser would fail, because the event loop of the first browser is still running."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -32,7 +32,7 @@ def browser() -> Iterator[Any]:
 
 
 def command(*arguments: object, code: int = 0) -> str:
-    """Runs the console script, which must exit with `code`; returns its output, or its standard error if `code` is not 0."""
+    """Runs the command `destage`, which must exit with `code`. Returns standard output, or standard error if `code` is not 0."""
     script = Path(sys.executable).parent / "destage"
     done = subprocess.run([script, *map(str, arguments)], capture_output=True, text=True, check=False)
     assert done.returncode == code, done.stderr
@@ -40,7 +40,7 @@ def command(*arguments: object, code: int = 0) -> str:
 
 
 def body(text: str) -> str:
-    """The text of a JSON document without its manifest, byte for byte."""
+    """The text of a JSON document without its manifest; all other bytes are unchanged."""
     begin = text.index('\n  "manifest"')
     end = text.index("\n  }", begin)
     return text[:begin] + text[end:]
@@ -50,7 +50,7 @@ Rows = list[tuple[int, int, int, int, int]]
 
 
 def requests(count: int, *, seed: int = 1, pages: int = 3000) -> Rows:
-    """Random requests of all kinds: time in ns, operation, offset, bytes, volume."""
+    """Random requests of all kinds. Each has the time in ns, the operation, the offset, the number of bytes and the volume."""
     chosen = random.Random(seed)
     rows, time = [], 0
     for _ in range(count):
@@ -67,7 +67,7 @@ WORDS = ["read", "write", "flush", "trim"]
 
 @pytest.fixture
 def table(tmp_path: Path) -> Callable[[Rows], Path]:
-    """A function that writes requests to a CSV file and returns the path."""
+    """A function that writes requests to a CSV trace and returns the path of the trace."""
 
     def write(rows: Rows) -> Path:
         path = tmp_path / "trace.csv"

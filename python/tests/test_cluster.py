@@ -1,4 +1,4 @@
-"""Studies on a cluster: each result is made once and kept, whatever process dies."""
+"""Tests of studies on a cluster. Each run of a study must be made only once, and its result must be saved, even if processes die."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def study_file(folder: Path, *, seeds: int, requests: int) -> Path:
 
 @contextlib.contextmanager
 def cluster() -> Iterator[Client]:
-    """Two workers, which are started again when they die."""
+    """A cluster of two workers. It starts a worker again when the worker dies."""
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as local,
         Client(local, set_as_default=False) as client,
@@ -55,12 +55,12 @@ def cluster() -> Iterator[Client]:
 
 
 def kept(results: Path) -> dict[str, bytes]:
-    """The files of results in a folder, by name."""
+    """The contents of all result files in a folder, by name."""
     return {path.name: path.read_bytes() for path in (results / "runs").glob("*.json")}
 
 
 def made(results: Path) -> dict[str, tuple[int, int]]:
-    """Inode and time of each file of results. A result that is made again gets another inode or time."""
+    """The inode and the modification time of each result file. If a run is made again, its file has another inode or time."""
     found = {}
     for path in (results / "runs").glob("*.json"):
         status = path.stat()
@@ -80,7 +80,7 @@ def test_a_worker_that_is_killed_again_and_again_changes_no_byte(tmp_path: Path)
             if len(there) < 40 * (len(killed) + 1):
                 continue
             with contextlib.suppress(Exception):
-                # Always the first of the two workers, in whatever process it runs now.
+                # Always kill the first of the two workers, in the process in which this worker runs now.
                 of_worker = client.cluster.workers[0].process.process.pid
                 os.kill(of_worker, signal.SIGKILL)
                 killed.append(there)
@@ -99,13 +99,13 @@ def test_a_worker_that_is_killed_again_and_again_changes_no_byte(tmp_path: Path)
     assert len(kept(tmp_path / "alone")) == 400
     left = [sorted(path.name for path in (tmp_path / who).glob("*/*") if path.parent.name not in ("runs", "plans")) for who in ("together", "alone")]
     assert left[0] == left[1] and "report.html" in left[0]
-    # Results that were there when a worker died were not made again.
+    # Runs whose results were saved when a worker died were not made again.
     last = made(tmp_path / "together")
     for before in killed:
         assert {name: last[name] for name in before} == before
 
 
-# A scheduler in a process of its own, which is killed together with its workers once 20 runs are made.
+# This program has the scheduler and its workers. It kills all of them when 20 runs are made.
 LOST = """
 import os, pathlib, signal, sys, threading, time, destage
 from distributed import Client, LocalCluster
@@ -126,7 +126,7 @@ def test_a_lost_scheduler_loses_nothing(tmp_path: Path) -> None:
     path = study_file(tmp_path, seeds=20, requests=3000)
     script = tmp_path / "begin.py"
     script.write_text(LOST)
-    # On a busy machine the kill may come too late; then the test tries again.
+    # On a busy machine the kill may happen after the last run. In this case the test tries again.
     for attempt in range(10):
         results = tmp_path / f"kept{attempt}"
         subprocess.run([sys.executable, script, path, results], start_new_session=True, timeout=300)
@@ -144,13 +144,13 @@ def test_what_is_there_is_not_made_again(tmp_path: Path) -> None:
     with cluster() as client:
         first = destage.study(path, results=tmp_path / "kept", client=client)
         before = made(tmp_path / "kept")
-        # A study file that changed is read again, even by workers that have read it before.
+        # After a change of the study file, all workers read the file again, even if they have read it before.
         study_file(tmp_path, seeds=3, requests=300)
         more = destage.study(path, results=tmp_path / "kept", client=client)
     assert len(first) == 40 and len(more) == 60
     after = made(tmp_path / "kept")
     assert {name: after[name] for name in before} == before and len(after) == 60
-    # This file is all that `destage study merge` needs in addition.
+    # Apart from the results, `destage study merge` needs only this file.
     assert (tmp_path / "kept/plans/many.json").is_file()
 
 
@@ -171,7 +171,7 @@ def test_a_client_is_one_of_dask(tmp_path: Path) -> None:
 
 
 class Future:
-    """A part of a study that was submitted to the cluster."""
+    """Stands for the future of a part of a study that was submitted to the cluster."""
 
     def __init__(self, error: BaseException | None, value: tuple[int, int] = (0, 0)) -> None:
         self.error, self.value = error, value
@@ -184,7 +184,7 @@ class Future:
 
 
 class Distributed:
-    """The members of the library `distributed` that are used, with workers that die."""
+    """Imitates those members of the library `distributed` that the package uses. Its workers die."""
 
     KilledWorker = KilledWorker
 
@@ -235,7 +235,7 @@ def test_a_part_that_gets_on_is_handed_out_again(tmp_path: Path) -> None:
         step = next(deaths, None) if index == 1 else None
         if step is None:
             return Future(None)
-        # The worker makes one more run of the part, and dies.
+        # The worker makes one more run of the part and then dies.
         prepared.part(step, 20, 1)
         return died()
 

@@ -1,4 +1,4 @@
-"""The examples of the documentation must run."""
+"""Tests that the examples of the documentation run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from conftest import ROOT, WORDS, command, requests
 
 GUIDES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs/guides").glob("*.md"))
 PAGES = ["README.md", "CONTRIBUTING.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))]
-#: Pages whose shell blocks are run by the tests of the command line (readme.rs, guides.rs), as they need what is built there.
+#: The tests of the command line (readme.rs, guides.rs) run the shell blocks of these pages, because the blocks need
+#: programs that those tests build.
 BY_THE_COMMAND_LINE = {"README.md", "docs/CURVES.md", "docs/DRIVES.md", "docs/EXPLAIN.md", "docs/FLEETS.md", "docs/LIVE.md", "docs/PROTOTYPE.md", "docs/REPORT.md", "docs/TOUR.md", "docs/WATCH.md"}
 
 
@@ -24,7 +25,7 @@ def blocks(name: str, language: str = "python") -> list[str]:
 
 
 def shell(name: str, folder: Path) -> None:
-    """Runs all shell blocks of the page, in one shell and one folder."""
+    """Runs all shell blocks of the page `name` in one shell, in `folder`."""
     script = "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n" + "\n".join(blocks(name, "sh"))
     places = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
@@ -35,7 +36,7 @@ def shell(name: str, folder: Path) -> None:
 
 
 def prepare(folder: Path) -> None:
-    """Writes the files that the pages on traces refer to."""
+    """Writes the files that the examples in the pages on traces read."""
     lines = [
         f"{20 * time},{WORDS[op]},{offset},{size},{volume}"
         for time, op, offset, size, volume in requests(2000)
@@ -43,7 +44,7 @@ def prepare(folder: Path) -> None:
     ]
     (folder / "my.trace").write_text("time,op,offset,bytes,volume\n" + "\n".join(lines) + "\n")
     for name in ("my.blktrace", "a.compact", "b.compact", "my.trace.zst"):
-        # A format is detected from the content, whatever the name.
+        # The program detects a format from the content of a file and not from its name.
         kind = "csv.zst" if name.endswith(".zst") else "compact"
         command("trace", "convert", folder / "my.trace", "-o", folder / f"made.{kind}")
         (folder / f"made.{kind}").rename(folder / name)
@@ -60,7 +61,7 @@ def test_tools_for_traces(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["docs/PYTHON.md", "README.md", *GUIDES])
 def test_examples(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
-    # In the order of the page, as blocks of Python may use files that shell blocks wrote.
+    # The shell blocks run first, because Python blocks may use the files that they write.
     if name in GUIDES:
         shell(name, tmp_path)
     else:

@@ -1,4 +1,4 @@
-"""Measured drives: the Python calls give the same results as the command line."""
+"""Tests of measured drives. The Python functions must give the same results as the command line."""
 
 from __future__ import annotations
 

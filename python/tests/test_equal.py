@@ -1,4 +1,4 @@
-"""Results equal those of the command line, byte for byte."""
+"""Tests that the results of the Python functions equal those of the command line, byte for byte."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def test_a_study(tmp_path: Path) -> None:
     assert body(results.to_json()) == body(typed)
     assert len(results.to_pandas()) == len(results) > 0
     assert results.figures == json.loads(typed)["figures"]
-    # The report and its data are beside the results, as the command writes them.
+    # The report and its data are in the folder of the results, with the names that the command gives them.
     ours, theirs = (sorted((tmp_path / who / "examples").iterdir()) for who in ("mine", "typed"))
     assert [path.name for path in ours] == [path.name for path in theirs]
     assert "report.html" in [path.name for path in ours]
@@ -254,7 +254,7 @@ def test_the_course_of_a_run_is_a_table() -> None:
 
 @pytest.mark.parametrize("profile", sorted(destage.profiles()))
 def test_a_profile_is_the_same_device_as_on_the_command_line(profile: str) -> None:
-    """Layer, buffer and size that a call does not name are those of the profile."""
+    """If a call does not name the layer, the buffer or the size, the call uses that of the profile."""
     typed = ["--workload", "zipf:requests=1500,footprint_pages=4000", "--profile", profile, "--json"]
     work = destage.Workload("zipf", requests=1500, footprint_pages=4000)
     assert body(destage.simulate(work, profile=profile).to_json()) == body(command("run", *typed))
@@ -280,7 +280,7 @@ def test_a_misspelt_metric_is_an_error() -> None:
 
 
 def test_files_are_written_into_what_is_there(tmp_path: Path) -> None:
-    """A symbolic link is followed, and a pipe remains a pipe."""
+    """The package writes to the target of a symbolic link, and writes into a pipe without replacing it by a file."""
     result = destage.simulate(destage.Workload("zipf", requests=500))
     (tmp_path / "link.html").symlink_to("target.html")
     result.report(tmp_path / "link.html")

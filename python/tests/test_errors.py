@@ -1,4 +1,4 @@
-"""Errors have the same text as on the command line."""
+"""Tests that errors have the same text as on the command line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORK = "zipf:requests=1000"
 
 
 def same(error: Exception, *typed: object) -> None:
-    """The error must equal that of the command line, except that it names arguments instead of options and calls instead of commands."""
+    """Compares `error` with the error of the command line. They may differ only where `error` names arguments instead of options, and functions instead of commands."""
     said = [line for line in command(*typed, code=2).splitlines() if line.startswith("destage: error: ")]
     text = said[0].removeprefix("destage: error: ")
     assert not re.search(r"(^|\s)--[a-z]", str(error)), error

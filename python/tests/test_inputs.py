@@ -1,4 +1,4 @@
-"""Requests in memory give the same results as requests from a file."""
+"""Tests that requests in memory give the same results as requests from a file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_order_and_days_of_the_calendar(table: Callable[[Rows], Path]) -> None:
     settings = {"trace.volumes": "separate"}
     file = destage.simulate(table(rows), settings=settings)
     held = destage.simulate(destage.Trace.from_arrays(**columns(shuffled)), settings=settings)
-    # Requests with equal times could be in another order, so there must be none.
+    # Requests with equal times could have different orders in the two traces, so all times must be different.
     assert len({row[0] for row in rows}) == len(rows)
     assert held.metrics == file.metrics
 
@@ -117,7 +117,7 @@ def test_runs_stand_on_axes() -> None:
         if "buffer.capacity_bytes" in run.parameters:
             of["buffer.capacity_bytes"] = run.parameters["buffer.capacity_bytes"]
         assert (grid["waf.host"].sel(of) == run.metrics["waf.host"]).all()
-    # Runs without a buffer have the same metrics at every size, and no hits at any.
+    # Runs without a buffer have the same metrics at every size, and have no value for hits.
     assert grid["buffer.write_hits"].sel({"buffer.kind": "nocache"}).isnull().all()
     assert grid["response.p99_ms"].attrs["units"] == "ms" and "esponse" in grid["response.p99_ms"].attrs["long_name"]
 
@@ -167,7 +167,7 @@ def test_a_job_file_says_how_the_host_asks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("method", "name"), [("to_pandas", "pandas"), ("to_polars", "polars"), ("to_arrow", "pyarrow"), ("to_xarray", "xarray")])
 def test_a_library_that_is_not_there(monkeypatch: pytest.MonkeyPatch, method: str, name: str) -> None:
     results = destage.compare(destage.Workload("zipf", requests=200), buffers="lru", sizes="1MiB")
-    # An entry of None in `sys.modules` makes an import fail.
+    # If `sys.modules` has the value None for a library, its import fails.
     monkeypatch.setitem(__import__("sys").modules, name, None)
     with pytest.raises(ImportError, match=f"{method} needs {name}, which is not installed: pip install {name}"):
         getattr(results, method)()

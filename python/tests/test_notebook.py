@@ -1,4 +1,4 @@
-"""In a notebook results are displayed, progress is a single bar, and an interrupt ends a run."""
+"""Tests in a notebook: results are displayed, progress is a single bar, and an interrupt ends a run."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def test_a_notebook_shows_one_bar_and_can_interrupt(kernel: tuple[Any, Any]) -> 
     begin = time.monotonic()
     while len(shown) < 3 and time.monotonic() - begin < 60:
         message = client.get_iopub_msg(timeout=60)
-        # Nothing may go to standard error, as a notebook would keep every line of it.
+        # The package must not write to standard error, because the notebook would display every line permanently.
         assert message["msg_type"] != "stream", message["content"]
         if message["msg_type"] in ("display_data", "update_display_data"):
             shown.append(message)
-    # One output, which is replaced in place.
+    # The three messages are for one output: the first displays it, and the others replace its contents.
     assert [message["msg_type"] for message in shown] == ["display_data", "update_display_data", "update_display_data"]
     assert len({message["content"]["transient"]["display_id"] for message in shown}) == 1
     text = shown[-1]["content"]["data"]["text/html"]
     assert "<progress" in text and "of 1,000,000,000 requests" in text
     manager.interrupt_kernel()
-    # The run would take many minutes, and reports its progress regularly.
+    # Without the interrupt the run would take many minutes. It reports its progress regularly.
     begin = time.monotonic()
     while time.monotonic() - begin < 60:
         message = client.get_iopub_msg(timeout=60)
@@ -63,7 +63,7 @@ def test_example_notebooks_run(path: Path, kernel: tuple[Any, Any]) -> None:
     cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
     kinds: set[str] = set()
     for cell in cells:
-        # The notebooks are kept without outputs.
+        # The files of the notebooks contain no outputs.
         assert cell["outputs"] == [] and cell["execution_count"] is None
         shown: list[dict[str, Any]] = []
         reply = client.execute_interactive("".join(cell["source"]), output_hook=shown.append, timeout=300)
@@ -71,7 +71,7 @@ def test_example_notebooks_run(path: Path, kernel: tuple[Any, Any]) -> None:
         for message in shown:
             data = message["content"].get("data", {})
             kinds |= set(data)
-            # A result without an HTML form would be displayed as text alone.
+            # A notebook displays a result without an HTML form only as text.
             assert "text/plain" not in data or len(data) > 1, (cell["source"], data)
     assert {"text/html", "image/png"} <= kinds
 
@@ -81,7 +81,7 @@ def test_each_result_shows_its_conclusion_a_table_with_units_and_its_page() -> N
     results = destage.compare(work, buffers=["lru", "fab"], sizes="256KiB..1MiB")
     shown = results._repr_html_()
     assert "response mean<small>ms</small>" in shown and "waf host" in shown
-    # One row per buffer, with its values over the sizes.
+    # The table has a heading and one row for each buffer. The row has the values of the buffer over the sizes.
     assert len(re.findall("<tr>", shown)) == 3 and "<svg" in shown and "256 KiB \N{RIGHTWARDS ARROW} 1 MiB" in shown
     for sentence in results.conclusions:
         assert html.escape(sentence) in shown
@@ -137,7 +137,8 @@ def test_a_click_opens_the_page(browser: Any) -> None:
     cell = f"<!doctype html><meta charset=utf-8><title>cell</title>{results._repr_html_()}"
     context = browser.new_context()
     try:
-        # The page comes from a server, as in a notebook, but nothing goes over the network.
+        # The browser receives the page from a web address, as in a notebook. The test answers the request itself,
+        # without a network.
         context.route("http://notebook.example/", lambda route: route.fulfill(body=cell, content_type="text/html"))
         page = context.new_page()
         errors: list[str] = []

@@ -1,4 +1,4 @@
-"""Figures: what they show, and the files they are saved to."""
+"""Tests of figures: their contents, and the files to which they are saved."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_a_metric_over_the_size(results: destage.Results) -> None:
     drawn = lines(figure)
     assert list(drawn) == ["nocache", "lru", "fab"]
     assert drawn["lru"] == [run.metrics["response.p99_ms"] for run in results if run.parameters["buffer.kind"] == "lru"]
-    # Without a buffer there is no size, so the line is level.
+    # Without a buffer there is no size, so the line has the same value at every size.
     assert len(set(drawn["nocache"])) == 1
     axes = figure.axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel()) == ("buffer", "response p99 (ms)")
@@ -111,7 +111,7 @@ def test_latencies_of_a_histogram_are_near_those_of_requests(explained: dict[str
     line = plot.latencies(explained["lru"], operation="write").axes[0].lines[0]
     times = exact.responses["response_ms"][exact.responses["op"] == 1]
     for time, share in zip(line.get_xdata(), line.get_ydata(), strict=True):
-        # A bucket is at most 1/32 of its values wide, and is drawn at its largest value.
+        # The width of a bucket is at most 1/32 of its values. The figure draws a bucket at its largest value.
         assert np.mean(times >= time) <= share <= np.mean(times >= time * (1 - 1 / 31))
 
 
@@ -165,7 +165,7 @@ def test_equal_results_give_equal_files(results: destage.Results, tmp_path: Path
     files = []
     for name, zone in (("one", "UTC"), ("other", "Asia/Tokyo")):
         path = tmp_path / f"{name}.{ending}"
-        # Another process, with other hashes and in another time zone.
+        # Each file is saved by a separate process, with different hash values and in a different time zone.
         subprocess.run([sys.executable, "-c", program, path], check=True, cwd=tmp_path, env={"TZ": zone, "HOME": str(tmp_path)})
         files.append(path.read_bytes())
     assert files[0] == files[1]
@@ -179,7 +179,7 @@ def test_files_open(results: destage.Results, tmp_path: Path) -> None:
     import matplotlib.image
 
     pixels = matplotlib.image.imread(tmp_path / "figure.png")
-    # 85 mm at 300 dpi, and not blank.
+    # The figure is 85 mm wide at 300 dpi, and is not blank.
     assert pixels.shape[1] == pytest.approx(85 / 25.4 * 300, abs=1)
     assert pixels[..., :3].min() < 0.3
     assert "response mean (ms)" in (tmp_path / "figure.svg").read_text()
@@ -191,7 +191,7 @@ def test_files_open(results: destage.Results, tmp_path: Path) -> None:
 
 
 def laid_out(figure: Figure) -> tuple[Any, Any]:
-    """The extents of axes and legend in the figure, in pixels."""
+    """The extents of the axes and of the legend in the figure, in pixels."""
     figure.draw_without_rendering()
     [axes] = figure.axes
     legend = axes.get_legend()
@@ -220,7 +220,8 @@ def test_a_figure_is_as_wide_as_it_was_asked_for(results: destage.Results, tmp_p
         assert wide == pytest.approx(width / 25.4 * unit, abs=1), ending
     axes, legend = laid_out(figure)
     whole = figure.bbox
-    # The whole legend is inside the figure. With many lines it is above the axes, which keep their size.
+    # The whole legend is inside the figure. With many lines the legend is above the axes, and the axes are not
+    # smaller for this.
     assert whole.x0 <= legend.x0 and legend.x1 <= whole.x1 and legend.y1 <= whole.y1
     if count > 4:
         assert legend.y0 >= axes.y1
@@ -253,7 +254,7 @@ def test_axes_of_ones_own(results: destage.Results) -> None:
     assert plot.over_size(results, ax=left) is figure
     plot.over_size(results, metric="waf.host", ax=right)
     assert len(left.lines) == len(right.lines) == 3
-    # A legend above axes is as wide as they are.
+    # A legend above axes is as wide as these axes.
     every = destage.compare(WORK, buffers="all", sizes=["512KiB", "1MiB"], ftls="none")
     wide = Figure(figsize=(8, 6), layout="constrained")
     for axes in wide.subplots(1, 2):

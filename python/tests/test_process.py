@@ -1,4 +1,4 @@
-"""Effects of the package on the process that imports it."""
+"""Tests of the effects that the package has on the process that imports it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_import_is_quick_and_takes_nothing_heavy_along() -> None:
     )
     lines = [subprocess.check_output([sys.executable, "-c", program], text=True) for _ in range(5)]
     assert {line.split(" ", 1)[1] for line in lines} == {"[]\n"}
-    # Processor time, and the quickest of five, as the machine may be busy.
+    # The machine may be busy. So the test uses processor times, and takes the shortest time of five imports.
     assert min(float(line.split()[0]) for line in lines) < 0.3
 
 
@@ -67,7 +67,7 @@ def test_ctrl_c_is_heard_long_before_the_end(work: str, tmp_path: Path) -> None:
     assert child.stdout is not None and child.stdout.readline() == "ready\n"
     time.sleep(0.5)
     child.send_signal(signal.SIGINT)
-    # The work would take many minutes, or has no end.
+    # Without the signal, the work would take many minutes or would never end.
     killer = threading.Timer(60, child.kill)
     killer.start()
     assert child.stdout.readline() == "heard\n"
@@ -77,7 +77,7 @@ def test_ctrl_c_is_heard_long_before_the_end(work: str, tmp_path: Path) -> None:
 
 
 def counted_meanwhile(work: Callable[[], object]) -> float:
-    """The number of turns per second that another thread gets while `work` runs."""
+    """How often per second another thread can run while `work` runs."""
     counted = 0
     done = threading.Event()
 
@@ -98,7 +98,8 @@ def counted_meanwhile(work: Callable[[], object]) -> float:
 
 
 def test_others_go_on_meanwhile() -> None:
-    # Compared with a function of Python that releases the interpreter, as a busy machine slows down both.
+    # The test compares a simulation with a Python function that releases the interpreter lock. A busy machine slows
+    # down both.
     beside = counted_meanwhile(lambda: hashlib.pbkdf2_hmac("sha256", b"secret", b"salt", 1_000_000))
     assert counted_meanwhile(lambda: destage.simulate(destage.Workload("zipf", requests=500_000))) > beside / 10
 
@@ -134,11 +135,11 @@ def test_progress_is_shown_on_a_terminal_and_gone_at_the_end() -> None:
         while more := os.read(outer, 65536):
             text += more
     except OSError:
-        # The other end is closed.
+        # The child has closed its end of the terminal.
         pass
     child.wait(60)
     os.close(outer)
-    # The line is overwritten before the traceback.
+    # The package overwrites the line of progress with blanks before Python prints the traceback.
     assert re.search(rb"\r +\rTraceback", text), text
 
 
@@ -161,7 +162,7 @@ def test_the_console_script_is_the_command_line() -> None:
 
 
 def test_a_rust_file_that_changes_is_built_again() -> None:
-    """The files that uv watches when it builds the package include all source files of the package."""
+    """uv builds the package again if a watched file changes. The watched files must include all source files of the package."""
     text = (ROOT / "pyproject.toml").read_text()
     globs = re.findall(r'\{ file = "(.+)" \}', text)
     watched = {path for pattern in globs for path in ROOT.glob(pattern)}
@@ -176,9 +177,9 @@ def test_no_file_names_a_registry() -> None:
     assert [path for path in files if host.search(Path(path).read_text())] == []
 
 
-# A table of pages that grows with each write, and exceeds a limit of 64 MiB within a second.
+# A run whose table of pages grows with each write. The table exceeds a limit of 64 MiB within a second.
 GROWS = "destage.simulate(destage.Workload('uniform', requests=10**8, footprint_pages=10**8), buffer='infinite', settings={'device.capacity_bytes': '1TiB'})"
-# One write of 100 GiB, all pages of which enter at once.
+# A run with one write of 100 GiB. All pages of the write enter the buffer at once.
 AT_ONCE = "destage.simulate(destage.Trace.from_arrays([0], [1], [0], [100 * 2**30]), buffer='lru', settings={'flash.dies': 64, 'flash.blocks_per_plane': 8192})"
 
 
@@ -195,7 +196,7 @@ def test_what_exceeds_the_memory_limit_raises_and_the_interpreter_lives_on(limit
         f"        {work}\n"
         "    except destage.Error as error:\n"
         "        print(type(error).__name__, error)\n"
-        # The memory of the failed call was released, so other runs succeed with the same limit.
+        # The package has released the memory of the failed call, so another run succeeds with the same limit.
         "    after = destage.simulate(small).to_json()\n"
         "import json\n"
         "print(json.loads(before)['metrics'] == json.loads(after)['metrics'])\n"
@@ -216,7 +217,7 @@ def test_what_one_step_asks_for_beyond_the_limit_raises_and_the_interpreter_live
         f"    {AT_ONCE}\n"
         "except destage.Error as error:\n"
         "    print(type(error).__name__, error)\n"
-        # The memory of the failed call is not released.
+        # The package does not release the memory of this failed call, so the next run needs a larger limit.
         "destage.set_memory_limit('1GiB')\n"
         "print(destage.simulate(destage.Workload('zipf', requests=1000)).metrics['host.requests'])\n"
     )
@@ -253,7 +254,7 @@ def test_arrays_that_change_during_a_run_change_nothing() -> None:
 
     thread = threading.Thread(target=change)
     thread.start()
-    # All arrays have changed before the run begins.
+    # The run begins only after all arrays have changed.
     assert changed.wait(60)
     found = destage.simulate(trace).metrics
     done.set()

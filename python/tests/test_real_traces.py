@@ -1,4 +1,7 @@
-"""Recorded traces, if they are there (`DESTAGE_SHARED`): each gives a result without any setting; other files give an error of one line."""
+"""Tests of the recorded traces in the folder that `DESTAGE_SHARED` names, if there are any.
+
+Each trace must give a result without any setting. Other files must give an error of one line.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An edited Rust file is in use at the next import. `make python-rebuild` runs this test, which builds a copy of the project."""
+"""After a change of a Rust file, the next import must use the changed code. `make python-rebuild` runs this test, which builds a copy of the project."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
 
 def built(copy: Path) -> str:
-    """The version that the package reports after `maturin develop`, as in `make python`."""
+    """Builds `copy` with `maturin develop`, as `make python` does. Returns the version that the built package reports."""
     environment = {**os.environ, "CARGO_TARGET_DIR": str(TARGET), "VIRTUAL_ENV": sys.prefix}
     maturin = Path(sys.executable).parent / "maturin"
     subprocess.run([maturin, "develop", "--quiet", "--skip-install"], cwd=copy, env=environment, check=True)

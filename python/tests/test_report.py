@@ -1,6 +1,6 @@
-"""The report in a browser: it requests nothing from outside, shows all data, and all its controls work.
+"""Tests of the report in a browser. The report must not request other files, must show all data, and all its controls must work.
 
-Screenshots of the pages are left in target/report. The browser is Debian's chromium (`make tools`).
+The tests save screenshots of the pages in target/report. They need the Chromium of Debian (`make tools`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PARTS = ["queue", "bus", "slot", "slot_gc", "die", "die_gc", "flash"]
 
 
 def data(page: str) -> dict[str, Any]:
-    """The data that a page contains."""
+    """The JSON data in the HTML text `page`."""
     return json.loads(page.split('<script type="application/json" id="data">')[1].split("</script>")[0])
 
 
@@ -35,13 +35,13 @@ def results() -> destage.Results:
 
 @pytest.fixture(scope="session")
 def crossed() -> destage.Results:
-    """Every scheme at eight sizes."""
+    """Runs of every scheme at eight sizes."""
     sizes = [f"{256 << power}KiB" for power in range(8)]
     return destage.compare(destage.Workload("mixed", requests=1000), buffers="all", sizes=sizes, settings=SMALL)
 
 
 def explained(text: str) -> str:
-    """The document of a run with an `explained` part of the shape that docs/EXPLAIN.md describes."""
+    """The document `text` of a run, with a made-up member `explained` in the form that docs/EXPLAIN.md describes."""
     document = json.loads(text)
     spread = {"from_ms": [0.1, 1.0, 9.0], "to_ms": [0.1, 1.1, 9.5], "requests": [90, 9, 1]}
     spread |= {f"{part}_ms": [1.0 * place, 2.0, 3.0] for place, part in enumerate(PARTS)}
@@ -132,7 +132,7 @@ class Opened:
             self.wrong.append(f"asks for {url}")
 
     def see_all(self) -> None:
-        """Scrolls through the page, as charts are drawn when they come into view."""
+        """Scrolls through the whole page, because the page draws a chart only when the chart is in view."""
         height = self.page.evaluate("document.documentElement.scrollHeight")
         for place in range(0, height, 500):
             self.page.evaluate(f"scrollTo(0, {place})")
@@ -141,11 +141,11 @@ class Opened:
         self.settle()
 
     def settle(self) -> None:
-        """Waits for three frames: changes are drawn with the next frame, which takes its time on a busy machine."""
+        """Waits for three frames. The page draws changes with the next frame, and on a busy machine this frame may be late."""
         self.page.evaluate("new Promise((done) => { let frames = 3; const next = () => (frames-- ? requestAnimationFrame(next) : setTimeout(done)); next(); })")
 
     def charts(self) -> list[tuple[float, float, int]]:
-        """Width, height and number of drawn elements of each chart."""
+        """The width, the height and the number of drawn elements of each chart."""
         found = self.page.locator(".plot").evaluate_all(
             "all => all.map((plot) => { const svg = plot.querySelector('svg'); const box = svg ? svg.getBoundingClientRect() : { width: 0, height: 0 };"
             " return [box.width, box.height, plot.querySelectorAll('svg path, svg rect').length]; })"
@@ -153,7 +153,7 @@ class Opened:
         return [tuple(each) for each in found]
 
     def drawn(self) -> str:
-        """The first chart, as it is drawn now."""
+        """The SVG code of the first chart, after all changes are drawn."""
         self.settle()
         return self.page.locator(".plot svg").first.inner_html()
 
@@ -169,12 +169,13 @@ Open = Callable[..., Opened]
 
 @pytest.fixture
 def opened(browser: Any) -> Iterator[Open]:
-    """Opens pages; an error in one of them fails the test."""
+    """A function that opens pages. The test fails if there is an error in one of the pages."""
     pages: list[Opened] = []
     contexts = []
 
     def open_one(path: Path, picture: str | None = None, **how: Any) -> Opened:
-        # The tests evaluate scripts in the page, which the policy of the page would forbid.
+        # The tests evaluate scripts in the page. The content security policy of the page would forbid this, so the
+        # browser ignores the policy.
         contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "bypass_csp": True, **how}))
         page = Opened(contexts[-1], path)
         pages.append(page)
@@ -204,7 +205,7 @@ def test_charts_are_there_and_legend_metric_and_axis_change_them(tmp_path: Path,
     assert without.count("<path") < whole.count("<path")
     key.press("Enter")
     assert key.get_attribute("aria-pressed") == "true" and page.drawn().count("<path") == whole.count("<path")
-    # The other series are dimmed.
+    # While the mouse is over a series in the legend, the page dims the other series.
     page.page.locator("#explore .legend button[data-series=fifo]").hover()
     page.page.wait_for_function("""document.querySelector(".plot svg").innerHTML.includes('stroke-opacity="0.12"')""")
     choose = page.page.locator("#explore select")
@@ -250,7 +251,7 @@ vary = { "host.queue_depth" = [1, 8] }
     page = opened(tmp_path / "kept" / "s" / "report.html")
     names = page.page.locator("#explore .legend button[data-series]").all_inner_texts()
     assert sorted(names) == sorted(f"{name}, {buffer}, host.queue_depth={depth}" for name in ("near", "far") for buffer in ("lru", "fifo") for depth in (1, 8))
-    # The axis may still be one of the parameters that the legend leaves out.
+    # The user can still choose a parameter as the axis if the legend does not show this parameter.
     assert "trace.lba_shift" in page.page.locator("#explore select").nth(1).inner_text()
 
 
@@ -298,7 +299,7 @@ def test_tables_sort_filter_and_show_other_columns(tmp_path: Path, results: dest
     page.page.locator("#runs thead button", has_text="evictions").click()
     numbers = [float(text.replace(",", "")) for text in page.column(place) if text != "-"]
     assert numbers == sorted(numbers, reverse=True)
-    # Rows without a value come last in both directions.
+    # Rows without a value are the last rows, whether the table is sorted upwards or downwards.
     page.page.locator("#runs thead button", has_text="size").click()
     page.page.locator("#runs thead button", has_text="size").click()
     assert page.column(2) == ["16 MiB"] * 3 + ["4 MiB"] * 3 + ["1 MiB"] * 3 + ["-"]
@@ -320,7 +321,7 @@ def test_a_search_shows_what_was_asked_for(tmp_path: Path, opened: Open) -> None
     heads = [head.replace("\n", "").split("\u2195")[0].strip() for head in page.page.locator("#runs thead th").all_inner_texts()]
     assert heads[:2] == ["buffer", "reached"] and heads[2].startswith("waf.bytes") and heads[3].startswith("buffer.evictions"), heads
     assert "goal: &lt;9" in page.drawn()
-    # Two runs confirm an answer; the third one is known only from a run without a clock.
+    # For two of the answers there is a full run. The third answer is known only from a run without a clock.
     assert page.column(2) == ["yes", "yes", "yes, without a clock"]
     page.page.locator("#runs summary").click()
     page.page.get_by_label("size", exact=True).check()
@@ -357,7 +358,8 @@ def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Result
     page = opened(path, "all")
     assert page.page.locator("#explore .legend button[data-series]").count() > 30
     assert page.page.locator("#runs tbody tr").count() == len(crossed)
-    # One row per scheme, the best first and named in the chart; one column per size, after three others.
+    # The ranking has one row for each scheme. The best scheme is in the first row, and the chart names it. After
+    # three columns there is one column for each size.
     ranking = page.page.locator(".ranking tbody tr")
     schemes = {run.parameters["buffer.kind"] for run in crossed}
     assert ranking.count() == len(schemes) and page.page.locator(".ranking thead th").count() == 3 + 8
@@ -370,7 +372,7 @@ def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Result
     leader = ranking.first.locator("th").inner_text()
     assert leader in page.page.locator("#explore .plot svg").inner_html()
     assert page.page.locator("#explore").inner_text().count("belady and infinite are bounds and have no rank.") == 1
-    # The command names the first five below its table.
+    # Below its table, the command names the first five schemes of the same ranking.
     sizes = ",".join(f"{256 << power}KiB" for power in range(8))
     said = command("compare", "--workload", "mixed:requests=1000", "--buffers", "all", "--sizes", sizes, "--set", "flash.blocks_per_plane=40")
     told = " ".join(said.split()).split("Nearest to the best response.mean_ms over all sizes, with the mean factor to it: ")[1].split(". ")[0]
@@ -383,7 +385,7 @@ def test_all_schemes_at_eight_sizes_open(tmp_path: Path, crossed: destage.Result
     assert page.drawn() != whole
     assert page.page.locator(".wide thead th").first.evaluate("head => getComputedStyle(head).position") == "sticky"
     assert page.page.title() == "mixed:requests=1000: Comparison of write buffers"
-    # The time to open is recorded and not checked, as the machine may be busy.
+    # The test records the time to open the page but does not check it, because the machine may be busy.
     seconds = page.page.evaluate("performance.getEntriesByName('ready')[0].startTime") / 1000
     (PICTURES / "opening.txt").write_text(f"{len(crossed)} runs: {path.stat().st_size / 1e6:.2f} MB, open after {seconds:.2f} s\n")
 
@@ -482,7 +484,8 @@ def test_odd_results_have_a_page(tmp_path: Path, opened: Open) -> None:
         assert "é中 & \"x\".csv" in page.page.locator("#heading").inner_text()
         assert page.page.locator("#runs tbody tr").count() == len(document)
         assert all(width > 300 and height > 100 for width, height, _ in page.charts())
-    # A document with names that would end the script element that contains it.
+    # The document contains names with `</script>`. In a page without escapes, such a name would end the script
+    # element with the data.
     document = json.loads(flat.to_json())
     for run in document["runs"]:
         run["trace"] = "</script><img src=x onerror=alert(1)>"
@@ -536,7 +539,7 @@ def test_paper_has_all_of_it(tmp_path: Path, results: destage.Results, crossed: 
     crossed.report(tmp_path / "all.html")
     text = printed(tmp_path / "all.html")
     for run in crossed:
-        # The last column of each row, which would be cut off first.
+        # If the print were too narrow, the last column of each row would be cut off first.
         assert f"{run.metrics['waf.host']:.3g}"[:3] in text
     run = written(explained(destage.simulate(MIXED, size="1MiB", settings=SMALL).to_json()), tmp_path / "run.html")
     text = printed(run)

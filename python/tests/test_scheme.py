@@ -1,4 +1,4 @@
-"""Schemes written in Python."""
+"""Tests of schemes that are written in Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from conftest import Rows, command, requests
 
 
 class Lru(destage.Scheme):
-    """Behaves like `lru`."""
+    """A scheme that makes the same decisions as `lru`."""
 
     name = "python-lru"
 
@@ -42,7 +42,7 @@ class Lru(destage.Scheme):
 
 
 class Keeping(Lru):
-    """Also keeps its answers in the class, as a copy of the scheme runs."""
+    """Also records its answers in the class. The instance would not have them, because a run uses a copy of the instance."""
 
     kept: list[list[int]] = []
 
@@ -75,7 +75,7 @@ def test_it_stands_beside_others() -> None:
     results = destage.compare(work, buffers=["lru", scheme, scheme], sizes=["256KiB", "1MiB"], threads=2)
     lru, mine = results[:2], results[2:]
     assert [run.metrics for run in lru] == [run.metrics for run in mine]
-    # The given instance is only a pattern; copies of it ran.
+    # The runs used copies of the given instance, so the instance itself has no pages.
     assert len(scheme.pages) == 0
     curves = destage.curve(work, buffers=["lru", scheme], sizes="256KiB..1MiB")
     hits = [[point["buffer.write_hits"] for point in curve["points"]] for curve in curves.curves]
@@ -182,15 +182,16 @@ def test_it_is_let_go() -> None:
     destage.simulate(destage.Workload("uniform", requests=100), buffer=scheme)
     del scheme
     gc.collect()
-    # A reference that was released without the interpreter is dropped at the next call into the package.
+    # The run released its reference to the scheme while it did not hold the interpreter lock. The package drops this
+    # reference in the next call of one of its functions.
     destage.buffers()
     gc.collect()
     assert seen() is None
 
 
 def test_its_speed() -> None:
-    # Processor time, with a limit far below the speed of a release build (docs/PYTHON.md), so that the test passes on
-    # a slow and busy machine.
+    # The test uses processor time. The required speed is far below the speed of a release build (docs/PYTHON.md), so
+    # that the test passes on a slow and busy machine.
     work = destage.Workload("uniform", requests=30_000)
     begin = time.process_time()
     result = destage.simulate(work, buffer=Lru())

@@ -1,4 +1,4 @@
-"""The parts of the site: all pages are in the table of contents, the reference is complete, and links are checked."""
+"""Tests of the programs that build the site. All pages must be in the table of contents, the reference must be complete, and wrong links must be found."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SITE = ROOT / "docs/site"
 
 
 def part(name: str) -> ModuleType:
-    """Loads a program of the site as a module."""
+    """Loads the program `name` of the site as a module."""
     spec = importlib.util.spec_from_file_location(name, SITE / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -35,7 +35,7 @@ def test_every_metric_has_a_formula_and_every_formula_a_metric() -> None:
     metrics = [row["name"] for row in json.loads(command("list", "metrics", "--json"))]
     known = reference.formulas()
     assert [name for name in metrics if reference.formula(name, known) is None] == []
-    # In the name of a formula, `N` matches any number.
+    # In the name of a formula, `N` stands for any number.
     names = {*metrics, *(re.sub(r"_\d+$", "_N", name) for name in metrics)}
     assert [name for name in known if name not in names] == []
 
@@ -80,7 +80,7 @@ def test_the_table_of_contents_has_every_guide() -> None:
 def test_pages_are_laid_out_as_in_the_repository(tmp_path: Path) -> None:
     stage.main(tmp_path / "pages")
     assert (tmp_path / "pages/docs/guides/start.md").read_text() == (ROOT / "docs/guides/start.md").read_text()
-    # A folder has no page, so the link goes to the reference.
+    # The site has no page for a folder, so a link to a folder becomes a link to the reference.
     assert "](../reference/buffers.md)" in (tmp_path / "pages/docs/SPEC.md").read_text()
     assert (tmp_path / "pages/docs/cost-over-size.svg").is_file()
 

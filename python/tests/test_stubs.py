@@ -1,4 +1,4 @@
-"""The declared types match the module."""
+"""Tests that the type stubs match the module."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The page that shows a device at work, opened in a browser: it must show what was recorded.
+"""Tests of the page that shows a device at work, in a browser. The page must show the recorded events.
 
-Screenshots of the pages are left in target/watch. The browser is Debian's chromium (`make tools`).
+The tests save screenshots of the pages in target/watch. They need the Chromium of Debian (`make tools`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ pytestmark = needs_browser
 SETTINGS = {"flash.pages_per_block": 16, "flash.summary_page": False}
 MIXED = {"requests": 500, "footprint_pages": 2048, "random_pages": 256, "max_pages": 4}
 BURSTS = {"requests": 400, "footprint_pages": 256, "burst_requests": 40, "mean_pause_ms": 30, "mean_interarrival_ms": 0.3}
-# Scheme, layer, dies, workload, its parameters, and the button that leads to the event on the picture.
+# For each scene: the scheme, the layer, the number of dies, the workload, the parameters of the workload, and the
+# button that leads to the event on the screenshot.
 SCENES: dict[str, tuple[str, str, int, str, dict[str, Any], str]] = {
     "lru": ("lru", "page", 4, "mixed", MIXED, "worst"),
     "bplru": ("bplru", "bast", 2, "mixed", MIXED, "merge"),
@@ -30,7 +31,7 @@ SCENES: dict[str, tuple[str, str, int, str, dict[str, Any], str]] = {
 
 
 class Opened:
-    """A page in the browser, and what it shows."""
+    """A page in the browser, with functions that read its contents."""
 
     def __init__(self, page: Any) -> None:
         self.page = page
@@ -45,7 +46,7 @@ class Opened:
         return self.page.evaluate("events[player.index].resident")
 
     def shown(self) -> list[str]:
-        """Everything that is drawn of the buffer, its text, and the records that are leaving; without the latest marks."""
+        """The parts of the page that show the buffer, the leaving records and the texts. The marks of the latest event are removed."""
         pieces = [self.page.inner_html(f"#{name}") for name in ["lists", "records", "story", "request", "counts", "fill"]]
         return [piece.replace(" about", "") for piece in pieces]
 
@@ -55,7 +56,7 @@ class Opened:
 
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
-    """Opens the page of a scene; an error in the page fails the test."""
+    """A function that opens the page of a scene. The test fails if there is an error in the page."""
     contexts, wrong = [], []
 
     def open_one(scene: str, **how: Any) -> Opened:
@@ -65,7 +66,8 @@ def opened(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Opened]]:
             destage.Workload(workload, **parameters), buffer=buffer, size="256KiB", ftl=ftl,
             settings={**SETTINGS, "flash.dies": dies}, watch=file,
         )  # fmt: skip
-        # The tests evaluate scripts in the page, which the policy of the page would forbid.
+        # The tests evaluate scripts in the page. The content security policy of the page would forbid this, so the
+        # browser ignores the policy.
         contexts.append(browser.new_context(**{"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce", "bypass_csp": True, **how}))
         page = contexts[-1].new_page()
         page.on("console", lambda message: wrong.append(message.text))
@@ -171,9 +173,9 @@ def test_a_phone_in_the_dark(opened: Callable[..., Opened]) -> None:
     shows = opened("bplru", viewport={"width": 390, "height": 844}, color_scheme="dark", device_scale_factor=2)
     shows.click("eviction")
     assert shows.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    # The controls leave enough room for the device.
+    # The controls need less than a fifth of the height, so there is enough room for the device.
     assert shows.page.evaluate("document.querySelector('nav').offsetHeight / innerHeight") < 0.2
-    # All controls are in view, and the dies are above the lists, which may be long.
+    # All controls are in view. The dies are above the lists, because the lists may be long.
     for width in (375, 390, 640):
         shows.page.set_viewport_size({"width": width, "height": 844})
         outside = """[...document.querySelectorAll("nav button, nav select, nav output")].filter((of) => {
@@ -187,7 +189,7 @@ def test_a_phone_in_the_dark(opened: Callable[..., Opened]) -> None:
     shows.page.screenshot(path=ROOT / "target" / "watch" / "phone.png", full_page=True)
 
 
-# The texts on the dies, with their colour, opacity and left end.
+# A script that returns each text on the dies, with its colour, its opacity and the position of its left end.
 WORDS = """() => {
     const told = [];
     const { fillText } = CanvasRenderingContext2D.prototype;
@@ -211,11 +213,12 @@ def test_words_of_dies_are_white_on_work_that_has_begun_and_dark_on_pale(opened:
     begun = [x for text, colour, _, x in told if text.isdigit() and colour == "#ffffff"]
     later = [x for text, colour, _, x in told if text.isdigit() and colour != "#ffffff"]
     assert begun and later and max(begun) <= now + 4 and min(later) >= now
-    # No text begins left of the window, where it would be cut off.
+    # No text begins left of the drawn time span, where the text would be cut off.
     assert min(begun) >= shows.page.evaluate("LABEL")
 
 
-# A number that is cut off reads as another number, so each number must be wholly inside its square.
+# A number that is cut off looks like another number, so each number must be completely inside its square. This script
+# returns the squares with numbers that are not.
 CLIPPED = """[...document.querySelectorAll(".cells i")].filter((square) => {
     if (!square.textContent) return false;
     const range = document.createRange();
@@ -240,7 +243,8 @@ def test_numbers_of_pages_are_whole_or_not_there(width: int, far: int, browser: 
     squares = page.locator("#lists .page").all_text_contents()
     out = page.locator("#records .out").all_text_contents()
     assert squares and out
-    # Four digits fit, six do not; the evicted pages are then named beside their squares.
+    # A square has room for four digits, but not for six. With six digits, the page shows the numbers of evicted pages
+    # next to their squares.
     assert all(bool(text) == (far == 0) for text in [*squares, *out])
     assert page.evaluate(CLIPPED) == []
     named = page.locator("#records .record.new em").all_text_contents()

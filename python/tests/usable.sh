@@ -1,5 +1,5 @@
 #!/bin/sh
-# Checks whether PYTHON can hold the package and its tests; if not, prints the reason to standard output.
+# Checks whether PYTHON can run the package and its tests. If not, prints the reason to standard output.
 # usage: usable.sh PYTHON
 if ! command -v "$1" >/dev/null; then
     echo "no $1; expected Python 3.10 or newer with venv"

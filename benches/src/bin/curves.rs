@@ -1,6 +1,8 @@
-//! Sampled curves: requests per second on a sampled trace, and how much time samples save over full runs.
+//! Benchmarks of sampled curves. The first measurement gives the requests per second with samples. The second
+//! measurement compares the time with samples and the time of full runs.
 //!
-//! `curves [REQUESTS]`; `make bench` calls it. Times are processor time of this process, on one worker thread.
+//! `curves [REQUESTS]`; `make bench` calls it. All times are processor times of this process, which uses one worker
+//! thread.
 #![allow(
     clippy::print_stdout,
     reason = "a program whose results are what it prints"
@@ -15,7 +17,7 @@ use destage_base::Random;
 use rustix::time::{ClockId, clock_gettime};
 
 const REQUESTS: u64 = 40_000_000;
-/// Requests of the second measurement.
+/// The number of requests of the second measurement.
 const FEWER: u64 = 3_000_000;
 const FOOTPRINT: u64 = 8_000_000;
 /// The number of buffer sizes of a curve.
@@ -27,8 +29,8 @@ fn cpu() -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec as u32)
 }
 
-/// Writes of one page each in libCacheSim's `oracleGeneral` format; small page numbers are written more often
-/// than large ones.
+/// Writes a trace in libCacheSim's `oracleGeneral` format. Each request writes one page. Pages with small numbers are
+/// written more often than pages with large numbers.
 fn write_trace(file: &mut dyn Write, requests: u64) -> std::io::Result<()> {
     let mut random = Random::new(1);
     for number in 0..requests {
@@ -52,7 +54,8 @@ fn measured(
     for pair in ["trace.block_bytes=4096", "trace.missing_op=write"] {
         settings.set_pair(pair)?;
     }
-    // The smallest size is eight blocks in a sample of 1 %, the largest all pages.
+    // In a sample of 1 %, the smallest size corresponds to a buffer of eight blocks. The largest size holds all
+    // pages.
     let size = |index: u64| 52_000 + index * (FOOTPRINT - 52_000) / (SIZES - 1);
     let plan = CurvePlan {
         settings,

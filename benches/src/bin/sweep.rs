@@ -1,8 +1,10 @@
-//! Compares one comparison of 64 configurations with 64 separate runs: wall time and peak memory.
+//! Measures the wall time and the peak memory of one `destage compare` with 64 configurations, and of 64 separate
+//! `destage run`.
 //!
 //! `sweep PATH_TO_DESTAGE [TRACE]`; `make bench` calls it. Without a trace it uses a workload. A comparison decodes
-//! its input only once and holds a few batches of requests. So its peak should be below the sum of the runs' peaks,
-//! and on N cores its time below an N-th of the sum of their times.
+//! its input only once, and has only a few batches of requests in memory. So the peak memory of the comparison should
+//! be below the sum of the peaks of the runs. On N cores, the time of the comparison should be below the N-th part of
+//! the sum of the times of the runs.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -20,7 +22,7 @@ const SIZES: [&str; 4] = ["2MiB", "4MiB", "8MiB", "16MiB"];
 const FTLS: [&str; 2] = ["page", "dftl"];
 const WORKLOAD: &str = "zipf:requests=100000,footprint_pages=100000,mean_interarrival_ms=2";
 
-/// Resources that a process used.
+/// The resources that one or more processes used.
 struct Cost {
     seconds: f64,
     /// Peak memory in KiB; `None` if the system does not report it.

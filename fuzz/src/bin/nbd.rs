@@ -1,5 +1,5 @@
-//! Mutates NBD sessions for some seconds: `nbd CORPUS SECONDS [SEED]`. A finding ends the program and is added to the
-//! corpus.
+//! Mutates NBD sessions for some seconds: `nbd CORPUS SECONDS [SEED]`. If a session shows a defect, the program adds
+//! the session to the corpus and ends.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,

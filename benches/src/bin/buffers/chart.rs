@@ -1,4 +1,5 @@
-//! The chart of cost against buffer size: one panel per family of schemes, both axes logarithmic.
+//! The chart of the time of a page write over the buffer size. Each family of schemes has a panel, and both axes are
+//! logarithmic.
 
 use std::path::Path;
 
@@ -6,12 +7,12 @@ use plotters::prelude::*;
 
 /// The curves of one scheme.
 pub struct Line {
-    /// The family, which is the panel of the curve.
+    /// The family of the scheme. Each family has a panel of the chart.
     pub family: &'static str,
     pub name: &'static str,
-    /// Nanoseconds per page in one buffer, for each size.
+    /// Nanoseconds per page write in one buffer, for each size.
     pub whole: Vec<f64>,
-    /// Nanoseconds per page for the same pages in small buffers of that total size.
+    /// Nanoseconds per page write in small buffers that together have this size, for each size.
     pub split: Vec<f64>,
 }
 
@@ -31,7 +32,7 @@ const COLOURS: [RGBColor; 9] = [
     RGBColor(190, 160, 0),
 ];
 
-/// Draws `lines` over `sizes`, in pages, into the SVG file `path`.
+/// Draws `lines` over `sizes` into the SVG file `path`. `sizes` are in pages.
 pub fn draw(path: &Path, sizes: &[u32], lines: &[Line]) -> Result<(), Box<dyn std::error::Error>> {
     let mut families: Vec<&str> = Vec::new();
     for line in lines {
@@ -60,7 +61,7 @@ pub fn draw(path: &Path, sizes: &[u32], lines: &[Line]) -> Result<(), Box<dyn st
             .iter()
             .flat_map(|line| line.whole.iter().chain(&line.split))
     };
-    // The axis begins well below the least cost, so that the legends lie below the curves.
+    // The axis begins far below the shortest time, so that there is room for the legends below the curves.
     let least = all().copied().fold(f64::INFINITY, f64::min) * 0.15;
     let most = all().copied().fold(0.0, f64::max) * 1.3;
     let (Some(first), Some(last)) = (sizes.first(), sizes.last()) else {

@@ -1,8 +1,8 @@
-//! Seconds of processor time of the current thread, which do not include other programs.
+//! Measures the processor time of the current thread, which does not include the time of other programs.
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Measures processor time from its start.
+/// A measurement of processor time that has started.
 pub struct Stopwatch(f64);
 
 impl Stopwatch {

@@ -1,4 +1,4 @@
-//! Drives one buffer with one stream of page writes.
+//! Writes one stream of pages to one buffer.
 
 use std::collections::VecDeque;
 
@@ -11,9 +11,9 @@ use destage_buffer::{Buffer, Destage, Outlet, SchemeConfig, SchemeRow};
 use crate::clock::Stopwatch;
 use crate::streams::Stream;
 
-/// Pages of a cluster.
+/// The number of pages of a cluster.
 pub const CLUSTER_PAGES: u32 = 64;
-/// The number of dies that a scheme is told. There is no device behind the buffer.
+/// The number of dies in the configuration of the scheme. There is no device behind the buffer.
 const DIES: u32 = 8;
 
 /// Builds a buffer with the defaults of its scheme; `None` if the scheme buffers nothing.
@@ -40,17 +40,18 @@ pub fn build(
     buffer.keeps_pages().then_some(buffer)
 }
 
-/// All page writes of `stream`, if the scheme needs to know them.
+/// All page writes of `stream`, if the scheme needs to know them before the run.
 pub fn future_of(row: &SchemeRow, stream: &Stream) -> Option<Vec<Lpn>> {
     row.needs_future.then(|| stream.pages().collect())
 }
 
-/// The programs in flight. They end in the order in which they began, and only when a page waits for a slot.
+/// The programs in flight. They end in the order in which they began. A program ends only when a new page waits for
+/// its slot.
 #[derive(Default)]
 pub struct Programs(VecDeque<destage_buffer::destage::DirtyPage>);
 
 impl Programs {
-    /// Writes one page.
+    /// Writes `page` to `buffer`.
     #[inline]
     pub fn write(&mut self, buffer: &mut Buffer, page: Lpn, now: u64) {
         let takes_time = buffer.config().release != Release::Issue;
@@ -75,7 +76,7 @@ impl Programs {
     }
 }
 
-/// Writes all of `stream`.
+/// Writes all pages of `stream` to `buffer`.
 pub fn run(buffer: &mut Buffer, stream: &Stream) {
     let mut programs = Programs::default();
     let mut now = 0;
@@ -88,8 +89,8 @@ pub fn run(buffer: &mut Buffer, stream: &Stream) {
     }
 }
 
-/// Seconds of processor time to write all of `stream`, the median of `runs` runs; and the number of write hits.
-/// `None` if the scheme buffers nothing.
+/// Writes all of `stream` in each of `runs` runs. Returns the median of the processor times of the runs in seconds,
+/// and the number of write hits. `None` if the scheme buffers nothing.
 pub fn measure(
     row: &SchemeRow,
     capacity: u32,

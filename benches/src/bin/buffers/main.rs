@@ -1,9 +1,9 @@
-//! Benchmarks of the buffers without a device: speed, memory, cost against size, and a comparison with another
+//! Benchmarks of the buffers without a device: speed, memory, speed over buffer size, and a comparison with another
 //! cache simulator.
 //!
 //! * `buffers rates [SCHEME...]`: page writes per second on synthetic streams and real traces, heap bytes per page
-//! * `buffers sizes CHART.svg [SCHEME...]`: nanoseconds per page against the size of the buffer
-//! * `buffers pairing PYTHON`: hits and speed of `lru` and of libCacheSim's LRU, on the same pages
+//! * `buffers sizes CHART.svg [SCHEME...]`: nanoseconds per page write over the size of the buffer
+//! * `buffers pairing PYTHON`: write hits and speed of `lru` and of libCacheSim's LRU, on the same page writes
 //!
 //! `cargo run --release -p destage-benches --bin buffers -- rates`; `make bench` calls all three.
 #![allow(

@@ -1,4 +1,4 @@
-//! Bytes of heap per buffered page, counted by the allocator.
+//! Measures the heap bytes per buffered page, which the allocator counts.
 
 use std::alloc::System;
 
@@ -8,13 +8,14 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use crate::drive::{build, future_of, run};
 use crate::streams::Stream;
 
-/// Counts all memory of this program. Counting does not disturb the measured path, which does not allocate.
+/// Counts all allocations of this program. The count does not change measured speeds, because the measured code does
+/// not allocate.
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// Heap bytes of a buffer after all of `stream`, divided by its resident pages. The bytes are all that was allocated
-/// for the buffer since before it was built and not freed, whether used or only reserved. `None` if the scheme
-/// buffers nothing.
+/// The heap bytes of a buffer after it has written all of `stream`, divided by its resident pages. The heap bytes are
+/// all bytes that building and using the buffer allocated and did not free, including bytes that are only reserved.
+/// `None` if the scheme buffers nothing.
 pub fn bytes_per_page(row: &SchemeRow, capacity: u32, stream: &Stream) -> Option<f64> {
     let future = future_of(row, stream);
     let region = Region::new(HEAP);

@@ -1,5 +1,5 @@
-//! Compares `lru` with the LRU of libCacheSim: on the same pages the hits must be equal; the table shows both
-//! speeds.
+//! Compares `lru` with the LRU of libCacheSim on the same page writes. The numbers of hits must be equal. The table
+//! shows both speeds.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,17 +12,17 @@ use crate::streams::{self, Stream};
 
 /// The Python program that runs libCacheSim.
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/libcachesim_lru.py");
-/// Page writes of the synthetic stream.
+/// The number of page writes of the synthetic stream.
 const WRITES: u64 = 4_000_000;
 /// Capacities of the buffers, in pages.
 const CAPACITIES: [u32; 3] = [1 << 10, 1 << 13, 1 << 16];
-/// The name of the real trace that is compared, too.
+/// The name of the real trace on which the two programs are also compared.
 const TRACE: &str = "cloudphys";
 
 /// Prints the table.
 ///
 /// # Errors
-/// If the two programs count different hits, or libCacheSim fails although it is installed.
+/// If the two programs count different numbers of hits, or if libCacheSim is installed but fails.
 pub fn print(python: &Path) -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "lru beside libCacheSim's LRU: page writes, every page of size 1; hits have to be equal\n"
@@ -102,8 +102,8 @@ fn compare(python: &Path, stream: &Stream) -> Result<(), Box<dyn std::error::Err
     Ok(())
 }
 
-/// Writes `stream` in libCacheSim's binary format: for each page write time, page, size and next use, which is
-/// not known.
+/// Writes `stream` in libCacheSim's binary format. Each page write has the time, the page, the size, and the next
+/// use, which is set to unknown.
 fn write(stream: &Stream, file: &tempfile::NamedTempFile) -> std::io::Result<()> {
     let mut out = std::io::BufWriter::new(file);
     for (index, page) in stream.pages().enumerate() {

@@ -1,4 +1,4 @@
-//! Page writes per second and bytes per page of every scheme, with their targets.
+//! Measures the page writes per second and the bytes per page of every scheme, and compares them with targets.
 
 use destage_buffer::{Release, SCHEMES, SchemeRow};
 
@@ -6,15 +6,15 @@ use crate::drive::measure;
 use crate::memory::bytes_per_page;
 use crate::streams::{self, Stream};
 
-/// Pages of the buffer.
+/// The number of pages of the buffer.
 const CAPACITY: u32 = 1 << 16;
-/// Page writes of a measurement; a shorter trace is repeated until it has as many.
+/// The number of page writes of a measurement. A shorter trace is repeated until it has at least this number.
 const WRITES: u64 = 4_000_000;
-/// Measurements per cell; the table shows their median.
+/// The number of measurements for each cell of the table. The cell shows their median.
 const RUNS: usize = 3;
 /// Target: heap bytes per buffered page.
 const BYTES_TARGET: f64 = 64.0;
-/// Schemes with a target of their own, in million page writes per second; all others have the target [`OTHERS`].
+/// Schemes and their targets, in million page writes per second. All other schemes have the target [`OTHERS`].
 const TARGETS: [(&[&str], f64); 2] = [
     (&["lru"], 20.0),
     (
@@ -46,19 +46,20 @@ fn target(row: &SchemeRow) -> f64 {
 /// One column of speeds.
 struct Column {
     stream: Stream,
-    /// Whether the target applies. Streams without a target show the cost of misses on scattered pages and the cost
-    /// of whole blocks in order.
+    /// Whether the target applies to this stream. Streams without a target show two extremes: misses on scattered
+    /// pages, and whole blocks in order.
     has_target: bool,
 }
 
-/// Prints the table for the schemes and streams named in `only`. If it names no scheme, all are shown, and likewise
-/// for streams.
+/// Prints the table for the schemes and streams that `only` names. If `only` names no scheme, the table shows all
+/// schemes. If `only` names no stream, the table shows all streams.
 pub fn print(only: &[String]) {
     let mut columns = columns();
     let streams: Vec<_> = columns.iter().map(|column| column.stream.name).collect();
     let selected = Selection::new(only, &streams);
     columns.retain(|column| selected.has(column.stream.name));
-    // The streams have twice as many pages as the buffer, so that memory left over after evictions is counted.
+    // The streams have twice as many pages as the buffer. So the measurement also counts memory that the buffer does
+    // not free after an eviction.
     let fills = u64::from(CAPACITY) * 2;
     let memory = [streams::lone(fills), streams::sequential(fills)];
 
@@ -95,7 +96,7 @@ fn columns() -> Vec<Column> {
         .collect()
 }
 
-/// The names that were asked for, or no names, which selects all.
+/// The names that the user selected. No names select everything.
 struct Selection<'a>(Vec<&'a str>);
 
 impl<'a> Selection<'a> {

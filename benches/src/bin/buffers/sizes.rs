@@ -1,15 +1,16 @@
-//! The cost of a page in buffers of 1 Ki to 1 Mi pages, and how much of it comes from misses in the processor's
-//! caches.
+//! Measures the processor time of a page write in buffers of 1 Ki to 1 Mi pages, and the part of this time that comes
+//! from misses in the processor's caches.
 //!
-//! A larger buffer is slower for two reasons: its ordered structures are larger, and its tables no longer fit into a
-//! processor cache. To tell the two apart, each size is measured twice, with the same random writes to twice as many
-//! pages as fit:
+//! A page write in a larger buffer takes longer for two reasons: the ordered structures of the buffer are larger, and
+//! its tables no longer fit into a processor cache. To separate the two reasons, each size is measured twice. Both
+//! measurements use the same random writes, to twice as many pages as the buffer can hold:
 //!
 //! * in one buffer of that size;
-//! * in buffers of 1 Ki pages that together have that size; the page number selects the buffer.
+//! * in buffers of 1 Ki pages that together have that size. The page number selects the buffer.
 //!
-//! Both touch the same amount of memory at random, so both miss the caches equally; only the size of the ordered
-//! structures differs. The quotient of the two costs is the cost of size itself.
+//! Both measurements access the same amount of memory at random, so both have about the same number of cache misses.
+//! Only the size of the ordered structures differs. So the quotient of the two times shows the cost of larger
+//! structures.
 
 use std::path::Path;
 
@@ -21,21 +22,22 @@ use crate::clock::Stopwatch;
 use crate::drive::{Programs, build};
 use crate::streams::uniform;
 
-/// Pages of the smallest buffer.
+/// The number of pages of the smallest buffer.
 const SMALLEST: u32 = 1 << 10;
 /// Capacities of the measured buffers, in pages.
 pub const SIZES: [u32; 6] = [1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20];
-/// The range of the page numbers, in multiples of the buffer.
+/// The number of different pages that the writes concern, in multiples of the capacity of the buffer.
 const SPREAD: u64 = 2;
-/// Measured page writes; before them every page is written once.
+/// The number of measured page writes. Before these writes, every page is written once.
 const WRITES: u64 = 1_200_000;
-/// The number of parts in which the writes are measured. Other work on the machine only adds time, so the fastest
-/// part counts.
+/// The measured writes are divided into this number of parts, and the time of each part is measured. Other work on
+/// the machine can only add time, so the shortest time counts.
 const RUNS: usize = 4;
-/// The largest acceptable quotient of the two costs.
+/// The largest acceptable quotient of the two times.
 const TARGET: f64 = 2.0;
 
-/// Prints the table and draws the file `chart`, for the schemes named in `only`, or for all if it is empty.
+/// Prints the table and draws the chart `chart`, for the schemes that `only` names. If `only` is empty, for all
+/// schemes.
 pub fn print(chart: &Path, only: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     println!(
         "cost over size: ns of processor time per page write, pages at random out of {SPREAD} times the buffer, least of {RUNS} measurements\n\
@@ -49,7 +51,8 @@ pub fn print(chart: &Path, only: &[String]) -> Result<(), Box<dyn std::error::Er
     println!(" {:>9}", "quotient");
     let mut lines = Vec::new();
     for row in SCHEMES {
-        // A scheme that needs the future does its work when it is built and keeps a table of the whole stream.
+        // A scheme that needs the future is not measured, because it does its work when it is built and has a table
+        // of the whole stream.
         let is_wanted = only.is_empty() || only.iter().any(|name| name == row.name);
         if row.needs_future || !is_wanted {
             continue;
@@ -85,7 +88,8 @@ fn print_costs(name: &str, costs: &[f64]) {
     }
 }
 
-/// Nanoseconds per page write with `size` pages of buffer, in one buffer or `split` into small ones.
+/// Nanoseconds per page write with `size` pages of buffer. If `split` is set, these pages are divided into small
+/// buffers.
 fn cost(row: &SchemeRow, size: u32, split: bool) -> Option<f64> {
     let capacity = if split { SMALLEST } else { size };
     let mut buffers: Vec<Buffer> = (0..size / capacity)
@@ -101,7 +105,8 @@ fn cost(row: &SchemeRow, size: u32, split: bool) -> Option<f64> {
         programs.write(buffer, Lpn(page % pages), now);
         now += 1;
     };
-    // Multiplying by an odd number visits every page exactly once, in scattered order.
+    // The number of pages is a power of two, so multiplying by an odd number gives every page exactly once, in
+    // scattered order.
     for index in 0..all_pages {
         write(index.wrapping_mul(0x9E37_79B1) % all_pages);
     }

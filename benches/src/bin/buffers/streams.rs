@@ -1,4 +1,4 @@
-//! The page writes that are measured: synthetic streams, and the writes of real traces.
+//! The streams of page writes for the measurements: synthetic streams, and the writes of real traces.
 
 use std::path::PathBuf;
 
@@ -7,10 +7,10 @@ use destage_trace::{ReadOptions, read_all};
 
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 4096;
-/// Pages that the synthetic streams write to: 16 times the measured buffer.
+/// The number of pages of the device that the synthetic streams write to. This is 16 times the measured buffer.
 pub const DEVICE_PAGES: u64 = 1 << 20;
 
-/// Names and files of the real traces, which are used whole.
+/// The names and files of the real traces. The streams contain all writes of a trace.
 const TRACES: [(&str, &str); 5] = [
     ("iozone", "iozone-100k.disksim.zst"),
     ("postmark", "postmark-62k.disksim.zst"),
@@ -19,14 +19,14 @@ const TRACES: [(&str, &str); 5] = [
     ("hplajw", "hplajw-1week.disksim.zst"),
 ];
 
-/// Consecutive pages that one request writes.
+/// A request that writes consecutive pages.
 #[derive(Clone, Copy)]
 pub struct Request {
     pub first: u64,
     pub pages: u32,
 }
 
-/// A stream of write requests, in order.
+/// A stream of write requests, in the order in which they are written.
 pub struct Stream {
     pub name: &'static str,
     pub requests: Vec<Request>,
@@ -52,7 +52,7 @@ impl Stream {
         self.requests.iter().flat_map(pages).map(Lpn)
     }
 
-    /// Repeats the requests as a whole until there are at least `writes` page writes.
+    /// Repeats the whole list of requests until there are at least `writes` page writes.
     pub fn repeated(mut self, writes: u64) -> Self {
         let rounds = writes.div_ceil(self.len().max(1)).max(1);
         self.requests = self.requests.repeat(rounds as usize);
@@ -60,7 +60,8 @@ impl Stream {
     }
 }
 
-/// Popularity is the inverse of the rank (the rank is log-uniform); the ranks are scattered over the device.
+/// The popularity of a page is proportional to the inverse of its rank. For this, the logarithm of the rank of each
+/// write is uniform. Pages with neighbouring ranks are scattered over the device.
 pub fn zipf(writes: u64) -> Stream {
     let mut random = Random::new(2);
     let log = (DEVICE_PAGES as f64).ln();
@@ -69,20 +70,20 @@ pub fn zipf(writes: u64) -> Stream {
     Stream::of_single_pages("zipf", (0..writes).map(|_| page(rank(&mut random))))
 }
 
-/// Each write goes to any of `device_pages` pages, uniformly at random.
+/// Each write concerns one of `device_pages` pages, chosen uniformly at random.
 pub fn uniform(writes: u64, device_pages: u64) -> Stream {
     let mut random = Random::new(1);
     let pages = (0..writes).map(|_| random.below(device_pages));
     Stream::of_single_pages("uniform", pages)
 }
 
-/// Ascending page numbers that start again at the end of the device.
+/// Writes in the order of page numbers. After the last page of the device, the first page follows again.
 pub fn sequential(writes: u64) -> Stream {
     let pages = (0..writes).map(|index| index % DEVICE_PAGES);
     Stream::of_single_pages("sequential", pages)
 }
 
-/// Each page is the only one of its block; the pages are spread evenly over dies and sets.
+/// Each page is the only written page of its block. The pages are spread evenly over dies and sets.
 pub fn lone(writes: u64) -> Stream {
     Stream::of_single_pages("lone", (0..writes).map(|index| index * 65))
 }
@@ -103,8 +104,8 @@ fn trace_folder() -> Result<PathBuf, String> {
     ))
 }
 
-/// The writes of the real traces, with every page that a request touches. Calls `skip` with name and reason for each
-/// trace that cannot be read.
+/// The writes of the real traces, with every page that a write request concerns completely or partly. For each trace
+/// that cannot be read, calls `skip` with the name and the reason.
 pub fn traces(mut skip: impl FnMut(&str, String)) -> Vec<Stream> {
     let folder = trace_folder();
     let mut streams = Vec::new();

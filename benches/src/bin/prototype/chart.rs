@@ -1,5 +1,5 @@
-//! The chart of response times: for each input and buffer the share of requests that completed within a given time,
-//! in the model and as measured by the client.
+//! The chart of response times. For each input and buffer, two curves show the share of requests that completed
+//! within a given time: one in the model, and one as measured by the client.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::live::Row;
 
 const PANEL: (u32, u32) = (330, 260);
 const HEADER: u32 = 66;
-/// Times below this are drawn at this value.
+/// Shorter times are drawn at this time.
 const LEAST_MS: f64 = 0.01;
 const MODEL: RGBColor = RGBColor(0, 114, 178);
 const CLIENT: RGBColor = RGBColor(213, 94, 0);
@@ -67,7 +67,7 @@ pub fn draw(path: &Path, panels: &[(String, Row)], columns: usize) -> Result<(),
     Ok(())
 }
 
-/// Points of the cumulative distribution of `times`: time in ms, share in %.
+/// Points of the cumulative distribution of `times`. Each point is a time in ms and a share of the requests in %.
 fn shares(times: &[f64]) -> Vec<(f64, f64)> {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -1,5 +1,5 @@
-//! Measures one input on one buffer: on the live device in real time, and as a simulated run of the requests
-//! that the server recorded.
+//! Measures one input on one buffer. First a client replays the input on the live device in real time. Then a
+//! simulated run repeats the requests that the server recorded.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -10,8 +10,8 @@ use serde_json::Value;
 use crate::Failure;
 use crate::logs::{difference, responses};
 
-/// The device of the paper's prototype, as far as it is published, with simulated time instead of operation
-/// counts.
+/// The device of the paper's prototype, as far as the paper describes it. Runs simulate time and do not only count
+/// operations.
 const DEVICE: [&str; 8] = [
     "--profile",
     "bplru-mlc",
@@ -22,10 +22,11 @@ const DEVICE: [&str; 8] = [
     "--set",
     "device.power_may_fail=true",
 ];
-/// One command at a time, as USB mass storage works.
+/// The host issues one command at a time, as with USB mass storage.
 const CLOSED: [&str; 4] = ["--set", "host.replay=closed", "--set", "host.queue_depth=1"];
 
-/// An input as a trace. It ends with a flush, so that the pages left in the buffer are written, too.
+/// An input as a trace. The trace ends with a flush, so that the device also writes the pages that are still in the
+/// buffer.
 pub struct Work {
     pub name: String,
     program: PathBuf,
@@ -35,21 +36,23 @@ pub struct Work {
 /// The measurements of one buffer.
 pub struct Row {
     pub buffer: &'static str,
-    /// Metrics of the live device. They equal the metrics of the run unless `difference` is set.
+    /// The metrics of the live device. If `difference` is `None`, they equal the metrics of the simulated run.
     pub live: Value,
-    /// Metrics that the client measured.
+    /// The metrics that the client measured.
     pub client: Value,
-    /// Metrics of a run of the trace without a server, with one request at a time.
+    /// The metrics of a simulated run of the trace, without a server, in which the host issues one request at a time.
     pub alone: Value,
-    /// Throughput by operation counts, as in the paper's simulation.
+    /// The throughput in MB/s that follows from operation counts, as in the simulation of the paper.
     pub counted_mb_per_s: f64,
-    /// How much later than in the model the server completed requests, in ms: median and 99th percentile.
+    /// The delay in ms between the completion of a request in the model and its answer by the server: median and 99th
+    /// percentile.
     pub late_ms: [f64; 2],
-    /// Response times in ms, in the order of the trace: in the model, and as measured by the client.
+    /// Response times in ms, in the order of the trace: first those of the model, then those that the client
+    /// measured.
     pub responses: [Vec<f64>; 2],
     /// Number of records in the destage log.
     pub records: usize,
-    /// The first difference between live device and run, or `None`.
+    /// The first difference between the live device and the simulated run, or `None`.
     pub difference: Option<String>,
 }
 
@@ -65,7 +68,7 @@ impl Drop for Server {
 }
 
 impl Work {
-    /// Writes `input`, which is the path of a trace or a workload, as `trace.csv` to `folder`.
+    /// Writes `input` as `trace.csv` to `folder`. `input` is a workload or the path of a trace.
     pub fn prepare(program: &Path, folder: &Path, input: &str) -> Result<Self, Failure> {
         let path = Path::new(input);
         let source = if path.exists() {
@@ -223,7 +226,7 @@ impl Work {
     }
 }
 
-/// The first metric that differs, with both values.
+/// The first metric that differs between `live` and `run`, with both values.
 fn metrics_differ(live: &Value, run: &Value) -> Option<String> {
     let names = [live, run].into_iter().filter_map(Value::as_object);
     let name = names

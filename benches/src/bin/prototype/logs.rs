@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::Failure;
 
-/// The first difference between two logs, or `None`. The live log may be longer by the lines of a flush: the
-/// server flushes at its end.
+/// The first difference between two logs, or `None`. The live log may have more lines than the log of the run if the
+/// additional lines are of a flush, because the server flushes at its end.
 pub fn difference(what: &str, live: &str, run: &str) -> Option<String> {
     let mut live = live.lines();
     for (index, expected) in run.lines().enumerate() {
@@ -33,8 +33,8 @@ pub fn responses(path: &Path) -> Result<Vec<f64>, Failure> {
     times.collect()
 }
 
-/// The percentile of `sorted` at `share`, from 0 to 1, which is an element of the list; `None` for an empty
-/// list.
+/// The percentile of `sorted` at `share`, which is from 0 to 1. The percentile is an element of the list; `None` for
+/// an empty list.
 pub fn percentile(sorted: &[f64], share: f64) -> Option<f64> {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied()

@@ -1,8 +1,9 @@
-//! The prototype: replays a trace on the live device in real time and in the simulator, and compares all records.
+//! The prototype. It replays a trace on the live device in real time and in the simulator, and compares all records
+//! of both.
 //!
 //! `prototype PATH_TO_DESTAGE FOLDER [INPUT...]`; an input is a workload with its parameters, or a trace file. The
-//! tables are printed and written to FOLDER together with the figure. The exit status is 1 if device and simulator
-//! differ anywhere. `make prototype` calls it.
+//! program prints the tables, and writes the tables and the figure to FOLDER. The exit status is 1 if any record of
+//! the live device differs from that of the simulator. `make prototype` calls it.
 #![allow(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -20,10 +21,10 @@ use std::process::ExitCode;
 /// The error of a step, as text.
 pub type Failure = Box<dyn std::error::Error>;
 
-/// The buffers of the paper's figure.
+/// The buffers that the figure of the paper compares.
 const BUFFERS: [&str; 4] = ["nocache", "lru", "fab", "bplru"];
 
-/// The inputs if none is named: shortened stand-ins for W5, W9 and W7 of the paper.
+/// The inputs if the user names none: shortened stand-ins for the workloads W5, W9 and W7 of the paper.
 const INPUTS: [&str; 3] = [
     "standin-mp3-fat:requests=900",
     "standin-postmark:file_system=fat,requests=3000",
@@ -53,7 +54,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures every buffer on every input; returns the number of runs that differ from the simulator.
+/// Measures every buffer on every input. Returns the number of measurements in which the live device differs from the
+/// simulator.
 fn all(program: &Path, folder: &Path, inputs: &[&str]) -> Result<usize, Failure> {
     std::fs::create_dir_all(folder)?;
     let program = program.canonicalize()?;

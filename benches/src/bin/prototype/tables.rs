@@ -1,4 +1,4 @@
-//! The tables of the measurements, as Markdown.
+//! Writes the tables of the measurements, as Markdown.
 
 use std::fmt::Write;
 
@@ -9,13 +9,13 @@ use crate::logs::percentile;
 /// The percentiles of the response times that the table shows, as shares of the requests.
 const SHARES: [f64; 5] = [0.5, 0.9, 0.99, 0.999, 1.0];
 
-/// Duration of a run in seconds, by the clock of the model or of the client, depending on whose `metrics` these
-/// are.
+/// The duration of a run in seconds. Metrics of the model give the duration in model time, and metrics of the client
+/// give it in real time.
 fn seconds(metrics: &serde_json::Value) -> Result<f64, Failure> {
     Ok(number(metrics, "host.completed")? / number(metrics, "throughput.iops")?)
 }
 
-/// Bytes that the live device accepted per second of the client's time, in MB/s.
+/// The rate at which the live device accepted written data, in MB per second of real time.
 fn written_mb_per_s(row: &Row) -> Result<f64, Failure> {
     Ok(number(&row.live, "host.bytes_written")? / 1e6 / seconds(&row.client)?)
 }

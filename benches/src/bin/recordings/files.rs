@@ -1,5 +1,4 @@
-//! Creates the files that the recorded programs work with: songs, a source tree, and sources that a C compiler
-//! accepts.
+//! Creates the files that the recorded programs use: songs, a source tree, and sources that a C compiler accepts.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -11,7 +10,7 @@ use crate::Failure;
 
 /// Mean size of a song in bytes (W5 of BPLRU).
 const SONG_BYTES: u64 = 4_800_000;
-/// Mean size of a file of the tree in bytes (W7 of BPLRU: Linux 2.6.21).
+/// Mean size of a file of the source tree in bytes (W7 of BPLRU, which is Linux 2.6.21).
 const SOURCE_BYTES: f64 = 10_700.0;
 /// Subfolders of each folder of the tree.
 const BRANCHES: usize = 8;
@@ -28,7 +27,7 @@ pub fn noise(random: &mut Random, bytes: u64) -> Vec<u8> {
     data
 }
 
-/// Creates `count` songs in `folder`; their sizes are between a half and one and a half of the mean.
+/// Creates `count` songs in `folder`. The size of a song is between 0.5 and 1.5 times the mean.
 pub fn mp3(folder: &Path, count: u64) -> Result<(), Failure> {
     let mut random = Random::new(5);
     fs::create_dir_all(folder)?;
@@ -42,7 +41,8 @@ pub fn mp3(folder: &Path, count: u64) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Creates `count` files with exponentially distributed sizes, placed at random in a tree of `folders` folders.
+/// Creates `count` files in a tree of `folders` folders. The sizes of the files are exponentially distributed, and
+/// each file is in a random folder.
 pub fn tree(folder: &Path, count: u64, folders: u64) -> Result<(), Failure> {
     let mut random = Random::new(7);
     let mut places: Vec<PathBuf> = vec![folder.to_owned()];

@@ -1,7 +1,8 @@
-//! The tools of `experiments/recordings.sh`: files for the recorded programs, PostMark, and the tables.
+//! The tools of `experiments/recordings.sh`. They create files for the recorded programs, run PostMark, and write the
+//! tables.
 //!
-//! `recordings mp3|tree|sources|postmark FOLDER NUMBER...` creates files; equal numbers give equal files.
-//! `recordings table FOLDER` writes `tables.md` from the files that the script left in the folder.
+//! `recordings mp3|tree|sources|postmark FOLDER NUMBER...` creates files. Equal numbers give equal files. `recordings
+//! table FOLDER` writes `tables.md` from the files that the script left in the folder.
 #![allow(
     clippy::print_stderr,
     reason = "a program that says what is wrong with its arguments"

@@ -1,8 +1,8 @@
 //! PostMark (Katcher, 1997): creates a pool of small files, runs transactions on it, and deletes it.
 //!
-//! A transaction has two steps: it reads a file or appends to it, and it creates or deletes a file. The sizes are
-//! PostMark's defaults, uniformly distributed from 500 to 9770 bytes, and so is the even choice between creating and
-//! deleting.
+//! A transaction has two steps. The first step reads a file or appends to it, and the second step creates or deletes
+//! a file. The sizes are uniformly distributed from 500 to 9770 bytes, and creating is as likely as deleting. Both
+//! are defaults of PostMark.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
@@ -72,8 +72,8 @@ impl Pool {
     }
 }
 
-/// Runs PostMark in `folder`. `read_bias` of ten first steps read, the others append (`set bias read` of PostMark, 5
-/// by default).
+/// Runs PostMark in `folder`. Of ten first steps, `read_bias` read and the others append (`set bias read` of
+/// PostMark, with the default 5).
 pub fn run(folder: &Path, count: u64, transactions: u64, read_bias: u64) -> Result<(), Failure> {
     let folders = count.div_ceil(FOLDER_FILES).max(1);
     for place in 0..folders {

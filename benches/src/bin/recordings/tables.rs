@@ -1,8 +1,8 @@
-//! Tables that compare recordings with their stand-ins, as Markdown.
+//! Writes tables that compare recordings with their stand-ins, as Markdown.
 //!
-//! `list` in the folder has lines `NAME|STAND-IN|WHAT IT WAS`. For each line the folder has the statistics and the
-//! runs of both, as JSON that `destage` wrote: `NAME.recorded.info`, `NAME.recorded.runs`, `NAME.stand-in.info` and
-//! `NAME.stand-in.runs`.
+//! The file `list` in the folder has lines `NAME|STAND-IN|WHAT IT WAS`. For each line, the folder has the statistics
+//! and the runs of the recording and of the stand-in, in JSON files of `destage`: `NAME.recorded.info`,
+//! `NAME.recorded.runs`, `NAME.stand-in.info` and `NAME.stand-in.runs`.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -77,8 +77,8 @@ fn statistics_row(name: &str, who: &str, statistics: &Value) -> Result<String, F
     Ok(row)
 }
 
-/// A table with evictions per 1000 page writes and pages per destage, for each size, of the recording and of the
-/// stand-in.
+/// A table with a row for each buffer and size. The row has the evictions per 1000 page writes and the pages per
+/// destage, both for the recording and for the stand-in.
 fn evictions_of(recorded: &Value, stand_in: &Value) -> Result<String, Failure> {
     let mut text = "| buffer | size | evictions, recorded | stand-in | pages a destage, recorded | stand-in |\n|---|--:|--:|--:|--:|--:|\n".to_owned();
     let both = [recorded, stand_in].map(|document| document["runs"].as_array());

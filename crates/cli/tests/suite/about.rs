@@ -1,4 +1,4 @@
-//! Tests of completion scripts, manual pages and version information, and of traces on standard output.
+//! Tests of completion scripts, manual pages, version information, and traces on standard output.
 
 use crate::common;
 

@@ -1,4 +1,5 @@
-//! Tests of wrong input: the error is one line, the exit status is 2, and no file is left.
+//! Tests of wrong input. The error must be one line, the exit status must be 2, and the program must not leave a file
+//! behind.
 
 use crate::common;
 
@@ -6,7 +7,8 @@ use common::{Place, TINY, page_writes};
 
 const GOOD: &str = "0.0 0 0 8 0\n1.0 0 8 8 0\n";
 
-/// Runs `arguments` with every output file. The command must be refused, and the error must contain all of `parts`.
+/// Runs `arguments` with options for every output file. The program must refuse the command, and the error must
+/// contain all of `parts`.
 fn refused(place: &Place, arguments: &[&str], parts: &[&str]) {
     let before = place.files();
     let outputs = [
@@ -29,8 +31,8 @@ fn refused(place: &Place, arguments: &[&str], parts: &[&str]) {
     }
 }
 
-/// A trace whose third line is `line` must be refused. The error must contain the file, the line number and
-/// `parts`.
+/// Runs a trace whose third line is `line`. The program must refuse the trace. The error must contain the name of the
+/// file, the line number and all of `parts`.
 fn line_refused(line: &str, parts: &[&str]) {
     let place = Place::new();
     place.write("t.disksim", format!("{GOOD}{line}\n"));
@@ -84,8 +86,8 @@ fn a_time_past_the_last_tick() {
     );
 }
 
-/// A trace whose second request arrives at `ms` must be refused by a run with `settings`. The error must contain
-/// `parts`.
+/// Runs, with `settings`, a trace whose second request arrives at `ms`. The program must refuse the trace. The error
+/// must contain all of `parts`.
 fn too_late(ms: &str, settings: &[&str], parts: &[&str]) {
     let place = Place::new();
     place.write("t.disksim", format!("0.0 0 0 8 0\n{ms} 0 8 8 0\n"));
@@ -101,7 +103,8 @@ fn a_time_that_leaves_a_run_no_time() {
     let last = "1844674407370.9551615";
     too_late(last, &[], &["\"1844674407370.9551615 ms\""]);
     too_late(last, &["--set", "sim.clock=double_ms"], &[]);
-    // The arrival is valid, but its program would end later than the latest time.
+    // The arrival time is valid, but the program of this write would end after the latest time that the simulator can
+    // represent.
     let late = "1844674407370.9000000";
     too_late(
         late,
@@ -110,7 +113,7 @@ fn a_time_that_leaves_a_run_no_time() {
     );
     let place = Place::new();
     place.write("t.disksim", format!("0.0 0 0 8 0\n{late} 0 8 8 0\n"));
-    // Without flash no event follows the arrival, so the run succeeds.
+    // Without flash no event follows the arrival of this write, so the run succeeds.
     place.succeed(&["run", "t.disksim", "--ftl", "none"]);
 }
 
@@ -376,7 +379,8 @@ fn a_buffer_of_no_bytes() {
 fn a_parameter_of_another_scheme() {
     let place = Place::new();
     place.write("t.disksim", GOOD);
-    // A parameter of another scheme is accepted with a warning, but an invalid value of it is an error.
+    // The program accepts a parameter of another scheme with a warning. An invalid value of such a parameter is an
+    // error.
     let outcome = place.run(&["run", "t.disksim", "--buffer", "fifo:lru_unit=request"]);
     assert_eq!(outcome.status, 0, "{}", outcome.errors);
     let named =

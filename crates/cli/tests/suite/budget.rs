@@ -1,5 +1,5 @@
-//! Tests of the memory limit: a command that needs too much memory ends with one line that names what needed it,
-//! within a time limit, and leaves no file.
+//! Tests of the memory limit. A command that needs too much memory must end within a time limit. Its error must be
+//! one line that names the cause of the need, and it must not leave a file behind.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use common::Place;
 
-/// A write of 100 GiB in a line of 20 bytes.
+/// A trace line of 20 bytes that writes 100 GiB.
 const HUGE: &str = "0.0 0 0 209715200 0\n";
 /// A device of 1 TB, which can hold this write.
 const DEVICE: [&str; 4] = [
@@ -36,7 +36,7 @@ fn refused(place: &Place, arguments: &[&str], doing: &str) {
     assert_eq!(place.files(), before, "{arguments:?}");
 }
 
-/// `count` requests at addresses far apart.
+/// A trace of `count` requests whose addresses are far apart.
 fn scattered(count: u64) -> String {
     let places = (0..count).map(|number| number * 2_654_435_761 % (1 << 32) * 16);
     places
@@ -114,7 +114,7 @@ fn what_fits_is_done() {
     ];
     let metrics = |limit: &str| place.json(&[&run[..], &[limit]].concat())["metrics"].to_string();
     assert_eq!(metrics("64MiB"), metrics("8GB"));
-    // A large device of which little is used needs little memory.
+    // A large device needs little memory if the host uses only a small part of its addresses.
     let writes = ["run", "--workload", "uniform:requests=1000"];
     place.succeed(&[&writes[..], &DEVICE].concat());
 }
@@ -151,7 +151,7 @@ fn settings_are_not_read_without_end() {
     assert!(begun.elapsed() < SECONDS_MAX);
 }
 
-/// A write, then 100 trims of 256 GiB each, and another write.
+/// A trace with a write, then 100 trims of 256 GiB each, and then another write.
 fn long_trims() -> String {
     let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
     text += "0,0,write,8,8,0,0\n";

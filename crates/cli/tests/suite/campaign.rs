@@ -1,6 +1,6 @@
-//! Tests of servers of random devices under random requests. Again and again the power fails, or the server is
-//! killed or stopped. No promised data may be lost, no data may appear that no client wrote, contents that a mount
-//! has shown must stay, and no correct device may be reported as wrong.
+//! Tests of servers of random devices under random requests. In each round the power fails, or the server is killed
+//! or stopped. No promised data may be lost, and no data may appear that no client wrote. Contents that clients read
+//! after a mount must not change later. The server must not report a correct device as wrong.
 //!
 //! `DESTAGE_CAMPAIGN` is the number of rounds (default 45; `make campaign` uses 20000), and `DESTAGE_SEED` is the
 //! seed (default 1).
@@ -30,7 +30,7 @@ use crate::kills::book::{Book, SECTOR};
 use crate::kills::host::{Host, Plant, Traffic, until_answered};
 
 const BYTES: usize = 1 << 20;
-/// The file in the device's folder that receives the standard error of the server.
+/// The server writes its standard error to this file in the folder of the device.
 const SAID: &str = "said";
 
 fn number(name: &str, otherwise: u64) -> u64 {
@@ -38,7 +38,7 @@ fn number(name: &str, otherwise: u64) -> u64 {
     text.map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
-/// The place of the bytes.
+/// The place where the server stores the bytes of the device.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Medium {
     Ram,
@@ -66,9 +66,9 @@ struct Plan {
     layer: &'static str,
     options: Vec<String>,
     traffic: Traffic,
-    /// Whether a capacitor saves everything that was answered.
+    /// Whether the device has a capacitor that saves all answered writes.
     saves_all: bool,
-    /// Whether the device is a bad drive that may lose data. It reports which data it has lost.
+    /// Whether the device is a bad drive, which may lose promised data. The server reports the lost sectors.
     is_bad_drive: bool,
 }
 
@@ -103,7 +103,7 @@ impl Plan {
         maybe(20, "buffer.bg_destage=true");
         maybe(30, "trace.align=rmw");
         maybe(20, "flash.planes_per_die=2");
-        // Options under which the commands of a die begin and end one by one.
+        // With these options a die begins and ends its commands one by one.
         maybe(20, "flash.channels=1");
         maybe(15, "flash.program_times_us=100/400");
         let is_queued = layer != "pslc" && maybe(15, "flash.scheduling=commands_reads_first");
@@ -140,7 +140,7 @@ impl Plan {
                 connections: 1 + random.below(4) as usize,
                 depth: 1 + random.below(16) as usize,
                 write_through,
-                // In a backing file a trim makes a hole at once.
+                // With a backing file, a trim makes a hole in the file at once.
                 strict_trim: strict_trim || medium == Medium::Backing,
                 plant,
             },
@@ -155,7 +155,8 @@ impl Plan {
         let ends: &[End] = match self.medium {
             Medium::Ram => &[End::Cut],
             Medium::Backing => &[End::Kill, End::Kill, End::Stop],
-            // Only the server that restores the power knows which data a bad drive has lost.
+            // A bad drive needs the server process that restores the power. Only this process knows which data the
+            // drive has lost.
             Medium::Image if self.is_bad_drive => &[End::Cut, End::RestoreAndKill, End::Kill],
             Medium::Image => &[
                 End::Cut,
@@ -254,7 +255,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Starts the server. The error is what it prints if it refuses to start.
+    /// Starts the server. If the server refuses to start, the error is its standard error.
     fn start(&mut self) -> Result<(), String> {
         let child = self.plan.command(self.folder).spawn();
         let mut process = Process(child.expect("the program starts"));
@@ -269,7 +270,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The standard error of the server.
+    /// Everything that the server has written to standard error.
     fn said(&self) -> String {
         std::fs::read_to_string(self.folder.join(SAID)).expect("a text")
     }
@@ -330,7 +331,7 @@ impl<'a> Session<'a> {
         Ok(lost)
     }
 
-    /// Sends requests until the round ends, and checks the contents then.
+    /// Sends requests until the round ends, and then checks the contents.
     fn round(&mut self, end: End, random: &mut Random, tally: &mut Tally) -> Result<(), String> {
         let mut process = self.process.take();
         let (address, traffic) = (&self.address, self.plan.traffic);
@@ -372,7 +373,7 @@ impl<'a> Session<'a> {
             lost = self.restore(tally)?;
         }
         if end == End::RestoreAndKill {
-            // Contents that a mount has shown must still be there after its server is gone.
+            // Contents that this check reads after the mount must still be there after the kill of the server.
             self.check(lost)?;
             lost = 0;
         }
@@ -394,7 +395,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Asks the server to stop, with a signal.
+/// Sends the server a signal to stop.
 fn ask_to_stop(child: &Child) -> Result<(), String> {
     let status = Command::new("kill").arg(child.id().to_string()).status();
     match status {
@@ -403,7 +404,8 @@ fn ask_to_stop(child: &Child) -> Result<(), String> {
     }
 }
 
-/// Runs `rounds` rounds on devices that have some rounds each. The error is the first violation.
+/// Runs at least `rounds` rounds on random devices, with several rounds for each device. The error is the first
+/// violation of a promise.
 fn campaign(rounds: u64, seed: u64, plant: Plant) -> Result<Tally, String> {
     let mut random = Random::new(seed);
     let mut tally = Tally::default();
@@ -460,7 +462,8 @@ fn devices_keep_what_they_promise() {
     assert!(tally.refused < tally.rounds);
 }
 
-/// Shows that a campaign can fail: the clients take more for promised than they may.
+/// Shows that a campaign can fail. It must fail if the clients treat more writes as promised than the device has
+/// promised.
 #[test]
 fn what_a_campaign_has_to_find_is_found() {
     for plant in [Plant::EarlyFlush, Plant::EveryWrite] {

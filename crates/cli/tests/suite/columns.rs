@@ -1,4 +1,4 @@
-//! Tests that the table of a comparison has the requested columns and order.
+//! Tests that the table of a comparison has the requested columns and the requested order of rows.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -21,7 +21,7 @@ fn table(more: &[&str]) -> Vec<String> {
     table.map(str::to_owned).collect()
 }
 
-/// The numbers in the last column; `None` for a dash.
+/// The numbers in the last column of `rows`; `None` for a dash.
 fn last(rows: &[String]) -> Vec<Option<f64>> {
     let cell = |row: &String| row.split_whitespace().last().unwrap().replace(',', "");
     rows[2..].iter().map(|row| cell(row).parse().ok()).collect()
@@ -61,14 +61,15 @@ fn rows_are_sorted_and_those_without_the_value_come_last() {
     let turned: Vec<f64> = down.iter().flatten().copied().collect();
     assert_eq!(turned, known.iter().rev().copied().collect::<Vec<_>>());
     assert!(down[4..].iter().all(Option::is_none), "{down:?}");
-    // Rows can also be sorted by a text.
+    // Rows can also be sorted by a parameter whose values are texts.
     let kinds = table(&["--sort", "buffer.kind"]);
     let first = |row: &String| row.split_whitespace().next().unwrap().to_owned();
     let kinds: Vec<_> = kinds[3..].iter().map(first).collect();
     assert!(kinds.is_sorted() && kinds.len() == 5, "{kinds:?}");
 }
 
-/// Buffer, size and `metric` of each run, from the results. Runs of bounds are left out.
+/// The buffer, the size and the value of `metric` of each run in the results, without the runs of schemes that are
+/// bounds.
 fn values(place: &Place, metric: &str) -> Vec<(String, u64, f64)> {
     let document = common::json(&place.read("r.json"));
     let runs = document["runs"].as_array().unwrap().iter();
@@ -82,7 +83,8 @@ fn values(place: &Place, metric: &str) -> Vec<(String, u64, f64)> {
     runs.filter_map(of).collect()
 }
 
-/// The mean distance of each buffer from the best value of each size, smallest first. `behind` computes a distance.
+/// For each buffer, the mean over all sizes of its distance from the best value at the size. The list begins with the
+/// smallest mean. `behind` computes a distance.
 fn nearest(
     values: &[(String, u64, f64)],
     best: fn(f64, f64) -> f64,
@@ -104,7 +106,7 @@ fn nearest(
     means
 }
 
-/// The names and numbers in the sentence below the table that starts with `begin`.
+/// The names and numbers in the sentence that begins with `begin` and follows the table.
 fn told(text: &str, begin: &str) -> Vec<(String, f64)> {
     let text = text.replace('\n', " ");
     let told = text.split(begin).nth(1).unwrap_or_else(|| panic!("{text}"));
@@ -162,7 +164,7 @@ fn a_long_table_names_the_best_and_how_it_is_sorted() {
             .contains(". --sort response.mean_ms sorts the rows. "),
         "{text}"
     );
-    // The hint about `--sort` is not shown if `--sort` is given.
+    // If `--sort` is given, the output has no hint about `--sort`.
     let sorted = compare(&["--sizes", "256KiB,1MiB", "--sort", "response.mean_ms"]);
     assert!(!sorted.contains("--sort"), "{sorted}");
 

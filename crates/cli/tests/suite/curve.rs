@@ -1,4 +1,4 @@
-//! Tests of `destage curve` on the command line: errors are one line.
+//! Tests of `destage curve` on the command line. Each error must be one line.
 
 use crate::common;
 

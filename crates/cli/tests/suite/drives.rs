@@ -1,4 +1,5 @@
-//! Tests of `destage drive check` and `drive fit`: a profile is compared with measurements, and fitted to them.
+//! Tests of `destage drive`. `drive check` compares a profile with measurements, `drive fit` fits a profile to
+//! measurements, and `drive measure` measures a drive.
 
 use crate::common;
 
@@ -50,8 +51,8 @@ fn rates_of_one_die_are_those_of_its_times() {
     let rows = document["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 6);
     let row = |what: &str| rows.iter().find(|row| row["what"] == what).unwrap();
-    // A read takes 40 us and nothing else takes time: 25,000 reads per second, with requests of one page and of 32
-    // pages.
+    // A read takes 40 us, and nothing else takes time. So the drive executes 25,000 reads per second, both with
+    // requests of one page and with requests of 32 pages.
     for what in ["rrandiops", "rseqiops"] {
         let modelled = row(what)["modelled"].as_f64().unwrap();
         assert!(
@@ -64,7 +65,8 @@ fn rates_of_one_die_are_those_of_its_times() {
         (bandwidth / 102_400_000.0 - 1.0).abs() < 0.02,
         "{bandwidth}"
     );
-    // The error is counted from the nearer bound of the repetitions, as a share of the measured value.
+    // The error is the distance of the modelled value from the nearer bound of the repeated measurements, divided by
+    // the measured value.
     let random = row("rrandiops");
     let modelled = random["modelled"].as_f64().unwrap();
     let error = random["error"].as_f64().unwrap();
@@ -74,7 +76,7 @@ fn rates_of_one_die_are_those_of_its_times() {
     );
     assert_eq!(random["measured"], 50_000.0);
     assert_eq!(random["capacity"], "1 GB");
-    // For a drive whose range contains the modelled value the error is 0.
+    // If the range of the measurements of a drive contains the modelled value, the error is 0.
     let other = ["--drive", "Small 1", "--requests", "4000", "--json"];
     let document = json(&place.succeed(&[&common[..], &other].concat()));
     let rows = document["rows"].as_array().unwrap();
@@ -126,7 +128,8 @@ fn a_profile_is_fitted_and_judged_by_what_it_was_not_fitted_on() {
         assert!((found / value - 1.0).abs() < 0.04, "{key}: {of}");
         assert!(of["low"].as_f64().unwrap() <= found && found <= of["high"].as_f64().unwrap());
     }
-    // The bus time is too short to be determined beside the times of flash, so its bounds are wide.
+    // The bus time is much shorter than the times of flash operations. The fit cannot determine it well, so its
+    // bounds are wide.
     let bus = &said["parameters"]["host.bus_ns_per_sector"];
     assert!(
         bus["high"].as_f64().unwrap() > 3.0 * bus["low"].as_f64().unwrap(),
@@ -138,7 +141,7 @@ fn a_profile_is_fitted_and_judged_by_what_it_was_not_fitted_on() {
     assert_eq!(judged[0]["what"], "wrandiops");
     assert_eq!(said["summary"].as_array().unwrap().len(), 1);
     assert!(judged[0]["error"].as_f64().unwrap().abs() < 0.05);
-    // The profile names the measurements that it was fitted to, and can be used as a profile.
+    // The fitted profile names its measurements, and `drive check` accepts it as a profile.
     let profile = place.read("found.toml");
     assert!(
         profile.contains("fitted to hidden.csv by destage drive fit"),
@@ -152,11 +155,11 @@ fn a_profile_is_fitted_and_judged_by_what_it_was_not_fitted_on() {
             .collect()
     };
     assert_eq!(modelled(&checked["rows"]), modelled(&said["rows"]));
-    // Equal inputs give equal profiles, whatever the number of threads.
+    // Equal inputs give equal profiles with any number of threads.
     let again = ["-o", "again.toml", "--threads", "1"];
     place.succeed(&[&fit[..fit.len() - 2], &again].concat());
     assert_eq!(place.read("again.toml"), profile);
-    // A fit to all rows leaves none to judge the profile by.
+    // After a fit to all rows, there is no row left with which the profile could be judged.
     let all = ["-o", "all.toml", "--all-rows"];
     let said = json(&place.succeed(&[&fit[..fit.len() - 2], &all].concat()));
     assert!(said["summary"].as_array().unwrap().is_empty());
@@ -249,7 +252,8 @@ fn what_the_model_says_is_what_it_says_again_and_is_then_not_off() {
         .filter(|row| row["what"] != "saturated writes_per_s");
     assert!(latencies.clone().count() == 10);
     assert!(latencies.clone().all(|row| row["error"] == 0.0), "{again}");
-    // Both loads reached about the same rate. They are beyond 98 % of the highest rate, so they do not count.
+    // Both loads reached about the same rate, which is above 98 % of the highest rate. So the latencies under these
+    // loads do not count.
     let counted = latencies.filter(|row| row["counts"] == true).count();
     assert_eq!(counted, 0);
 }
@@ -407,7 +411,7 @@ fn a_result_of_fio_is_a_row_for_each_job() {
     assert_eq!(found["drive"], "disk");
     let rows = found["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 6);
-    // At queue depth 1 a read takes 40 us. At depth 8 each read waits for seven others.
+    // At queue depth 1 a read takes 40 us. At queue depth 8 each read waits for seven other reads.
     let modelled: Vec<_> = rows
         .iter()
         .map(|row| row["modelled"].as_f64().unwrap())
@@ -485,11 +489,12 @@ mod measured {
         for file in ["queue-depth.csv", "waf.csv", "measured.json"] {
             assert!(said.contains(&format!("found/{file}")), "{said}");
         }
-        // A finished measurement is not repeated, although the drive holds data now.
+        // The program does not repeat a finished measurement. So it does not refuse the drive, although the drive now
+        // has data.
         let state = place.read("found/state.json");
         assert_eq!(place.succeed(&measure), said);
         assert_eq!(place.read("found/state.json"), state);
-        // Another folder is a new measurement, which is refused because the drive holds data.
+        // With another folder the command is a new measurement. The program refuses it because the drive has data.
         let mut other = measure.clone();
         other[4] = "other";
         let refused = place.run(&other);
@@ -509,13 +514,14 @@ mod measured {
             let row = rows.iter().find(is_it).expect(what);
             row["measured"].as_f64().unwrap()
         };
-        // A read takes 100 us in the model. The rest is the time of two programs and a socket on a busy machine.
+        // A read takes 100 us in the model. Two processes and a socket on a busy machine add the rest of the time.
         let read = row("1", "randread p50");
         assert!((100.0..3_000.0).contains(&read), "{read}");
         // One die can do at most 10,000 reads per second.
         let rate = row("64", "randread iops");
         assert!((300.0..10_100.0).contains(&rate), "{rate}");
-        // A fill and three passes, in twentieths of the drive.
+        // The file has a heading and 80 lines. A fill and three passes have 20 lines each, one for each twentieth of
+        // the drive.
         assert_eq!(place.read("found/waf.csv").lines().count(), 81);
         let found = json(&place.read("found/measured.json"));
         let waf = found["values"]["waf"]["value"].as_f64().unwrap();
@@ -558,7 +564,7 @@ mod measured {
         );
         let latency = place.read("found/latency.csv");
         assert!(latency.lines().count() > 100, "{latency}");
-        // A drive with data is measured only with `--overwrite`.
+        // The program measures a drive with data only if `--overwrite` is given.
         let again: Vec<_> = measure
             .iter()
             .map(|word| word.replace("found", "more"))

@@ -37,7 +37,7 @@ fn tables_are_written_for_a_text() {
             && latex.contains("lru:lru\\_unit=request & 64 KiB & "),
         "{latex}"
     );
-    // `--columns` and `--sort` decide the columns and the order of the rows in a file too.
+    // `--columns` and `--sort` determine the columns and the order of the rows in files as well as on the terminal.
     place.succeed(
         &[
             &compare[..],
@@ -182,11 +182,11 @@ fn a_timeline_has_what_the_page_has() {
     assert_eq!(of("X", 1).len(), 300, "requests");
     let destages = of("X", 2);
     assert!(!destages.is_empty() && destages.len() == of("s", 2).len());
-    // Each arrow has a start and an end.
+    // Each arrow that has an end also has a start.
     let begun: Vec<&Value> = of("s", 2).iter().map(|row| &row["id"]).collect();
     let ended = of("f", 3);
     assert!(!ended.is_empty() && ended.iter().all(|row| begun.contains(&&row["id"])));
-    // Events on the same lane do not overlap.
+    // Events on one lane do not overlap.
     for process in 1..=3 {
         let mut lanes: BTreeMap<u64, Vec<(f64, f64)>> = BTreeMap::new();
         for row in of("X", process) {
@@ -203,7 +203,7 @@ fn a_timeline_has_what_the_page_has() {
             assert!(apart, "process {process}, lane {lane}");
         }
     }
-    // The timeline changes no result, and equal runs give equal files.
+    // Writing the timeline does not change the results, and equal runs write equal timelines.
     let text = place.read("t.json");
     let again = place.succeed(&[&run[..], &["--watch", "t.json"]].concat());
     let without = |text: &str| {

@@ -6,7 +6,7 @@ use crate::common;
 
 use common::{Place, TINY, json, page_writes};
 
-/// Compares two buffers on four writes. The first write lies beyond the end of a small device.
+/// Compares two buffers with four writes. On a small device, the first write is beyond the end of the device.
 fn compare(place: &Place, more: &[&str]) -> common::Outcome {
     let writes = page_writes(&[40, 1, 2, 3]);
     place.write("t.disksim", writes);
@@ -14,7 +14,7 @@ fn compare(place: &Place, more: &[&str]) -> common::Outcome {
     place.run(&[&arguments, &TINY[..], more].concat())
 }
 
-/// Two layers. The second one reserves so much that page 40 lies beyond the device.
+/// Two layers. The second layer reserves so much flash that page 40 is beyond the end of the device.
 const SMALL: [&str; 2] = ["--ftls", "page,page:reserve_percent=60"];
 
 #[test]
@@ -87,7 +87,7 @@ fn nothing_runs_twice() {
     assert_eq!(rows, [("nocache", 32), ("lru", 32), ("lru", 16)]);
 }
 
-/// The address space is too small for the stacks of ten thousand threads.
+/// The shell limits the address space. It is too small for the stacks of ten thousand threads.
 #[cfg(target_os = "linux")]
 #[test]
 fn threads_beyond_the_runs_are_not_started() {

@@ -6,7 +6,7 @@ use common::{Place, json};
 
 const WORKLOAD: &str = "fleet:requests=20000,volumes=20,footprint_pages=2048";
 
-/// A folder with a trace of 20 volumes, and the partition of this trace.
+/// A folder with a trace of 20 volumes, and the files into which `trace partition` divides this trace.
 fn place() -> Place {
     let place = Place::new();
     place.succeed(&["trace", "generate", "--workload", WORKLOAD, "-o", "all.csv"]);
@@ -70,7 +70,7 @@ fn volumes_are_compared_with_one_buffer_for_all() {
             assert_eq!(point["shared"][name], direct[name], "{name}");
         }
     }
-    // The curve of a volume must equal the curve of its file.
+    // The curve of a volume must equal the curve of the trace file of this volume.
     let file = volumes[7]["file"].as_str().expect("a file");
     let own = place.json(&[
         "curve",

@@ -1,7 +1,8 @@
-//! Worked examples through the whole program: the pages that each scheme destages for two short streams of writes.
+//! Worked examples that run the whole program. Each example lists the pages that a scheme destages for one of two
+//! short streams of writes.
 //!
-//! The examples have blocks of 4 pages, a buffer of 8 pages and 4 dies. The rest of the buffer is drained at the
-//! end.
+//! The device has 4 dies and blocks of 4 pages, and the buffer has 8 pages. At the end the run drains the pages that
+//! are still in the buffer.
 
 use crate::common;
 
@@ -12,8 +13,8 @@ const S2: [u64; 26] = [
     0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
 ];
 
-/// For each scheme and stream (S1, then S2): the pages that are evicted during the writes, and after the bar those
-/// that are drained at the end.
+/// For each scheme, the destaged pages of stream S1 and then of stream S2. Pages before the bar are evicted during
+/// the writes, and pages after the bar are drained at the end.
 const EXPECTED: [(&str, &str, &str); 12] = [
     (
         "lru",
@@ -140,8 +141,8 @@ fn promoting_first_evicts_other_clusters() {
 
 #[test]
 fn a_padded_victim_reads_what_is_missing() {
-    // Block 3 has pages 12 and 15 in the buffer and is evicted when page 0 arrives. The device has contents of
-    // pages 13 and 14.
+    // Pages 12 and 15 of block 3 are in the buffer. The write of page 0 evicts them. The flash has contents of pages
+    // 13 and 14.
     let place = Place::new();
     place.write("t.disksim", page_writes(&[12, 15, 0]));
     let run = |precondition: &str| {
@@ -222,7 +223,7 @@ fn a_cluster_just_written_in_order_leaves_next() {
 
 #[test]
 fn one_die_makes_epo_an_lru() {
-    // All pages are on die 0 of 4. In the end its queue has the pages 12, 16, 8, 4 from head to tail.
+    // All pages are on die 0 of 4. At the end the queue of this die has the pages 12, 16, 8, 4 from head to tail.
     let stream = [4, 8, 12, 8, 16, 12];
     assert_eq!(destages("epo", &stream), " | 4,8,16,12");
     let place = Place::new();
@@ -243,7 +244,7 @@ fn one_die_makes_epo_an_lru() {
     assert_eq!(document["metrics"]["buffer.dirty_at_end"], 4);
 }
 
-/// The number of merges that `buffer` causes with S1 over 2 log blocks.
+/// The number of merges that the stream S1 causes with the scheme `buffer` and 2 log blocks.
 fn merges(buffer: &str, costing: &str, drain: bool) -> u64 {
     let place = Place::new();
     place.write("t.disksim", page_writes(&S1));
@@ -271,7 +272,7 @@ fn merges(buffer: &str, costing: &str, drain: bool) -> u64 {
         .sum()
 }
 
-/// BPLRU (FAST 2008), table 1: 12 merges with a page-level LRU, 7 with a block-level LRU.
+/// Table 1 of BPLRU (FAST 2008) has 12 merges with a page-level LRU and 7 merges with a block-level LRU.
 #[test]
 fn merges_of_the_first_stream_over_two_log_blocks() {
     for costing in ["op_count", "event"] {

@@ -1,5 +1,5 @@
-//! Tests that the commands in the guides of `docs` work. Blocks that need programs of other projects are run by
-//! `make live`.
+//! Tests that the commands in the guides of `docs` work. `make live` runs those blocks of commands that need programs
+//! of other projects.
 #![cfg(unix)]
 
 use crate::common;
@@ -9,11 +9,12 @@ use std::process::{Command, Stdio};
 
 use common::Place;
 
-/// Runs all blocks of the guide `name`, which must be at least `least`. Returns their output.
+/// Runs all blocks of commands of the guide `name`, and returns their output. The guide must have at least `least`
+/// blocks.
 fn run(name: &str, least: usize) -> String {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let text = std::fs::read_to_string(docs.join(name)).expect("the guide");
-    // All blocks run in one shell and one folder, because later blocks use the servers of the first.
+    // All blocks run in one shell and one folder, because later blocks use the servers that the first block starts.
     let blocks: Vec<&str> = text
         .split("\n```sh\n")
         .skip(1)
@@ -25,7 +26,7 @@ fn run(name: &str, least: usize) -> String {
     let folder = program.parent().expect("a folder").to_string_lossy();
     let others = std::env::var("PATH").unwrap_or_default();
     let output = Command::new("bash")
-        // The servers end with the shell, even if a command fails.
+        // The shell ends the servers when it exits, even if a command fails.
         .args(["-euxo", "pipefail", "-c"])
         .arg(format!(
             "trap 'kill $(jobs -p) 2>/dev/null || true' EXIT\n{}",
@@ -98,7 +99,8 @@ fn a_run_explained() {
     assert!(said.contains(shown), "{said}");
 }
 
-/// The output that the tutorial shows must equal the output of its commands, except for omissions (`...`).
+/// The output that the tutorial shows must equal the output of its commands. Lines that the tutorial omits are marked
+/// with `...`.
 #[test]
 fn from_a_trace_to_an_answer() {
     const GUIDE: &str = "guides/trace-to-answer.md";

@@ -1,8 +1,10 @@
-//! Tests of hostile clients, which abort, send endless messages, never read answers, or ask for more memory than
-//! there is. The server must release their descriptors and memory, and must serve other clients and its operator.
+//! Tests of hostile clients. Such a client aborts, sends endless messages, never reads answers, or needs more memory
+//! than there is. The server must release the descriptors and the memory of hostile clients, and must serve other
+//! clients and its operator.
 //!
-//! `DESTAGE_HOSTILE` is the number of clients that abort (default 300). A tenth of that number, but at least 40,
-//! are hostile at once. `make hostile` uses 10,000 and 1,000, and limits the memory of the server to 512 MiB.
+//! `DESTAGE_HOSTILE` is the number of clients that abort (default 300). A tenth of this number, but at least 40
+//! clients, are hostile at the same time. `make hostile` uses 10,000 clients that abort and 1,000 clients at the same
+//! time, and limits the memory of the server to 512 MiB.
 #![cfg(target_os = "linux")] // Descriptors and memory peaks of a process are read from /proc.
 #![allow(
     clippy::print_stdout,
@@ -63,7 +65,7 @@ impl Serving {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         output.read_line(&mut ready).unwrap();
         assert!(ready.starts_with("ready "), "{ready}");
-        // The output must be read, so that the server does not block at its end.
+        // A thread reads the output, so that the server can end without blocking on a full pipe.
         std::thread::spawn(move || output.read_to_string(&mut String::new()));
         Self { child, place }
     }
@@ -96,7 +98,7 @@ impl Serving {
         std::fs::read_dir(folder).unwrap().count()
     }
 
-    /// The peak of its memory in MiB.
+    /// The peak memory of the server in MiB.
     fn peak_mib(&self) -> u64 {
         let path = format!("/proc/{}/status", self.child.id());
         let status = std::fs::read_to_string(path).unwrap();
@@ -157,7 +159,7 @@ fn header(command: u16, offset: u64, length: u32) -> Vec<u8> {
     bytes
 }
 
-/// Sends as many bytes as the server accepts at once. Returns whether the connection is still open.
+/// Sends as many of `bytes` as the server accepts without waiting. Returns whether the connection is still open.
 fn pour(stream: &mut UnixStream, bytes: &[u8]) -> bool {
     stream.set_nonblocking(true).unwrap();
     for piece in bytes.chunks(1 << 16) {
@@ -171,12 +173,12 @@ fn pour(stream: &mut UnixStream, bytes: &[u8]) -> bool {
     true
 }
 
-/// A hostile client. `number` decides what it does.
+/// A hostile client. `number` determines how the client behaves.
 fn nuisance(socket: &Path, number: usize) -> UnixStream {
     let many = |bytes: Vec<u8>, count: usize| bytes.repeat(count);
     let list = [&b"IHAVEOPT\0\0\0\x03"[..], &[0; 4]].concat();
     let mut stream = match number % 6 {
-        // This client stays in the handshake, and requests lists that it never reads.
+        // This client never ends the handshake. It requests lists of exports and does not read them.
         4 => {
             let mut stream = UnixStream::connect(socket).unwrap();
             stream.write_all(&[0, 0, 0, 3]).unwrap();
@@ -224,7 +226,7 @@ fn aborted_clients_leave_nothing_behind() {
         sleep(Duration::from_millis(10));
     }
     assert_eq!(server.clients(), 1, "of {count} aborted clients");
-    // One descriptor more is allowed: that of the operator who asks, or has just asked.
+    // The server may have one more descriptor than before, for the connection of the operator.
     let after = server.descriptors();
     assert!(after <= before + 1, "{before} descriptors, then {after}");
     println!("{count} aborted clients: {before} descriptors before, {after} after");
@@ -242,7 +244,8 @@ fn hostile_clients_take_little_memory_and_others_are_served() {
         .collect();
     let mut took = Vec::new();
     for round in 0..(4 * count) {
-        // Hostile clients go on. Those that were closed connect again.
+        // The hostile clients continue. If the server has closed the connection of a hostile client, the client
+        // connects again.
         let number = round % count;
         if !pour(&mut nuisances[number], &[0]) {
             nuisances[number] = nuisance(&server.socket(), number);
@@ -253,7 +256,7 @@ fn hostile_clients_take_little_memory_and_others_are_served() {
         assert_eq!(read(&mut good, offset, PAGE).data, [round as u8; 4096]);
         took.push(began.elapsed());
     }
-    // A long request must have its turn too.
+    // The server must also serve a long request of the good client.
     let began = Instant::now();
     assert_eq!(write(&mut good, 0, &vec![5; 8 << 20]), 0);
     let long = began.elapsed();
@@ -272,7 +275,7 @@ fn hostile_clients_take_little_memory_and_others_are_served() {
 
 #[test]
 fn long_writes_to_a_slow_device_wait_and_do_not_end_it() {
-    // A program takes ten seconds, so no write is answered during the test.
+    // A program takes ten seconds, so the server answers no write during the test.
     let slow = ["--pace", "model", "--set", "flash.program_us=10000000"];
     let size = ["--capacity", "64MiB", "--size", "1MiB"];
     let server = Serving::start(&[&slow[..], &size, &["--memory-limit", "512MiB"]].concat());
@@ -285,7 +288,7 @@ fn long_writes_to_a_slow_device_wait_and_do_not_end_it() {
     for hog in &mut hogs {
         hog.set_nonblocking(true).unwrap();
     }
-    // Each client sends message after message, until the server accepts nothing for a second.
+    // Each client sends one message after the other. The loop ends when the server has accepted nothing for a second.
     let mut sent = [0; 4];
     let mut quiet = Instant::now();
     while quiet.elapsed() < Duration::from_secs(1) {
@@ -317,7 +320,7 @@ fn slow_readers_do_not_end_a_server() {
     let mut good = server.client();
     assert_eq!(write(&mut good, 4096, &[7; 4096]), 0);
     assert_eq!(read(&mut good, 4096, PAGE).data, [7; 4096]);
-    // A long read waits until the clients that read nothing are closed.
+    // A long read waits until the server has closed the connections of the clients that read nothing.
     assert_eq!(read(&mut good, 0, LONGEST).data.len(), LONGEST as usize);
     println!("slow readers: {} MiB", server.peak_mib());
     assert!(server.peak_mib() < 512);
@@ -338,7 +341,7 @@ fn filled(options: &[&str]) {
     });
     let taken = taken.unwrap_or_else(|| panic!("{options:?}: 512 MiB in 128"));
     assert!(taken << 16 > 40 * MIB, "{options:?}: {taken} pieces");
-    // Later writes are refused, and everything that was accepted before is there.
+    // The server refuses later writes, and all data of the accepted writes can be read.
     for _ in 0..100 {
         assert_eq!(write(&mut client, taken << 16, &piece(1)), NO_MEMORY);
     }
@@ -356,7 +359,8 @@ fn filled(options: &[&str]) {
         }
     };
     check(&mut client);
-    // A request that is too long for the memory is refused, and the server understands the next request.
+    // The server refuses a request that is too long for its memory, and still finds the beginning of the next
+    // request.
     let long = vec![1; LONGEST as usize];
     assert_eq!(write(&mut client, 0, &long), NO_MEMORY);
     assert_eq!(read(&mut client, 0, LONGEST).error, NO_MEMORY);
@@ -418,7 +422,7 @@ fn an_operator_that_takes_no_answers_takes_no_memory() {
     let mut stream = UnixStream::connect(server.place.path("c")).unwrap();
     let orders = b"{\"do\": \"stats\"}\n".repeat(100_000);
     pour(&mut stream, &orders);
-    // The operator does not read its answers. Others must be answered nevertheless.
+    // This operator does not read its answers. The server must nevertheless answer other operators.
     for _ in 0..20 {
         assert_eq!(server.clients(), 0);
         pour(&mut stream, &orders);

@@ -1,4 +1,4 @@
-//! Tests of the sources of requests, and of the registries.
+//! Tests of the sources of requests, and of the lists of schemes, layers and other rows.
 
 use crate::common;
 
@@ -45,7 +45,7 @@ fn every_compression_gives_the_same() {
         assert_eq!(document["metrics"], plain["metrics"], "{ending}");
         let digest = |document: &serde_json::Value| document["manifest"]["trace_digest"].clone();
         assert_eq!(digest(&document), digest(&plain), "{ending}");
-        // The compression is recognised without the name of a file.
+        // The program recognises the compression of standard input, which has no file name.
         let arguments = [&["run", "-", "--format", "disksim"], &size[..]].concat();
         let outcome = place.run_with(&arguments, &content);
         assert_eq!(outcome.status, 0, "{ending}: {}", outcome.errors);
@@ -172,7 +172,8 @@ fn parameters_are_shown_with_default_unit_and_range() {
             );
         }
     }
-    // The source of a value that a profile sets is the source in the profile, not that of the default.
+    // For a value that a profile sets, the program shows the source that the profile names, and not the source of the
+    // default value.
     let profile = place.json(&["show", "profile", "tlc", "--json"]);
     for row in profile["parameters"].as_array().unwrap() {
         assert_eq!(row["source"], "orders of magnitude; no product", "{row}");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use common::Place;
 
-/// Sends an interrupt to `child` once its temporary file exists, and waits for its end.
+/// Waits until the temporary file of `child` exists, sends an interrupt to `child`, and waits for the end of `child`.
 fn interrupt(place: &Place, mut child: Child) -> (Option<i32>, String) {
     let patience = Instant::now();
     while !place.files().iter().any(|name| name.ends_with(".partial")) {
@@ -77,7 +77,7 @@ fn waiting_for_standard_input_can_be_interrupted() {
         .stdout(Stdio::null())
         .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
-    // The input stays open without any line, so the command waits for it.
+    // Standard input stays open and has no line, so the command waits for input.
     let input = child.stdin.take();
     let (status, errors) = interrupt(&place, child);
     drop(input);

@@ -1,4 +1,4 @@
-//! Tests of the logs, with an example that is small enough to follow by hand.
+//! Tests of the logs of a run, with an example that is small enough to check by hand.
 
 use crate::common;
 
@@ -74,7 +74,8 @@ fn pages_in_a_row_are_written_as_runs() {
 #[test]
 fn responses_are_in_the_order_of_the_trace() {
     let place = Place::new();
-    // Reads and writes of distant pages at the same time complete in another order than they arrive.
+    // Reads and writes of distant pages arrive at the same time. They complete in another order than the order of the
+    // trace.
     let lines: String = (0..200)
         .map(|index| {
             format!(

@@ -1,5 +1,5 @@
-//! Tests of requests of terabytes in one short line. They need no memory: memory depends on the number of requests
-//! and not on their lengths.
+//! Tests of trace lines that request terabytes. Such requests need little memory, because memory depends on the
+//! number of requests and not on their lengths.
 
 #![cfg(unix)] // The shell sets the limit.
 
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use common::Place;
 
-/// Runs the program with `arguments` in an address space of 1 GB. Returns the exit status and the errors.
+/// Runs the program with `arguments` in an address space of 1 GB. Returns the exit status and standard error.
 fn limited(place: &Place, arguments: &str) -> (i32, String) {
     let program = env!("CARGO_BIN_EXE_destage");
     let command = format!("ulimit -v 1000000; exec {program} {arguments}");

@@ -1,5 +1,5 @@
-//! Tests of `destage explain`: names of all kinds and messages are explained, and for an unknown word the most
-//! similar name is suggested.
+//! Tests of `destage explain`. The command must explain names of all kinds and messages of the program. For an
+//! unknown word it must suggest the most similar name.
 
 use crate::common;
 
@@ -22,7 +22,7 @@ fn names_and_messages_are_explained() {
         told.contains("(metric)") && told.contains("--goal 'waf.host<VALUE'"),
         "{told}"
     );
-    // A message is explained as it was printed.
+    // The command explains a message that is copied exactly as the program printed it.
     let outcome = place.run(&[
         "run",
         "--workload",
@@ -81,7 +81,7 @@ fn a_profile_in_a_file_is_shown_with_what_it_builds_on() {
         told.contains("flash.dies = 3") && told.contains("flash.program_us = "),
         "{told}"
     );
-    // Each value has the source of the profile that sets it.
+    // The source of each value is the profile that sets the value.
     let of = |key: &str| {
         let from = told.find(key).expect("it is shown");
         let entry = told[from..].split("\n\n").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! All tests of this crate that need no allocator of their own, in one program.
+//! One program with all tests of this crate that do not replace the memory allocator.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 

@@ -1,9 +1,10 @@
-//! Tests that the memory of a run does not depend on the length of the trace. It depends on the buffer and the
-//! device only; in a timed run this holds once there are more responses than are kept one by one.
+//! Tests that the memory of a run does not depend on the length of the trace, but only on the buffer and the device.
+//! A timed run first records response times one by one, so for a timed run this holds only after
+//! `sim.exact_responses` responses.
 //!
-//! One process writes a workload as text, and another process reads it through a pipe. The peaks of both processes
-//! are measured for a trace and for one that is ten times as long. They may differ only by noise.
-//! `make soak-memory` does the same with 10 GB of text.
+//! One process writes a workload as text, and another process reads it through a pipe. The test measures the peak
+//! memory of both processes for a trace and for a trace that is ten times as long. The peaks of a process may differ
+//! only by noise. `make soak-memory` runs the same test with 10 GB of text.
 
 #![cfg(target_os = "linux")] // The peak of a process is read from /proc, which other systems do not have.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
@@ -17,13 +18,13 @@ use std::time::Duration;
 
 use common::{Place, json};
 
-/// The number of pages of the workload. Even the short run writes all of them, so the tables have their full size
-/// in both runs.
+/// The number of pages that the workload writes. Even the short run writes all of these pages, so the tables have
+/// their full size in both runs.
 const FOOTPRINT_PAGES: u64 = 8192;
 /// The mean length of a line of the generated text.
 const LINE_BYTES: u64 = 27;
 
-/// The peak of the memory of a process in KiB; `None` if the process has ended.
+/// The peak memory of a process in KiB; `None` if the process has ended.
 fn peak_kib(child: &Child) -> Option<u64> {
     let path = PathBuf::from(format!("/proc/{}/status", child.id()));
     let status = std::fs::read_to_string(path).ok()?;
@@ -31,8 +32,8 @@ fn peak_kib(child: &Child) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Three commands: a run of the buffer alone; a timed run over a small device, which uses all its blocks; and a
-/// comparison, whose runs share one decoder.
+/// Three commands. The first runs a buffer without flash. The second is a timed run on a device that is so small that
+/// the run uses all blocks. The third is a comparison, whose runs share one decoder.
 const RUNS: [&[&str]; 3] = [
     &["run", "-", "--size", "4MiB", "--ftl", "none"],
     &[
@@ -61,7 +62,7 @@ const RUNS: [&[&str]; 3] = [
     ],
 ];
 
-/// The peaks of the writing and the reading process, in KiB.
+/// The peak memory of the writing process and of the reading process, in KiB.
 fn peaks(requests: u64, run: &[&str]) -> [u64; 2] {
     let place = Place::new();
     let workload = format!(
@@ -97,8 +98,8 @@ fn peaks(requests: u64, run: &[&str]) -> [u64; 2] {
             *peak = peak_kib(child).unwrap_or(0).max(*peak);
         }
     };
-    // The text is passed on piece by piece, so both processes are measured before they end, however busy the
-    // machine is.
+    // The test passes the text from one process to the other in pieces and measures both processes between the
+    // pieces. So it measures both processes before they end, even on a busy machine.
     let mut piece = vec![0; 1 << 16];
     loop {
         match text.read(&mut piece).unwrap() {

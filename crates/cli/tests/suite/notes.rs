@@ -1,4 +1,4 @@
-//! Tests of the notes that are needed to understand a result.
+//! Tests of the notes that a user needs to understand a result.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -10,7 +10,7 @@ fn unbroken(text: &str) -> String {
     text.replace('\n', " ")
 }
 
-/// A device that a few thousand writes fill.
+/// Settings of a device that is full after a few thousand writes.
 const SMALL: [&str; 8] = [
     "--size",
     "64KiB",
@@ -39,7 +39,7 @@ fn a_run_without_cleaning_says_what_erases_mean() {
     assert!(!used.contains("mean nothing"), "{used}");
     let none = place.succeed(&[&["run"], &WRITES[..], &["--ftl", "none"]].concat());
     assert!(!none.contains("mean nothing"), "{none}");
-    // JSON has the numbers without the note.
+    // The JSON output has the numbers, but not the note.
     let json = place.succeed(&[&["run"], &WRITES[..], &["--json"]].concat());
     assert!(!json.contains("mean nothing"), "{json}");
 }
@@ -113,8 +113,8 @@ fn overload_is_named() {
     let errors = run("0.001");
     assert!(errors.contains(": overload: a request takes "), "{errors}");
     assert_eq!(errors.lines().count(), 1, "{errors}");
-    // The times of a workload have a known unit, so no other unit is suggested. The times of a trace may have
-    // another unit.
+    // The times of a workload have a known unit, so the warning suggests no other unit. The times of a trace may have
+    // another unit than the program assumes.
     assert!(!errors.contains("trace.time_unit"), "{errors}");
     place.succeed(&[
         "trace",
@@ -137,8 +137,8 @@ fn overload_is_named() {
     );
 }
 
-/// The first things that a new user tries must not be an overload: synthetic workloads with their defaults on the
-/// default device.
+/// A new user first runs synthetic workloads with their defaults on the default device. These runs must not overload
+/// the device.
 #[test]
 fn made_up_workloads_load_the_default_device_to_a_part() {
     let place = Place::new();
@@ -187,8 +187,8 @@ fn warnings_stand_in_every_form_and_bear_no_conclusion() {
     assert!(csv.lines().nth(2).unwrap().contains("overload"), "{csv}");
 }
 
-/// Warnings about an input are in the results and on their page. The command on the page can be typed as it is
-/// shown.
+/// Warnings about an input are in the results and on the page of the results. The page shows the command in a form
+/// that a user can type.
 #[test]
 fn what_is_odd_about_an_input_stands_in_files() {
     let place = Place::new();
@@ -212,7 +212,7 @@ fn what_is_odd_about_an_input_stands_in_files() {
     assert!(outcome.errors.contains(said), "{}", outcome.errors);
     let page = place.read("a 'b'.html");
     assert!(page.contains("bad lines skipped: 1"));
-    // A backslash is doubled in the data of the page.
+    // In the data of the page, each backslash is doubled.
     assert!(page.contains(r"-o 'a '\\''b'\\''.html'"));
 }
 
@@ -249,7 +249,7 @@ fn a_worn_out_device_is_named() {
 fn a_write_of_part_of_a_page_costs_its_read_where_pages_are_large() {
     let place = Place::new();
     for profile in ["tlc", "qlc"] {
-        // The trace writes one page, and then a quarter of it.
+        // The trace writes one page, and then a quarter of this page.
         place.write("t.disksim", "0.0 0 0 32 0\n50.0 0 8 8 0\n");
         let run = [
             "run",

@@ -1,11 +1,11 @@
-//! Tests of traces whose lines are all valid but which look wrong as a whole: the warnings of `trace info` and
-//! `run`.
+//! Tests of traces in which each line is valid but the lines together show an error. `trace info` and `run` must
+//! print a warning about the trace.
 
 use crate::common;
 
 use common::Place;
 
-/// A table of `rows` requests with the times `time` and the first sectors `sector`.
+/// A CSV trace of `rows` write requests. Request `i` has the time `time(i)` and the first sector `sector(i)`.
 fn table(rows: u64, time: impl Fn(u64) -> String, sector: impl Fn(u64) -> u64) -> String {
     let row = |index| format!("{},w,{},4096\n", time(index), sector(index) * 512);
     let rows: String = (0..rows).map(row).collect();
@@ -110,7 +110,7 @@ fn a_shift_that_hides_alignment_is_told_with_its_remedy() {
         let mended = place.run(&["trace", "info", name, "--set", &set]);
         assert_eq!(mended.errors, "");
     }
-    // A shift that would move requests below sector 0 is suggested in the other direction.
+    // If a shift would move requests below sector 0, the warning suggests a shift in the other direction.
     place.write(
         "zero.csv",
         table(100, ms, |index| if index == 0 { 0 } else { 7 + 8 * index }),
@@ -165,7 +165,7 @@ fn pages_that_fall_together_when_addresses_are_shrunk_are_told() {
             "destage: warning: near.disksim: with trace.addr_map=shrink, 4 pages of the device each stand for several pages of the trace, so hits and rewrites are not those of the trace; a larger device keeps such pages apart\n",
         ),
     ] {
-        // A buffer without flash has no device to shrink the trace to.
+        // Without flash there is no device to whose size the program could shrink the trace.
         for (ftl, hits, warning) in [("page", hits, warning), ("none", 0, "")] {
             let arguments = [
                 "run", file, "--buffer", "lru", "--size", "1MiB", "--ftl", ftl,

@@ -1,4 +1,4 @@
-//! Tests of Parquet on the command line: traces in this format, and results as a table.
+//! Tests of Parquet on the command line: traces in Parquet files, and tables of results in Parquet files.
 #![cfg(feature = "parquet")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -11,7 +11,7 @@ use std::fs::File;
 
 const WORKLOAD: &str = "mixed:requests=9000";
 
-/// A folder with a workload as `t.compact` and `t.parquet`.
+/// A folder with the trace of a workload in two formats, `t.compact` and `t.parquet`.
 fn place() -> Place {
     let place = Place::new();
     for name in ["t.compact", "t.parquet"] {
@@ -117,7 +117,7 @@ fn damage_that_the_decoder_panics_on_is_the_inputs_fault() {
     }
 }
 
-/// The cells of a result file, as text in the form of the CSV.
+/// The cells of a Parquet file of results, as the text that the CSV file would have.
 fn cells(place: &Place, name: &str) -> Vec<Vec<String>> {
     let reader = SerializedFileReader::new(File::open(place.path(name)).unwrap()).unwrap();
     let schema = reader.metadata().file_metadata().schema();
@@ -160,7 +160,7 @@ fn results_are_the_table_of_the_csv() {
             .collect();
         assert_eq!(cells(&place, "r.parquet"), csv);
     }
-    // A value that a run does not have is null, and not an empty word or 0.
+    // A value that a run does not have is null, and neither an empty text nor 0.
     place.succeed(&[&compare[..], &["n.parquet"]].concat());
     let file = File::open(place.path("n.parquet")).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
@@ -210,13 +210,13 @@ fn a_merged_study_is_a_table_with_types() {
     assert_eq!(of("flash.erase_us"), Field::Double(1500.5));
     assert!(matches!(of("buffer.evictions"), Field::ULong(_)));
     assert!(matches!(of("response.mean_ms"), Field::Double(_)));
-    // The columns have the same names as in the CSV.
+    // The columns have the same names as in the CSV file.
     let csv = place.read("kept/s/results.csv");
     let names: Vec<_> = columns.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(csv.lines().next().unwrap(), names.join(","));
 }
 
-/// The warnings and the error of each run have columns of their own, as in the CSV.
+/// The warnings of a run are in one column and its error is in another column, as in the CSV file.
 #[test]
 fn warnings_and_errors_of_runs_are_columns() {
     let place = Place::new();
@@ -262,7 +262,7 @@ fn warnings_and_errors_of_runs_are_columns() {
         );
         assert_eq!(cells[2].last().unwrap(), "");
     }
-    // A failed run has its error in the last column.
+    // The last column has the error of a failed run.
     place.write("t.disksim", page_writes(&[40, 1, 2, 3]));
     let failing = [
         "compare",

@@ -1,5 +1,5 @@
-//! Tests of traces that come through a pipe and so can be read only once: commands that read them once accept them,
-//! and other commands refuse them without waiting.
+//! Tests of traces from a pipe, which can be read only once. Commands that read a trace once must accept such a
+//! trace. Commands that read a trace twice must refuse it without waiting.
 
 #![cfg(unix)] // Named pipes.
 
@@ -10,10 +10,11 @@ use std::process::Command;
 use common::{Place, page_writes};
 
 /// Runs the program in a shell that provides the trace through the named pipe `f` and through `/dev/stdin`. Returns
-/// exit status, output and errors.
+/// the exit status, standard output and standard error.
 fn piped(place: &Place, arguments: &str) -> (i32, String, String) {
     let program = env!("CARGO_BIN_EXE_destage");
-    // The writer is ended whether or not it was read, so that the shell never waits for it.
+    // The shell kills the writer of the named pipe, so that it does not wait for the writer if nothing reads the
+    // pipe.
     let command = format!(
         "[ -p f ] || mkfifo f
          cat t.disksim > f & writer=$!

@@ -1,10 +1,11 @@
-//! Tests of `destage run --payload --cut-at-...`: its output is the same each time, and wrong options are refused.
+//! Tests of `destage run --payload --cut-at-...`. Equal commands must give equal output, and the program must refuse
+//! wrong options.
 
 use crate::common;
 
 use common::{Place, TINY, json};
 
-/// Runs a workload on a tiny device, with the arguments `more`.
+/// Runs a workload on a tiny device, with the additional arguments `more`.
 fn run(place: &Place, more: &[&str]) -> common::Outcome {
     let mut words = vec!["run", "--workload", "zipf:requests=400", "--quiet"];
     words.extend(TINY);

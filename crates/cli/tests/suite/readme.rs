@@ -1,4 +1,4 @@
-//! Tests that the commands in README and docs/TOUR.md work, and print what the pages show.
+//! Tests that the commands in README.md and docs/TOUR.md work, and that they print the output that the pages show.
 
 use crate::common;
 
@@ -6,7 +6,8 @@ use std::path::Path;
 
 use common::{Place, page_writes};
 
-/// The code blocks of a page in the language `name`, in order, each with the text after it.
+/// The code blocks of a page in the language `name`, in the order of the page. Each block has the text after the
+/// block.
 fn blocks<'a>(text: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -24,13 +25,12 @@ fn blocks<'a>(text: &'a str, name: &str) -> Vec<(&'a str, &'a str)> {
     found
 }
 
-/// The arguments of each call of the program in `line`, without comments and without the programs that its output
-/// is piped to.
+/// The arguments of each call of `destage` in `line`. Comments and the commands after a pipe are removed.
 fn commands(line: &str) -> Vec<Vec<&str>> {
     let line = line.split("  #").next().unwrap_or(line);
     let line = line.split(" | ").next().unwrap_or(line);
     let all = line.split(';').map(|command| command.split_whitespace());
-    // A shell would remove the quotes.
+    // The quotes are removed, as a shell would remove them.
     all.filter_map(|mut words| {
         let is_ours = words.next() == Some("destage");
         is_ours.then(|| words.map(|word| word.trim_matches('\'')).collect())
@@ -48,8 +48,8 @@ fn every_command_of_the_tour_can_be_typed_and_every_table_is_printed() {
     run_all("docs/TOUR.md", 10, 1);
 }
 
-/// Runs the commands of a page, which must be at least `least`. At least `tables` of them must be followed by their
-/// output.
+/// Runs the commands of a page. The page must have at least `least` commands, and must show the output of at least
+/// `tables` of them.
 fn run_all(page: &str, least: usize, tables: usize) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")

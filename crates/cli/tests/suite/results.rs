@@ -1,4 +1,4 @@
-//! Tests of the structure of results, and that results depend on the input only.
+//! Tests of the structure of results. Results must depend only on the input.
 
 use crate::common;
 
@@ -6,8 +6,8 @@ use common::{Place, TINY, json, page_writes};
 
 const WORKLOAD: [&str; 3] = ["--workload", "mixed:requests=3000", "--json"];
 
-/// The explanation of a run is next to its metrics, for one run and for many, and includes what the scheme has
-/// learnt.
+/// In the JSON of one run and of many runs, the explanation of a run is a member next to its metrics. The explanation
+/// includes the series that the scheme records.
 #[test]
 fn the_json_of_an_explained_run_has_a_fourth_part() {
     let place = Place::new();
@@ -40,7 +40,8 @@ fn the_json_of_an_explained_run_has_a_fourth_part() {
     assert!(many["runs"][0].get("explained").is_none());
 }
 
-/// The columns of each table have the same length, sums equal those in the metrics, and the text gives reasons.
+/// The columns of each table have the same length. The sums in the explanation equal the values of the metrics. The
+/// text output gives reasons.
 #[test]
 fn an_explained_run_is_whole() {
     let place = Place::new();
@@ -255,7 +256,8 @@ fn a_comparison_is_a_cross_product() {
     assert_eq!(lines.len(), 17);
     let columns = lines[0].split(',').count();
     assert!(lines.iter().all(|line| line.split(',').count() == columns));
-    // A parameter that only one of the schemes has is an empty cell in the rows of the other.
+    // If only one of two schemes has a parameter, the cell of this parameter is empty in the rows of the other
+    // scheme.
     let unit = lines[0]
         .split(',')
         .position(|name| name == "buffer.lru_unit")
@@ -460,7 +462,7 @@ fn a_comparison_says_what_it_found() {
     for (line, start) in told.lines().zip(starts) {
         assert!(line.starts_with(start), "{told}");
     }
-    // Each layer has its own conclusion. Without flash there is no conclusion about times.
+    // There is a separate conclusion for each layer. Without flash there is no conclusion about times.
     let text = of(&[
         "--buffers",
         "lru,fifo",
@@ -479,6 +481,6 @@ fn a_comparison_says_what_it_found() {
         of_none[0].contains("FTL none: From 64 KiB to 256 KiB"),
         "{told}"
     );
-    // A single run is not compared with others.
+    // A comparison with a single run has no conclusions that compare runs.
     assert!(!of(&["--buffers", "lru"]).contains("absorbs"));
 }

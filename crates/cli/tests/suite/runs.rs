@@ -1,7 +1,8 @@
-//! Tests of a fixed set of runs over all schemes, layers and profiles: their metrics must not change in any digit.
+//! Tests of a fixed set of runs with all schemes, layers and profiles. The metrics of these runs must not change in
+//! any digit.
 //!
-//! A change that is meant to alter results must say which results it alters and why, and must renew the digests:
-//! `DESTAGE_RUNS=renew` writes them to the table.
+//! If you change results on purpose, say which results change and why, and renew the digests. With
+//! `DESTAGE_RUNS=renew` this test writes the new digests to the table.
 
 use crate::common;
 
@@ -26,7 +27,7 @@ fn table() -> (std::path::PathBuf, Vec<Run>) {
     (path, runs.collect())
 }
 
-/// A digest of `text` of 64 bits (FNV-1a).
+/// The FNV-1a digest of `text`, of 64 bits.
 fn digest(text: &str) -> String {
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! Tests of the live device on the command line.
+//! Tests of `destage serve` and of the other commands for live devices.
 #![cfg(unix)]
 
 use crate::common;
@@ -33,7 +33,8 @@ impl Server {
         }
     }
 
-    /// Waits for the end of the server. Returns status, standard output after the first line, and standard error.
+    /// Waits for the end of the server. Returns the exit status, standard output after the first line, and standard
+    /// error.
     fn wait(mut self) -> (i32, String, String) {
         let (mut output, mut errors) = (String::new(), String::new());
         self.output.read_to_string(&mut output).expect("text");
@@ -43,7 +44,8 @@ impl Server {
         (status.code().unwrap_or(-1), output, errors)
     }
 
-    /// The processor time of the server so far, in hundredths of a second; `None` if the system does not report it.
+    /// The processor time that the server has used so far, in hundredths of a second; `None` if the system does not
+    /// report this time.
     fn ticks(&self) -> Option<u64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
         let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
@@ -60,7 +62,7 @@ impl Server {
 }
 
 impl Drop for Server {
-    /// Kills the server, also if the test has failed.
+    /// Kills the server, even if the test has failed.
     fn drop(&mut self) {
         let _ = self.child.kill();
     }
@@ -68,7 +70,7 @@ impl Drop for Server {
 
 const URI: &str = "nbd+unix:///?socket=s.sock";
 
-/// A trace with writes of one to three pages, reads, flushes, trims and writes with FUA, in the format csv.
+/// A CSV trace with writes of one to three pages, reads, flushes, trims and writes with FUA.
 fn mixed() -> String {
     let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
     for step in 0..400u64 {
@@ -140,7 +142,7 @@ fn a_live_device_of_every_profile_does_what_a_run_does() {
             "sim.precondition=none",
             "device.power_may_fail=true",
             "trace.align=rmw",
-            // These are the settings that a server changes by itself.
+            // A server sets these parameters by itself, so the run must set them too.
             "sim.costing=event",
             "sim.write_order=strict",
             "sim.clock=exact",
@@ -185,7 +187,8 @@ fn a_live_device_of_every_profile_does_what_a_run_does() {
 fn a_run_of_what_was_recorded_in_the_time_of_the_model_is_what_happened_there() {
     let place = Place::new();
     place.write("t.csv", mixed());
-    // The last scheme destages pages while the device is idle. A run that has ended does not see these destages.
+    // The last scheme, `apu-lru`, destages pages while the device is idle. A run ends with its last request, so the
+    // run does not contain the destages after this request.
     let schemes = ["nocache", "lru", "fab", "bplru", "apu-lru"];
     for (scheme, ends_with_run) in schemes.map(|scheme| (scheme, scheme != "apu-lru")) {
         let device = [&TINY[..], &["--buffer", scheme, "--set"]].concat();
@@ -215,7 +218,7 @@ fn a_run_of_what_was_recorded_in_the_time_of_the_model_is_what_happened_there() 
             let is_late = |line: &str| line.contains(",flush") || line.contains(",idle,");
             assert!(rest.all(is_late), "{scheme}");
         }
-        // No client receives an answer earlier than in the model.
+        // The client must not receive any answer earlier than the model computes.
         let column = |name: &str| -> Vec<f64> {
             let text = place.read(name);
             let times = text.lines().skip(1).map(|line| line.split(',').nth(2));
@@ -323,7 +326,8 @@ fn what_clients_write_is_logged_as_dm_log_writes_does() {
         [word(0), word(8), word(16), word(24)],
         [0x6a_7366_7773_6872, 1, 4, 512]
     );
-    // Each entry has sector, sectors and flags. The data of a write follow its entry.
+    // Each entry has the first sector, the number of sectors and the flags. The data of a write follow the entry of
+    // the write.
     let mut at = 512;
     for (entry, data) in [
         ([8, 16, 0], 16),
@@ -354,7 +358,7 @@ fn a_program_on_a_device_whose_power_fails() {
         sound.output
     );
     assert!(sound.errors.contains("cut 4 of 4"), "{}", sound.errors);
-    // A check that fails even without a cut cannot show anything, so it is refused.
+    // A check that fails even without a cut cannot show anything, so the program refuses this check.
     let useless = [
         &crash[..],
         &["--check", "exit 3", "--", "sh", "-c", &replay],
@@ -367,7 +371,7 @@ fn a_program_on_a_device_whose_power_fails() {
         "{}",
         useless.errors
     );
-    // With a fixed moment the program is not run without a cut first.
+    // If the moment of the cut is given, `destage crash` does not first run the program without a cut.
     let check = "test -e $DESTAGE_NOTES/done || { echo gone; false; }";
     let fails = [
         "--at-write",
@@ -411,7 +415,7 @@ fn an_idle_server_uses_no_time() {
     let options = ["--unix", "s.sock", "--control", "c.sock", "--pace", "model"];
     let server = Server::start(&place, &[&TINY[..], &options].concat());
     let connected = std::os::unix::net::UnixStream::connect(place.path("c.sock"));
-    // The server may not be idle at once on a busy machine, so this is tried several times.
+    // On a busy machine the server may still be working at first, so the test measures several times.
     let is_idle = (0..10).any(|_| {
         let before = server.ticks();
         std::thread::sleep(std::time::Duration::from_secs(2));
@@ -423,7 +427,7 @@ fn an_idle_server_uses_no_time() {
     assert_eq!(server.wait().0, 0);
 }
 
-/// The tables with an entry for each page or block must be memory that is not touched before it is used.
+/// The server must not touch the memory of tables with an entry for each page or block before it uses the entries.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_large_device_without_contents_starts_at_once_and_takes_little_memory() {
@@ -462,7 +466,7 @@ fn a_large_device_without_contents_starts_at_once_and_takes_little_memory() {
 fn a_server_with_a_limit_takes_the_discard_of_all_its_bytes() {
     let place = Place::new();
     let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
-    // The trims that mkfs sends, twice, with writes between them.
+    // The trace contains the trims of a `mkfs` twice, and a write after each trim.
     for step in 0..512u64 {
         let gibibyte = step % 256 * (1 << 21);
         text += &format!("{step},0,trim,{gibibyte},{},0,0\n", 1 << 21);

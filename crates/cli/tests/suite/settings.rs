@@ -1,4 +1,4 @@
-//! Tests of which setting applies if a parameter is set several times.
+//! Tests that set a parameter several times and check which value applies.
 
 use crate::common;
 
@@ -172,7 +172,7 @@ fn an_old_name_is_refused_wherever_it_stands_with_the_new_one() {
     }
 }
 
-/// The metrics of repeated small writes of pages 0 to 3, with some trims.
+/// The metrics of a run that writes pages 0 to 3 again and again, with some trims.
 fn order_and_power(place: &Place, arguments: &[&str]) -> serde_json::Value {
     let lines: String = (0..400u32)
         .map(|index| match index % 10 {

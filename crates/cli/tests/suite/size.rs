@@ -1,4 +1,5 @@
-//! Tests of the size of the device: chosen from the input, or given as a capacity, and the notes about it.
+//! Tests of the size of the device, which the program chooses for the input or the user gives as a capacity, and of
+//! the notes about the size.
 
 use crate::common;
 
@@ -17,7 +18,7 @@ fn blocks(place: &Place, arguments: &[&str]) -> (u64, String) {
 #[test]
 fn a_trace_gets_a_device_that_holds_it() {
     let place = Place::new();
-    // The trace ends a little beyond 27.3 GiB, and 15 % of the flash are set aside.
+    // The addresses of the trace end a little beyond 27.3 GiB, and 15 % of the flash is reserved.
     place.write("t.disksim", page_writes(&[0, 7_156_500]));
     let note = "destage: note: flash.blocks_per_plane=4096 (auto): 64 GiB device for addresses up to 27.30 GiB\n";
     assert_eq!(blocks(&place, &["t.disksim"]), (4096, note.to_owned()));
@@ -34,14 +35,14 @@ fn a_trace_gets_a_device_that_holds_it() {
         "flash.blocks_per_plane=auto",
     ];
     assert!(blocks(&place, &of_profile).1.contains("(auto)"));
-    // There is no note if a size is given, or with `--quiet`.
+    // The program prints no note if the user gives a size or `--quiet`.
     let given = ["t.disksim", "--set", "flash.blocks_per_plane=4096"];
     assert_eq!(blocks(&place, &given), (4096, String::new()));
     let quiet = blocks(&place, &["t.disksim", "--quiet"]);
     assert_eq!(quiet, (4096, String::new()));
     let profile = ["t.disksim", "--profile", "bpac-slc"];
     assert_eq!(blocks(&place, &profile), (131_072, String::new()));
-    // The line that describes the run has the number of blocks.
+    // The line that describes the run contains the number of blocks.
     let text = place.succeed(&["run", "t.disksim"]);
     assert!(text.contains("8 planes x 4096 blocks x"), "{text}");
 }
@@ -133,7 +134,7 @@ fn a_capacity_stands_in_place_of_a_number_of_blocks() {
     let document = place.json(&[&["run", "--json"], &device[..]].concat());
     let reserve = document["parameters"]["ftl.reserve_percent"].as_f64();
     assert!((reserve.unwrap() - 100.0 * share).abs() < 1e-12);
-    // The parameters in the results give the same device.
+    // A run with the parameters from the results simulates the same device.
     let given = [
         "run",
         "--json",
@@ -148,7 +149,7 @@ fn a_capacity_stands_in_place_of_a_number_of_blocks() {
     let again = place.json(&given);
     assert_eq!(again["metrics"], document["metrics"]);
     assert_eq!(again["parameters"], document["parameters"]);
-    // A capacity replaces the size of a profile. It can also be set in a file.
+    // A capacity overrides the size of a profile. A configuration file can also set the capacity.
     let of_profile = ["t.disksim", "--profile", "tlc", "--capacity", "64GiB"];
     let (found, _) = blocks(&place, &of_profile);
     assert_ne!(found, 512);

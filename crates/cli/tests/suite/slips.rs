@@ -1,4 +1,5 @@
-//! Tests of slips that must not go unnoticed: options that would have no effect, and names with another meaning.
+//! Tests of small mistakes of users that the program must report: options that would have no effect, and names that
+//! have another meaning than the user expects.
 
 use crate::common;
 
@@ -12,7 +13,7 @@ fn place() -> Place {
     place
 }
 
-/// Runs `arguments`, which must be refused with the line `expected` and leave no file.
+/// Runs `arguments`. The program must refuse the command with the line `expected`, and must not leave a file behind.
 fn refused(place: &Place, arguments: &[&str], expected: &str) {
     let before = place.files();
     let outcome = place.run(arguments);

@@ -1,4 +1,5 @@
-//! Tests of small errors: results that would be empty, lost or unreadable are refused or reported.
+//! Tests of small errors. If results would be empty, lost or unreadable, the program must refuse the command or
+//! report this.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -59,7 +60,7 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
         file.unwrap().set_modified(long_ago).unwrap();
     };
     make_old();
-    // The process still runs, so its unfinished file must not be removed.
+    // The first process still runs, so the second process must not remove the unfinished file of the first.
     assert!(run("10").wait().unwrap().success());
     assert_eq!(partial().as_ref(), Some(&left));
     child.kill().unwrap();
@@ -156,7 +157,7 @@ fn a_table_fits_the_terminal() {
     let widest = |columns: &str| {
         let output = place.command(&compare).env("COLUMNS", columns).output();
         let text = String::from_utf8(output.unwrap().stdout).unwrap();
-        // The heading and the remark are sentences, so only the table is checked.
+        // The heading and the remark are sentences, so the test checks only the width of the table.
         let table = text.split("\n\n").nth(1).unwrap();
         table
             .lines()

@@ -1,4 +1,4 @@
-//! Tests of the state of a device in a file, and of the warm-up, as docs/TOUR.md describes them.
+//! Tests of the state of a device in a file, and of the warm-up. docs/TOUR.md describes both.
 
 use crate::common;
 

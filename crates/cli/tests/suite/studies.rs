@@ -1,5 +1,5 @@
-//! Tests of studies and reproductions on the command line: the documented examples run, errors are reported, and
-//! one page shows the results.
+//! Tests of studies and reproductions on the command line. The documented examples must run, errors must be reported,
+//! and one page must show the results.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use common::{Outcome, Place};
 
-/// The TOML blocks in docs/STUDIES.md, in order. The study is shortened.
+/// The TOML blocks in docs/STUDIES.md, in the order of the page. The study has fewer requests than on the page.
 fn documented() -> Vec<String> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/STUDIES.md");
     let text = std::fs::read_to_string(path).expect("docs/STUDIES.md");
@@ -49,7 +49,8 @@ log = "x"
 published = { lru = { "64KiB" = 100 } }
 "#;
 
-/// A second study of the same name would overwrite the plan and the report of the first.
+/// The program refuses a second study with the name of an earlier study, because the second study would overwrite the
+/// plan and the report of the first.
 #[test]
 fn another_study_of_the_same_name_is_refused() {
     let place = Place::new();
@@ -77,13 +78,15 @@ fn another_study_of_the_same_name_is_refused() {
         place.read("kept/x/results.csv"),
     );
     assert_eq!(before, after);
-    // A copy of a study has the same runs. An edited study in the same file stays the same study.
+    // A copy of a study has the runs of the original, so the program accepts the copy. The program also accepts a
+    // study that was edited in its file.
     assert_eq!(study("copy/x.toml").status, 0);
     place.write("copy/x.toml", &other);
     assert_eq!(study("copy/x.toml").status, 0);
 }
 
-/// A name in a study file must be a plain name, so that the study of another author cannot write files elsewhere.
+/// A name in a study file must not be a path. Otherwise a study from another author could write files outside of the
+/// folder of results.
 #[test]
 fn names_that_lead_elsewhere_are_refused() {
     let place = Place::new();
@@ -104,7 +107,7 @@ fn names_that_lead_elsewhere_are_refused() {
         refused(&outcome, &["expected another name of the file"]);
     }
     assert!(!common::exists(&place.path("a")), "nothing was made");
-    // A plan that was edited by hand cannot do so either.
+    // The program also refuses a path in a plan that was edited by hand.
     place.write("s.toml", SMALL);
     place.succeed(&["study", "s.toml", "--results", "a/b/kept"]);
     let plan = place.read("a/b/kept/plans/s.json");
@@ -120,7 +123,8 @@ fn names_that_lead_elsewhere_are_refused() {
     assert!(!common::exists(&place.path("a/evil")));
 }
 
-/// A varied parameter is a single column of the report, and so one filter and one part of the name of a line.
+/// A varied parameter is a single column of the report. So the report has one filter for this parameter, and the name
+/// of each line contains it once.
 #[test]
 fn a_varied_parameter_stands_once_in_the_report() {
     let place = Place::new();
@@ -150,7 +154,7 @@ fn refused(outcome: &Outcome, parts: &[&str]) {
     }
 }
 
-/// Checks that a page loads nothing from elsewhere.
+/// Checks that a page loads no scripts or styles from other files.
 fn check_page(page: &str) {
     for outside in ["<script src", "@import", "stylesheet"] {
         assert!(!page.contains(outside), "{outside}");
@@ -182,7 +186,7 @@ fn the_documented_study_and_claims_run() {
         assert!(!place.read(&format!("kept/schemes/{name}")).is_empty());
     }
     check_page(&place.read("kept/schemes/report.html"));
-    // The claims use the same results.
+    // `destage reproduce` uses the results of the studies for the claims.
     let arguments = [
         "reproduce",
         "--experiments",
@@ -333,7 +337,7 @@ fn what_is_wrong_in_a_study_is_said() {
     ] {
         assert!(SMALL.contains(from), "{from}");
         let mut text = SMALL.replace(from, to);
-        // The settings of a variant are checked only where the variant is used.
+        // The program checks the settings of a variant only if a grid uses the variant, so the study must use it.
         if from == "sim.drain" {
             text = text.replace("sizes = [", "variants = [\"drained\"]\nsizes = [");
         }
@@ -342,7 +346,7 @@ fn what_is_wrong_in_a_study_is_said() {
             &place.run(&["study", "small.toml", "--results", "kept"]),
             parts,
         );
-        // The study is refused before any run is made.
+        // The program refuses the study before the first run.
         let kept = std::fs::read_dir(place.path("kept/runs"));
         assert!(kept.map_or(0, Iterator::count) == 0, "{to}");
     }
@@ -392,7 +396,7 @@ fn what_is_wrong_around_a_study_is_said() {
 #[test]
 fn a_part_tells_which_of_its_runs_failed() {
     let place = Place::new();
-    // The device has 32 pages, which are too few for the 64 that are written.
+    // The device has 32 pages, but the workload writes 64 pages.
     let tiny = "flash.dies = 1\nflash.planes_per_die = 1\nflash.blocks_per_plane = 8\nflash.pages_per_block = 4";
     let failing = SMALL.replace("ftl.kind = \"none\"", tiny);
     assert_ne!(failing, SMALL);
@@ -412,7 +416,7 @@ fn a_part_tells_which_of_its_runs_failed() {
     assert_eq!(first.status, 2, "{}", first.output);
     assert!(first.output.contains(" failed\n"), "{}", first.output);
     assert!(first.errors.contains("buffer=fifo"), "{}", first.errors);
-    // Runs that failed earlier are reported again.
+    // The second command reports again the runs that failed in the first command.
     let again = part(&["--json"]);
     assert_eq!((again.status, again.errors), (2, first.errors));
     let told = common::json(&again.output);
@@ -490,7 +494,7 @@ fn a_study_that_was_stopped_says_what_is_missing() {
     let all = ["study", "small.toml", "--results", "kept"];
     place.succeed(&all);
     let table = place.read("kept/small/results.csv");
-    // This is the state of a study that was stopped before its last run and its report.
+    // The folder is now in the state of a study that was stopped before its last run and its report.
     let runs = std::fs::read_dir(place.path("kept/runs")).expect("results");
     let run = runs.last().expect("a result").expect("a file").path();
     std::fs::remove_file(run).expect("it goes");
@@ -506,7 +510,8 @@ fn a_study_that_was_stopped_says_what_is_missing() {
     assert_eq!(place.read("kept/small/results.csv"), table);
 }
 
-/// A study with each kind of warning: an overload, an input with an odd line, and a parameter without effect.
+/// A study with each kind of warning. One input overloads the device, another input has an odd line, and a parameter
+/// has no effect.
 const WARNED: &str = r#"
 title = "Warned of"
 [[input]]
@@ -533,7 +538,7 @@ inputs = ["odd"]
 of = "trace"
 "#;
 
-/// A study of two runs, one of which cannot be made.
+/// A study of two runs, one of which fails.
 const FAILING: &str = r#"
 title = "Two sizes of a device"
 
@@ -564,7 +569,7 @@ fn a_study_of_which_a_run_failed_ends_as_a_comparison_does() {
         for part in ["flash.blocks_per_plane=1 ", "is less than one block"] {
             assert!(errors[0].contains(part), "{part}: {errors:?}");
         }
-        // The result of the other run is there.
+        // The results contain the other run.
         let results = common::json(&place.read("kept/f/results.json"));
         let runs = results["runs"].as_array().unwrap().iter();
         let whole = runs.filter(|run| run["metrics"]["host.requests"] == 100);
@@ -581,15 +586,16 @@ fn warnings_of_runs_and_inputs_stand_in_all_that_a_study_writes() {
     let overload = "a request takes ";
     let dropped = "requests without length dropped: 1";
     let in_vain = "host.queue_depth was set, but has no effect";
-    // The warnings are the same for new results, for kept results, and for merged results.
+    // The commands print the same warnings for new results, for results of an earlier command, and for merged
+    // results.
     let mut documents = Vec::new();
     for arguments in [&study[..], &study, &["study", "merge", "kept"]] {
         let outcome = place.run(arguments);
         assert_eq!(outcome.status, 0, "{}", outcome.errors);
         let said: Vec<&str> = outcome.errors.lines().collect();
         let count = |text: &str| said.iter().filter(|line| line.contains(text)).count();
-        // The overload is reported for each run of the input `fast`. The odd line is reported once for the three
-        // runs of its input.
+        // The program reports the overload for each run of the input `fast`. It reports the odd line once, although
+        // three runs use the input with this line.
         assert_eq!(
             (count(overload), count(dropped), count(in_vain)),
             (2, 1, 1),
@@ -630,7 +636,7 @@ fn warnings_of_runs_and_inputs_stand_in_all_that_a_study_writes() {
             .contains(&format!("{dropped}; {in_vain}")),
         "{table}"
     );
-    // Without warnings there is no column for them.
+    // If no run has a warning, the results have no column for warnings.
     place.write("calm.toml", SMALL);
     let outcome = place.run(&["study", "calm.toml", "--results", "kept", "--quiet"]);
     assert_eq!(outcome.errors, "");

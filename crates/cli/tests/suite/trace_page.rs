@@ -1,4 +1,4 @@
-//! Tests of `trace info -o`: a page of charts with the contents of the trace.
+//! Tests of `trace info -o`, which writes a page of charts about the trace.
 
 use crate::common;
 
@@ -31,7 +31,7 @@ fn the_page_has_every_chart_and_does_not_disturb_other_output() {
         .collect();
     assert!(names.contains(&"rewrite_share"), "{names:?}");
     let shape = &plain["shape"];
-    // All requests have 4 KiB and are aligned to 4 KiB.
+    // All requests are 4 KiB long and aligned to 4 KiB.
     assert_eq!(shape["write_sectors"], serde_json::json!([[8, 1334]]));
     let starts: Vec<u64> = shape["starts"]
         .as_array()
@@ -62,7 +62,7 @@ fn the_page_has_every_chart_and_does_not_disturb_other_output() {
         "conclusions"
     );
     assert_eq!(place.files(), ["t.disksim", "t.html"]);
-    // The JSON file has the same data.
+    // The JSON file contains the same data as the page.
     place.succeed(&["trace", "info", "t.disksim", "-o", "t.json"]);
     assert_eq!(common::json(&place.read("t.json"))["shape"], plain["shape"]);
 }
@@ -76,7 +76,7 @@ fn a_trace_of_flushes_alone_has_a_page_and_other_endings_are_refused() {
         place.data("f.html")["shape"]["footprint"],
         serde_json::json!([])
     );
-    // The name is refused before the trace is opened.
+    // The program refuses the name of the output before it opens the trace.
     for file in ["x.svg", "x", "x.png", "x.html.txt"] {
         let outcome = place.run(&["trace", "info", "absent.csv", "-o", file]);
         assert_eq!(outcome.status, 2);

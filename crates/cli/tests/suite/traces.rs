@@ -1,11 +1,11 @@
-//! Tests of commands that make traces: the written trace is what was asked for, and the file appears complete or
-//! not at all.
+//! Tests of commands that write traces. The trace must have the requested contents. The file must be complete, or
+//! must not appear at all.
 
 use crate::common;
 
 use common::{Place, json};
 
-/// Reads and writes in two volumes. The times have a fraction of one tick.
+/// A trace of reads and writes in two volumes. The times end with a fraction of one tick.
 fn trace() -> String {
     (0..9000)
         .map(|index| {
@@ -153,8 +153,8 @@ fn an_anonymous_trace_gives_the_statistics_of_the_original() {
     assert_eq!(one, anonymize("b.csv", "1"));
     assert_ne!(one, anonymize("c.csv", "2"));
     let statistics = |file: &str| {
-        // Blocks must have the size of regions; otherwise a page would share its block with other pages than
-        // before.
+        // The anonymized trace has its regions at other addresses. A block must be as large as a region, so that the
+        // pages of a block stay together.
         let mut document = place.json(&[
             "trace",
             "info",
@@ -168,8 +168,8 @@ fn an_anonymous_trace_gives_the_statistics_of_the_original() {
         let statistics = document["statistics"].as_object_mut().expect("an object");
         statistics.remove("sector_min");
         statistics.remove("sector_end");
-        // Among pages that are written equally often, those with lower numbers are ranked first, and the numbers
-        // have changed.
+        // Pages with equal numbers of writes are ranked by their page numbers. The page numbers have changed, so
+        // these statistics may differ.
         statistics.retain(|name, _| !name.starts_with("hot_pages."));
         statistics.clone()
     };
@@ -283,7 +283,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
 #[test]
 #[ignore = "needs recorded traces"]
 fn iozone_gives_the_same_metrics_after_conversion() {
-    // `make whole` uses all requests.
+    // `make whole` uses 100,000 requests, and other runs of the test use 20,000.
     let limit = match destage_tests::is_whole() {
         true => "100000",
         false => "20000",

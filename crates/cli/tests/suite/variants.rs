@@ -1,5 +1,5 @@
-//! Tests of files that are almost in a known format: they are refused with settings that can read them, and these
-//! settings work.
+//! Tests of files that are almost in a known format. The program must refuse such a file and name the settings with
+//! which it can read the file. With these settings it must read the file.
 
 use crate::common;
 

@@ -1,5 +1,5 @@
-//! Tests of every workload on the command line: it is listed, shown, generated and simulated, and wrong parameters
-//! are refused.
+//! Tests of every workload on the command line. The program must list, show, generate and simulate the workload, and
+//! must refuse wrong parameters.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use crate::common;
@@ -72,8 +72,8 @@ fn every_parameter_of_every_workload_is_shown_and_can_be_given_its_default() {
     }
 }
 
-/// The profile of each paper's device, and the stand-ins for the workloads of the paper. Each is simulated
-/// completely.
+/// For each paper, the profile of its device and the stand-ins for its workloads. The test simulates each stand-in
+/// from its first to its last request.
 const OF_PAPERS: &[(&str, &[&str])] = &[
     (
         "bplru-mlc",
@@ -122,9 +122,10 @@ fn stand_ins_fit_on_the_devices_of_their_papers() {
         for workload in *workloads {
             let run = ["run", "--workload", workload, "--profile", profile];
             let mode = match *workload {
-                // EPO shrinks the addresses of its traces to fit its device, and this one spans more.
+                // The addresses of this stand-in exceed the device. The paper on EPO shrinks the addresses of its
+                // traces to fit its device.
                 "standin-tpcc" => "trace.addr_map=shrink",
-                // Other workloads must fit; an address beyond the device would be an error.
+                // The addresses of other workloads must fit. An address beyond the device would be an error.
                 _ => "trace.addr_map=error",
             };
             place.succeed(&[&run[..], &["--set", mode, "--json"]].concat());
@@ -311,12 +312,12 @@ fn a_job_file_of_fio_runs_wherever_a_workload_does() {
         outcome.errors
     );
     let run = json(&outcome.output);
-    // Three parts of 1024 requests, and a flush after every 64 writes that are followed by others.
+    // There are three times 1024 requests. There are also flushes, one after every 64 writes except the last 64.
     assert_eq!(run["metrics"]["host.requests"], 3072 + 2 * 15);
     assert_eq!(run["parameters"]["host.replay"], "closed");
     assert_eq!(run["parameters"]["host.queue_depth"], 16);
     assert_eq!(run["parameters"]["workload.requests"], 3102);
-    // The settings of the job file are overridden by options, but not by a profile.
+    // An option overrides a setting of the job file, but a profile does not.
     let parameters = |options: &[&str]| {
         let ask = [
             "run",
@@ -333,8 +334,8 @@ fn a_job_file_of_fio_runs_wherever_a_workload_does() {
         parameters(&["--profile", "disksim-ssd"])["host.queue_depth"],
         16
     );
-    // As a trace it has the same requests. The trace does not say how they are issued, so the settings are given
-    // again.
+    // The trace that is generated from the job file has the same requests. The trace does not say how the host issues
+    // them, so the command sets these parameters again.
     place.succeed(&[
         "trace",
         "generate",

@@ -1,4 +1,4 @@
-//! A source on its own thread gives the same batches as without the thread.
+//! A source that reads on a separate thread must give the same batches as a source without this thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -37,13 +37,14 @@ fn reading(path: &Path, bad_lines: BadLines) -> Source<'static> {
     Source::reading("test", Reader::open(path, &options).expect("a trace"))
 }
 
-/// The result of one `fill`, its batch, and the facts about the trace after it.
+/// The result of one call of `fill`, the batch from this call, and the facts about the trace that the source knows
+/// after the call.
 type Step = (Result<bool, String>, Vec<Request>, String);
 
 fn step(source: &mut Source<'_>) -> Step {
     let mut batch = Vec::new();
     let filled = source.fill(&mut batch).map_err(|error| error.to_string());
-    // After an error nothing uses the facts about the trace, so the two sources may differ in them.
+    // After an error nothing uses the facts about the trace, so these facts may differ between the two sources.
     let so_far = filled.is_ok().then(|| source.so_far());
     (filled, batch, format!("{so_far:?}"))
 }

@@ -1,5 +1,6 @@
-//! Compares the needs in the rows of parameters with runs. A parameter that is named as without effect must not
-//! change the results, and a parameter that does not change them must be named.
+//! The row of a parameter says under which conditions the parameter has an effect. These tests compare the conditions
+//! with runs. A parameter that the program reports as without effect must not change the results. A parameter that
+//! does not change the results must be reported.
 
 use destage_base::Random;
 use destage_base::parameter::{Kind, Parameter, Value};
@@ -63,7 +64,7 @@ const DEVICE: &[&str] = &[
     "sim.precondition=random_fill:1",
 ];
 
-/// Configurations of different kinds; each parameter is changed in each of them.
+/// Configurations of different kinds. The test changes each parameter in each configuration.
 const BASES: &[&[&str]] = &[
     &[],
     &["sim.costing=op_count"],
@@ -139,9 +140,9 @@ fn keys(config: &Config) -> Vec<(String, &'static Parameter)> {
         .collect()
 }
 
-/// Keys that have an effect, but not for every input and device. They need, for example, requests off page
+/// Keys that have an effect only with some inputs and devices. The effect requires, for example, requests off page
 /// boundaries or beyond the device, long idle times, little free space, times that are not whole ticks, or a page
-/// that is written again while it is programmed.
+/// that is written again during its program.
 const MAY_DECIDE: &[&str] = &[
     "buffer.bg_again",
     "buffer.bg_destage",
@@ -158,7 +159,7 @@ const MAY_DECIDE: &[&str] = &[
     "trace.addr_map",
     "trace.align",
 ];
-/// Keys of the flash that schemes may use even if there is no flash.
+/// Keys for the shape of the flash. Schemes may use these keys even in a run without flash.
 const OF_A_SHAPE: &[&str] = &[
     "flash.blocks_per_plane",
     "flash.dies",
@@ -182,8 +183,8 @@ fn what_is_named_changes_nothing_and_what_changes_nothing_is_named() {
             {
                 continue;
             }
-            // A parameter of a scheme or layer has an effect only if the input meets its rule, so this test does
-            // not require one.
+            // A parameter of a scheme or layer has an effect only if the input triggers the rule that uses the
+            // parameter. So this test does not require an effect of such parameters.
             let is_own = !PARAMETERS
                 .iter()
                 .chain(COMMON)

@@ -1,5 +1,5 @@
-//! One pass over the requests gives the results of all sizes of a page-level LRU buffer. They equal a run of each
-//! size.
+//! One pass over the requests computes the results of page-level LRU buffers of all sizes. These results must equal
+//! the results of a separate run at each size.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage_base::Random;
@@ -14,8 +14,8 @@ use destage_trace::{Operation, Request};
 
 const PAGE_BYTES: u64 = 4096;
 
-/// A mix of requests. `reads`, `flushes` and `trims` are per thousand requests, the rest are writes; `forced`
-/// writes per thousand have FUA; `footprint` is in pages.
+/// A mix of requests. `reads`, `flushes` and `trims` are numbers per thousand requests. All other requests are
+/// writes, and `forced` of a thousand writes have FUA. `footprint` is in pages.
 #[derive(Clone, Copy)]
 struct Mix {
     reads: u64,
@@ -80,7 +80,7 @@ fn requests(mix: Mix, count: usize, seed: u64) -> Vec<Request> {
             _ => Operation::Write,
         };
         let is_flush = operation == Operation::Flush;
-        // Few pages are requested much more often than the others, and requests cross the boundaries of pages.
+        // A few pages are requested much more often than the others. Some requests cross page boundaries.
         let spread = random.below(mix.footprint) + 1;
         let page = random.below(spread);
         Request {
@@ -146,7 +146,8 @@ fn direct(requests: &[Request], pages: u32, more: &[&str]) -> Metrics {
         .collect()
 }
 
-/// Compares the curve with a run at every size, up to slightly more than the largest size that matters.
+/// Compares the curve with a run at every size. The sizes end three pages above the size from which on all results
+/// are equal.
 fn held(requests: &[Request], more: &[&str], what: &str) {
     let curve = one_pass(requests, more);
     assert!(curve.largest() > 3, "{what}: {}", curve.largest());
@@ -218,7 +219,7 @@ fn what_one_pass_cannot_do_is_left_to_runs() {
     }
 }
 
-/// The stream is so long that the positions in the LRU order are renumbered many times.
+/// The stream is so long that the pass renumbers the positions in its LRU order many times.
 #[test]
 fn long_streams_equal_their_runs_at_some_sizes() {
     let mix = Mix {

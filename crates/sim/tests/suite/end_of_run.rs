@@ -1,5 +1,5 @@
-//! The results about the end of a run and about time: the time until the device is clean, the times for which
-//! pages were dirty, and the series that schemes record.
+//! Tests of results about the end of a run and about times: the time until the device is clean, the dirty ages of
+//! pages, and the series that schemes record.
 
 use destage_base::Random;
 use destage_sim::observer::Silent;
@@ -59,7 +59,8 @@ fn metric(result: &RunResult, name: &str) -> Option<f64> {
     result.metrics.get(name).map(|number| number.as_f64())
 }
 
-/// About a second of requests, which rewrite few of many pages.
+/// Requests that arrive within about a second. Half of them begin at one of the first 40 of 900 pages, so the host
+/// rewrites these pages often.
 fn rewrites() -> Vec<Request> {
     let mut random = Random::new(5);
     let mut arrival = 0;
@@ -88,18 +89,19 @@ fn a_device_that_goes_on_says_when_all_is_clean() {
     let (out, drain) = ("sim.run_out=true", "sim.drain=true");
     let read = 25;
     for (scheme, more, clean_after_us, dirty) in [
-        // After the read and 2 ms of idle time, the 16 pages, four for each die, are destaged one by one, or one
-        // on each die at a time.
+        // After the read and 2 ms of idle time, the scheme destages the 16 pages, four of which belong to each die.
+        // `apu-lru` destages one page at a time, and `apu-lru-d` destages one page at a time on each die.
         ("apu-lru", &[out][..], Some(read + 2000 + 16 * 200), 0.0),
         ("apu-lru-d", &[out], Some(read + 2000 + 4 * 200), 0.0),
         ("apu-lru-d", &[out, drain], Some(read + 2000 + 4 * 200), 0.0),
         ("apu-lru", &[], None, 16.0),
         // No background work is due, so the pages stay dirty.
         ("lru", &[out], None, 16.0),
-        // After the read all pages are destaged at once, four on each of four dies.
+        // After the read the drain destages all pages at once. Each of the four dies programs four pages.
         ("lru", &[drain], Some(read + 4 * 200), 0.0),
         ("lru", &[out, drain], Some(read + 4 * 200), 0.0),
-        // Every write is durable before the last request arrives, so the device is clean already.
+        // Every write is durable before the last request arrives, so the device is already clean when that request
+        // arrives.
         ("lru", &[out, "device.vwc=off"], Some(0), 0.0),
     ] {
         let scheme = format!("buffer.kind={scheme}");
@@ -236,7 +238,7 @@ fn thresholds_are_told_period_by_period() {
     let mean = shares.iter().flatten().sum::<f64>() / shares.len() as f64;
     assert_eq!(metric(&whole, "scheme.alpha"), Some(mean));
 
-    // With a warm-up the series does not contain the periods that end in the warm-up.
+    // With a warm-up, the series does not contain the periods that end during the warm-up.
     let part = simulate(
         &requests,
         &[&pairs[..], &["sim.warmup_requests=2000"]].concat(),

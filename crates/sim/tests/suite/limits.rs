@@ -1,4 +1,6 @@
-//! A run that is found beyond a limit must end beyond it. A run that ends far beyond a limit must be found early.
+//! Tests of limits that are checked during a run. If the check finds that a metric exceeds its limit, the final value
+//! of the metric must exceed the limit too. If the final value exceeds the limit by far, the check must find this
+//! early.
 
 use destage_base::Random;
 use destage_sim::limits::{Demand, Limits};
@@ -8,7 +10,7 @@ use destage_sim::run::Simulation;
 use destage_sim::settings::{Config, Settings};
 use destage_trace::{Operation, Request};
 
-/// Metrics that can be compared with a limit before the end of a run.
+/// Metrics that can be compared with a limit during a run.
 const METRICS: [&str; 14] = [
     "buffer.destaged_pages",
     "buffer.evictions",
@@ -72,8 +74,9 @@ fn demand(config: &Config, requests: &[Request]) -> Demand {
     demand
 }
 
-/// The values of the metrics of `goals` at the end of a run, and for each goal the number of requests that were
-/// answered when the run was found beyond it; `None` if it was not.
+/// Runs `requests`. Returns two values for each goal: the value of its metric at the end of the run, and the number
+/// of requests that were answered when the check first found that the metric exceeds the goal. The second value is
+/// `None` if the check never found this.
 fn found(
     config: &Config,
     requests: &[Request],
@@ -119,7 +122,8 @@ fn a_run_that_is_beyond_a_limit_ends_beyond_it() {
         &["buffer.kind=nocache", "host.attribution=disksim"],
         &["buffer.kind=lru", "sim.exact_responses=700"],
         &["buffer.kind=lru", "sim.window=last_arrival"],
-        // The load is far above what the device can do, so most requests still wait when the last one arrives.
+        // Requests arrive far faster than the device can serve them, so most requests still wait when the last one
+        // arrives.
         &["buffer.kind=fab", "host.time_scale=0.01"],
         &["host.time_scale=0.01", "host.attribution=disksim"],
         &["host.time_scale=0.01", "host.saturation=700"],
@@ -185,8 +189,9 @@ fn what_waits_counts_before_it_is_answered() {
         .map(|(metric, value)| (*metric, value.expect("a value") / 1.5))
         .collect();
     let (_, beyond) = found(&config, &requests, &goals);
-    // If only answered requests counted, two thirds of all would have to be answered for the mean, and half of
-    // the writes for the median. Fewer must be enough, because waiting requests count as well.
+    // A check that used only answered requests would need two thirds of all requests for the mean, and half of the
+    // writes for the median. The check also uses the requests that still wait, so it must need fewer answered
+    // requests.
     for ((metric, _), beyond) in goals.iter().zip(beyond) {
         assert!(
             beyond.is_some_and(|answered| answered < requests.len() * 45 / 100),

@@ -1,4 +1,4 @@
-//! The contents of the device before the first request, and their cost for the first request.
+//! Tests of the contents that a device has before the first request, and of their effect on the first request.
 
 use destage_sim::metrics::Metrics;
 use destage_sim::observer::{Observer, Silent};
@@ -75,7 +75,7 @@ fn an_overwritten_device_has_counted_nothing_before_the_run() {
 
 #[test]
 fn an_overwritten_device_has_less_room() {
-    // All log blocks are in use, so the first write has to merge.
+    // All log blocks are in use, so the layer must merge when it serves the first write.
     let pairs = [
         "ftl.kind=bast",
         "ftl.log_blocks=2",
@@ -87,8 +87,8 @@ fn an_overwritten_device_has_less_room() {
 
 #[test]
 fn a_device_that_collects_in_steps_is_not_full_for_its_steps() {
-    // A victim has up to 512 valid pages, so its collection may take 512 steps of one page. A die of 16 blocks
-    // counts as stuck after 80 collections in a row; the limit must not count each step as a collection.
+    // A victim has up to 512 valid pages, so a collection in steps of one page may need 512 steps. The layer regards
+    // a die of 16 blocks as stuck after 80 collections in a row. The layer must not count each step as a collection.
     let pairs = [
         "flash.dies=1",
         "flash.planes_per_die=1",
@@ -139,7 +139,7 @@ fn who_watches_can_stop_it() {
     let pairs = ["sim.precondition=random_fill:2", "ftl.reserve_percent=25"];
     let stopped = metrics(&pairs, &mut impatient);
     assert_eq!(stopped.err().as_deref(), Some("interrupted"));
-    // Each of two dies has thirty blocks of eight pages for the host, and two passes overwrite them: 960 page
-    // writes.
+    // The host can use thirty blocks of eight pages on each of two dies, which are 480 pages. Two passes overwrite
+    // each page twice, which are 960 page writes.
     assert_eq!(impatient.0, [(0, 960), (960, 960)]);
 }

@@ -1,4 +1,5 @@
-//! The search finds the smallest sufficient number of blocks for every layer.
+//! Tests of the search for the number of blocks in a plane. For every layer it must find the smallest sufficient
+//! number.
 
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -21,7 +22,8 @@ fn config(ftl: &str, pairs: &[&str]) -> Config {
     settings.resolve().unwrap()
 }
 
-/// The number of pages that the device offers with `blocks` blocks in a plane; `None` if it cannot be built.
+/// The number of pages that the device offers with `blocks` blocks in a plane; `None` if such a device cannot be
+/// built.
 fn offered(config: &Config, blocks: u32) -> Option<u64> {
     let ftl = config.with_blocks(blocks).prepared_ftl(&mut Silent);
     Some(ftl.ok()?.pages())
@@ -106,8 +108,8 @@ fn a_device_for_an_unknown_input_is_as_large_as_starts_at_once() {
         settings.resolve().unwrap().lazy_blocks().unwrap()
     };
     assert_eq!(of(&[], None), 1 << 17);
-    // With half as many planes, each plane has twice as many blocks. With larger blocks there are fewer, because the
-    // number of pages is limited.
+    // With half as many dies there are half as many planes, so each plane has twice as many blocks. With more pages
+    // in a block, a plane has fewer blocks, because the number of pages is limited.
     assert_eq!(of(&["flash.dies=4"], None), 1 << 18);
     assert!(of(&["flash.pages_per_block=4096"], None) < 1 << 17);
     assert!(of(&["flash.blocks_per_plane=auto"], Some("tlc")) >= 1 << 10);

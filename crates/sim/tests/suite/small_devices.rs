@@ -1,9 +1,9 @@
 //! Random requests and losses of power on devices of a few dozen blocks, where free blocks are scarce. Garbage
-//! collection and mounts must end, and all promises must be kept.
+//! collection and mounts must end. After each loss of power, the device must have all data that it promised to save.
 //!
-//! Model time is not tied to the wall clock, so thousands of losses take seconds. `DESTAGE_DEVICES` is the number
-//! of devices (60), `DESTAGE_SEED` the seed (1), and `DESTAGE_FROM` the number of the first device (0), so that a
-//! single failing device can be run again.
+//! The tests do not wait for model time to pass, so thousands of losses of power need only seconds. `DESTAGE_DEVICES`
+//! is the number of devices (default 60), and `DESTAGE_SEED` is the seed (default 1). `DESTAGE_FROM` is the number of
+//! the first device (default 0), with which a single failing device can be run again.
 
 #![allow(clippy::print_stdout, reason = "a long test says what it did")]
 
@@ -76,7 +76,8 @@ fn drawn(random: &mut Random) -> Vec<String> {
     pairs
 }
 
-/// The configuration of the smallest device with the settings `pairs`, or the reason why there is none.
+/// The configuration of the smallest device that has the settings `pairs` and offers [`CAPACITY`], or the reason why
+/// no such device can be built.
 fn configured(pairs: &[String]) -> Result<Config, String> {
     let mut settings = Settings::new();
     for pair in pairs {
@@ -89,8 +90,8 @@ fn configured(pairs: &[String]) -> Result<Config, String> {
     Ok(config.used_for(Purpose::Live))
 }
 
-/// Runs a device with `cuts` losses of power and an orderly stop. Returns whether such a device can be built; an
-/// error says what went wrong.
+/// Runs a device with `cuts` losses of power and an orderly stop. Returns whether a device with the settings `pairs`
+/// can be built. An error says what the device did wrong.
 fn held(pairs: &[String], random: &mut Random, cuts: u64) -> Result<bool, String> {
     let Ok(config) = configured(pairs) else {
         return Ok(false);
@@ -138,8 +139,8 @@ fn written(live: &mut Live<'_>, random: &mut Random) -> Result<(), String> {
     Ok(())
 }
 
-/// Submits requests with pauses between them and a flush after them. All must be answered although no further
-/// request arrives.
+/// Submits requests with pauses between them, and then a flush. The device must answer all of them although no
+/// further request arrives.
 fn stopped(live: &mut Live<'_>, random: &mut Random) -> Result<(), String> {
     let mut under_way = 0;
     for tag in 0..random.below(100) {
@@ -224,38 +225,40 @@ fn small_devices_find_room_and_keep_what_they_promise() {
     assert!(made * 3 > devices);
 }
 
-/// Each of these devices is a case for one defect, which the comment describes. It must run without errors on
-/// sixty streams of requests, beginning with the given number.
+/// Each of these devices is a test case for one defect, which the comment above the device describes. The device must
+/// run without errors on sixty streams of random requests. The number is the seed of the first stream.
 #[test]
 fn what_was_found_on_small_devices_stays_mended() {
     let found = [
-        // With fillers to complete units, a plane receives more data than garbage collection can handle, so that
-        // its mount never ends.
+        // The device completes program units with fillers. Because of the fillers, a plane receives more pages than
+        // garbage collection can make room for, and the mount never ends.
         (
             0,
             "ftl.kind=page buffer.kind=griffin buffer.capacity_bytes=512KiB flash.planes_per_die=2 flash.program_unit=2 device.plp=1000",
         ),
-        // The same excess of data stops garbage collection in service.
+        // Because of the same fillers, garbage collection finds no room while the device is in service.
         (
             0,
             "ftl.kind=dftl buffer.kind=griffin buffer.capacity_bytes=512KiB flash.planes_per_die=2 flash.program_unit=2 device.plp=1000 device.trim=strict",
         ),
-        // A trim that waits for commands is already in the map when the capacitor powers a garbage collection.
+        // A trim still waits for commands, but is already in the mapping table when garbage collection runs on the
+        // capacitor.
         (
             0,
             "ftl.kind=dftl buffer.kind=epo buffer.capacity_bytes=128KiB flash.planes_per_die=1 flash.scheduling=commands_reads_first device.plp=1000",
         ),
-        // Erases wait for a program unit on another die that no request asks to be completed.
+        // Erases wait for a program unit on another die, and no request causes this unit to be completed.
         (
             0,
             "ftl.kind=zns buffer.kind=req-block buffer.capacity_bytes=128KiB flash.planes_per_die=1 flash.program_unit=2",
         ),
-        // Erases on two dies wait, each for a program unit on the other die.
+        // An erase on each of two dies waits for a program unit on the other die.
         (
             0,
             "ftl.kind=striped buffer.kind=req-block buffer.capacity_bytes=512KiB flash.planes_per_die=2 flash.program_unit=2 buffer.bg_destage=true device.trim=strict",
         ),
-        // A request waits for a slot whose page has joined a program unit that no request asks to be completed.
+        // A request waits for a slot. The page in the slot belongs to a program unit that no request causes to be
+        // completed.
         (
             0,
             "ftl.kind=dftl buffer.kind=apu-lfu-d buffer.capacity_bytes=512KiB flash.planes_per_die=1 flash.program_unit=2 buffer.bg_destage=true trace.align=rmw",
@@ -264,8 +267,8 @@ fn what_was_found_on_small_devices_stays_mended() {
             0,
             "ftl.kind=hat buffer.kind=apu-lru buffer.capacity_bytes=32KiB flash.planes_per_die=1 flash.program_unit=2 trace.align=rmw ftl.gc_step_pages=1",
         ),
-        // A die has filled both superblocks of the host, and the collection that it needs at another die is
-        // requested only at the first die.
+        // A die has filled both superblocks for host writes. It needs a collection on another die, but the layer
+        // requests this collection only on the first die.
         (
             0,
             "ftl.kind=striped buffer.kind=dulo buffer.capacity_bytes=128KiB flash.planes_per_die=1 device.plp=1000",
@@ -274,7 +277,8 @@ fn what_was_found_on_small_devices_stays_mended() {
             0,
             "ftl.kind=striped buffer.kind=pud-lru buffer.capacity_bytes=512KiB flash.planes_per_die=1 flash.program_unit=2 device.trim=strict device.plp=1000",
         ),
-        // No superblock is free after a mount, because the writes that had emptied some were lost.
+        // Writes had invalidated all pages of some superblocks. The writes are lost with the power, so after the
+        // mount no superblock is free.
         (
             120,
             "ftl.kind=striped buffer.kind=infinite buffer.capacity_bytes=128KiB flash.planes_per_die=1 flash.program_unit=2 device.plp=0.0003",
@@ -283,25 +287,26 @@ fn what_was_found_on_small_devices_stays_mended() {
             300,
             "ftl.kind=striped buffer.kind=fifo buffer.capacity_bytes=32KiB flash.planes_per_die=1 flash.program_unit=2",
         ),
-        // A mount accepts a copy in a part of a superblock that is erased before it is full.
+        // A mount accepts a copy of a page as the current copy, although the part of the superblock that contains it
+        // is erased before the part is full.
         (
             0,
             "ftl.kind=striped buffer.kind=bp-ref buffer.capacity_bytes=128KiB flash.planes_per_die=2 device.plp=0.0003",
         ),
-        // A collection step moves pages to one die and ignores that their old copies are on another die, which
-        // erases these before the step ends.
+        // A collection step moves pages to one die, but their old copies are on another die. The other die erases the
+        // old copies before the step ends.
         (
             60,
             "ftl.kind=striped buffer.kind=femu buffer.capacity_bytes=32KiB flash.planes_per_die=1 flash.program_unit=2 flash.program_times_us=100/400",
         ),
-        // Trims that had emptied all free superblocks are lost with the power, and garbage collection finds no
+        // Trims had emptied all free superblocks. The trims are lost with the power, so garbage collection finds no
         // free superblock.
         (
             700,
             "ftl.kind=striped buffer.kind=dulo buffer.capacity_bytes=128KiB flash.planes_per_die=2 flash.program_unit=2 flash.scheduling=commands_reads_first device.plp=1000",
         ),
-        // A flush waits for programs in the queue of a die, and an earlier long write that bypasses the buffer
-        // cancels the request to complete their unit.
+        // A flush waits for programs in the queue of a die, and requests that their program unit is completed. An
+        // earlier long write that bypasses the buffer cancels this request.
         (
             0,
             "ftl.kind=superblock buffer.kind=co-active buffer.capacity_bytes=128KiB buffer.bypass_pages=3 flash.planes_per_die=2 flash.program_unit=2 device.plp=0.0003",

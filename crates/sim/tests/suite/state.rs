@@ -1,4 +1,4 @@
-//! The state of a device is prepared once, kept in a file, and loaded by later runs.
+//! Tests of the state of a device, which is prepared once, saved in a file, and loaded by later runs.
 
 use std::path::{Path, PathBuf};
 
@@ -86,7 +86,8 @@ fn simulate(config: &Config) -> Result<RunResult, String> {
         .map_err(|error| error.to_string())
 }
 
-/// Every layer with its defaults, and with every word of each of its choices.
+/// The settings of every layer: once with all defaults, and once for each word that a parameter of the layer can
+/// choose.
 fn layers() -> Vec<Vec<String>> {
     let mut layers = Vec::new();
     for row in FTLS.iter().filter(|row| row.has_flash) {
@@ -116,8 +117,8 @@ fn layers() -> Vec<Vec<String>> {
             }
         }
     }
-    // A hot window, collection in steps and a journal add state to the layer, but it is empty before the first
-    // request.
+    // A hot window, collection in steps and a journal add state to the layer. This additional state is empty before
+    // the first request.
     for more in ["hot_window=40", "gc_step_pages=2", "journal_changes=5"] {
         let page = [
             "ftl.kind=page",
@@ -217,7 +218,7 @@ fn results_say_what_filled_the_device_and_which_file_it_was() {
         "{}",
         text("state.digest")
     );
-    // Saving a loaded state gives the same file.
+    // If a run saves a state that it has loaded, the new file is identical to the loaded file.
     save(&kept, &copy.0).expect("a state");
     let [first, second] = [&file, &copy].map(|file| std::fs::read(&file.0).expect("bytes"));
     assert!(first == second);
@@ -246,8 +247,8 @@ fn a_state_of_another_device_is_refused_with_both_values() {
             "{error}"
         );
     }
-    // A run may begin with the state although its buffer, host, `sim.costing`, seed and flash times differ from those
-    // with which the state was saved.
+    // A run can load the state even if its buffer, host, `sim.costing`, seed and flash times differ from those of the
+    // run that saved the state.
     let others = [
         "flash.read_us=30",
         "buffer.kind=fifo",
@@ -290,7 +291,8 @@ fn times_and_queues_of_the_device_decide_nothing_that_it_holds() {
         ] {
             let pairs = [layer, times].concat();
             let setting = file.setting();
-            // Some layers exclude some of these settings, with and without a file; the errors must then be equal.
+            // Some layers refuse some of these settings. The error must be the same with a state file and without a
+            // state file.
             let [direct, kept] = [&[][..], &[&*setting]].map(|more| {
                 let result = simulate(&config(&[&pairs[..], more].concat())?);
                 result.map(|result| result.metrics)
@@ -370,7 +372,7 @@ fn forged_bytes_take_no_more_memory_than_such_a_device() {
     assert!(error.contains("is damaged"), "{error}");
 }
 
-/// A digest of 64 bits (FNV-1a) that changes with every byte of the state.
+/// The digest of all bytes of the state (FNV-1a, 64 bits).
 fn digest(config: &Config) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut write = |bytes: &[u8]| {
@@ -384,8 +386,8 @@ fn digest(config: &Config) -> u64 {
     hash
 }
 
-/// The states of all layers have the recorded digests. If one changes, files of earlier versions must be refused:
-/// raise `state::FORMAT`, and record the new digests.
+/// The states of all layers have the recorded digests. If a digest changes, the program must refuse the files of
+/// earlier versions. To achieve this, raise `state::FORMAT` and record the new digests.
 #[test]
 fn a_state_that_changes_has_another_format() {
     let expected = (3, include_str!("state.digests"));

@@ -1,5 +1,6 @@
-//! Requests before statistics open. Counts must be the difference of two runs; response times are selected by the
-//! index of the request.
+//! Tests of the warm-up, which are the requests before statistics open. With a warm-up, a count must be the
+//! difference of the counts of two runs. Response times must be those of the requests after the warm-up, even if
+//! requests of the warm-up complete later.
 
 use destage_base::Random;
 use destage_base::time::to_ms;
@@ -14,8 +15,8 @@ use destage_trace::{Operation, Request};
 const REQUESTS: usize = 6000;
 const WARMUP: usize = 2500;
 
-/// Metrics that are plain counts: after a warm-up each is the count of the whole run less the count of the
-/// warm-up.
+/// Metrics that are plain counts. With a warm-up, each of these metrics is its value in a run without a warm-up minus
+/// its value in a run of the warm-up requests alone.
 const PLAIN: &[&str] = &[
     "host.requests",
     "host.page_reads",
@@ -77,7 +78,8 @@ const STATES: &[&str] = &[
     "scheme.pud_mean",
 ];
 
-/// Reads, writes and a few other requests at a load under which the device falls behind, with one long pause.
+/// Reads, writes and a few other requests, with one long pause. Apart from the pause, requests arrive faster than the
+/// device can serve them.
 fn requests() -> Vec<Request> {
     let mut random = Random::new(11);
     let mut arrival = 0;
@@ -135,7 +137,7 @@ fn metric(metrics: &Metrics, name: &str) -> Option<f64> {
     metrics.get(name).map(|number| number.as_f64())
 }
 
-/// Configurations that together have all plain counts.
+/// Configurations that together produce every plain count.
 const CASES: &[&[&str]] = &[
     &["buffer.kind=lru", "ftl.kind=page", "ftl.reserve_percent=20"],
     &[
@@ -175,8 +177,8 @@ fn counts_are_those_of_the_whole_run_less_those_up_to_the_moment() {
             let whole = with(&requests, &["sim.drain=true"]);
             let warmup = format!("sim.warmup_requests={WARMUP}");
             let part = with(&requests, &["sim.drain=true", &warmup]);
-            // With a clock, statistics open at the arrival of the next request, so the run of the warm-up
-            // includes this arrival.
+            // In a run with a clock, statistics open when the first request after the warm-up arrives. So the run of
+            // the warm-up alone also includes this request, and closes its statistics when this request arrives.
             let before = if timed {
                 with(&requests[..=WARMUP], &["sim.window=last_arrival"])
             } else {
@@ -205,7 +207,7 @@ fn counts_are_those_of_the_whole_run_less_those_up_to_the_moment() {
             time("ftl.merge_time_ms");
         }
     }
-    // The comparison of these counts is meaningful only if they are above 0 in both parts of a run.
+    // The comparison of a count shows something only if the count is above 0 both during and after the warm-up.
     for name in [
         "host.page_reads",
         "buffer.pad_reads",
@@ -273,7 +275,8 @@ fn response_times_are_of_later_requests_whenever_those_before_complete() {
 
 #[test]
 fn maxima_begin_with_the_state_of_the_moment() {
-    // Ten pages are written and flushed. Then single pages are written, each followed by a flush.
+    // The host writes ten pages and flushes them. Then the host writes single pages, and flushes after each of these
+    // writes.
     let request = |index: u32, operation, page: u64| Request {
         arrival: u64::from(index) * 100_000_000,
         sector: page * 8,

@@ -1,4 +1,4 @@
-//! A device that wears out ends the run with results, not with an error.
+//! If a device wears out, the run must end with results and not with an error.
 
 use destage_base::Random;
 use destage_ftl::FTLS;

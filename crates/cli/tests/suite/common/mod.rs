@@ -1,4 +1,4 @@
-//! Runs the program in a temporary folder.
+//! Functions that run the program in a temporary folder.
 
 #![allow(dead_code, reason = "each test file uses a part of this")]
 
@@ -71,7 +71,7 @@ impl Place {
         std::fs::read_to_string(self.path(name)).expect("a file is read")
     }
 
-    /// The names of all files, including hidden ones.
+    /// The names of all files in the folder, including hidden files.
     pub fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).expect("a folder is read");
         let mut names: Vec<_> = entries
@@ -87,7 +87,7 @@ impl Place {
         names
     }
 
-    /// A command that runs the program with `arguments`; it is not started yet.
+    /// A command that runs the program with `arguments`. The caller starts the command.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_destage"));
         command
@@ -117,7 +117,7 @@ impl Place {
             .spawn()
             .expect("the program starts");
         let mut pipe = child.stdin.take().expect("a pipe");
-        // A program that stops at an error does not read the rest, so writing may fail.
+        // If the program stops at an error, it does not read the rest of its input. So this write may fail.
         let _ = pipe.write_all(input);
         drop(pipe);
         Outcome::of(&child.wait_with_output().expect("the program ends"))
@@ -130,7 +130,7 @@ impl Place {
         outcome.output
     }
 
-    /// Runs the program, which must succeed, and returns the JSON it prints.
+    /// Runs the program, which must succeed, and returns the JSON that the program prints.
     pub fn json(&self, arguments: &[&str]) -> Value {
         json(&self.succeed(arguments))
     }

@@ -1,12 +1,12 @@
-//! The book of a test: for each sector, what must be there after its server was killed or its power has failed, and
-//! what may be there. It is derived from requests and answers alone.
+//! The book of a test. For each sector, it says which contents the device must have after a kill of the server or a
+//! power failure, and which contents the device may have instead. The book is derived only from requests and answers.
 
 use std::collections::BTreeSet;
 
 use destage_nand::medium::digest;
 
 pub const SECTOR: usize = 512;
-/// The bit that marks the value of bytes that no client wrote.
+/// This bit is set in the value of bytes that no client wrote.
 const FOREIGN: u64 = 1 << 63;
 
 /// A change of a sector.
@@ -14,16 +14,18 @@ const FOREIGN: u64 = 1 << 63;
 struct Change {
     request: u64,
     value: u64,
-    /// Whether the change is a trim. After a power failure the contents before it may be there again.
+    /// Whether the change is a trim. After a power failure the sector may again have its contents from before the
+    /// trim.
     is_trim: bool,
     is_answered: bool,
 }
 
-/// A sector: its contents when the server was started, and all changes since then.
+/// The contents of a sector at the start of the server, and all changes of the sector since then.
 #[derive(Clone)]
 struct Sector {
     changes: Vec<Change>,
-    /// The position of the promised change. Later changes may be there instead.
+    /// The position in `changes` of the newest promised change. The sector may have the value of this change or of a
+    /// later change.
     must: usize,
     /// All values that the sector ever had.
     ever: BTreeSet<u64>,
@@ -59,20 +61,20 @@ impl Sector {
     }
 }
 
-/// Sectors, each with the newest request that a flush covers.
+/// Sectors that a flush covers, each with the newest request that the flush covers.
 pub type Covered = Vec<(usize, u64)>;
 
 /// The book of all sectors.
 pub struct Book {
     sectors: Vec<Sector>,
-    /// The sectors with changes that are not promised.
+    /// The sectors with changes that the device has not promised.
     open: BTreeSet<usize>,
     requests: u64,
-    /// The number of answered changes; `flushes` and `reads` are those of other answers.
+    /// The number of answered changes. `flushes` and `reads` are the numbers of answered flushes and reads.
     pub changes: u64,
     pub flushes: u64,
     pub reads: u64,
-    /// The first error of the server while it ran.
+    /// The first error of the server that a client noticed while the server was running.
     pub wrong: Option<String>,
 }
 
@@ -90,13 +92,13 @@ impl Book {
         }
     }
 
-    /// Begins a request. Returns its number, from which its bytes are made.
+    /// Begins a request. Returns the number of the request. A write uses this number to make its data.
     pub fn request(&mut self) -> u64 {
         self.requests += 1;
         self.requests
     }
 
-    /// Notes that `request` is sent, which sets `sector` to `value`, or trims it.
+    /// Records that a client sends `request`, which sets `sector` to `value` or trims it.
     pub fn sent(&mut self, sector: usize, request: u64, value: u64, is_trim: bool) {
         self.sectors[sector].changes.push(Change {
             request,
@@ -114,12 +116,13 @@ impl Book {
         }
     }
 
-    /// The number of answers so far.
+    /// The number of all answers so far.
     pub fn answers(&self) -> u64 {
         self.changes + self.flushes + self.reads
     }
 
-    /// What a flush that is sent now covers: for each sector the newest answered request.
+    /// The changes that a flush covers if a client sends the flush now. For each sector with unpromised changes, this
+    /// is the newest answered request.
     pub fn covered(&self) -> Covered {
         let newest = |number: &usize| {
             let Sector { changes, must, .. } = &self.sectors[*number];
@@ -130,7 +133,8 @@ impl Book {
         self.open.iter().filter_map(newest).collect()
     }
 
-    /// Notes that the change of `request` to the sector is promised, so that no older contents may be there.
+    /// Records that the device has promised the change of the sector by `request`. From now on the sector must not
+    /// have older contents.
     pub fn promised(&mut self, number: usize, request: u64) {
         let sector = &mut self.sectors[number];
         if let Some(position) = sector.position(request) {
@@ -141,19 +145,21 @@ impl Book {
         }
     }
 
-    /// Notes that everything answered so far is promised.
+    /// Records that the device has promised all changes that it has answered so far.
     pub fn promise_answered(&mut self) {
         for (sector, request) in self.covered() {
             self.promised(sector, request);
         }
     }
 
-    /// The number of changes of `sector`. A read that is sent now must not return contents that are older.
+    /// The number of changes of `sector`. A read that a client sends now must return the contents after the last of
+    /// these changes or after a later change.
     pub fn age(&self, sector: usize) -> usize {
         self.sectors[sector].changes.len()
     }
 
-    /// Checks that a read of the sector that was sent at `age` may return `bytes`.
+    /// Checks that a read of the sector may return `bytes`. `age` is the age of the sector when the client sent the
+    /// read.
     pub fn check_read(&self, number: usize, age: usize, bytes: &[u8]) -> Result<(), String> {
         let (value, changes) = (value_of(number, bytes), &self.sectors[number].changes);
         let mut allowed = changes[age - 1..].iter();
@@ -166,8 +172,8 @@ impl Book {
         ))
     }
 
-    /// Checks `contents`. The error describes the first wrong sector, if there are more wrong sectors than a bad
-    /// drive has `lost`. From now on the contents that were found are promised.
+    /// Checks `contents`. If there are more wrong sectors than a bad drive has `lost`, the error describes the first
+    /// wrong sector. From now on, `contents` count as promised.
     pub fn check(&mut self, contents: &[u8], lost: u64) -> Result<(), String> {
         let (mut first, mut count) = (None, 0);
         for (number, bytes) in contents.chunks(SECTOR).enumerate() {
@@ -205,7 +211,8 @@ pub fn sector(number: usize, value: u64) -> Vec<u8> {
     words.map(u64::to_le_bytes).concat().repeat(SECTOR / 16)
 }
 
-/// The value of sector `number` with the bytes `bytes`; a value with the bit `FOREIGN` if no client wrote them.
+/// The value of sector `number` if it has the bytes `bytes`. If no client wrote these bytes to this sector, the value
+/// has the bit `FOREIGN`.
 fn value_of(number: usize, bytes: &[u8]) -> u64 {
     let value = u64::from_le_bytes(*bytes.first_chunk().expect("a sector"));
     match bytes == sector(number, value) {
@@ -232,7 +239,7 @@ fn a_book_tells_what_must_be_there_from_what_may() {
         assert_eq!(covered, [(0, 1)]);
         book.promised(0, 1);
         assert_eq!(book.check(&contents(value), 0).is_ok(), value > 0);
-        // Contents that were found once must stay.
+        // Contents that a check has found must not change later.
         assert_eq!(book.check(&contents(value), 0), Ok(()));
         assert!(book.check(&contents(3), 0).is_err());
     }

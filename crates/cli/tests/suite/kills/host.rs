@@ -1,4 +1,5 @@
-//! A connection to a server. It writes, reads and flushes until the server is gone, and keeps the book.
+//! A client with one connection to a server. The client writes, reads and flushes until the server ends. It records
+//! its requests and their answers in the book.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -13,31 +14,31 @@ use destage_serve::protocol::wire;
 
 use super::book::{Book, Covered, SECTOR, sector};
 
-/// The number of consecutive sectors that belong to one connection. It is not a multiple of the pages' sectors, so
-/// connections share pages.
+/// The number of consecutive sectors that belong to one connection. This number is not a multiple of the sectors of a
+/// page, so some pages belong to two connections.
 const STRIPE: usize = 20;
 const PAGE: usize = 8;
 /// The largest number of sectors of a request.
 const LONG: usize = 160;
 
-/// A deliberate error of a host, which the checks must find.
+/// A deliberate error of a client, which the checks must find.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Plant {
     Nothing,
-    /// It treats a flush as answered when it is sent.
+    /// The client treats a flush as answered when it sends the flush.
     EarlyFlush,
-    /// It treats every answered write as promised.
+    /// The client treats every answered write as promised.
     EveryWrite,
 }
 
-/// The requests to a device.
+/// Describes the requests to a device.
 #[derive(Clone, Copy)]
 pub struct Traffic {
     pub sectors: usize,
     pub connections: usize,
     /// The queue depth of each connection.
     pub depth: usize,
-    /// Whether every answered change is promised.
+    /// Whether the device promises every change that it has answered.
     pub write_through: bool,
     /// Whether a trim counts as a write of zeros.
     pub strict_trim: bool,
@@ -52,7 +53,7 @@ enum Asked {
         request: u64,
         fua: bool,
     },
-    /// A read: its first sector, and the ages of its sectors when it was sent.
+    /// A read: its first sector, and the age of each of its sectors when the client sent the read.
     Read(usize, Vec<usize>),
     Flush(Covered),
 }
@@ -66,7 +67,7 @@ pub fn until_answered(book: &Mutex<Book>, count: u64, hosts: &[ScopedJoinHandle<
     }
 }
 
-/// A connection that sends requests.
+/// A client that sends requests on one connection.
 pub struct Host<'b> {
     book: &'b Mutex<Book>,
     number: usize,
@@ -77,7 +78,7 @@ pub struct Host<'b> {
 }
 
 impl<'b> Host<'b> {
-    /// Connection `number` of `traffic`.
+    /// The client with connection `number` of `traffic`.
     pub fn new(book: &'b Mutex<Book>, traffic: Traffic, number: usize, seed: u64) -> Self {
         Self {
             book,
@@ -97,9 +98,9 @@ impl<'b> Host<'b> {
         self.book().wrong.get_or_insert(what);
     }
 
-    /// Sends requests until the server is gone.
+    /// Sends requests until the server ends.
     pub fn run(mut self, address: &Address) {
-        // A server that is killed at once may not even accept the connection.
+        // A server that is killed early may not even accept the connection.
         let Ok(mut client) = Client::connect(address, true) else {
             return;
         };
@@ -191,7 +192,7 @@ impl<'b> Host<'b> {
         let stripe = self.random.below(stripes as u64) as usize * self.traffic.connections;
         let stripe = stripe + self.number;
         let first = stripe * STRIPE + self.random.below(STRIPE as u64) as usize;
-        // A single connection has all sectors, so its requests may be longer.
+        // If there is only one connection, all sectors belong to it, so its requests may be longer.
         let left = match self.traffic.connections {
             1 => LONG.min(self.traffic.sectors - first),
             _ => (stripe + 1) * STRIPE - first,

@@ -1,8 +1,8 @@
-//! Tests with `kill -9` of a server that several connections write to. No promised data may be lost, and no data
-//! may appear that no client wrote.
+//! Tests that end a server with `kill -9` while several connections write to it. No promised data may be lost, and no
+//! data may appear that no client wrote.
 //!
-//! `DESTAGE_KILLS` is the number of times that the server of an image, and that of a file behind the buffer, is
-//! killed (default 20; `make kills` uses 1000).
+//! One test uses servers with an image, and another test uses servers with a backing file. Each of these tests has at
+//! least `DESTAGE_KILLS` kills (default 20; `make kills` uses 1000).
 #![cfg(unix)]
 #![allow(
     clippy::print_stdout,
@@ -42,7 +42,7 @@ fn kills() -> u32 {
     text.map_or(20, |text| text.parse().expect("DESTAGE_KILLS is a number"))
 }
 
-/// Starts a server in `folder`. `options` say where its bytes are, and other settings.
+/// Starts a server in `folder`. `options` name the file with the bytes of the device, and set other parameters.
 fn start(folder: &Path, options: &[&str]) -> Child {
     Command::new(env!("CARGO_BIN_EXE_destage"))
         .args(["serve", "--quiet", "--unix", "socket", "--capacity", "1MiB"])
@@ -63,7 +63,7 @@ fn until_ready(child: &mut Child) {
     assert!(line.starts_with("ready"), "{line:?}");
 }
 
-/// All contents of the server.
+/// Reads all bytes of the device.
 fn contents(address: &Address) -> Vec<u8> {
     let mut client = Client::connect(address, true).expect("a server");
     let answer = client.ask((wire::CMD_READ, 0), (0, BYTES as u32), &[]);
@@ -72,7 +72,8 @@ fn contents(address: &Address) -> Vec<u8> {
     answer.data
 }
 
-/// Runs `times` servers, one after the other, on the same bytes, and kills each. The error is the first violation.
+/// Runs `times` servers one after the other and kills each of them. All servers use the same file. The error is the
+/// first violation of a promise.
 fn campaign(
     media: &[&str],
     schemes: &[&str],
@@ -136,7 +137,8 @@ fn campaign(
     Ok(())
 }
 
-/// Runs a campaign for each of `media` in parallel, with the wanted number of kills in total.
+/// Runs a campaign for each of `media`, in parallel. All campaigns together have at least the number of kills that
+/// [`kills`] returns.
 fn all(media: &[&'static [&'static str]], schemes: &[&str]) {
     let each = kills().div_ceil(media.len() as u32);
     std::thread::scope(|scope| {
@@ -204,8 +206,8 @@ fn a_file_behind_the_buffer_keeps_what_was_promised() {
     );
 }
 
-/// Shows that the test can fail: with a host that treats too much as promised, and with a device that answers
-/// flushes without writing.
+/// Shows that the test can fail. It must fail with clients that treat too many writes as promised, and with a device
+/// that answers flushes without writing.
 #[test]
 fn what_is_lost_is_found() {
     for media in [&["--image", "flash"], &["--backing", "disk"]] {

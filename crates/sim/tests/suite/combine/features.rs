@@ -1,8 +1,8 @@
-//! The features of a device, one by one. Tests combine them in pairs and at random.
+//! The list of the features of a device. Tests combine these features in pairs and at random.
 
 use destage_sim::check::Purpose;
 
-/// A feature that a user may request.
+/// A feature that a user can turn on.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature {
     /// The name in reports.
@@ -11,7 +11,7 @@ pub struct Feature {
     pub pairs: &'static [&'static str],
     /// The purpose of the run, if the feature determines it.
     pub purpose: Option<Purpose>,
-    /// Whether runs are explained.
+    /// Whether the feature makes a run explained.
     pub explains: bool,
 }
 
@@ -187,8 +187,8 @@ pub const FEATURES: &[Feature] = &[
     },
 ];
 
-/// Whether `one` and `other` cannot form a pair: they give a key different values, or both determine the purpose
-/// of the run.
+/// Whether `one` and `other` cannot be combined, because they set a key to different values or because both determine
+/// the purpose of the run.
 #[must_use]
 pub fn are_one(one: &Feature, other: &Feature) -> bool {
     let split = |pair: &&'static str| pair.split_once('=').expect("a pair");

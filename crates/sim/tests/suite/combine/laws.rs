@@ -1,4 +1,4 @@
-//! Laws that every run must keep, whatever features are combined.
+//! Laws that every run must obey, whatever features are combined.
 
 use std::collections::BTreeMap;
 
@@ -28,9 +28,9 @@ pub enum Held {
     Pages,
     /// If all times are doubled, response times double and counts stay the same.
     Scale,
-    /// The buffer makes the same decisions without a clock.
+    /// The buffer makes the same decisions in a run without a clock.
     Decisions,
-    /// All written data can be read, after a loss of power those that the ledger requires.
+    /// All written data can be read. After a loss of power, all data that the ledger requires can be read.
     Bytes,
     /// A watched run has the same results as an unwatched one.
     Watch,
@@ -86,7 +86,8 @@ impl Observer for Sum {
     }
 }
 
-/// Checks `config` for `purpose`, and returns the laws that were checked and hold.
+/// Runs `config` for `purpose`, and checks the laws that apply to such a run. Returns the checked laws if all of them
+/// hold.
 ///
 /// # Errors
 /// The first law that does not hold, in words.
@@ -161,10 +162,12 @@ fn plain(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     let sees = config.scheme.sees;
     let asks = sees.contains(&Sees::Time) || sees.contains(&Sees::Queues);
     let is_idle = config.buffer_parameter("bg_destage") == Some(&Value::Flag(true));
-    // On a link, a request without data, such as a trim, overtakes a write whose data are still on their way.
+    // On a link, a request without data, such as a trim, can overtake a write while the link still transfers the data
+    // of the write.
     let keeps_order = config.keeps_order() && config.typed.host.link_lane_gb_per_s == 0.0;
     if config.is_timed() && keeps_order && !asks && !is_idle && closes_late(config) {
-        // Slots that are reserved for pages of program units are not available to the scheme.
+        // In a run with a clock, some slots are reserved for pages of program units, so the scheme cannot use these
+        // slots. The buffer of the run without a clock is smaller by these slots.
         let page_bytes = config.typed.flash.page_bytes;
         let set_aside = u64::from(config.pages_in_units()) * page_bytes;
         let capacity = config.typed.buffer.capacity_bytes.saturating_sub(set_aside);
@@ -203,7 +206,7 @@ fn with(config: &Config, pairs: &[(&str, &str)]) -> Result<Config, String> {
     settings.resolve().map_err(|error| error.to_string())
 }
 
-/// `config` with all times doubled and requests arriving half as often.
+/// A copy of `config` in which all times are doubled and requests arrive half as often.
 fn doubled(config: &Config) -> Result<Config, String> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     for (key, row) in config.rows() {
@@ -292,8 +295,8 @@ fn same_decisions(timed: &Metrics, counted: &Metrics) -> Result<(), String> {
             ));
         }
     }
-    // The time at which a trim takes effect decides whether a padding page is read or filled, so only the sum is
-    // compared.
+    // Whether a padding page is read or filled depends on the time at which a trim takes effect. So the test compares
+    // only the sum of pad reads and pad fills.
     let pads = |of: &BTreeMap<String, f64>| {
         let count = |name: &str| of.get(name).copied().unwrap_or(0.0);
         count("buffer.pad_reads") + count("buffer.pad_fills")
@@ -328,7 +331,7 @@ fn cut(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     Ok(vec![Held::Bytes])
 }
 
-/// Submits all requests to a live device, and reads all written sectors afterwards.
+/// Submits all requests to a live device, and then reads all written sectors.
 fn live(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     let mut live = Live::new(config, Box::new(Silent)).map_err(|error| error.to_string())?;
     let mut written: BTreeMap<u64, u8> = BTreeMap::new();

@@ -1,8 +1,9 @@
-//! Combines every feature with every other, and up to six at random. Each combination either runs and keeps the
-//! laws, or the row of a parameter refuses it with a reason.
+//! Tests that combine every feature with every other feature, and up to six random features with each other. Each
+//! combination must either run and obey the laws in `laws.rs`, or be refused by the row of a parameter, which gives
+//! the reason.
 //!
-//! `make combine` runs all pairs and 2,000 random configurations, and prints the refused ones with the reasons.
-//! Without it only a sample runs. In both cases all pairs are checked for refusals.
+//! `make combine` runs all pairs and 2,000 random configurations, and shows the reasons of the refusals. `make test`
+//! runs only a sample of the pairs and configurations. Both check for every pair whether it is refused.
 
 mod features;
 mod laws;
@@ -18,7 +19,7 @@ use destage_sim::settings::{Config, Settings};
 use features::{FEATURES, Feature, are_one};
 use laws::{Held, hold};
 
-/// The number of refused pairs. If fewer pairs are refused, reduce this number.
+/// The expected number of refused pairs. If fewer pairs are refused, reduce this number.
 const REFUSED_PAIRS: usize = 10;
 /// The number of random configurations in the full test.
 const RANDOM: usize = 2_000;
@@ -35,7 +36,7 @@ const DEVICE: &[&str] = &[
     "buffer.capacity_bytes=2MiB",
 ];
 
-/// A combination of features: its configuration and purpose, or the reason of the row that refuses it.
+/// The outcome of combining features: a configuration and its purpose, or the reason that the refusing row gives.
 enum Joined {
     Runs(Box<Config>, Purpose),
     Refused(&'static str),
@@ -83,7 +84,8 @@ struct Outcome {
 }
 
 impl Outcome {
-    /// Adds the combination `features`. It runs if `all` is set or if it belongs to the sample.
+    /// Adds the combination `features`. Runs the combination if `all` is set or if the combination belongs to the
+    /// sample.
     fn add(&mut self, features: &[&Feature], all: bool) {
         self.all += 1;
         let name = names(features);
@@ -165,14 +167,14 @@ fn named(name: &str) -> &'static Feature {
 #[test]
 fn what_once_failed_holds() {
     let mut outcome = Outcome::default();
-    // One handle has only clean pages, and a flush must still reach the pages of the other handle.
+    // One handle has only clean pages. A flush must nevertheless destage the dirty pages of the other handle.
     outcome.add(&[named("shares of handles"), named("cflru")], true);
     outcome.assert_sound();
     assert_eq!(outcome.runs, 1);
 }
 
-/// Features that could damage each other's data: each of the first list is combined with each of the second, in
-/// runs with bytes.
+/// Pairs of lists of features that could damage each other's data. The test combines each feature of the first list
+/// with each feature of the second list, in runs with real data.
 const APART: &[(&[&str], &[&str])] = &[
     (
         &["handles", "hot window", "journal", "collection in steps"],
@@ -213,7 +215,8 @@ fn what_was_kept_apart_reads_back_what_was_written() {
     let mut all = 0;
     for (one, other) in pairs {
         for purpose in ["payload and cut", "served"] {
-            // A served device excludes this feature, because it would write other bytes than those of a request.
+            // A served device refuses this feature, because the device would write to other sectors than the client
+            // requested.
             if one != "nearest alignment" || purpose != "served" {
                 outcome.add(&[named(one), named(other), named(purpose)], true);
                 all += 1;

@@ -14,7 +14,8 @@ use destage_trace::{Operation, Request};
 
 pub const MICROSECOND: u64 = 10_000;
 pub const MILLISECOND: u64 = 1000 * MICROSECOND;
-/// Ticks of eight sectors on the host bus; the constants after it are the ticks of the flash operations.
+/// The time of eight sectors on the host bus, in ticks. The next constants are the times of the flash operations, in
+/// ticks.
 pub const BUS: u64 = 8 * 100 * 10;
 pub const READ: u64 = 25 * MICROSECOND;
 pub const PROGRAM: u64 = 200 * MICROSECOND;
@@ -55,7 +56,7 @@ pub fn config(pairs: &[&str], explain: bool) -> Result<Config, String> {
     settings.resolve().map_err(|error| error.to_string())
 }
 
-/// An observer that keeps the response times by the index of the request.
+/// An observer that records the response time of each request under the index of the request.
 #[derive(Default)]
 pub struct Responses(pub BTreeMap<u64, u64>);
 
@@ -88,7 +89,7 @@ pub fn timed(explained: &Explained) -> &Timed {
     explained.timed.as_ref().expect("a run with a clock")
 }
 
-/// Requests of every kind, at a load under which they wait.
+/// Requests of every kind, which arrive so fast that some of them have to wait.
 pub fn stream(seed: u64, count: usize, pages: u64) -> Vec<Request> {
     let mut random = Random::new(seed);
     let mut arrival = 0;
@@ -112,9 +113,9 @@ pub fn stream(seed: u64, count: usize, pages: u64) -> Vec<Request> {
     (0..count).map(one).collect()
 }
 
-/// Compares an explained run with the observed response times: the number of requests is `counted`, each of the
-/// slowest requests has its observed response time, and the parts of each bucket of the histogram are within its
-/// bounds.
+/// Compares an explained run with the observed response times. The explanation must contain `counted` requests, and
+/// each of the slowest requests with its observed response time. In each bucket of the histogram, the sum of the
+/// parts must be within the bounds of the bucket.
 pub fn hold_to_responses(explained: &Explained, responses: &Responses, counted: usize, what: &str) {
     let timed = timed(explained);
     let completed: u64 = timed
@@ -139,7 +140,7 @@ pub fn hold_to_responses(explained: &Explained, responses: &Responses, counted: 
     }
 }
 
-/// Checks that parameters and metrics equal those of the same run without an explanation.
+/// Checks that the parameters and metrics in `result` equal those of the same run without an explanation.
 pub fn hold_to_plain(pairs: &[&str], requests: &[Request], result: &RunResult, what: &str) {
     let plain = config(pairs, false).expect("a configuration");
     let plain = simulate(&plain, requests, &mut Silent);
@@ -148,8 +149,8 @@ pub fn hold_to_plain(pairs: &[&str], requests: &[Request], result: &RunResult, w
     assert_eq!(plain.metrics, result.metrics, "{what}");
 }
 
-/// The parts of all `requests`, in their order. There are at most 16, because the explanation keeps no more
-/// single requests.
+/// The parts of the response times of all `requests`, in the order of the requests. There may be at most 16 requests,
+/// because an explanation records no more than 16 single requests.
 pub fn all(requests: &[Request], pairs: &[&str]) -> Vec<Slow> {
     assert!(requests.len() <= 16);
     let (explained, _) = explained(requests, pairs);
@@ -165,8 +166,8 @@ pub fn parts(slow: &Slow) -> Vec<(&'static str, u64)> {
     parts.filter(|(_, time)| *time > 0).collect()
 }
 
-/// Compares the series of an explained run with its metrics. The busy time of a die counts once, even if the die
-/// does several operations at a time.
+/// Compares the series of an explained run with its metrics. A tick counts once as busy time of a die, even if the
+/// die executes several operations in this tick.
 fn hold_to_metrics(result: &RunResult, dies: u32, what: &str) {
     let metric = |name: &str| {
         let number = result.metrics.get(name);
@@ -188,8 +189,8 @@ fn hold_to_metrics(result: &RunResult, dies: u32, what: &str) {
     assert!((to_ms(gc) - gc_ms).abs() < 1e-6 * gc_ms.max(1.0), "{what}");
 }
 
-/// Checks an explained run on `dies` dies: its results equal those of the run without an explanation, the parts
-/// of the response times add up to the observed response times, and its series agree with its metrics.
+/// Checks an explained run on `dies` dies. Its results must equal those of the run without an explanation. The parts
+/// of the response times must add up to the observed response times. Its series must agree with its metrics.
 pub fn hold_to_run(pairs: &[&str], requests: &[Request], dies: u32) {
     let what = pairs.join(" ");
     let config = config(pairs, true).unwrap_or_else(|error| panic!("{error}"));

@@ -1,5 +1,5 @@
-//! The parts of every response time add up to it in whole ticks. In cases that can be calculated by hand,
-//! each part has the calculated value.
+//! Tests of the parts of response times. The parts of every response time must add up to exactly this response time,
+//! in ticks. In cases that can be calculated by hand, each part must have the calculated value.
 
 mod kit;
 mod queues;
@@ -11,8 +11,8 @@ use destage_trace::Operation;
 
 use self::kit::*;
 
-/// Runs every scheme over every layer. Debug builds check each request when it completes. The test compares the
-/// response times of the last sixteen requests with those that an observer saw.
+/// Runs every scheme over every layer. Debug builds check the parts of each request when it completes. In all builds,
+/// the test compares the response times of the last sixteen requests with the response times that an observer saw.
 #[test]
 fn parts_add_up_for_every_scheme_and_layer() {
     let requests = stream(7, 700, 300);
@@ -56,7 +56,7 @@ fn parts_add_up_for_every_scheme_and_layer() {
     assert!(runs > 300, "{runs} runs");
 }
 
-/// Parts also add up for other hosts, clocks and devices.
+/// The parts also add up with other settings of the host, the clock and the device.
 #[test]
 fn parts_add_up_in_every_kind_of_run() {
     let requests = stream(11, 1500, 600);
@@ -130,8 +130,8 @@ fn a_write_with_a_free_slot_is_bus_and_one_without_waits_for_a_program() {
         write(0, 1),
         write(10 * MILLISECOND, 2),
         write(20 * MILLISECOND, 2),
-        // The first of the two writes takes the slot after one program. The second waits for the program of the
-        // first as well.
+        // The first of these two writes gets the slot after the program of page 2. The second write gets the slot
+        // after the program of page 3, which begins only then.
         write(30 * MILLISECOND, 3),
         write(30 * MILLISECOND, 4),
     ];
@@ -147,8 +147,8 @@ fn a_write_with_a_free_slot_is_bus_and_one_without_waits_for_a_program() {
     assert_eq!((all[4].outstanding, all[4].dirty_pages), (2, 1));
 }
 
-/// Writes that overwrite all pages in order leave blocks without valid pages, so each collection is a single
-/// erase.
+/// The writes overwrite all pages in order, so garbage collection finds blocks without valid pages. Each collection
+/// is therefore a single erase.
 #[test]
 fn a_write_behind_a_garbage_collection_waits_for_its_erase() {
     let pages = 64 * 8 / 2;
@@ -176,13 +176,13 @@ fn a_read_waits_for_its_die() {
         request(0, Operation::Write, 1, 1),
         request(0, Operation::Write, 2, 1),
         request(MILLISECOND, Operation::Write, 3, 1),
-        // The first page is in the buffer, the second one on flash.
+        // Page 3 is in the buffer, and page 1 is on flash.
         read(10 * MILLISECOND, 3),
         read(20 * MILLISECOND, 1),
-        // The second of two simultaneous reads waits for the first.
+        // These two reads arrive at the same time, and the second read waits for the first.
         read(30 * MILLISECOND, 1),
         read(30 * MILLISECOND, 2),
-        // When the read arrives, a program is in service.
+        // When the read arrives, the die is executing a program.
         request(40 * MILLISECOND, Operation::Write, 4, 1),
         read(40 * MILLISECOND + BUS + MICROSECOND, 1),
     ];
@@ -207,7 +207,7 @@ fn a_read_waits_for_its_die() {
 #[test]
 fn a_read_behind_a_garbage_collection_waits_for_the_rest_of_it() {
     let pages = 64 * 8 / 2;
-    // Without a buffer, the program of a write begins after the collection that makes room for it.
+    // Without a buffer, the program of a write begins only after the collection that frees pages for this program.
     let no_buffer = [
         "flash.dies=1",
         "flash.blocks_per_plane=64",
@@ -242,13 +242,14 @@ fn a_read_behind_a_garbage_collection_waits_for_the_rest_of_it() {
     assert_eq!(read.dies_collecting, 1);
 }
 
-/// A layer that programs the pages of a block in order copies the preceding pages while it serves the write
-/// itself.
+/// This layer programs the pages of a block in order. So it copies the preceding pages of the block while it serves
+/// the write.
 #[test]
 fn what_a_write_moves_is_garbage_collection() {
     let requests = [
         request(0, Operation::Write, 3, 1),
-        // The read arrives while the write is served, and waits for its copies and its program.
+        // The read arrives while the die serves the write. The read waits for the copies and for the program of the
+        // write.
         request(100 * MICROSECOND, Operation::Read, 9, 1),
     ];
     let pairs = [
@@ -271,7 +272,7 @@ fn what_a_write_moves_is_garbage_collection() {
     assert_eq!(parts(&all[1]), read);
 }
 
-/// A write of half a page first reads the page, and its program waits for the read.
+/// For a write of half a page, the device first reads the page. The program of the write begins after this read.
 #[test]
 fn what_a_write_through_reads_and_programs_is_its_own() {
     let mut part = request(10 * MILLISECOND, Operation::Write, 1, 1);
@@ -286,8 +287,8 @@ fn what_a_write_through_reads_and_programs_is_its_own() {
     );
 }
 
-/// A padded block: its missing pages are read, then all pages are programmed, and the write waits until its slot
-/// is free.
+/// A write evicts a block that is padded. The device reads the missing pages of the block and then programs all of
+/// its pages. The write waits until the slot of the buffered page is free.
 #[test]
 fn padding_is_part_of_the_wait_for_a_slot() {
     let pairs = [
@@ -307,7 +308,7 @@ fn padding_is_part_of_the_wait_for_a_slot() {
     let last = all[9];
     let split = parts(&last);
     assert_eq!(split[0], ("bus", BUS));
-    // The slot belongs to page 3, which is the fourth to be programmed, after seven reads.
+    // The slot holds page 3. The device programs page 3 as the fourth page, after seven reads.
     assert_eq!(split[1..], [("slot", 7 * READ + 4 * PROGRAM)]);
 }
 
@@ -315,7 +316,8 @@ fn sum(timed: &Timed, of: impl Fn(&Interval) -> u128) -> u128 {
     timed.series.intervals.iter().map(of).sum()
 }
 
-/// The series of a run has a limited number of intervals, however long the run is, and they cover all of it.
+/// The series of a run have a limited number of intervals, however long the run is. The intervals cover the whole
+/// run.
 #[test]
 fn the_course_is_bounded_and_complete() {
     for (gap, count) in [
@@ -421,7 +423,8 @@ fn the_course_is_bounded_and_complete() {
     }
 }
 
-/// A run without a clock has no responses to explain, but it has sizes of destages and wear.
+/// A run without a clock has no response times to explain. Its explanation contains the sizes of destages and the
+/// wear.
 #[test]
 fn an_op_count_run_has_sizes_and_wear() {
     let requests = stream(3, 2000, 600);

@@ -1,5 +1,5 @@
-//! Runs whose commands wait in queues. The parts of a response say for which operations a request waited, and
-//! what its own time consists of.
+//! Tests of explained runs in which commands wait in the queues of dies. The parts of a response time say for which
+//! operations of other requests the request waited, and how long each of its own operations took.
 
 use destage_sim::explain::PARTS;
 use destage_trace::{Operation, Request};
@@ -9,7 +9,8 @@ use super::kit::*;
 const TRANSFER: u64 = 10 * MICROSECOND;
 const DISPATCH: &str = "flash.scheduling=commands_arrival";
 
-/// The parts of all `requests` on a device without a buffer. A page takes 10 us on the channel.
+/// The parts of the response times of all `requests` on a device without a buffer. The channel transfers a page in 10
+/// us.
 fn parts_of(pairs: &[&str], requests: &[Request]) -> Vec<Vec<(&'static str, u64)>> {
     let device = [
         "flash.blocks_per_plane=64",
@@ -70,8 +71,8 @@ fn what_was_read_waits_for_the_channel() {
 
 #[test]
 fn a_read_waits_behind_an_erase_of_a_collection() {
-    // Writes that overwrite all pages in order leave blocks without valid pages, so each collection is a single
-    // erase.
+    // The writes overwrite all pages in order, so garbage collection finds blocks without valid pages. Each
+    // collection is therefore a single erase.
     let pages = 64 * 8 / 2;
     let writes = |count: u64| {
         let write = |at| request(10 * at * MILLISECOND, Operation::Write, at % pages, 1);
@@ -135,8 +136,8 @@ fn parts_add_up_with_queues() {
     }
 }
 
-/// Nearly all waiting for a die is attributed to reads, programs or the channel, and little to the unspecific
-/// part `die`.
+/// The explanation attributes nearly all waiting for a die to reads, programs or the channel. It attributes little to
+/// the part `die`, which does not name the cause.
 #[test]
 fn nothing_is_told_twice_and_little_is_left_to_the_die() {
     let requests = stream(5, 2000, 600);

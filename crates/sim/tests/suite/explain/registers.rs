@@ -1,5 +1,5 @@
-//! Runs with cache registers. A die does several operations at a time, and the parts of each response time still
-//! add up.
+//! Tests of explained runs with cache registers. A die with such registers executes several operations at a time. The
+//! parts of each response time must add up nevertheless.
 
 use destage_trace::{Operation, Request};
 
@@ -11,7 +11,7 @@ const TRANSFER_60_US: &str = "flash.transfer_ns_per_byte=14.6484375";
 const CACHE_READ: &str = "flash.cache_read=true";
 const CACHE_PROGRAM: &str = "flash.cache_program=true";
 
-/// The parts of all `requests` on a device with one die and no buffer.
+/// The parts of the response times of all `requests` on a device with one die and no buffer.
 fn on_one_die(pairs: &[&str], requests: &[Request]) -> Vec<Vec<(&'static str, u64)>> {
     let device = [
         "flash.dies=1",
@@ -32,7 +32,8 @@ fn a_read_waits_for_the_register_that_the_page_before_is_in() {
     // The second read begins when the cells have read the first page.
     let behind = [("bus", BUS), ("die", READ), ("flash", READ + TRANSFER)];
     assert_eq!(fast[1], behind);
-    // The second page is read at 50 us, and enters the register when the first page has left it, at 85 us.
+    // The cells have read the second page at 50 us. This page enters the register when the channel has transferred
+    // the first page, at 85 us.
     let slow = on_one_die(&[TRANSFER_60_US, CACHE_READ], &reads);
     let behind = [
         ("bus", BUS),
@@ -47,8 +48,8 @@ fn a_program_waits_for_the_cells_that_program_the_page_before() {
     let writes = [0, 1].map(|page| request(0, Operation::Write, page, 1));
     let seen = on_one_die(&[TRANSFER_10_US, CACHE_PROGRAM], &writes);
     assert_eq!(seen[0], [("bus", BUS), ("flash", TRANSFER + PROGRAM)]);
-    // The second write reaches its die one bus transfer after the first. It waits until the register is free, and
-    // after its own transfer until the cells are free.
+    // The second write reaches its die one bus transfer after the first. It first waits until the register is free.
+    // After the transfer of its page, it waits until the cells are free.
     let waits = TRANSFER - BUS + PROGRAM - TRANSFER;
     let behind = [
         ("queue", BUS),
@@ -69,8 +70,8 @@ fn queues_tell_the_die_that_holds_a_command_from_the_cells_it_waits_for() {
     // The second read begins when the cells have read the first page.
     let die = ("die_read", READ);
     assert_eq!(fast[1], [("bus", BUS), own, die, ("transfer", TRANSFER)]);
-    // A page takes 3 us from the cells to the register. The second page is read from 28 to 53 us, and enters the
-    // register when the first page has left it, at 88 us.
+    // A page takes 3 us from the cells to the register. The cells read the second page from 28 to 53 us. This page
+    // enters the register when the channel has transferred the first page, at 88 us.
     let busy = "flash.cache_read_busy_us=3";
     let slow = on_one_die(&[TRANSFER_60_US, CACHE_READ, busy, queued], &reads);
     let behind = [
@@ -81,8 +82,8 @@ fn queues_tell_the_die_that_holds_a_command_from_the_cells_it_waits_for() {
         ("transfer", 6 * TRANSFER),
     ];
     assert_eq!(slow[1], behind);
-    // The second program begins when the die has received the first page, and then waits in the die for the
-    // cells.
+    // The die accepts the second program when it has received the first page. The second program then waits in the
+    // die until the cells have programmed the first page.
     let writes = [0, 1].map(|page| request(0, Operation::Write, page, 1));
     let seen = on_one_die(&[TRANSFER_10_US, CACHE_PROGRAM, queued], &writes);
     let own = ("flash", PROGRAM);
@@ -112,8 +113,8 @@ fn who_waits_for_the_channel_while_a_die_may_begin_waits_for_no_die() {
         "flash.scheduling=commands_arrival",
     ];
     let seen = all(&writes, &device);
-    // The second page of the first die waits for the transfer of the first page, then for the channel, which
-    // transfers the page of the other die, and in the die for the cells.
+    // The second page of the first die first waits for the transfer of the first page. Then it waits for the channel,
+    // which transfers the page of the other die. After its own transfer it waits in the die for the cells.
     let expected = [
         ("queue", 2 * BUS),
         ("bus", BUS),
