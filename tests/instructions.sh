@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
-# Counts the instructions of fixed runs and compares them with the kept counts. Instructions do not depend on the
-# speed or the load of the machine. A run fails if it needs more than a margin above its kept count, or more per page
-# or request than its goal allows. `renew` replaces the kept counts by today's and shows the difference. A run whose
-# trace is missing is listed and its count is kept.
+# Counts the instructions of fixed runs and compares the counts with the stored counts in golden/instructions.txt.
+# Counts of instructions do not depend on the speed or the load of the machine. A run fails if its count exceeds the
+# stored count by more than a margin, or if its count per page or request exceeds the limit of the run. `renew` replaces
+# the stored counts by the new counts and prints the differences. If the trace of a run is missing, the script lists
+# the run as skipped, and its stored count remains.
 # usage: instructions.sh PROGRAM [renew]
 set -euo pipefail
 PROGRAM=$(realpath "$1")
 MODE=${2:-compare}
 KEPT=$(dirname "$(realpath "$0")")/golden/instructions.txt
-# In per cent. Another compiler or library changes the count of a run by about this much.
+# The margin in per cent. Another version of the compiler or a library changes counts by about this much.
 MARGIN=4
 command -v valgrind >/dev/null || { echo "instructions: skipped: valgrind is not installed (make tools)"; exit 0; }
 FOLDER=$(mktemp -d)
 trap 'rm -rf "$FOLDER"' EXIT
 
-# The digest of the input is not counted: processors have instructions for SHA-256, but valgrind does not offer them,
-# and in software the digest needs 1,300 instructions for each line of a trace.
+# The instructions of the SHA-256 digest of the input are not counted. Processors have instructions for SHA-256, but
+# valgrind does not emulate these instructions. Without them, the digest needs 1,300 instructions per line of a trace.
 count() {
 	# shellcheck disable=SC2086 # arguments are words
 	valgrind --tool=callgrind --toggle-collect='sha2::sha256::compress*' --collect-atstart=yes \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A program built without Parquet must refuse Parquet with a clear message wherever it is asked for, exit with 2, and
-# leave no file behind.
+# Tests a program that was built without Parquet. Whenever a user requests Parquet, the program must print a clear
+# error message, exit with 2, and leave no file behind.
 # usage: left_out.sh PROGRAM
 set -euo pipefail
 PROGRAM=$(realpath "$1")
@@ -12,7 +12,7 @@ for page in 1 2 3; do echo "$page 0 $((page * 8)) 8 0"; done > t.disksim
 printf 'PAR1\x15\x04\x15\x10\x00\x00\x00\x00PAR1' > t.parquet
 TOLD='this build cannot read Parquet; expected a build with the feature parquet'
 
-# refused WORDS ARGUMENTS...: the program must refuse ARGUMENTS; WORDS are the part of them that the message names.
+# refused WORDS ARGUMENTS...: the program must refuse ARGUMENTS, and the error message must name WORDS of ARGUMENTS.
 refused() {
 	local asked=$1 said status=0
 	shift

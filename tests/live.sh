@@ -3,8 +3,8 @@
 # the reason.
 # usage: live.sh DESTAGE
 #
-# DESTAGE_LIVE_BYTES is the size of the image that is copied there and back (4 GiB). IOTESTS names the folder
-# tests/qemu-iotests of qemu's sources.
+# DESTAGE_LIVE_BYTES is the size of the image that is copied to the server and back (default: 4 GiB). IOTESTS names the
+# folder tests/qemu-iotests of qemu's sources.
 set -uo pipefail
 DESTAGE=$(realpath "$1")
 ROOT=$(cd "$(dirname "$0")/.." && pwd)
@@ -21,7 +21,7 @@ finish() {
 }
 trap finish EXIT
 
-# serve OPTIONS: starts a server at live.sock
+# serve OPTIONS: starts a server that listens on live.sock
 serve() {
 	: >serve.out
 	"$DESTAGE" serve --unix live.sock --control live.ctl --quiet "$@" >serve.out 2>serve.err &
@@ -42,7 +42,7 @@ stop() {
 	[ $status = 0 ] && [ ! -s serve.err ] || { echo "the server ended with $status"; cat serve.err; return 1; }
 }
 
-# part NAME "TOOLS" FUNCTION: runs one part, if its tools are installed
+# part NAME "TOOLS" FUNCTION: runs one part of the tests, if the tools of this part are installed
 part() {
 	local name=$1 tool
 	for tool in $2; do
@@ -129,32 +129,32 @@ asks() {
 	! grep -qiE 'fail|error|verif' <<<"$out"
 }
 
-# The subjects of qemu's own block tests, rewritten: whole devices, edges, vectors, small zeroes, and many requests at
-# once.
+# Tests the subjects of qemu's own block tests without using these tests: whole devices, the end of the device, vectored
+# requests, small write-zeroes requests, and many requests at once.
 patterns() {
 	local scheme many=() at
 	for scheme in nocache bplru epo; do
 		serve --capacity 64MiB --buffer "$scheme" --size 1MiB || return
 		asks 'read -P 0 0 64M' 'write -P 0xa5 0 64M' 'read -P 0xa5 0 64M' || return
-		# The last sector, and requests that are not whole pages; beyond the end every request must fail.
+		# The last sector, and requests that do not cover whole pages. Requests beyond the end must fail.
 		asks 'write -P 1 67108352 512' 'read -P 1 67108352 512' 'read -P 0xa5 67104768 3584' || return
 		asks 'write -P 2 1536 9216' 'read -P 0xa5 0 1536' 'read -P 2 1536 9216' 'read -P 0xa5 10752 5632' || return
 		! asks 'read 1T 512' || return
 		! asks 'write 1T 512' || return
 		asks 'read -P 0xa5 1M 64k' || return
 		asks 'writev -P 3 2M 512 4k 8k 1k' 'readv -P 3 2M 8k 5632' 'read -P 2 2111 1' || return
-		# Zeroes of part of a page and of many pages, with and without a hole, over data, and written over
-		# again.
+		# Write-zeroes requests for a part of a page and for many pages, with and without a hole, over data.
+		# Then data are written over the zeroes.
 		asks 'write -z 3M 512' 'write -z -u 3147776 1M' 'read -P 0 3M 512' 'read -P 0xa5 3146240 1536' 'read -P 0 3147776 1M' \
 			'write -P 4 3147776 64k' 'read -P 4 3147776 64k' 'read -P 0 3213312 64k' || return
-		# Requests side by side, over each other and in one page; then qemu-io closes while some are in
-		# flight.
+		# Requests in flight together: to adjacent and overlapping ranges, and within one page. Then qemu-io
+		# closes the connection while requests are in flight.
 		many=()
 		for at in $(seq 0 4096 262144); do many+=("aio_write -P 5 $((at + 8388608)) 4096" "aio_write -P 6 $((at + 16777216 + 512)) 1024"); done
 		asks "${many[@]}" aio_flush 'read -P 5 8M 256k' 'read -P 6 16777728 1k' 'read -P 0xa5 16778752 2560' || return
 		asks 'aio_write -P 7 32M 8M' 'aio_read 32M 8M' 'aio_write -P 7 40M 8M' || return
 		asks flush 'read -P 7 32M 16M' 'discard 32M 8M' 'read -P 0 32M 8M' 'read -P 7 40M 8M' || return
-		# A qcow2 image inside the device, as the disk of a guest would have it.
+		# A qcow2 image on the device, as for the disk of a virtual machine.
 		qemu-img create -f qcow2 "$URI" 32M && qemu-io -f qcow2 -c 'write -P 8 1M 4M' -c 'read -P 8 1M 4M' "$URI" &&
 			qemu-img check -f qcow2 "$URI" || return
 		stop || return
@@ -183,9 +183,8 @@ verify_paced() {
 	stop
 }
 
-# lasting BUFFER OPTIONS...: what --image and --backing keep. Copies data to a server, kills it with -9, reads the
-# data back from
-# another server, and verifies that server with fio.
+# lasting BUFFER OPTIONS...: tests that data persist with --image and --backing. Copies data to a server, kills this
+# server with -9, reads the data back from a second server, and verifies the second server with fio.
 lasting() {
 	rm -f kept.img there.img back.img
 	head -c 16M /dev/urandom >there.img
@@ -213,8 +212,8 @@ on_loop_device() {
 	return $status
 }
 
-# full OPTION: the file system below the server is full. Flushes must fail, data flushed before must remain, and with
-# room again all must work.
+# full OPTION: fills the file system in which the server stores its data. Flushes must then fail, and data flushed
+# before must remain. When there is room again, a server must work again.
 full() {
 	mkdir -p small && mount -t tmpfs -o size=8m tmpfs small || return
 	local status=0
@@ -250,7 +249,7 @@ full_in() {
 full_file() { full --backing; }
 full_image() { full --image; }
 
-# A disk that refuses writes: a flush must fail, and so must the end of the server.
+# Tests a disk that refuses writes. A flush must fail, and the server must end with an error.
 failing() {
 	truncate -s 32M kept.img
 	local loop out status=0
@@ -264,7 +263,7 @@ failing() {
 	wait "$SERVER"
 	[ $? = 2 ] && grep -q 'the last flush' serve.err || status=1
 	SERVER=
-	# The next user of this loop device would find it read-only.
+	# Otherwise the next user of this loop device would find the device read-only.
 	blockdev --setrw "$loop"
 	losetup -d "$loop"
 	return $status
@@ -279,7 +278,7 @@ guide() {
 }
 
 file_system() {
-	# Through FUSE and a loop device, so that the file system is used as on a disk.
+	# The file system uses the server through FUSE and a loop device, like a disk.
 	local kind=$1 loop
 	serve --capacity 512MiB --buffer bplru || return
 	mkdir -p fuse mnt
@@ -306,7 +305,7 @@ file_system() {
 	stop
 }
 crash() {
-	# Programs and checks are those of docs/CRASH.md, with fewer cuts.
+	# Runs the programs and checks of docs/CRASH.md with fewer power cuts.
 	awk '/^cat > .*END/ { inside = 1 } inside; /^END$/ { inside = 0 }' "$ROOT/docs/CRASH.md" >scripts.sh
 	bash -eu scripts.sh && [ -s files.sh ] && [ -s rows-check.sh ] || return
 	local crash="$DESTAGE crash --fs ext4 --buffer lru"
@@ -349,7 +348,7 @@ else
 		SKIPPED+=("block devices behind the buffer: needs /dev/loop-control")
 	fi
 fi
-# mounted KIND NAME "TOOLS" FUNCTION: runs one part that mounts a file system of KIND, if that is possible
+# mounted KIND NAME "TOOLS" FUNCTION: runs one part that mounts a file system of KIND, if such a mount is possible
 mounted() {
 	if [ "$(id -u)" != 0 ]; then
 		SKIPPED+=("$2: needs root")

@@ -1,23 +1,25 @@
 #!/usr/bin/env bash
-# Runs the NBD subset of qemu's own block tests, with `destage serve` in place of qemu-nbd. The tests are not part of
-# the project. They compare the output of qemu-img, so they should have the version of the installed qemu-img.
+# Runs those of qemu's own block tests that can use NBD, with `destage serve` in place of qemu-nbd. The tests are not
+# part of the project. They check the output of qemu-img, so the versions of the tests and of the installed qemu-img
+# should be equal.
 # usage: qemu_iotests.sh DESTAGE IOTESTS [TEST...]
 #
-# IOTESTS is the folder tests/qemu-iotests of qemu's sources; `apt-get source qemu` has it.
+# IOTESTS is the folder tests/qemu-iotests of qemu's sources, which `apt-get source qemu` downloads.
 set -uo pipefail
 DESTAGE=$(realpath "$1")
 IOTESTS=$(realpath "$2")
 shift 2
-# The tests of the raw format over NBD, except: 005 (creates the file that its NBD address names), 083 147 (use
-# servers of their own), 094 119 143 145 181 205 (need a virtual machine, or its server), 104 241 259 (need servers of
-# 1000 bytes or of an exact size: a flash device has whole blocks, at least as many as asked for).
+# The tests of the raw format over NBD, with these exceptions. 005 creates the file that its NBD address names. 083 and
+# 147 use servers of their own. 094, 119, 143, 145, 181 and 205 need a virtual machine or its server. 104, 241 and 259
+# need a server of 1000 bytes or of another exact size, but the size of a flash device is a multiple of a block, so the
+# device can be larger than requested.
 TESTS=(001 002 003 004 008 009 010 011 021 032 033 077 123 197 215)
 if [ $# -gt 0 ]; then TESTS=("$@"); fi
 # Some tests refuse folders with a dot in their name.
 SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/iotestsXXXXXX")
 trap 'rm -rf "$SCRATCH"' EXIT
 
-# Replaces qemu-nbd: listens at the same socket with a device of the same size, and ends when it is told to.
+# A server in place of qemu-nbd. It listens on the same socket, has a device of the same size, and ends on a signal.
 cat >"$SCRATCH/server" <<SERVER
 #!/usr/bin/env bash
 while [ \$# -gt 1 ]; do

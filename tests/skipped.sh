@@ -1,6 +1,6 @@
 #!/bin/sh
-# Lists the ignored tests in FILE, which has the output of `cargo test`, with their reasons. They are not
-# counted as passed.
+# Lists the ignored tests in FILE with the reasons. FILE has the output of `cargo test`. Ignored tests do not
+# count as passed.
 # usage: skipped.sh FILE
 set -eu
 awk -v shared="${DESTAGE_SHARED:-../shared}" '

@@ -1,7 +1,8 @@
-//! What a page waits for in a set-associative cache if two pages share a line while other lines are empty.
+//! Tests what a written page waits for in a set-associative cache if two pages share a line while other lines are
+//! empty.
 //!
-//! Pages 0 and 4 share a line of a direct-mapped cache of four lines. A written page is in the device after 8
-//! sectors on the host bus, 1.9072 us; a program takes 302.4 us.
+//! Pages 0 and 4 share a line of a direct-mapped cache of four lines. The 8 sectors of a written page need 1.9072
+//! us on the host bus. A program takes 302.4 us.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -55,7 +56,7 @@ fn the_on_demand_update_of_its_own_line_is_waited_for() {
 
 #[test]
 fn a_write_back_that_still_runs_in_its_own_line_is_waited_for() {
-    // Page 0 is written back 2 ms after its write; page 4 arrives 100 us later.
+    // The write-back of page 0 begins after 2 ms of idle time. The write of page 4 arrives 100 us later.
     let arrival = BUS + 2 * TICKS_PER_MS + 100 * TICKS_PER_US;
     let writes = [(0, 0), (arrival, 4)];
     assert_eq!(
@@ -70,7 +71,7 @@ fn a_write_back_that_still_runs_in_its_own_line_is_waited_for() {
 
 #[test]
 fn a_line_written_back_and_written_again_is_free_after_both_programs() {
-    // Page 0 is written again while its write-back runs, and must then be evicted for page 4.
+    // Page 0 is written again while its write-back is running. Then page 4 arrives, and page 0 must be evicted.
     let idle = BUS + 2 * TICKS_PER_MS;
     let again = idle + 100 * TICKS_PER_US;
     let arrival = idle + 200 * TICKS_PER_US;

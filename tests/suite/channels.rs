@@ -1,4 +1,5 @@
-//! Dies that share channels: closed forms to the nanosecond, and equal results if each die has a channel of its own.
+//! Tests of dies that share channels. Response times must equal closed forms to the nanosecond. By default each
+//! die has a channel of its own, and setting this explicitly must not change the results.
 
 use destage_base::Ticks;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US};
@@ -53,10 +54,11 @@ fn a_read_books_the_channel_for_later_and_a_write_goes_before() {
         (500 * US, 0, Operation::Read),
         (501 * US, 1, Operation::Write),
     ]);
-    // The data of the read use the channel from 540 to 550 us, those of the write from 501 to 511 us.
+    // The data of the read use the channel from 540 to 550 us, and the data of the write from 501 to 511 us.
     let shared = responses(&["flash.channels=1"], &pages);
     assert_eq!(shared[2..], [50_000, 210_000]);
-    // The write arrives 5 us before the data of the read, so its own 10 us of data no longer fit before them.
+    // The write arrives 5 us before the transfer of the read data begins. The transfer of the write takes 10 us,
+    // so it must follow the transfer of the read.
     let mut late = pages.clone();
     late[3].arrival = 535 * US;
     assert_eq!(responses(&["flash.channels=1"], &late)[3], 15_000 + 210_000);
@@ -73,7 +75,8 @@ fn status_and_command_belong_to_a_read_and_not_to_a_program() {
 #[test]
 fn programs_and_reads_take_what_the_type_of_their_page_takes() {
     let of_three = "flash.program_times_us=100/200/400";
-    // All pages are on one die, so a block is written page after page; each write waits for the one before.
+    // All pages are on one die, so the pages of a block are written in order. Each write arrives after the
+    // previous write has ended.
     let writes: Vec<_> = (0..14)
         .map(|page| (page * TICKS_PER_MS, page, Operation::Write))
         .collect();
@@ -81,7 +84,8 @@ fn programs_and_reads_take_what_the_type_of_their_page_takes() {
     let types = [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1, 2, 2];
     let times = types.map(|page_type| 10_000 + [100_000, 200_000, 400_000][page_type]);
     assert_eq!(responses(&["flash.dies=1", of_three], &all), times);
-    // With two types of pages, the types alternate; reads have times of their own.
+    // With two page types, the types alternate from page to page. The read times of the types are separate
+    // settings.
     all.truncate(2);
     all.extend(single_pages(&[
         (20 * TICKS_PER_MS, 0, Operation::Read),

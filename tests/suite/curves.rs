@@ -1,15 +1,15 @@
-//! Curves of recorded traces from one pass, compared with a run of each size.
+//! Compares the curves that one pass over a recorded trace yields with a separate run at each size.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage::{CurvePlan, Effort, Grid, Input, Reading, Settings, compare, curve};
 use destage_tests::{is_whole, outside};
 
-/// The first 20,000 requests of a trace; with `make whole`, all of them.
+/// The number of requests of a trace: the first 20,000, or all (`None`) with `make whole`.
 fn requests() -> Option<u64> {
     (!is_whole()).then_some(20_000)
 }
 
-/// The number of sizes that are compared, out of those at which the curve changes.
+/// The number of sizes to compare, chosen from the sizes at which the curve changes.
 fn sizes() -> usize {
     if is_whole() { 40 } else { 12 }
 }

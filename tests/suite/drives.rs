@@ -1,4 +1,4 @@
-//! A profile that was fitted to a measured drive must agree with the drive at loads to which it was not fitted.
+//! Tests that a profile that was fitted to a measured drive at some loads agrees with the drive at other loads.
 
 use destage::drive::{CheckPlan, Measurements, Scale, check};
 use destage::{Effort, Settings};
@@ -26,9 +26,9 @@ const FITTED: [&str; 14] = [
 /// The loads, in writes per second, to which the profile was fitted.
 const KNOWN: [&str; 3] = ["10000", "40000", "70000"];
 
-/// The mechanisms of the model give the agreement, not the search: read latencies under writes are right at other
-/// loads, and writes are not delayed before the drive is saturated. With the channels or the buffer of
-/// `datacenter-tlc` they do not agree.
+/// The agreement results from the mechanisms of the model and not from the search for parameters. Read latencies
+/// under writes agree at loads that were not fitted, and writes are not delayed until the drive is saturated.
+/// With the channels or the buffer of `datacenter-tlc` instead of the fitted ones, the latencies do not agree.
 #[test]
 #[ignore = "needs reference results"]
 fn a_fitted_drive_does_what_it_was_not_fitted_on() {
@@ -52,7 +52,8 @@ fn a_fitted_drive_does_what_it_was_not_fitted_on() {
         .iter()
         .position(|name| name == "offered_writes_per_s");
     let load = load.unwrap();
-    // One load beyond saturation shows where it is; the other loads beyond it would show the same and are left out.
+    // One load beyond saturation shows the saturated rate. Further loads beyond saturation would show the same
+    // rate, so they are left out.
     measured.rows.retain(|row| {
         let text = row.fields[load].as_str();
         let offered: u32 = text.parse().unwrap();

@@ -1,4 +1,4 @@
-//! What must hold for every run, whatever the device, the buffer and the requests.
+//! Tests of rules that must hold for every run, with any device, buffer and requests.
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 use destage_base::parameter::Value;
@@ -69,7 +69,7 @@ fn request(arrival: Ticks, page: u64, pages: u32, operation: Operation) -> Reque
     }
 }
 
-/// Requests of all kinds over about 400 pages; half of them go to a tenth of the pages.
+/// Requests of all kinds over about 400 pages. Half of the requests go to a tenth of the pages.
 fn mixture(seed: u64, count: usize) -> Vec<Request> {
     let mut random = Random::new(seed);
     let mut now = 0;
@@ -97,7 +97,7 @@ fn mixture(seed: u64, count: usize) -> Vec<Request> {
         .collect()
 }
 
-/// Cause and pages of each destage record, in order.
+/// The cause and the pages of each destage record, in order.
 #[derive(Default)]
 struct Destages(Vec<(&'static str, Vec<u64>)>);
 
@@ -113,7 +113,7 @@ impl Observer for Destages {
 
 #[test]
 fn timing_decides_nothing() {
-    // Schemes that ask how busy the device is, or forget old writes by the clock, depend on timing by design.
+    // Schemes that use the load of the device, or that forget writes after some time, depend on timing by design.
     let depends = |row: &SchemeRow| row.family == "device" || row.name == "mqsim";
     for row in SCHEMES.iter().filter(|row| !depends(row)) {
         for seed in 0..4 {
@@ -122,7 +122,7 @@ fn timing_decides_nothing() {
                 let chosen = format!("buffer.kind={}", row.name);
                 let all: Vec<_> = pairs.iter().copied().chain([chosen.as_str()]).collect();
                 let config = config(&all);
-                // Work in idle time depends on the clock, so its records are left out.
+                // Destaging in idle time depends on the clock, so records of this cause are left out.
                 let mut destages = Destages::default();
                 simulate(&config, &requests, &mut destages);
                 destages.0.retain(|(cause, _)| *cause != "idle");
@@ -149,7 +149,8 @@ fn timing_decides_nothing() {
                     // Without flash, a page that is written again keeps its address.
                     continue;
                 }
-                // The host's scheduler may reorder requests of a burst, but not with one request at a time.
+                // The scheduler of the host can reorder the requests of a burst. With the scheduler `fifo` and
+                // one request in the device at a time it cannot.
                 let fixed = ["host.queue_depth=1", "host.scheduler=fifo"];
                 let reference = sequence(&fixed);
                 let both: Vec<_> = fixed.iter().chain(other).copied().collect();
@@ -277,8 +278,8 @@ fn responses(pairs: &[&str], requests: &[Request]) -> Vec<f64> {
         .collect()
 }
 
-/// In ms: program and transfer of a 4096-byte page, read and transfer of such a page, its 8 sectors on the host
-/// bus.
+/// Times in ms: to program and transfer a page of 4096 bytes, to read and transfer a page, and to transfer the 8
+/// sectors of a page on the host bus.
 const PROGRAM_MS: f64 = 0.2 + 0.1024;
 const READ_MS: f64 = 0.025 + 0.1024;
 const BUS_MS: f64 = 8.0 * 0.000_238_4;
@@ -330,7 +331,7 @@ fn a_buffered_write_costs_the_bus_and_a_forced_one_its_program() {
 
 #[test]
 fn a_write_that_finds_the_buffer_full_waits_for_a_slot() {
-    // With one slot, each further write waits until the page before it is programmed.
+    // With one slot, each further write waits until the page of the previous write is programmed.
     let requests = [
         request(0, 0, 1, Operation::Write),
         request(TICKS_PER_MS, 1, 1, Operation::Write),

@@ -1,4 +1,5 @@
-//! Fitted and built-in stand-ins, compared with the recorded traces that they replace, on up to three seeds.
+//! Compares fitted and built-in stand-in workloads with the recorded traces that they replace, for up to three
+//! seeds.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage::{Effort, Input, Reading, Residual, Settings, figures, fit};
@@ -6,9 +7,10 @@ use destage_base::parameter::Values;
 use destage_tests::{is_whole, outside};
 use destage_workload::find;
 
-/// Cells of the comparison with fewer evictions are not checked, as chance decides them.
+/// The fewest evictions of a run whose evictions are checked. With fewer evictions the difference is mostly
+/// random.
 const LEAST_EVICTIONS: f64 = 50.0;
-/// Largest allowed differences in per cent: of the evictions, and of the mean response time.
+/// The largest allowed differences in per cent: in evictions, and in mean response time.
 const MOST_EVICTIONS: f64 = 15.0;
 const MOST_RESPONSE: f64 = 30.0;
 
@@ -33,12 +35,12 @@ fn too_much(seed: u64, rows: &[Residual]) -> Vec<String> {
     wrong
 }
 
-/// The number of seeds: one, and three with `make whole`, which takes minutes.
+/// The number of seeds: one, or three with `make whole`. Three seeds need minutes.
 fn seeds() -> u64 {
     if is_whole() { 3 } else { 1 }
 }
 
-/// The number of requests of a trace and of its stand-ins: the first 20,000, and all with `make whole`.
+/// The number of requests of a trace and of its stand-ins: the first 20,000, or all (`None`) with `make whole`.
 fn requests() -> Option<u64> {
     (!is_whole()).then_some(20_000)
 }
@@ -61,9 +63,9 @@ fn made((name, pairs): BuiltIn, seed: u64) -> Input {
     Input::requests(name, requests)
 }
 
-/// Compares the stand-in that is fitted to a trace, and the built-in one if there is one, with the trace: evictions
-/// of all schemes, and mean response times. The trace itself runs once for both, because a run of it takes as long as
-/// a run of a stand-in.
+/// Compares the stand-in that is fitted to a trace with this trace, and also the built-in stand-in if there is
+/// one. The comparison covers the evictions of all schemes and the mean response times. The trace itself runs
+/// only once for both stand-ins, because a run of the trace takes as long as a run of a stand-in.
 fn held(trace: &str, built_in: Option<BuiltIn>) {
     let reading = Reading {
         limit: requests(),
@@ -89,7 +91,7 @@ fn held(trace: &str, built_in: Option<BuiltIn>) {
 #[test]
 #[ignore = "needs recorded traces"]
 fn tpcc_built_in() {
-    // Only the writes, as the workload `standin-tpcc` has no reads.
+    // Only the writes of the trace, because the workload `standin-tpcc` has no reads.
     let reading = Reading {
         writes_only: true,
         ..Reading::default()
@@ -141,7 +143,8 @@ fn postmark() {
 #[test]
 #[ignore = "needs recorded traces"]
 fn iozone() {
-    // The stand-in has the phases of the whole trace, so it cannot be compared with the beginning alone.
+    // The stand-in has the phases of the whole trace, so it cannot be compared with the beginning of the trace
+    // alone.
     let built_in = is_whole().then_some(("standin-iozone", &[][..]));
     held("iozone-100k.disksim.zst", built_in);
 }

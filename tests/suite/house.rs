@@ -1,4 +1,4 @@
-//! The house rules that a test can check: which crate may use which, and which texts may say what.
+//! The house rules that a test can check, such as which crates a crate may use, and what texts must not contain.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ const BELOW_ALL: &[&str] = &[
     "base", "buffer", "nand", "ftl", "device", "trace", "workload", "sim", "destage", "study",
     "report", "serve", "memory",
 ];
-/// The wheel contains the command line.
+/// The crates that the Python package may use. The wheel contains the command line, so `cli` is one of them.
 const ABOVE_ALL: &[&str] = &["destage", "study", "report", "memory", "cli"];
 /// The only crate with unsafe code; its manifest gives the reason. All other crates use the lints of the workspace.
 const UNSAFE: &str = "memory";
@@ -148,7 +148,7 @@ fn files_are_documented_and_finished() {
     sources(&root().join("crates"), &mut files);
     sources(&root().join("tests/suite"), &mut files);
     assert!(files.len() > 40, "only {} source files found", files.len());
-    // Composed, so that this file does not find itself.
+    // Composed of parts, so that the search does not find this file.
     let markers = [["TO", "DO"], ["FIX", "ME"], ["XX", "X"]].map(|parts| parts.concat());
     for file in files {
         let text = std::fs::read_to_string(&file).expect("text");
@@ -166,8 +166,8 @@ fn files_are_documented_and_finished() {
     }
 }
 
-/// The texts of the core crates name no configuration keys: only the caller of the core knows by which key a user
-/// sets a value.
+/// The texts of the core crates name no configuration keys: only the caller of the core knows the key with which
+/// a user sets a value.
 #[test]
 fn the_core_names_no_keys() {
     let global = PARAMETERS.iter().map(|row| row.name.to_owned());
@@ -182,8 +182,7 @@ fn the_core_names_no_keys() {
     for name in NO_STD {
         sources(&root().join("crates").join(name).join("src"), &mut files);
     }
-    // A row lists what it requires and excludes as conditions on other rows, which have the form of a key with a
-    // value.
+    // A row of a registry lists the conditions that it requires and excludes. A condition is a key with a value.
     let is_condition = |literal: &str| {
         let ends = [" = ", " > "].map(|sign| literal.find(sign));
         let end = ends.into_iter().flatten().min();
@@ -208,7 +207,7 @@ fn one_place_looks_for_outside_data() {
     let mut files = Vec::new();
     sources(&root().join("crates"), &mut files);
     sources(&root().join("tests"), &mut files);
-    // Composed, so that this file does not find itself.
+    // Composed of parts, so that the search does not find this file.
     let variable = ["DESTAGE", "_SHARED"].concat();
     let place = root().join("tests/suite/lib.rs");
     let looks = |file: &&PathBuf| {
@@ -219,10 +218,12 @@ fn one_place_looks_for_outside_data() {
     assert_eq!(found, [&place]);
 }
 
-/// The library's errors use the names of its own arguments; the command line replaces them by its options.
+/// Errors of the library use the names of the library's arguments. The command line replaces these names by the
+/// names of its options.
 #[test]
 fn no_error_of_the_library_names_an_option() {
-    // Allowed: texts about a command that quote it, and the line for a shell that a user copies.
+    // Two kinds of texts are allowed: texts that quote a command, and command lines that a user copies into a
+    // shell.
     const COMMANDS: [&str; 9] = [
         "`destage reproduce ",
         "\"destage reproduce p",
@@ -262,9 +263,9 @@ fn no_error_of_the_library_names_an_option() {
     assert!(offending.is_empty(), "{}", offending.join("\n"));
 }
 
-/// The most fields that a structure may have: with more, it holds more than one idea.
+/// The most fields that a structure may have: a structure with more fields stands for more than one idea.
 const MOST_FIELDS: usize = 14;
-/// Structures that already have more. The list may only become shorter.
+/// Structures that already have more fields. This list may only become shorter.
 const LARGER: [&str; 13] = [
     "crates/destage/src/size/mod.rs Answers",
     "crates/ftl/tests/suite/naive/streams.rs Die",

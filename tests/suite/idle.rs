@@ -1,6 +1,8 @@
-//! Idle work in the event model: a cache of 4 lines in 2 sets over 2 packages, with writes of pages 0 2 2 4 1.
+//! Tests idle work in the event model. The cache has 4 lines in 2 sets over 2 packages, and pages 0 2 2 4 1 are
+//! written.
 //!
-//! Page 0 is evicted when 4 arrives. Dirty are then 2 (written twice), 4 and 1, least recently written first.
+//! Page 0 is evicted when page 4 arrives. After the writes, pages 2 (written twice), 4 and 1 are dirty, in the
+//! order of their last write.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -91,7 +93,8 @@ fn idle_work_begins_after_the_idle_time_and_goes_on_without_another() {
         .filter(|(_, cause, _)| *cause == "evict")
         .collect();
     assert_eq!(evicted, [&(3001, "evict", vec![0])]);
-    // The last of the five writes completes after 8 sectors on the host bus; a program takes 302.4 us.
+    // The last of the five writes completes when its 8 sectors have crossed the host bus. A program takes 302.4
+    // us.
     let times: Vec<_> = records
         .0
         .iter()
@@ -116,7 +119,8 @@ fn an_idle_time_beyond_the_end_of_time_never_comes() {
 
 #[test]
 fn a_request_ends_the_idle_time() {
-    // A write arrives while the first write-back runs; the next write-back is at least 1.9 ms later.
+    // A write arrives while the first write-back is running. The next write-back begins at least 1.9 ms after
+    // this write.
     let mut writes = WRITES.to_vec();
     writes.insert(5, (6, 3));
     writes[5].0 = 6;
@@ -132,8 +136,8 @@ fn a_request_ends_the_idle_time() {
 
 #[test]
 fn a_line_written_back_is_replaced_without_a_program() {
-    // After the first round page 2 is clean, so page 6 replaces it without a program; only page 0 was updated
-    // on demand.
+    // After the first round page 2 is clean, so page 6 replaces page 2 without a program. Only page 0 needs an
+    // on-demand update.
     let mut writes = WRITES.to_vec();
     writes.insert(5, (500, 6));
     let (records, _) = simulate("apu-lru-d:ways=2", &writes);

@@ -1,8 +1,8 @@
-//! Idle time that begins while packages are still busy with the work of an earlier request.
+//! Tests idle time that begins while packages are still busy with the programs of an earlier request.
 //!
-//! Pages 0 and 4 are written at once and share a line of a direct-mapped cache whose other lines are empty. Page 0 is
-//! updated on demand; with `apu_room=cache` no request waits for that. When idle time begins 0.1 ms later, the
-//! package is still busy with it.
+//! Pages 0 and 4 are written at once and share a line of a direct-mapped cache whose other lines are empty. So
+//! page 4 causes an on-demand update of page 0. With `apu_room=cache` no request waits for this update. When idle
+//! time begins 0.1 ms later, the package is still busy with the update.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -32,7 +32,7 @@ impl Observer for Records {
 }
 
 fn records(buffer: &str) -> Vec<(u64, &'static str, Vec<u64>)> {
-    // The last request, much later, keeps the run going.
+    // The last request arrives much later, so that the run does not end during the idle work.
     let requests = [(0, 0), (0, 4), (1000 * TICKS_PER_MS, 4)].map(|(arrival, page)| Request {
         arrival,
         sector: 8 * page,
@@ -61,8 +61,9 @@ fn records(buffer: &str) -> Vec<(u64, &'static str, Vec<u64>)> {
 
 #[test]
 fn a_package_gets_its_line_when_it_is_free() {
-    // Both pages are in the cache after 3.8 us. In a pipelined round the line is chosen when the package is free,
-    // after 302.4 us; with a barrier it is chosen at once and queues at the package.
+    // Both pages are in the cache after 3.8 us. In a pipelined round the line is chosen when the package becomes
+    // free, 302.4 us after the on-demand update began. With a barrier the line is chosen as soon as idle time
+    // begins, and its write-back waits at the package.
     for (round, named) in [("pipelined", 306), ("barrier", 103)] {
         let buffer = format!("apu-lru-d:ways=1,idle_us=100,apu_room=cache,apu_round={round}");
         let expected = [(3, "evict", vec![0]), (named, "idle", vec![4])];

@@ -1,4 +1,4 @@
-//! Shared by the cross-crate tests: runs of one configuration on requests, and access to outside data.
+//! Functions that the cross-crate tests share: running requests on one configuration, and finding outside data.
 
 use std::path::{Path, PathBuf};
 
@@ -17,15 +17,16 @@ pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// The path of a file of the outside data: reference results and recorded traces, which are not part of the project.
-/// They are in the folder that `DESTAGE_SHARED` names, or else in `shared` beside the project.
+/// The path of a file of the outside data: reference results and recorded traces, which are not part of the
+/// project. They are in the folder that `DESTAGE_SHARED` names, or else in the folder `shared` next to the
+/// project's folder.
 ///
-/// A test that calls this function must have `#[ignore = "needs recorded traces"]` or
-/// `#[ignore = "needs reference results"]`, so that it does not count as passed if the data are absent. `make test`
-/// runs such tests if the data are there, and otherwise lists them.
+/// A test that calls this function must have `#[ignore = "needs recorded traces"]` or `#[ignore = "needs
+/// reference results"]`, so that the test does not count as passed without the data. `make test` runs such tests
+/// if the data exist, and otherwise lists them.
 ///
 /// # Panics
-/// If the file is not there.
+/// If the file does not exist.
 #[must_use]
 pub fn outside(file: &str) -> PathBuf {
     let folder =
@@ -39,7 +40,8 @@ pub fn outside(file: &str) -> PathBuf {
     path
 }
 
-/// Whether tests of which `make test` runs a sample must run in full, as `make whole` wants it (`DESTAGE_WHOLE=1`).
+/// Whether tests must run in full that otherwise run only a sample. `make whole` requests this with
+/// `DESTAGE_WHOLE=1`.
 #[must_use]
 pub fn is_whole() -> bool {
     std::env::var("DESTAGE_WHOLE").is_ok_and(|text| text == "1")

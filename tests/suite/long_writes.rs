@@ -1,5 +1,6 @@
-//! The length of a write reaches the translation layer: the length of the request without a buffer, or of a run
-//! of destaged pages with one. Event model and operation counts must agree.
+//! Tests that the translation layer learns the length of each write. Without a buffer it is the length of the
+//! request, and with a buffer the length of the run of destaged pages. The event model and the operation counts
+//! must agree.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 
@@ -11,8 +12,8 @@ use destage_sim::settings::Settings;
 use destage_sim::source::Source;
 use destage_trace::{Operation, Request};
 
-/// Pages that the layer `last` takes for parts of long writes, and all other pages, for requests (page, pages)
-/// on blocks of 4 pages.
+/// The number of pages that the layer `last` treats as parts of long writes, and the number of all other pages.
+/// Each request is (page, pages), and a block has 4 pages.
 fn long_and_others(costing: &str, pairs: &[&str], requests: &[(u64, u32)]) -> (f64, f64) {
     let requests: Vec<_> = requests
         .iter()

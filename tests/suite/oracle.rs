@@ -1,6 +1,7 @@
-//! The published results of the reference simulator, compared row by row and digit by digit.
+//! Compares the simulator with the published results of the reference simulator, row by row and digit by digit.
 //!
-//! Nothing is fitted: the columns of a row become parameters by their names, and the results are compared.
+//! Nothing is fitted. The columns of a row are translated to parameters, and the results of the run are compared
+//! with those of the row.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,7 +54,8 @@ fn same(text: &str) -> String {
 }
 
 fn times(text: &str, factor: f64) -> String {
-    // Products such as 0.000025 * 1e6 differ in their last digit, which rounding to a decimal removes.
+    // Products such as 0.000025 * 1e6 can be wrong in their last digit. Rounding to six decimals removes this
+    // error.
     let product = text.parse::<f64>().expect("a number") * factor;
     ((product * 1e6).round() / 1e6).to_string()
 }
@@ -83,7 +85,7 @@ fn rows(table: &Path) -> Vec<Row> {
         .collect()
 }
 
-/// The requests of `trace`: generated if the reference says how, and read if it is a recording.
+/// The requests of `trace`: generated for a synthetic trace, and read from a file for a recorded trace.
 fn requests(trace: &str) -> Vec<Request> {
     let path = match trace {
         "synth-a" => return uniform(20081, &[]),

@@ -1,5 +1,5 @@
-//! Reads that overtake programs, erases and garbage collection: closed forms to the nanosecond, and what every stream
-//! must keep.
+//! Tests of reads that overtake programs, erases and garbage collection: closed forms to the nanosecond, and
+//! rules that hold for every stream.
 
 use destage_base::parameter::Values;
 use destage_base::time::TICKS_PER_US;
@@ -46,10 +46,10 @@ fn a_read_goes_ahead_of_writes_that_wait_but_not_of_one_of_its_page() {
     ]);
     let arrival = responses(&[], &mixed);
     assert_eq!(arrival, [210_000, 420_000, 630_000, 679_000, 729_000]);
-    // Page 9 is read after the first program; page 2 only after its own program.
+    // Page 9 is read after the first program. Page 2 is read only after the program of page 2.
     let first = responses(&["flash.scheduling=reads_first"], &mixed);
     assert_eq!(first, [210_000, 470_000, 680_000, 259_000, 729_000]);
-    // The result is the same if commands are timed one by one.
+    // The response times are the same if commands are timed one by one.
     let timed = responses(&["flash.scheduling=reads_first", ONE_BY_ONE], &mixed);
     assert_eq!(timed, first);
 }
@@ -72,7 +72,8 @@ fn what_waits_has_its_turn_after_so_many_reads() {
 
 #[test]
 fn a_read_interrupts_a_program_as_femu_has_it() {
-    // The program runs from 10 to 210 us. A read at 50 us runs from 55 to 95 us, and its data have left at 105 us.
+    // The program runs from 10 to 210 us. A read that arrives at 50 us runs from 55 to 95 us, and its data are
+    // transferred until 105 us.
     let one = single_pages(&[
         (0, 0, Operation::Write),
         (50 * US, 9, Operation::Read),
@@ -83,7 +84,7 @@ fn a_read_interrupts_a_program_as_femu_has_it() {
     // The second program waits for the read, too.
     assert_eq!(waits, [210_000, 210_000, 420_000]);
     let keeps = responses(&[ahead[0], ahead[1], "flash.suspend=keeps_end"], &one);
-    // The die is busy until 255 us; by then the second program has its data.
+    // The die is busy until 255 us. By then the data of the second program have been transferred.
     assert_eq!(keeps, [210_000, 55_000, 405_000]);
     let moves = responses(&[ahead[0], ahead[1], "flash.suspend=moves_end"], &one);
     // The second program is issued at 255 us.
@@ -146,7 +147,8 @@ fn an_erase_that_is_interrupted_has_its_status_later() {
         let seen = responses(&pairs, &single_pages(&all));
         [seen[at], seen[at + 1]]
     };
-    // The data of the read leave at 155 us after the arrival of the write, then its status.
+    // The data of the read are transferred until 155 us after the arrival of the write. Then the status of the
+    // read is transferred.
     assert_eq!(of("flash.suspend=never")[0], 2_001_000 + 51_000 + 210_000);
     assert_eq!(of("flash.suspend=moves_end"), [2_256_000, 56_000]);
     assert_eq!(of("flash.suspend=keeps_end"), [2_245_000, 56_000]);
@@ -175,7 +177,7 @@ fn garbage_collection_comes_last_while_there_is_room() {
     let mean = |of: &[u64]| of.iter().sum::<u64>() / of.len() as u64;
     let (first, _) = of("flash.scheduling=reads_first");
     let (last, _) = of("flash.scheduling=garbage_last");
-    // A burst has passed before garbage is collected in the gap after it.
+    // With `garbage_last`, garbage is collected only in the gap after a burst.
     assert!(
         mean(&last) * 3 < mean(&first) * 2,
         "{} {}",
@@ -226,21 +228,22 @@ fn work_is_conserved_and_nothing_waits_beyond_the_bound() {
 
 #[derive(Clone, Copy)]
 enum Running {
-    /// A die has the operation in service, and may be free before the operation ends.
+    /// A die is executing the operation, and may become free before the operation ends.
     Page(Token),
-    /// The operation has left its die, or keeps its die until it ends.
+    /// The operation has already released its die, or occupies its die until the operation ends.
     Other(Token),
 }
 
-/// A driver that ends operations in random order, lets some dies take in reads during a step, and records what
-/// begins.
+/// A driver that ends operations in random order, lets some dies accept reads during a step, and records which
+/// operations begin.
 struct Noting {
     random: Random,
     running: Vec<Running>,
-    /// Whether steps leave their dies to the next operation early; then reads wait only for operations that have not
-    /// begun.
+    /// Whether a step releases its die early for the next operation. If so, reads wait only for operations that
+    /// have not begun.
     hands_over: bool,
-    /// For each die, the other operations that wait, and the reads that began since one of them began.
+    /// For each die: in `waiting`, the number of waiting operations that are not reads; in `reads`, the number of
+    /// reads that began since the last such operation began.
     waiting: Vec<u32>,
     reads: Vec<u32>,
     most: u32,
@@ -312,13 +315,13 @@ impl Driver for Noting {
 #[test]
 fn no_more_reads_go_ahead_than_may() {
     for (seed, bound) in [(1, 1), (2, 3), (3, 8)] {
-        // The bound is kept, and it is reached.
+        // The bound is never exceeded, and it is reached.
         assert_eq!(most_reads_ahead(seed, bound, false), bound);
         assert_eq!(most_reads_ahead(seed, bound, true), bound);
     }
 }
 
-/// The most reads in a row that overtook other operations on any of four dies, two of which take in reads during a
+/// The most reads in a row that overtook other operations on any of four dies, two of which accept reads during a
 /// step.
 fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
     let layer = destage_ftl::find("page").expect("page mapping");
@@ -384,8 +387,8 @@ fn most_reads_ahead(seed: u64, bound: u32, hands_over: bool) -> u32 {
         now += 1;
         let may_send = sent < 20_000 && sent - driver.answered < 64;
         if may_send && (driver.running.is_empty() || driver.random.below(2) == 0) {
-            // A read behind a write of its own page keeps its place and does not count, so reads and writes use
-            // different pages.
+            // A read does not overtake an earlier write of the same page, and would not count. So reads and
+            // writes use different pages.
             let (kind, first) = match driver.random.below(3) {
                 0 => (RequestKind::Write, 0),
                 _ => (RequestKind::Read, pages / 2),

@@ -1,5 +1,5 @@
-//! Errors of other simulators: the cases of docs/MODEL_LIMITS.md, with the rules of these simulators and with
-//! ours.
+//! Reproduces errors of other simulators, as described in docs/MODEL_LIMITS.md. Each case runs with the rules of
+//! the other simulator and with our rules.
 
 use crate::direct::{DirectConfig, Pins, run};
 use destage_base::Ticks;

@@ -1,5 +1,5 @@
-//! `ftl.placement = dynamic` through the whole simulator: writes to the pages of one die spread over all dies,
-//! and the number of programs and reads does not change.
+//! Tests `ftl.placement = dynamic` through the whole simulator. Writes to the pages of one die spread over all
+//! dies, and the numbers of programs and reads do not change.
 
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed")]
 

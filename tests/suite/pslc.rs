@@ -1,5 +1,5 @@
-//! A cache of blocks with one bit per cell: closed forms to the nanosecond, the drop in speed when it is full, and
-//! folding.
+//! Tests of a cache of blocks with one bit per cell: closed forms to the nanosecond, the slower writes when the
+//! cache is full, and folding.
 
 use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
@@ -9,8 +9,9 @@ use destage_trace::Operation;
 
 const US: Ticks = TICKS_PER_US;
 
-/// One die of 32 blocks of 12 pages with three bits per cell. A page of one bit takes 20 us to read and 100 us to
-/// program, other pages 40 us and 600 us; the transfer takes 10 us. The cache has three blocks of four pages.
+/// One die of 32 blocks of 12 pages with three bits per cell. A page with one bit per cell takes 20 us to read
+/// and 100 us to program. Other pages take 40 us and 600 us. The transfer of a page takes 10 us. The cache has
+/// three blocks of four pages.
 const DEVICE: &[&str] = &[
     "flash.dies=1",
     "flash.planes_per_die=1",
@@ -75,7 +76,7 @@ fn writes_are_fast_until_the_cache_is_full_and_then_slow() {
     assert_eq!(seen[..12], [110_000; 12]);
     // From here on the cache is full.
     assert_eq!(seen[12..15], [610_000; 3]);
-    // A page in the cache is also read faster.
+    // A page in the cache is also read faster than another page.
     assert_eq!(seen[15..], [30_000, 50_000]);
     let names = [
         "ftl.cache_programs",
@@ -114,19 +115,19 @@ fn a_full_cache_is_folded_in_idle_time_in_steps_that_yield() {
     // The block of four pages is full at 440 us. Folding a page takes: read 20 us, two transfers 20 us, program 600
     // us.
     all.push((500 * US, 30, Operation::Write));
-    // This read keeps the run going until the folding is done.
+    // This late read prevents the run from ending before the folding is done.
     all.push((20_000 * US, 31, Operation::Read));
     let idle = ["ftl.cache_fold_idle=true", "ftl.cache_fold_percent=0"];
     let (seen, metrics) = run(&idle, &all);
     assert_eq!(seen[..4], [110_000, 220_000, 330_000, 440_000]);
-    // One page is folded from 440 to 1080 us; then the write is served.
+    // One page is folded from 440 to 1080 us. Then the write is served.
     assert_eq!(seen[4], 580_000 + 110_000);
     assert_eq!(value(&metrics, "ftl.cache_folded"), 4.0);
     assert_eq!(value(&metrics, "flash.programs.copy"), 4.0);
-    // In a single step the write waits for all four pages and the erase.
+    // If all four pages are folded in a single step, the write waits for the whole step and the erase.
     let (seen, _) = run(&[idle[0], idle[1], "ftl.cache_fold_pages=4"], &all);
     assert_eq!(seen[4], 4 * 640_000 + 2_000_000 - 60_000 + 110_000);
-    // A read goes between two commands of the step.
+    // A read is served between two commands of the step.
     all[4].2 = Operation::Read;
     let first = ["flash.scheduling=reads_first", "ftl.cache_fold_pages=4"];
     let (seen, _) = run(&[&first[..], &idle].concat(), &all);
@@ -141,7 +142,8 @@ fn idle_time_folds_no_more_than_what_keeps_a_part_of_the_cache_free() {
         let pairs = [&["ftl.cache_fold_idle=true"], pairs].concat();
         value(&run(&pairs, &all).1, "ftl.cache_folded")
     };
-    // First two of three blocks are full, then all of them; a block of four pages is folded at a time.
+    // After 8 writes two of the three blocks of the cache are full, and after 12 writes all three. One block of
+    // four pages is folded at a time.
     assert_eq!([8, 12].map(|count| folded(&[], count)), [0.0, 4.0]);
     let half = "ftl.cache_fold_percent=50";
     assert_eq!([4, 8].map(|count| folded(&[half], count)), [0.0, 4.0]);
@@ -154,7 +156,7 @@ fn idle_time_folds_no_more_than_what_keeps_a_part_of_the_cache_free() {
 fn a_write_may_wait_for_a_fold_instead() {
     let (seen, metrics) = run(&["ftl.cache_full=fold"], &writes(13, 1000 * US));
     assert_eq!(seen[..12], [110_000; 12]);
-    // Four pages are folded and their block is erased; then the write goes to the cache.
+    // Four pages are folded and their block is erased. Then the write is programmed in the cache.
     assert_eq!(seen[12], 4 * 640_000 + 2_000_000 + 110_000);
     assert_eq!(value(&metrics, "ftl.cache_programs"), 13.0);
 }
@@ -165,7 +167,7 @@ fn what_is_written_again_in_the_cache_is_never_folded() {
         .map(|write| (write * 20_000 * US, write % 4, Operation::Write))
         .collect();
     let (seen, metrics) = run(&["ftl.cache_full=fold"], &all);
-    // A full block has no valid page, so it is only erased.
+    // A full block of the cache has no valid page, so the block is only erased.
     let waits = |write| write >= 12 && write % 4 == 0;
     let expected = (0..200).map(|write| 110_000 + if waits(write) { 2_000_000 } else { 0 });
     assert_eq!(seen, expected.collect::<Vec<u64>>());
@@ -181,7 +183,8 @@ fn a_dynamic_cache_shrinks_as_the_device_fills() {
         value(&metrics, "ftl.cache_programs")
     };
     let (empty, full) = (cached(&["sim.precondition=none"]), cached(&[]));
-    // An empty device can use 25 of 32 blocks as a cache; a full device only part of its reserve of 9.
+    // An empty device can use 25 of its 32 blocks as a cache. A full device can use only a part of its reserve of
+    // 9 blocks.
     assert_eq!(empty, 100.0);
     assert!(full > 0.0 && full < 30.0, "{full}");
 }

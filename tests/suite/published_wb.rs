@@ -1,4 +1,4 @@
-//! The on-demand updates of write-back caches on two public traces, for which a paper printed the rates.
+//! Compares the on-demand updates of write-back caches on two public traces with the rates that a paper printed.
 //!
 //! The traces are not part of the project.
 
@@ -41,7 +41,8 @@ fn trace(name: &str) -> Vec<Request> {
     requests.collect()
 }
 
-/// Runs `wb` over eight packages; returns the page writes, and the records that made room.
+/// Runs `wb` over eight packages; returns the number of page writes, and the number of records that were destaged
+/// to make room.
 fn updates(requests: &[Request], pages: u32, set: &[(&'static str, Value)]) -> (u64, u64) {
     let row = find("wb").unwrap();
     let mut values = Values::defaults(COMMON.iter().chain(row.parameters));

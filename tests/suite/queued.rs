@@ -1,4 +1,5 @@
-//! Runs with queued commands: read priority with its limit, and commands on several planes, to the nanosecond.
+//! Tests of queued commands, to the nanosecond: read priority and the limit of this priority, and commands on
+//! several planes.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_US;
@@ -90,8 +91,8 @@ const SUSPENDS: [&str; 2] = [
 
 #[test]
 fn a_read_interrupts_a_program() {
-    // The program is in the cells from 10 us on. The read runs from 55 to 95 us and is transferred until 105 us; then
-    // 160 us of the program remain.
+    // The program is in the cells from 10 us on. The read runs from 55 to 95 us, and its page is transferred
+    // until 105 us. Then 160 us of the program remain.
     let all = page_requests(&[
         (0, 0, 1, Operation::Write),
         (50 * US, 9, 1, Operation::Read),
@@ -118,8 +119,8 @@ fn reads_join_a_suspension_and_their_number_is_limited() {
         (150 * US, 22, 1, Operation::Read),
     ]);
     let of = |limit| responses(&[SUSPENDS[0], SUSPENDS[1], limit], &all);
-    // Reads take 25 to 75 and 75 to 125 us. 190 us of the program remain, of which 25 are done at 150 us. The third
-    // read takes 155 to 205 us.
+    // The first two reads last from 25 to 75 us and from 75 to 125 us. Then 190 us of the program remain, of
+    // which 25 us are done at 150 us. The third read lasts from 155 to 205 us.
     let two = of("flash.suspend_limit=2");
     assert_eq!(two, [370_000, 55_000, 95_000, 55_000]);
     // The third read would be a second suspension, so it begins after the program has ended, at 315 us.
@@ -153,7 +154,7 @@ fn an_erase_of_a_collection_is_interrupted() {
         [seen[at], seen[at + 1]]
     };
     assert_eq!(of(&SUSPENDS), [2_055_000 + 210_000, 55_000]);
-    // With a status, the erase is complete only after the status is read.
+    // If commands have a status, the erase is complete only after its status is read.
     let status = ["flash.status_ns=1000"];
     let with_status = of(&[&SUSPENDS[..], &status].concat());
     assert_eq!(with_status, [2_056_000 + 1000 + 210_000, 56_000]);
@@ -172,7 +173,7 @@ fn pages_of_two_planes_go_together() {
         "flash.multi_plane=in_order",
     ];
     assert_eq!(responses(&on, &pair), [220_000, 60_000]);
-    // Command and gap of each plane, and the time between cells and data.
+    // These settings add the command and the gap of each plane, and the time between cells and data.
     let mut all = on.to_vec();
     all.extend([
         "flash.command_ns=290",
@@ -194,10 +195,11 @@ fn groups_of_planes_work_in_rounds_of_commands() {
     let alone = responses(&[channel], &two);
     assert_eq!(alone, [420_000, 100_000]);
     let groups = "flash.parallel_units=2";
-    // The data of both pages are transferred, and the cells of both planes work at the same time; the read likewise.
+    // The data of both pages are transferred one after the other, and the cells of both planes are programmed at
+    // the same time. The read uses both planes in the same way.
     assert_eq!(responses(&[channel, groups], &two), [220_000, 60_000]);
-    // Groups work in the same way with garbage collection in steps, which batches do not support. With it a full
-    // device keeps its pages in order, so these eight pages are on both planes.
+    // Groups of planes work in the same way with garbage collection in steps, which batches do not support. In
+    // this configuration the pages of a full device are in order, so these eight pages are on both planes.
     let eight = page_requests(&[
         (0, 59, 8, Operation::Write),
         (10_000 * US, 59, 8, Operation::Read),
@@ -206,7 +208,7 @@ fn groups_of_planes_work_in_rounds_of_commands() {
     assert_eq!(responses(&steps, &eight), [8 * 210_000, 400_000]);
     let of_groups = [steps[0], steps[1], groups];
     assert_eq!(responses(&of_groups, &eight), [4 * 220_000, 240_000]);
-    // Reads have priority.
+    // Here reads have priority.
     let all = with_trims(5, 1000);
     let of = |order| run(&[order, groups, "trace.addr_map=modulo"], &all).0;
     let first = of("flash.scheduling=reads_first");
@@ -278,7 +280,7 @@ fn queues_take_nothing_where_what_came_first_is_next() {
             let queued = responses(&pairs, &all);
             let differ = alone.iter().zip(&queued).filter(|(a, b)| a != b).count();
             let shared = channels == "flash.channels=1";
-            // A shared channel is given to the dies in another order.
+            // With queued commands, the dies get a shared channel in another order than without.
             assert_eq!(differ > 0, shared, "{layer}, {channels}: {differ}");
             assert_eq!(alone.len(), queued.len());
         }
@@ -304,8 +306,9 @@ fn with_trims(seed: u64, count: u64) -> Vec<Request> {
     page_requests(&all)
 }
 
-/// Runs `all` on `device` with commands queued in order of arrival, and requires that every response and metric
-/// equals that of a run without queues. `what` describes the device in a failure. Returns the run with queues.
+/// Runs `all` on `device` with commands queued in order of arrival, and without queues. Every response and metric
+/// must be equal in both runs. If not, the failure message describes the device by `what`. Returns the run with
+/// queues.
 fn in_both_timings(device: &[&str], all: &[Request], what: &str) -> (Vec<u64>, RunResult) {
     let alone = run(device, all);
     let queued = run(
@@ -371,7 +374,7 @@ fn every_metric_is_the_same_in_both_timings_of_units_and_of_cells_of_one_bit() {
         "flash.first_pass_us=70",
     ];
     let shared = ["flash.page_bytes=16KiB", "ftl.map_unit_bytes=4096"];
-    // A command time is left out, as only with queues it would add to copies inside a die.
+    // The device has no command time, because a command time would lengthen copies inside a die only with queues.
     let status = ["flash.status_ns=3000"];
     let pslc = ["ftl.kind=pslc", "flash.bits_per_cell=3"];
     let mut ended = 0;
@@ -429,24 +432,24 @@ fn a_trim_waits_for_what_its_die_does() {
         responses(&["flash.scheduling=commands_arrival"], &two),
         expected
     );
-    // The register is free for the next program long before the first program has ended; the trim is served after
-    // that next program has begun.
+    // The cache register is free for the next program long before the first program has ended. The trim is served
+    // after the next program has begun.
     let expected = [215_000, 214_000, 428_000];
     assert_eq!(responses(&REGISTERS, &two), expected);
     let both = [&REGISTERS[..], &["flash.scheduling=commands_arrival"]].concat();
     assert_eq!(responses(&both, &two), expected);
 }
 
-/// With `hat`, a trim changes the map when it is served, and takes the time of the change. If the page has lost its
-/// contents meanwhile, the map does not change, and the trim takes no time.
+/// With `hat`, a trim changes the map when it is served, and takes the time of the change. If another request has
+/// trimmed the page meanwhile, the map does not change, and the trim takes no time.
 #[test]
 fn a_trim_that_waits_for_its_die_takes_the_time_of_the_map_if_it_changes_that() {
     let at = 1000 * US;
     let mut all: Vec<_> = [0, 1, 2]
         .map(|page| (page * at, page, 1, Operation::Write))
         .into();
-    // A read of 50 us, a trim after it, and three requests that arrive while the trim keeps the die busy. The last of
-    // them trims the page that the first of them has trimmed.
+    // The requests are a read of 50 us, then a trim, then three requests that arrive while the trim keeps the die
+    // busy. Of these three, the last trims the page that the first has trimmed.
     for (page, operation) in [
         (2, Operation::Read),
         (1, Operation::Trim),
@@ -478,8 +481,8 @@ fn queues_take_nothing_from_cache_registers_where_what_came_first_is_next() {
             (arrival, random.below(1500), pages, operation)
         })
         .collect();
-    // If the requests came one by one, the command of a later read would wait for a page that uses the channel, so
-    // these come all at once.
+    // If these requests arrived one by one, the command of a later read would wait for a page that uses the
+    // channel. So they all arrive at once.
     let at_once: Vec<_> = all
         .iter()
         .map(|(_, page, pages, operation)| (0, *page, *pages, *operation))
@@ -565,7 +568,7 @@ fn a_read_of_nothing_has_its_turn_where_what_came_first_is_next() {
         responses(&["flash.scheduling=commands_arrival"], &two),
         expected
     );
-    // The read of a trimmed page needs no command, so it does not wait for one.
+    // The read of a trimmed page needs no flash command, so it does not wait for other commands.
     let first = responses(&["flash.scheduling=commands_reads_first"], &two);
     assert_eq!(first, [210_000, 209_000, 210_000, 0]);
 }
@@ -595,6 +598,6 @@ fn a_collection_takes_its_own_time_and_not_that_of_what_was_before_it() {
     let (runs, time) = gc(&[]);
     assert!(runs > 50.0, "{runs}");
     assert_eq!(gc(&["flash.scheduling=commands_arrival"]), (runs, time));
-    // With a register, a step can begin while the program before it is still running.
+    // With a cache register, a step can begin while the previous program is still running.
     assert_eq!(gc(&["flash.cache_program=true"]), (runs, time));
 }

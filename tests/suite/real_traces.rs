@@ -1,4 +1,4 @@
-//! Every recorded trace gives a result without any setting.
+//! Tests that every recorded trace can be run without any setting.
 
 use destage::{Effort, Grid, Input, Settings, compare};
 use destage_tests::outside;
@@ -30,7 +30,7 @@ fn every_recorded_trace_gives_a_result_without_an_option() {
     for facts in &results.manifest.inputs {
         let sizing = facts.sizing.expect("a size from the input");
         let end = sizing.end_bytes.expect("the end of the addresses");
-        // The device has the smallest power of two that still holds the trace with a reserve of 15 %.
+        // The capacity of the device is the smallest power of two that holds the trace and a reserve of 15 %.
         let flash = sizing.flash_bytes as f64;
         assert!(
             flash * 0.85 >= end as f64 * 0.99,

@@ -1,6 +1,8 @@
-//! Sampled curves of recorded traces: how many direct runs lie inside the sampled intervals.
+//! Tests sampled curves of recorded traces: how many results of direct runs lie inside the intervals computed
+//! from samples.
 //!
-//! `make curves` uses every trace and every scheme of the papers at 20 sizes, `make test` a small part of them.
+//! `make curves` tests every trace and every scheme of the papers at 20 sizes. `make test` tests only a few of
+//! them.
 #![allow(clippy::print_stdout, reason = "what the recipe shows")]
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
@@ -33,14 +35,14 @@ const METRICS: [&str; 3] = [
     "buffer.destaged_pages",
     "buffer.evictions",
 ];
-/// The fewest pages of a buffer within a sample: eight blocks.
+/// The smallest buffer within a sample, in pages: eight blocks of 64 pages.
 const LEAST: f64 = 8.0 * 64.0;
 
-/// Numbers of samples that are enough for an interval.
+/// The numbers of samples to test; two samples are enough for an interval.
 const SALTS: [u32; 4] = [2, 3, 4, 8];
 
-/// For each number of samples, how many points of all schemes on a trace lie inside the intervals, and how many
-/// points there are.
+/// For each number of samples, how many points of all schemes on a trace lie inside the intervals, and the total
+/// number of points.
 fn covered(
     trace: &str,
     footprint: u64,
@@ -102,7 +104,8 @@ fn covered(
 #[test]
 #[ignore = "needs recorded traces"]
 fn direct_runs_lie_inside_the_intervals() {
-    // The seed that selects the blocks of the samples.
+    // `DESTAGE_CURVES` is the seed that selects the blocks of the samples. If the variable is set, the whole test
+    // runs.
     let full = std::env::var("DESTAGE_CURVES").ok();
     let (traces, schemes, sizes) = match full {
         Some(_) => (&TRACES[..], &SIZED_SCHEMES[..], 20),
@@ -128,8 +131,8 @@ fn direct_runs_lie_inside_the_intervals() {
             "{salts} samples: {inside} of {all}"
         );
     }
-    // A few samples of one trace are not independent: if one sample lacks a block that matters, it does so for all
-    // sizes and schemes. So single traces are checked with eight samples only.
+    // A few samples of one trace are not independent: if one sample lacks an important block, then the points of
+    // all sizes and schemes are affected. So single traces are checked only with eight samples.
     let of_all: Vec<_> = missed.iter().filter(|(_, salts, ..)| *salts == 8).collect();
     println!("less than nine of ten: {missed:?}");
     assert!(of_all.is_empty(), "{of_all:?}");

@@ -1,7 +1,7 @@
-//! `destage size` on recorded traces must find what a grid of all schemes at 16 sizes finds, at a fraction of its
-//! cost.
+//! Tests that `destage size` finds the same answers on recorded traces as a grid of all schemes at 16 sizes, in a
+//! fraction of the grid's processor time.
 //!
-//! `make sizes` uses ten traces and three goals, `make test` one trace.
+//! `make sizes` tests ten traces with three goals each, `make test` one trace.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage::trace::Request;
@@ -26,7 +26,7 @@ const TRACES: [&str; 10] = [
 /// The number of traces that `make test` uses.
 const FEW: usize = 1;
 const SIZES: usize = 16;
-/// The metrics of the goals. Each goal asks for the value that the best scheme has at the sixth size.
+/// The metrics of the goals. Each goal is the value that the best scheme has at the sixth size.
 const METRICS: [&str; 3] = [
     "buffer.destaged_pages",
     "waf.bytes",
@@ -45,8 +45,8 @@ fn seconds() -> f64 {
     ticks / 100.0
 }
 
-/// Processor seconds to run the answer at twice the load and on the second half, which the grid does not do: one and
-/// a half runs.
+/// The processor seconds of two runs that `destage size` makes and the grid does not: the answer at twice the
+/// load, and the answer on the second half of the trace. Together they cost one and a half runs.
 fn sensitivity(requests: &[Request], answer: &Answer) -> f64 {
     let halves = [
         (Input::requests("twice the load", requests), "0.5"),
@@ -79,7 +79,7 @@ fn requests(input: &Input) -> Vec<Request> {
     all
 }
 
-/// The scheme that the grid finds for a goal, and the index of its size.
+/// The scheme that the grid finds for a goal, and the index of the buffer size.
 fn of_grid(runs: &[Record], sizes: &[String], goal: &Goal) -> (String, usize) {
     let place = |run: &Record| {
         let capacity = run.capacity().unwrap().to_string();

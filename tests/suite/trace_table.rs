@@ -1,4 +1,4 @@
-//! The statistics of the shared recorded traces agree with the table that describes them.
+//! Tests that the statistics of the shared recorded traces agree with the table that describes these traces.
 //!
 //! The traces may not be redistributed, so they are not part of the project.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
@@ -7,7 +7,7 @@ use destage_tests::outside;
 use destage_trace::statistics::Statistics;
 use destage_trace::{Collector, ReadOptions, Reader, TimeUnit};
 
-/// A row of the table. Means are means of writes; pages are written pages of 4 KiB.
+/// A row of the table. Means are over writes. `unique` and `total` count written pages of 4 KiB.
 struct Row {
     file: &'static str,
     format: &'static str,
@@ -24,7 +24,8 @@ struct Row {
 
 const KB: f64 = 1024.0;
 
-/// `sectors` is the lowest first sector and the highest end; the table calls the latter the largest address.
+/// `sectors` has the lowest first sector and the highest end of all requests. The table calls the highest end the
+/// largest address.
 #[rustfmt::skip]
 const ROWS: &[Row] = &[
     Row { file: "iozone-100k.disksim", format: "disksim", requests: 100_000, write_percent: 100.0, write_mean_bytes: (359.9, 0.1), sectors: Some((191_072, 33_702_944)), span_s: 936.0, volumes: 1, unique: 271_320, total: 8_997_978 },

@@ -1,5 +1,5 @@
-//! Mapping units smaller than a page of flash, placement handles, garbage collection in steps, and zones: closed
-//! forms to the nanosecond, and what every stream must keep.
+//! Tests of mapping units that are smaller than a page of flash, placement handles, garbage collection in steps,
+//! and zones: closed forms to the nanosecond, and rules that hold for every stream.
 
 use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
@@ -45,24 +45,25 @@ fn units_share_a_program_and_a_read() {
         let pairs: Vec<&str> = UNITS.iter().chain(pairs).copied().collect();
         run(&pairs, &single_pages(requests))
     };
-    // Four transfers and one program. If only one unit is written, three fillers complete the page of flash.
+    // Four units need four transfers and one program. If only one unit is written, three fillers complete the
+    // page of flash.
     let (seen, metrics) = of(&at_once(0..4, Operation::Write), &[]);
     assert_eq!(seen, [240_000; 4]);
     assert_eq!(value(&metrics, "flash.programs"), 4.0);
     let (seen, metrics) = of(&at_once(0..1, Operation::Write), &[]);
     assert_eq!(seen, [240_000]);
     assert_eq!(value(&metrics, "flash.programs.pad"), 3.0);
-    // The first of four reads senses the page of flash; the others find it in the register.
+    // The first of four reads senses the page of flash. The other three reads find the page in the register.
     let (seen, _) = of(&at_once(0..4, Operation::Read), &[]);
     assert_eq!(seen, [50_000, 60_000, 70_000, 80_000]);
-    // A read of another page of flash replaces the register.
+    // A read of another page of flash replaces the contents of the register.
     let apart: Vec<_> = [0, 4, 0].map(|page| (0, page, Operation::Read)).into();
     assert_eq!(of(&apart, &[]).0, [50_000, 100_000, 150_000]);
-    // A program uses the register, so the next read senses its page again.
+    // A program overwrites the register, so the next read must sense its page of flash again.
     let mut between = at_once(0..1, Operation::Read);
     between.extend([(0, 20, Operation::Write), (1000 * US, 1, Operation::Read)]);
     assert_eq!(of(&between, &[]).0[2], 50_000);
-    // Without smaller units a page has 16 KiB, which takes four times the transfer.
+    // Without smaller units a page has 16 KiB, and its transfer takes four times as long.
     let whole = ["flash.page_bytes=16KiB"];
     let (seen, metrics) = run(&whole, &single_pages(&at_once(0..4, Operation::Write)));
     assert_eq!(seen, [240_000, 480_000, 720_000, 960_000]);
@@ -77,7 +78,8 @@ fn part_of_a_unit_is_read_before_it_is_written() {
     let mut half = page_requests(&[(0, 0, 1, Operation::Write)]);
     half[0].sectors = 4;
     let pairs = [UNITS[0], UNITS[1], "trace.align=rmw", "buffer.kind=nocache"];
-    // 40 us to read the page of flash and 10 us to transfer the unit; then four transfers and a program.
+    // Reading the page of flash takes 40 us, and transferring the unit 10 us. Then four transfers and a program
+    // follow.
     assert_eq!(run(&pairs, &half).0, [290_000]);
 }
 
@@ -99,7 +101,8 @@ fn sums_of_operations_charge_a_program_to_the_units_that_share_it() {
         let (_, metrics) = run(&pairs, &single_pages(&at_once(0..40, Operation::Write)));
         value(&metrics, "throughput.op_model_mb_per_s")
     };
-    // 40 pages of 4096 bytes in 40 x (10 + 50) us, with operation counts as with the event model.
+    // 40 units of 4096 bytes take 40 x (10 + 50) us. Each unit needs a transfer of 10 us and a quarter of a
+    // program of 200 us.
     let expected = 4096.0 / 60.0;
     assert!((sums(&[]) - expected).abs() < 1e-9);
     assert!(
@@ -129,11 +132,11 @@ fn garbage_in_steps_lets_a_write_go_between_two_of_them() {
     let (steps, in_steps) = run(&pairs(&["ftl.gc_step_pages=2"]), &single_pages(&all));
     let copies = |metrics| value(metrics, "flash.programs.copy");
     assert!(copies(&all_at_once) > 100.0);
-    // Blocks are collected later, and have fewer valid pages by then.
+    // In steps, blocks are collected later, and have fewer valid pages by then.
     let ratio = copies(&in_steps) / copies(&all_at_once);
     assert!((0.5..1.0).contains(&ratio), "{ratio}");
-    // Two copies of 40 + 20 + 200 us, an erase after the last copy, and the write. Only writes that find too few free
-    // blocks take longer.
+    // The bound is the time of two copies of 40 + 20 + 200 us, an erase after the last copy, and the write
+    // itself. Only writes that find too few free blocks take longer.
     let bound = 2 * 260_000 + 2_000_000 + 210_000;
     let slow = |seen: &[u64]| seen.iter().filter(|time| **time > bound).count();
     assert!(
@@ -142,15 +145,15 @@ fn garbage_in_steps_lets_a_write_go_between_two_of_them() {
         slow(&steps),
         slow(&whole)
     );
-    // The result is the same if reads have priority.
+    // The response times are the same if reads have priority.
     let order = ["ftl.gc_step_pages=2", "flash.scheduling=reads_first"];
     assert_eq!(run(&pairs(&order), &single_pages(&all)).0, steps);
 }
 
 #[test]
 fn steps_give_way_where_no_mark_is_set() {
-    // Here garbage collection starts at 4 free blocks or fewer, where by the default threshold it would yield to no
-    // operation.
+    // By the rule for `ftl.gc_low` = 0, garbage collection would start here at 4 free blocks or fewer. With the
+    // default hard threshold it would then yield to no operation, so `ftl.gc_low` is set above this threshold.
     let own = [
         "flash.blocks_per_plane=32",
         "flash.copy_back=false",
@@ -179,7 +182,7 @@ fn streamed(requests: &mut [Request], stream: impl Fn(&Request) -> u16) {
     }
 }
 
-/// Random requests of two streams: one rewrites a few pages again and again, the other writes all pages.
+/// Random requests of two streams: one stream rewrites a few pages again and again, the other writes all pages.
 fn two_streams(count: u64, seed: u64) -> Vec<Request> {
     let mut random = Random::new(seed);
     let mut time = 0;
@@ -232,7 +235,8 @@ fn handles_have_blocks_and_slots_of_their_own() {
         copies(&isolated),
         copies(&none)
     );
-    // With shares of the buffer, the hot stream cannot displace the pages of the other stream, so the hits change.
+    // If each handle has a share of the buffer, the hot stream cannot evict the pages of the other stream. So the
+    // number of hits changes.
     let equal = with(&["ftl.handles=2", "buffer.by_handle=equal"]);
     assert!(value(&equal, "buffer.write_hits") != value(&two, "buffer.write_hits"));
     // Requests without a stream belong to handle 0.
@@ -251,7 +255,7 @@ fn a_journal_takes_a_page_for_so_many_changes() {
         (seen[19], value(&metrics, "flash.programs.map"))
     };
     assert_eq!(pages(&[]), (20 * 210_000, 0.0));
-    // Its pages are programmed after the fifth write, the tenth, and so on, on the die that serves these writes.
+    // The pages of the journal are programmed after every fifth write, on the die that serves this write.
     let journal = [
         "ftl.journal_changes=5",
         "ftl.journal_pages=4",
@@ -294,8 +298,8 @@ fn a_zone_that_is_nearly_full_is_finished_with_fillers() {
             finish,
         ]
     };
-    // 30 of 32 pages are written one by one, all on one die. Then this die reads when a write arrives, and another
-    // read follows later.
+    // 30 of 32 pages are written one by one, all on one die. Then a write arrives while this die is reading, and
+    // another read follows later.
     let mut all: Vec<_> = (0..30)
         .map(|write| (write * 1000 * US, write, Operation::Write))
         .collect();
@@ -309,12 +313,12 @@ fn a_zone_that_is_nearly_full_is_finished_with_fillers() {
         let counts = ["ftl.zones_finished", "flash.programs.pad"].map(|name| value(&metrics, name));
         (seen[30..].to_vec(), counts)
     };
-    // The only zone that may be open is on that die, so the write waits for the read.
+    // The only zone that may be open is on this die, so the write waits for the read.
     let waits = (vec![50_000, 259_000, 50_000], [0.0, 0.0]);
     assert_eq!(of("ftl.finish_percent=0"), waits);
     assert_eq!(of("ftl.finish_percent=6"), waits);
-    // With two pages left the zone is finished. The write opens a zone on the other die, and the fillers precede the
-    // next read.
+    // With two free pages left, the zone is finished by fillers. The write opens a zone on the other die, and the
+    // next read waits for the fillers.
     let finished = (vec![50_000, 210_000, 470_000], [1.0, 2.0]);
     assert_eq!(of("ftl.finish_percent=50"), finished);
 }
@@ -334,7 +338,8 @@ fn a_zone_is_filled_unit_by_unit() {
         (seen, value(&metrics, "flash.programs.pad"))
     };
     let zones = ["ftl.kind=zns", "ftl.zone_blocks=2"];
-    // Three transfers and one program, first in one block of the zone, then in the other.
+    // Each unit needs three transfers and one program. The first unit is in one block of the zone, the second in
+    // the other.
     let both = [vec![230_000; 3], vec![460_000; 3]].concat();
     assert_eq!(of(6, false, &zones), (both, 0.0));
     // A single page gets two fillers.
@@ -345,8 +350,8 @@ fn a_zone_is_filled_unit_by_unit() {
         let placed = of(pages, false, &["ftl.placement=dynamic"]);
         assert_eq!(placed, of_pages, "{pages}");
     }
-    // With two passes, the next unit of the same block releases the unit before. With two blocks, the other block has
-    // a unit in between.
+    // With two passes, a unit gets its second pass only after the first pass of the next unit in the same block.
+    // If the zone has two blocks, a unit of the other block is programmed in between.
     let flush = |blocks: &'static str| {
         let two = [
             "ftl.kind=zns",

@@ -1,4 +1,5 @@
-//! Pages that are programmed together: closed forms to the nanosecond, and what every stream must keep.
+//! Tests of pages that are programmed together as a unit: closed forms to the nanosecond, and rules that hold for
+//! every stream.
 
 use destage_base::time::TICKS_PER_US;
 use destage_base::{Random, Ticks};
@@ -39,7 +40,8 @@ fn three_pages_are_programmed_at_once_and_fillers_complete_what_is_waited_for() 
             &single_pages(&writes((0..pages).map(|page| (0, page)))),
         )
     };
-    // Three transfers and one program; a single page gets two fillers.
+    // A unit needs three transfers and one program. If only a single page is written, two fillers complete its
+    // unit.
     assert_eq!(of(3, &[]), [230_000; 3]);
     assert_eq!(of(1, &[]), [230_000]);
     assert_eq!(of(4, &[]), [230_000, 230_000, 230_000, 460_000]);
@@ -58,7 +60,8 @@ fn three_pages_are_programmed_at_once_and_fillers_complete_what_is_waited_for() 
 fn a_unit_waits_for_company_as_long_as_it_may() {
     let pair = single_pages(&writes([(0, 0), (400 * US, 1)].into_iter()));
     let wait = "flash.unit_wait_us=1000";
-    // The first page is alone from 10 us on; at 1010 us a filler takes the third place of the unit.
+    // The first page waits for further pages from 10 us on. At 1010 us a filler becomes the third page of the
+    // unit.
     assert_eq!(responses(&[wait], &pair), [1_220_000, 820_000]);
     let full = single_pages(&writes([(0, 0), (400 * US, 1), (500 * US, 2)].into_iter()));
     assert_eq!(responses(&[wait], &full), [710_000, 310_000, 210_000]);
@@ -69,8 +72,8 @@ fn slots_are_held_until_the_unit_is_programmed() {
     let buffered = ["buffer.kind=lru", "buffer.capacity_bytes=24KiB"];
     let mut all = writes((0..6).map(|page| (0, page)));
     all.extend(writes([(100 * US, 6), (100 * US, 7)].into_iter()));
-    // The unit has three of the six slots: pages 0 to 2 are in it from 30 us on, and its program ends at 230 us.
-    // Until then the two further pages wait for slots.
+    // The unit occupies three of the six slots. Pages 0 to 2 have been transferred to the unit at 30 us, and the
+    // program of the unit ends at 230 us. Until then the two further pages wait for slots.
     let seen = responses(&buffered, &single_pages(&all));
     assert_eq!(seen, [0, 0, 0, 0, 0, 0, 130_000, 130_000]);
     // Without units each program frees one slot: at 210 and at 420 us.
@@ -91,10 +94,11 @@ fn with_two_passes_the_next_unit_releases_the_one_before() {
         "flash.program_passes=2",
         "flash.first_pass_us=50",
     ];
-    // Nine slots, six of them for units. Pages 0 to 2 are evicted: first pass from 30 to 80 us.
+    // The buffer has nine slots, six of them for units. Pages 0 to 2 are evicted, and their first pass lasts from
+    // 30 to 80 us.
     let mut all = writes((0..6).map(|page| (0, page)));
-    // Pages 3 to 5 are evicted, too: loads until 130 us, first pass until 180 us, the data of pages 0 to 2 again,
-    // second pass until 410 us.
+    // Pages 3 to 5 are evicted, too. They are loaded until 130 us, and their first pass ends at 180 us. Then the
+    // data of pages 0 to 2 are loaded again, and the second pass of these pages ends at 410 us.
     all.extend(writes(
         [(100 * US, 6), (100 * US, 7), (100 * US, 8)].into_iter(),
     ));
@@ -117,18 +121,20 @@ fn a_flush_is_answered_after_the_last_pass() {
     assert_eq!(flush(3, &[]), 230_000);
     assert_eq!(flush(1, &[]), 230_000);
     let two = ["flash.program_passes=2", "flash.first_pass_us=50"];
-    // First pass until 80 us, a unit of fillers until 160 us, then the data again and the second pass.
+    // The first pass ends at 80 us, and the first pass of a unit of fillers at 160 us. Then the data are
+    // transferred again, and the second pass follows.
     assert_eq!(flush(3, &two), 390_000);
     assert_eq!(flush(1, &two), 390_000);
-    // The last unit of a block needs no unit after it: four units, the last of which gets both passes.
+    // The last unit of a block can get its second pass without a following unit. So the four units of a block
+    // need no fillers, and the last unit gets both passes.
     assert_eq!(flush(12, &two), 80_000 + 2 * 310_000 + 310_000 + 230_000);
     assert_eq!(flush(1, &["flash.unit_wait_us=700"]), 930_000);
 }
 
 #[test]
 fn a_forced_write_completes_the_unit_of_its_own_page_alone() {
-    // Page 0 is evicted for page 2 and waits for the rest of its unit. The forced write of page 3 goes to the other
-    // die, and page 1 goes with it.
+    // Page 0 is evicted for page 2 and waits for the rest of its unit. The FUA write of page 3 is programmed on
+    // the other die, together with page 1.
     let mut all = single_pages(&writes(
         [(0, 0), (0, 1), (100 * US, 2), (1000 * US, 3)].into_iter(),
     ));
@@ -145,8 +151,8 @@ fn a_forced_write_completes_the_unit_of_its_own_page_alone() {
     assert_eq!(of("flash.programs.pad"), Some(1.0), "the unit of page 3");
 }
 
-/// A page that must first read its missing part joins its unit only after the flush that waits for it has asked for
-/// all units.
+/// A write of a part of a page must first read the rest of the page. This page joins its unit only after the
+/// flush that waits for it has requested the completion of all units.
 #[test]
 fn a_page_that_is_waited_for_completes_the_unit_that_it_joins_later() {
     let at = 1000 * US;
@@ -158,7 +164,7 @@ fn a_page_that_is_waited_for_completes_the_unit_that_it_joins_later() {
     ]);
     // The write covers half of the page; the rest is read in 40 us and transferred in 10 us.
     all[2].sectors = 4;
-    // The page is a single operation, a record, or a record whose die the layer chooses.
+    // The page is destaged as a single operation, as a record, or as a record whose die the layer chooses.
     for (scheme, placement) in [("lru", "stripe"), ("fab", "stripe"), ("fab", "dynamic")] {
         let (buffer, placement) = (
             format!("buffer.kind={scheme}"),
@@ -171,12 +177,12 @@ fn a_page_that_is_waited_for_completes_the_unit_that_it_joins_later() {
             "trace.align=rmw",
         ];
         let (seen, metrics) = run(&pairs, &all);
-        // Then the page and two fillers are transferred and programmed.
+        // After the read, the page and two fillers are transferred and programmed.
         let what = format!("{scheme} {placement}");
         assert_eq!(seen, [0, 230_000, 50_000, 50_000 + 230_000], "{what}");
         let fillers = metrics.get("flash.programs.pad");
         assert_eq!(fillers.map(|count| count.as_f64()), Some(4.0), "{what}");
-        // No flush waits for the last page of the drain, and its unit is completed all the same.
+        // No flush waits for the last page of the drain. Nevertheless its unit is completed.
         let drained = [&pairs[..], &["sim.drain=true"]].concat();
         let (_, metrics) = run(&drained, &all[..3]);
         let written = ["flash.programs.host", "flash.programs.pad"];
@@ -245,7 +251,7 @@ fn everything_ends_and_a_flush_leaves_nothing_in_ram() {
                 let (seen, metrics) = run(&pairs, &all);
                 assert_eq!(seen.len(), all.len());
                 if scheme != "nocache" {
-                    // The device must be clean by the answer to the last flush.
+                    // The device must be clean when the last flush is answered.
                     let after = metrics
                         .get("buffer.clean_after_ms")
                         .expect("clean")

@@ -1,4 +1,4 @@
-//! The memory of a buffer depends on the pages that it holds, not on its capacity.
+//! Tests that the memory of a buffer depends on the number of pages that the buffer holds, not on its capacity.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -16,16 +16,16 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 #[global_allocator]
 static HEAP: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
-/// 8 TiB of pages of 4 KiB.
+/// The capacity of the buffer in pages. With pages of 4 KiB it is 8 TiB.
 const CAPACITY: u32 = 1 << 31;
-/// Bytes that a buffer may allocate, at its construction and for the pages written.
+/// The most bytes that a buffer may allocate for its construction and the pages that the test writes.
 const MOST: isize = 256 << 20;
 
 #[test]
 fn a_huge_buffer_with_few_pages_takes_little_memory() {
     for row in SCHEMES {
         for (name, values) in variants(row) {
-            // The pages are far apart, so that no two share a set, a block or a chunk.
+            // The pages are far apart, so that no two pages share a set, a block or a chunk.
             let pages: Vec<_> = (0..100).map(|index| Lpn(index * 20_000_003)).collect();
             let region = Region::new(HEAP);
             let config = BufferConfig {

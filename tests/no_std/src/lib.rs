@@ -7,10 +7,10 @@ use core::alloc::{GlobalAlloc, Layout};
 use destage_device::{BatchStep, Device, Driver, Progress, Request, Token, Transaction};
 use destage_nand::Operations;
 
-/// Real firmware brings its own allocator; this one only has to link.
+/// Real firmware has an allocator of its own. This allocator only makes the library link.
 struct NoMemory;
 
-// SAFETY: it never hands out memory, which an allocator may always refuse to do.
+// SAFETY: `alloc` always returns null. An allocator may always report in this way that no memory is available.
 unsafe impl GlobalAlloc for NoMemory {
     unsafe fn alloc(&self, _: Layout) -> *mut u8 {
         core::ptr::null_mut()
@@ -26,7 +26,7 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {}
 }
 
-/// A driver that carries out nothing.
+/// A driver that executes no operation.
 struct Nobody;
 
 impl Driver for Nobody {
@@ -38,17 +38,17 @@ impl Driver for Nobody {
     fn wake_after(&mut self, _: u64, _: u32) {}
 }
 
-/// Submits a request, so that all of the device is linked.
+/// Submits a request, so that the whole code of the device is linked.
 ///
 /// # Safety
-/// Both pointers point to values of their types, and to nothing else.
+/// Each pointer must point to a valid value of its type.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn destage_submit(device: *mut Device, request: *const Request) -> bool {
     let (device, request) = unsafe { (&mut *device, &*request) };
     device.submit(0, request, 0, &mut Nobody).is_ok()
 }
 
-/// Uses every scheme and every FTL, so that all of their code is linked.
+/// Uses every scheme and every FTL, so that the code of all schemes and FTLs is linked.
 #[unsafe(no_mangle)]
 pub extern "C" fn destage_registries() -> usize {
     destage_buffer::SCHEMES.len() + destage_ftl::FTLS.len()

@@ -1,8 +1,9 @@
-//! The coarse model: one request at a time, and rounds of idle work that do not delay the host.
+//! The coarse model. It serves one request at a time, and rounds of idle work do not delay the host.
 //!
-//! Its times are milliseconds in floating point, and the number of rounds in a gap is a quotient cut to an
-//! integer. Without the host's transfer many gaps are whole multiples of a round, so the last digits of the
-//! counts depend on rounding. The test reproduces the model as it is, including its rounding.
+//! The model computes times in milliseconds, in floating point. The number of rounds in a gap between requests is
+//! a quotient that is truncated to an integer. If the transfer from the host takes no time, many gaps are whole
+//! multiples of a round, so floating-point rounding affects the last digits of the counts. The test reproduces
+//! this rounding, too.
 
 use destage_base::time::to_ms;
 use destage_trace::Request;
@@ -22,8 +23,8 @@ pub fn updates(requests: &[Request], split: Split, sector_ms: f64) -> u64 {
         let arrival = to_ms(request.arrival);
         let idle = arrival - free - IDLE_MS;
         if idle > 0.0 {
-            // The last round cleans its lines even if the request interrupts it, and it does not delay the
-            // request.
+            // The last round cleans its lines even if the request arrives before the round ends. The round does
+            // not delay the request.
             for _ in 0..=(idle / PROGRAM_MS) as u64 {
                 lines.round();
             }

@@ -1,7 +1,8 @@
-//! A naive drive in which each assumption that separates the coarse model from the simulator can be set.
+//! A naive model of a drive. The coarse model and the simulator differ in several assumptions, and this model has
+//! a setting for each of them.
 //!
-//! It shares neither event list nor queues with the simulator: requests are served in order of arrival, and only
-//! the programs that pages in the cache wait for are kept in order of time.
+//! The model shares neither an event list nor queues with the simulator. It serves requests in order of arrival.
+//! Only the programs of evicted pages are in a queue that is ordered by time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -19,28 +20,30 @@ const IDLE: Ticks = 2 * TICKS_PER_MS;
 /// What a request waits for after its data have arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waits {
-    /// Its own on-demand updates.
+    /// The on-demand updates of the request.
     Updates,
-    /// Its own on-demand updates, and running write-backs of the lines that its pages use.
+    /// The on-demand updates of the request, and running write-backs of the lines that the pages of the request
+    /// use.
     ItsLines,
-    /// Room in any line: the pages in the cache and those being programmed must not be more than the lines.
+    /// Room in any line. The pages in the cache and the evicted pages being programmed must together not exceed
+    /// the number of lines.
     AnyLine,
-    /// Room in any line, and each page enters only after the page before it has its slot.
+    /// Room in any line, and each page enters only after the previous page has a slot.
     AnyLineByPage,
 }
 
 /// What happens to a round of idle work when a request arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interrupted {
-    /// Its lines are clean, and no request waits for it.
+    /// The lines of the round are clean, and no request waits for the round.
     Vanishes,
-    /// Its packages finish the round before they serve the request.
+    /// The packages in the round finish it before they serve the request.
     HoldsPackages,
     /// The request does not enter the device before the round has ended.
     HoldsDevice,
 }
 
-/// The assumptions that one drive makes.
+/// The assumptions of one run of the drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Assumptions {
     pub sector: Ticks,
@@ -55,14 +58,15 @@ pub struct Assumptions {
 struct Drive {
     /// For each package, the time at which all its work is done.
     package_free: [Ticks; PACKAGES],
-    /// Ends of the programs of evicted pages, each with the request that waits for it, if the request waits for
-    /// this program alone.
+    /// For each evicted page that is being programmed: the end of the program, and the request that waits for
+    /// this very program, if there is one.
     leaving: BinaryHeap<Reverse<(Ticks, Option<usize>)>>,
-    /// Lines that have ever held a page.
+    /// The number of lines that have ever held a page.
     used: usize,
-    /// The requests of pages without a slot, in order.
+    /// The requests of the pages that wait for a slot, in order.
     waiting: VecDeque<usize>,
-    /// For each request in the device, the number of events that it waits for; being taken in counts as one.
+    /// For each request in the device, the number of events that the request waits for. The intake of its pages
+    /// counts as one event.
     remaining: BTreeMap<usize, usize>,
     /// The time at which the last request completed.
     complete: Ticks,
@@ -92,7 +96,7 @@ impl Drive {
         }
     }
 
-    /// Ends the next program of an evicted page; returns the time.
+    /// Ends the earliest program of an evicted page; returns the time of this end.
     fn end_one(&mut self) -> Ticks {
         let Reverse((now, waiter)) = self.leaving.pop().expect("somebody waits for a program");
         waiter.into_iter().for_each(|id| self.lower(id, now));

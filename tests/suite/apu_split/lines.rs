@@ -12,7 +12,7 @@ pub const LINES: usize = 2048;
 pub struct Split {
     /// Packages that share a cache: 8, 4, 2 or 1.
     pub packages_per_piece: usize,
-    /// Whether the set is computed from the page number itself, rather than from the page's number within its
+    /// Whether the set index is computed from the logical page number instead of the page's number within its
     /// piece.
     pub is_raw: bool,
 }
@@ -49,8 +49,8 @@ pub struct Lines {
     pages: Vec<Option<usize>>,
     /// For each line, the number of its last write; 0 if the line is clean.
     dirty: Vec<u64>,
-    /// For each package, writes with their lines, oldest first; an entry is outdated if its line was written
-    /// again.
+    /// For each package, the number and the line of each write, oldest write first. An entry is outdated if its
+    /// line was written again.
     queues: [VecDeque<(u64, usize)>; PACKAGES],
     writes: u64,
 }
@@ -66,7 +66,7 @@ impl Lines {
         }
     }
 
-    /// Writes `page`; returns its line, and what was in the line before.
+    /// Writes `page`; returns the line of the page, and what was in this line before.
     pub fn write(&mut self, page: usize) -> (usize, Found) {
         let line = self.split.line_of(page);
         let found = match self.pages[line] {

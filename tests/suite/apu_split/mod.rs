@@ -1,9 +1,10 @@
-//! Explains the published on-demand updates of a split on-board cache, assumption by assumption.
+//! Explains the published numbers of on-demand updates of a split on-board cache, assumption by assumption.
 //!
-//! The setting is that of the publication: the IOzone trace, 8 MiB, direct-mapped, 8 packages in 1, 2, 4 and 8
-//! pieces, idle work after 2 ms. A coarse model comes near the published counts. A naive drive changes one
-//! assumption at a time, from the coarse model to the simulator, and ends at the simulator's counts.
-//! `docs/schemes/apu-lru-d.md` explains the steps.
+//! The configuration is that of the publication: the IOzone trace, a direct-mapped cache of 8 MiB, 8 packages in
+//! 1, 2, 4 and 8 pieces, and idle work after 2 ms. The counts of a coarse model are close to the published
+//! counts. A naive drive starts with the assumptions of the coarse model and replaces one assumption at a time by
+//! that of the simulator. In the end its counts are equal to the simulator's. `docs/schemes/apu-lru-d.md`
+//! explains the steps.
 
 mod coarse;
 mod drive;
@@ -24,7 +25,7 @@ use lines::Split;
 /// Packages of a piece, for 1, 2, 4 and 8 pieces.
 const SHARES: [usize; 4] = [8, 4, 2, 1];
 
-/// The value for 8 pieces out of the values for 1, 2, 4 and 8 pieces; with `make whole`, all four.
+/// Selects from the values for 1, 2, 4 and 8 pieces: only the value for 8 pieces, or all four with `make whole`.
 fn tried<T: Copy>(of: [T; 4]) -> Vec<T> {
     match is_whole() {
         true => of.to_vec(),
@@ -32,12 +33,12 @@ fn tried<T: Copy>(of: [T; 4]) -> Vec<T> {
     }
 }
 
-/// 0.24 us.
+/// The time to transfer a sector from the host in the coarse model: 0.24 us.
 const COARSE_SECTOR: Ticks = 24 * TICKS_PER_US / 100;
-/// 238.4 ns.
+/// The time to transfer a sector on the simulator's host bus: 238.4 ns.
 const BUS_SECTOR: Ticks = 2384 * TICKS_PER_US / 10_000;
 
-/// The trace. The models require that every request covers whole pages.
+/// The requests of the trace. The models require that every request covers whole pages.
 fn requests() -> Vec<Request> {
     let path = outside("traces/iozone-100k.disksim.zst");
     let read = read_all(&path, &ReadOptions::default());
@@ -48,7 +49,7 @@ fn requests() -> Vec<Request> {
     requests
 }
 
-/// The counts for those numbers of pieces that [`tried`] selects.
+/// The counts for the numbers of pieces that [`tried`] selects.
 fn by_pieces(is_raw: bool, updates: impl Fn(Split) -> u64) -> Vec<u64> {
     let shares = tried(SHARES).into_iter();
     let counts = shares.map(|packages_per_piece| {

@@ -1,5 +1,5 @@
-//! Cache registers: closed forms to the nanosecond, random streams against a naive model, and the settings that
-//! registers exclude.
+//! Tests of cache registers. Response times must equal closed forms to the nanosecond, random streams must agree
+//! with a naive model, and the settings that cache registers exclude must be refused.
 
 mod queued;
 mod straight;
@@ -17,7 +17,7 @@ use self::straight::{FIRST_PASS, Flash, PROGRAM, READ};
 
 const US: Ticks = TICKS_PER_US;
 
-/// Dies without a buffer: 40 us to read, 200 us to program.
+/// A device without a buffer, with 40 us to read and 200 us to program.
 const DEVICE: &[&str] = &[
     "flash.planes_per_die=1",
     "flash.blocks_per_plane=256",
@@ -64,13 +64,13 @@ fn a_die_reads_while_the_page_before_leaves() {
     assert_eq!(plain, [50, 100, 150]);
     let cached = [TRANSFER_10_US, "flash.cache_read=true"];
     assert_eq!(on_one_die(&cached, &three), [50, 90, 130]);
-    // Each page takes 3 us from register to register, and the cells are idle meanwhile.
+    // Each page needs 3 us to move from the page register to the cache register. The cells are idle meanwhile.
     let busy = [cached[0], cached[1], "flash.cache_read_busy_us=3"];
     assert_eq!(on_one_die(&busy, &three), [53, 96, 139]);
     // The command of the next read uses the channel during these 3 us.
     let command = [busy[0], busy[1], busy[2], "flash.command_ns=1000"];
     assert_eq!(on_one_die(&command, &three), [54, 97, 140]);
-    // If a transfer takes longer than a read in the cells, the pages are transferred one directly after the other.
+    // If a transfer takes longer than a read in the cells, the transfers follow each other without a gap.
     let slow = [TRANSFER_60_US, "flash.cache_read=true"];
     assert_eq!(on_one_die(&slow, &three), [100, 160, 220]);
     let slow_busy = [slow[0], slow[1], "flash.cache_read_busy_us=3"];
@@ -86,7 +86,7 @@ fn a_die_programs_while_the_next_page_comes() {
     assert_eq!(on_one_die(&cached, &three), [210, 410, 610]);
     let busy = [cached[0], cached[1], "flash.cache_program_busy_us=5"];
     assert_eq!(on_one_die(&busy, &three), [215, 420, 625]);
-    // The register for reads does not change programs.
+    // The cache register for reads does not affect programs.
     let reads = [TRANSFER_10_US, "flash.cache_read=true"];
     assert_eq!(on_one_die(&reads, &three), plain);
 }
@@ -98,8 +98,8 @@ fn a_read_behind_a_program_waits_for_its_cells_and_a_program_for_the_register() 
         "flash.cache_read=true",
         "flash.cache_program=true",
     ];
-    // The read is in the cells from 210 to 250 us and transferred until 260 us; the second program's data follow
-    // until 270 us.
+    // The read is in the cells from 210 to 250 us, and its page is transferred until 260 us. Then the data of the
+    // second program are transferred until 270 us.
     assert_eq!(on_one_die(&both, &READ_BETWEEN_WRITES), [210, 260, 470]);
 }
 
@@ -108,8 +108,8 @@ const DATA: [(u64, &str); 2] = [
     (610_240, "flash.transfer_ns_per_byte=14.8984375"),
 ];
 
-/// 400 reads and writes of one page each, at random times less than `gap` ticks apart; each write has a page of its
-/// own.
+/// 400 reads and writes of one page each, at random times less than `gap` ticks apart. Each write is to a
+/// different page.
 fn stream(seed: u64, gap: Ticks) -> Vec<Request> {
     let (mut time, mut random) = (0, Random::new(seed));
     let mut written = 0;
@@ -177,8 +177,8 @@ fn hold_to_model(flash: &Flash, more: &[&str], requests: &[Request]) {
     assert_eq!(differs, None, "{flash:?}");
 }
 
-/// A random flash: registers for reads, for programs or for both, private or shared channels, transfers longer or
-/// shorter than a read.
+/// A random configuration of flash. Cache registers are for reads, for programs or for both; channels are private
+/// or shared; transfers are longer or shorter than a read.
 fn any_flash(random: &mut Random) -> Flash {
     let mut one_of = |choices: &[u64]| choices[random.below(choices.len() as u64) as usize];
     let with = one_of(&[0, 1, 2]);

@@ -1,4 +1,4 @@
-//! Cache registers with queued commands: closed forms to the nanosecond, which must equal those without queues.
+//! Tests of cache registers with queued commands. Response times must equal closed forms to the nanosecond.
 
 use destage_tests::{page_requests, run_timed};
 use destage_trace::Operation;
@@ -28,11 +28,10 @@ fn a_die_programs_while_the_next_page_comes() {
     assert_eq!(on_one_die(&cached, &three), [210, 410, 610]);
     let busy = [&cached[..], &["flash.cache_program_busy_us=5"]].concat();
     assert_eq!(on_one_die(&busy, &three), [215, 420, 625]);
-    // Command and data are one phase of 11 us.
+    // The command and the data of a program use the channel in one phase of 11 us.
     let command = [&cached[..], &["flash.program_command_ns=1000"]].concat();
     assert_eq!(on_one_die(&command, &three), [211, 411, 611]);
-    // If a transfer takes longer than a program in the cells, the pages are transferred one directly after the
-    // other.
+    // If a transfer takes longer than a program in the cells, the transfers follow each other without a gap.
     let slow = "flash.transfer_ns_per_byte=61.03515625";
     assert_eq!(
         on_one_die(&[slow, ARRIVAL, PROGRAM], &three),
@@ -50,14 +49,13 @@ fn a_die_reads_while_the_page_before_leaves() {
     assert_eq!(on_one_die(&cached, &three), [50, 90, 130]);
     let busy = [&cached[..], &["flash.cache_read_busy_us=3"]].concat();
     assert_eq!(on_one_die(&busy, &three), [53, 96, 139]);
-    // The command of the next read uses the channel during these 3 us, or, without them, before the page is
-    // transferred.
+    // The command of the next read uses the channel during these 3 us. Without these 3 us the command uses the
+    // channel before the page is transferred.
     let command = [&busy[..], &["flash.command_ns=1000"]].concat();
     assert_eq!(on_one_die(&command, &three), [54, 97, 140]);
     let before = [&cached[..], &["flash.command_ns=1000"]].concat();
     assert_eq!(on_one_die(&before, &three), [52, 93, 133]);
-    // If a transfer takes longer than a read in the cells, the pages are transferred one directly after the
-    // other.
+    // If a transfer takes longer than a read in the cells, the transfers follow each other without a gap.
     let slow = [TRANSFER_60_US, ARRIVAL, READ];
     assert_eq!(on_one_die(&slow, &three), [100, 160, 220]);
     let slow_busy = [&slow[..], &["flash.cache_read_busy_us=3"]].concat();
@@ -67,11 +65,11 @@ fn a_die_reads_while_the_page_before_leaves() {
 #[test]
 fn a_read_behind_a_program_waits_for_its_cells_and_a_program_for_the_register() {
     let of = READ_BETWEEN_WRITES;
-    // The read is in the cells from 210 to 250 us and transferred until 260 us; the second program's data follow
-    // until 270 us.
+    // The read is in the cells from 210 to 250 us, and its page is transferred until 260 us. Then the data of the
+    // second program are transferred until 270 us.
     let both = [TRANSFER_10_US, ARRIVAL, READ, PROGRAM];
     assert_eq!(on_one_die(&both, &of), [210, 260, 470]);
-    // A read that has priority waits for the program that is in the cells, and goes before the next program.
+    // A read that has priority waits for the program that is in the cells, and is issued before the next program.
     let of = [of[0], of[2], of[1]];
     let first = [
         TRANSFER_10_US,
@@ -86,7 +84,8 @@ fn dies_of_a_channel_read_on_before_their_pages_leave() {
     let four = [0, 1, 2, 3].map(|page| (page, 1, Operation::Read));
     let dies = ["flash.dies=2", "flash.channels=1", TRANSFER_10_US, ARRIVAL];
     assert_eq!(at_once(&dies, &four), [50, 60, 110, 120]);
-    // The first die reads on from 40 us; the second from 50 us, when the channel is free for its page.
+    // The first die begins its second read at 40 us. The second die begins its second read at 50 us, when the
+    // channel is free for the page of its first read.
     assert_eq!(
         at_once(&[&dies[..], &[READ]].concat(), &four),
         [50, 60, 90, 100]
@@ -101,7 +100,8 @@ fn pages_of_two_planes_go_together() {
         ARRIVAL,
         "flash.multi_plane=in_order",
     ];
-    // The pages at two offsets of both planes are written; for reads, they are read after the writes have ended.
+    // The test writes the pages at two offsets of both planes. To test reads, it also reads these pages after the
+    // writes have ended.
     let with = |more: &[&str], what| {
         let late = match what {
             Operation::Read => 1000 * US,
@@ -125,7 +125,8 @@ fn pages_of_two_planes_go_together() {
     );
     assert_eq!(with(&[TRANSFER_10_US], Operation::Read), [60, 120]);
     assert_eq!(with(&[TRANSFER_10_US, READ], Operation::Read), [60, 100]);
-    // Both pages move to their registers when both earlier pages have left them.
+    // Both pages move to the cache registers of their planes only when the two earlier pages have left these
+    // registers.
     assert_eq!(with(&[TRANSFER_60_US, READ], Operation::Read), [160, 280]);
     let busy = [TRANSFER_60_US, READ, "flash.cache_read_busy_us=3"];
     assert_eq!(with(&busy, Operation::Read), [163, 286]);

@@ -1,11 +1,11 @@
-//! A naive model of flash with cache registers: in each step, the die whose next command can be issued first issues
-//! it.
+//! A naive model of flash with cache registers. In each step, the model issues the command that can be issued
+//! first among the next commands of all dies.
 
 use std::collections::VecDeque;
 
 use destage_trace::{Operation, Request};
 
-/// Odd times in ticks, so that events rarely coincide.
+/// The times of the cells in ticks. They are not round numbers, so that events rarely coincide.
 pub const READ: u64 = 400_137;
 pub const PROGRAM: u64 = 2_000_331;
 pub const FIRST_PASS: u64 = 700_173;
@@ -17,8 +17,8 @@ pub struct Flash {
     pub command: u64,
     pub status: u64,
     pub data: u64,
-    /// Times to move a page between the cells' register and the cache register, in ticks; `None` without a cache
-    /// register.
+    /// Ticks to move a page between the page register and the cache register, for reads and for programs. `None`
+    /// means that there is no cache register.
     pub read: Option<u64>,
     pub program: Option<u64>,
     /// Pages of a program unit, passes of a unit, and pages of a block.
@@ -68,16 +68,17 @@ impl Line {
 #[derive(Clone, Copy)]
 enum What {
     Read,
-    /// Transfers a page of a unit; other pages of the unit follow.
+    /// Transfers a page of a unit that is not the last page of the unit.
     Load,
-    /// Transfers the last page of a unit, or all its pages again, for `data` ticks; then a pass of `time` ticks.
+    /// Transfers the last page of a unit, or all pages of the unit again, for `data` ticks. Then a program pass
+    /// of `time` ticks follows.
     Pass {
         data: u64,
         time: u64,
     },
 }
 
-/// A command, and the requests that end with it.
+/// A command, and the requests that end when the command ends.
 #[derive(Clone)]
 struct Command {
     what: What,
@@ -89,22 +90,23 @@ struct Die {
     queue: VecDeque<usize>,
     /// The remaining commands of the current step.
     step: VecDeque<Command>,
-    /// The times at which the next command can be issued, the cells are free, the cache register is free, and all
-    /// commands have ended.
+    /// The times at which the next command can be issued (`next`), the cells are free, the cache register is
+    /// free, and all commands have ended (`ended`).
     next: u64,
     cells: u64,
     cache: u64,
     ended: u64,
-    /// The number of pages placed so far, and the pages whose unit still needs a pass: unit and request.
+    /// `placed` is the number of pages placed so far. `waiting` has the unit and the request of each page whose
+    /// unit still needs a pass.
     placed: u64,
     waiting: Vec<(u64, usize)>,
-    /// The number of the die's last command among all commands. Of dies that are ready at the same moment, the lowest
-    /// goes first.
+    /// The sequence number of the die's last command among all commands. If several dies are ready at the same
+    /// time, the die with the lowest number issues its command first.
     rank: u64,
 }
 
 impl Die {
-    /// Adds a page to its unit, for a request or as a filler.
+    /// Adds a page to the current unit, for a request or as a filler.
     fn place(&mut self, flash: &Flash, request: Option<usize>) {
         let unit = self.placed / flash.unit;
         self.placed += 1;
@@ -141,7 +143,8 @@ impl Die {
         self.waiting.retain(|(of, _)| !is_over(*of));
     }
 
-    /// The time at which the die issues its next command, and whether the command begins a step of fillers.
+    /// The time at which the die issues its next command, and whether this command begins a step that programs
+    /// fillers.
     fn first(&self, requests: &[Request]) -> Option<(u64, bool)> {
         if !self.step.is_empty() {
             return Some((self.next, false));
@@ -173,7 +176,7 @@ impl Die {
         self.place(flash, Some(index));
     }
 
-    /// Issues `what` at `now`; returns the time at which it is done.
+    /// Issues the command `what` at `now`; returns the time at which the command is done.
     fn issue(&mut self, flash: &Flash, line: &mut Line, now: u64, what: What) -> u64 {
         let there = line.now(now, flash.command);
         let done = match what {

@@ -1,4 +1,5 @@
-//! Cache registers and suspension: a read interrupts a program that its die has passed on to the cells.
+//! Tests of cache registers with suspension. A read interrupts a program whose data have moved from the cache
+//! register to the cells.
 
 use std::collections::VecDeque;
 
@@ -22,14 +23,14 @@ fn with(pairs: &[&'static str], of: &[(u64, u64, Operation)]) -> Vec<u64> {
 
 #[test]
 fn a_read_interrupts_the_program_in_the_cells() {
-    // The program is in the cells from 10 to 210 us, the read from 55 to 95 us; the data of the read have left at 105
-    // us.
+    // Without the read, the program is in the cells from 10 to 210 us. The read is in the cells from 55 to 95 us,
+    // and its data are transferred until 105 us.
     let one = [(0, 0, Operation::Write), (50 * US, 9, Operation::Read)];
     assert_eq!(with(&[], &one), [210, 210]);
     assert_eq!(with(&["flash.suspend=keeps_end"], &one), [210, 55]);
     assert_eq!(with(&["flash.suspend=moves_end"], &one), [255, 55]);
-    // The second page is transferred after the page that was read. Its program begins at 255 us, when the first has
-    // left the cells.
+    // The second write is transferred after the page that was read. The second program begins at 255 us, when the
+    // first program has left the cells.
     let more = [one[0], one[1], (50 * US, 1, Operation::Write)];
     assert_eq!(with(&["flash.suspend=keeps_end"], &more), [210, 55, 405]);
     assert_eq!(with(&["flash.suspend=moves_end"], &more), [255, 55, 405]);
@@ -37,8 +38,8 @@ fn a_read_interrupts_the_program_in_the_cells() {
 
 #[test]
 fn a_read_does_not_pass_a_page_that_is_in_the_register() {
-    // The second page is in the register from 20 us on, and the cells take it at 210 us; only then can the read
-    // interrupt.
+    // The second page is in the cache register from 20 us on, and moves to the cells at 210 us. Only from then on
+    // can the read interrupt.
     let two = [
         (0, 0, Operation::Write),
         (0, 1, Operation::Write),
@@ -55,15 +56,16 @@ fn a_read_does_not_pass_a_page_that_is_in_the_register() {
         (300 * US, 3, Operation::Write),
     ];
     // The first unit is in the cells from 20 to 265 us, interrupted by a read from 55 to 95 us. Then a filler
-    // completes the unit of the third page, whose program begins at 275 us, and the page of the fifth request begins
-    // a new unit.
+    // completes the unit of the third page, and the program of this unit begins at 275 us. The page of the fifth
+    // request begins a new unit.
     assert_eq!(with(&units, &three), [265, 265, 475, 55, 385]);
 }
 
-/// How programs are interrupted, and how many reads in a row overtake other operations.
+/// The rules for interrupting programs and for the number of reads in a row that may overtake other operations.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
-    /// `None`: programs are not interrupted; else whether the interruption moves the end that is reported.
+    /// `None` means that programs are not interrupted. Otherwise the value says whether an interruption moves the
+    /// end of the program that is reported to the host.
     moves_end: Option<bool>,
     cost: u64,
     limit: u32,
@@ -90,11 +92,11 @@ struct End {
     requests: Vec<usize>,
     /// Whether this is the end of the latest program.
     of_change: bool,
-    /// Whether this is the end of a read for which its die does not wait.
+    /// Whether this is the end of a read that interrupted a program. The die need not wait for this end.
     between: bool,
 }
 
-/// One die with a channel of its own. It is asked at each moment at which a request arrives or an operation ends.
+/// One die with a channel of its own. The model updates the die whenever a request arrives or an operation ends.
 struct Die<'a> {
     flash: &'a Flash,
     rules: Rules,
@@ -102,7 +104,7 @@ struct Die<'a> {
     reads: VecDeque<usize>,
     writes: VecDeque<usize>,
     step: VecDeque<What>,
-    /// The time until which the die begins nothing; `None` if it is free.
+    /// The time until which the die begins no operation; `None` if the die is free.
     in_service: Option<u64>,
     cells: u64,
     cache: u64,
@@ -115,7 +117,7 @@ struct Die<'a> {
 }
 
 impl Die<'_> {
-    /// Whether the cells interrupt their program for a read that is ready at `ready`.
+    /// Whether the cells interrupt the current program for a read that is ready at `ready`.
     fn takes_read(&self, ready: u64) -> bool {
         self.rules.moves_end.is_some()
             && self.change.as_ref().is_some_and(|change| {
@@ -165,7 +167,7 @@ impl Die<'_> {
         self.leave(request, true);
     }
 
-    /// Reads when the cells are free; returns the beginning of the read.
+    /// Schedules a read for the time when the cells are free; returns the start of the read.
     fn behind(&mut self, ready: u64) -> u64 {
         let begins = ready.max(self.cells);
         if let Some(change) = &mut self.change {
@@ -175,7 +177,7 @@ impl Die<'_> {
         begins
     }
 
-    /// Transfers the page that was read; returns the end of the request.
+    /// Transfers the page that was read; returns the time at which the request ends.
     fn leave(&mut self, request: usize, between: bool) -> u64 {
         let leaves = self.read_ends.max(self.cache);
         let left = self.line.later(leaves, self.flash.data);
@@ -271,7 +273,7 @@ impl Die<'_> {
         }
     }
 
-    /// The current operation is over: continues the step, or begins the next operation.
+    /// Called when the current operation has ended. Continues the current step, or begins the next operation.
     fn is_free(&mut self, now: u64) {
         self.in_service = None;
         if self.step.is_empty() {

@@ -1,4 +1,5 @@
-//! Cache registers and program units: the pages of a unit are transferred while the unit before is programmed.
+//! Tests of cache registers with program units. The pages of a unit are transferred while the previous unit is
+//! being programmed.
 
 use super::{Flash, TRANSFER_10_US, US, any_flash, hold_to_model, on_one_die, run, stream};
 use destage_base::{Random, Ticks};
@@ -37,21 +38,24 @@ fn a_unit_comes_while_the_one_before_is_programmed() {
 fn each_pass_leaves_the_register_to_the_next() {
     let six = [0, 1, 2, 3, 4, 5].map(|page| (0, page));
     let two = "flash.program_passes=2";
-    // The first passes end at 80 and 160 us, the data of the first unit come again until 190 us, then its second pass
-    // runs. A unit of fillers follows likewise.
+    // The first passes of the two units end at 80 and 160 us. The data of the first unit are transferred again
+    // until 190 us, and then the second pass of this unit runs. A unit of fillers is programmed next, and lets
+    // the second unit have its second pass.
     assert_eq!(units(&[two], &six), [390, 390, 390, 700, 700, 700]);
-    // The first passes end at 80 and 130 us. Meanwhile the data of the first unit come again, and its second pass
-    // begins at 130 us. The fillers come after it: data until 360 us, first pass until 410 us; meanwhile the data of
-    // the second unit come again.
+    // The first passes of the two units end at 80 and 130 us. Meanwhile the data of the first unit are
+    // transferred again, and the second pass of this unit begins at 130 us. The unit of fillers follows: its data
+    // are transferred until 360 us, and its first pass ends at 410 us. Meanwhile the data of the second unit are
+    // transferred again.
     assert_eq!(units(&[two, CACHED], &six), [330, 330, 330, 610, 610, 610]);
 }
 
 #[test]
 fn no_filler_comes_while_a_unit_is_programmed() {
     let four = [(0, 0), (0, 1), (0, 2), (0, 3)];
-    // The fourth page is on the die at 40 us; its fillers come from 230 us on.
+    // The fourth page has been transferred to the die at 40 us. The fillers of its unit are transferred from 230
+    // us on.
     assert_eq!(units(&[CACHED], &four), [230, 230, 230, 450]);
-    // A page that arrives before the fillers takes a place in the unit.
+    // A page that arrives before the fillers joins the unit in place of a filler.
     let five = [(0, 0), (0, 1), (0, 2), (0, 3), (100 * US, 4)];
     assert_eq!(units(&[CACHED], &five), [230, 230, 230, 440, 340]);
 }
@@ -83,7 +87,8 @@ fn random_streams_of_units_end_when_a_straight_line_model_says() {
     assert!(differs > 8, "{differs} streams know of the register");
 }
 
-/// All requests complete, and the programs change by less than 10 %, whatever else the dies do.
+/// Dies that also collect garbage and read and write the map complete all requests. Cache registers change the
+/// numbers of host and filler programs by less than 10 %, or by less than 100.
 #[test]
 fn collections_and_maps_go_on_beside_units() {
     let mut random = Random::new(8);

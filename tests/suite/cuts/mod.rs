@@ -1,8 +1,9 @@
-//! Power loss through every scheme over every layer: at every moment of short streams, and at random in long ones.
+//! Tests power loss with every scheme over every layer: at every moment of short streams, and at random moments
+//! of long streams.
 //!
-//! After each mount the contents of the device are compared with the ledger, which knows requests and answers and no
-//! rule of the device. `DESTAGE_CUTS` is the number of random cuts of all pairs together; `make cuts` asks for a
-//! hundred thousand, and for every moment of the short streams.
+//! After each mount the test compares the contents of the device with the ledger. The ledger knows only requests
+//! and answers, and no rule of the device. `DESTAGE_CUTS` is the number of random cuts for all pairs together.
+//! `make cuts` requests a hundred thousand random cuts, and cuts at every moment of the short streams.
 
 #![allow(
     clippy::print_stdout,
@@ -38,7 +39,8 @@ fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) ->
     })
 }
 
-/// The remains after another power loss in a random step of the mount; `None` if the mount has no step.
+/// Mounts a copy of `remains`, and cuts the power again at a random step of the mount. Returns the remains after
+/// this cut, or `None` if the mount has no step.
 fn cut_at_mount(remains: &Remains, stack: &Stack<'_>, random: &mut Random) -> Option<Remains> {
     let mut left = None;
     let mut steps = 0;
@@ -70,29 +72,30 @@ fn random_cut(subject: &Subject<'_>, random: &mut Random) -> Vec<Ticks> {
     elapsed
 }
 
-/// A long stream on one device that loses its power again and again.
+/// A long stream of requests on one device that repeatedly loses power.
 struct Campaign<'c> {
     scheme: &'c str,
     layer: (&'c str, &'c str),
     seed: u64,
-    /// The number of requests; the power fails at every tenth, on average.
+    /// The number of requests. On average, the power fails once in ten requests.
     requests: usize,
     plant: Plant,
     with: With,
 }
 
-/// What a campaign has in addition to cuts.
+/// What a campaign tests in addition to power cuts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum With {
     Nothing,
-    /// Capacitors, and drives that lose more than they should: torn pages and other pages of a word line.
+    /// Capacitors, and bad drives that lose more data than they should: torn pages and other pages of a word
+    /// line.
     Extras,
     /// Many trims of whole blocks.
     Trims,
 }
 
 impl Campaign<'_> {
-    /// Runs the campaign; returns the number of cuts, or the first finding.
+    /// Runs the campaign; returns the number of cuts, or a text about the first finding.
     fn run(&self) -> Result<usize, String> {
         let mut random = Random::new(self.seed);
         let mut stack = stack(self.scheme, self.layer, &mut random);
@@ -102,7 +105,7 @@ impl Campaign<'_> {
         let pages = stack.build().device.pages();
         let mut requests = random_requests(pages, self.requests, self.seed);
         if self.plant != Plant::Nothing {
-            // A fifth of the requests become flushes, as most planted bugs break the promise of a flush.
+            // Every fifth request becomes a flush, because most planted bugs break the promise of a flush.
             let flushes = requests.iter_mut().step_by(5);
             flushes.for_each(|asked| asked.kind = RequestKind::Flush);
         }
@@ -190,8 +193,8 @@ fn cut_everywhere(scheme: &str, layer: (&str, &str), seed: u64, step: u64) -> Re
     Ok(cuts)
 }
 
-/// Cuts the power at each moment of each step in service, with the other dies at random moments; the subject itself
-/// goes on without a cut.
+/// Cuts the power of copies of the subject: at each moment of each step that a die is executing, with the other
+/// dies at random moments of their steps. The subject itself continues without a cut.
 fn cut_now(
     subject: &Subject<'_>,
     seen: &mut u64,
@@ -222,7 +225,7 @@ fn cut_now(
             let requests = random_requests(pages, 12, random.next_u64());
             let future = future_of(&requests, pages, subject.stack.config.strict_trim);
             let restored = hold(remains, subject.stack, &future, "cut")?;
-            // The restored device goes on, and loses its power once more.
+            // The restored device continues, and loses its power once more.
             if random.below(8) == 0 {
                 let mut next = Subject::new(subject.stack, Plant::Nothing);
                 next.resume(restored);
@@ -239,7 +242,7 @@ fn cut_now(
     Ok(cuts)
 }
 
-/// Mounts the remains and compares the device with the ledger.
+/// Mounts the remains and compares the mounted device with the ledger.
 fn hold(
     remains: Remains,
     stack: &Stack<'_>,
@@ -249,8 +252,8 @@ fn hold(
     let restored = remains
         .restore(stack, future)
         .map_err(|error| format!("{what}: {error:?}"))?;
-    // Findings that are allowed: losses that a bad drive reports, and old versions of trimmed sectors that the ledger
-    // no longer remembers.
+    // Two kinds of findings are allowed: losses that a bad drive reports, and old versions of trimmed sectors
+    // that the ledger no longer remembers.
     let is_lost = |finding: &Finding| matches!(finding, Finding::Lost(_) | Finding::Forgotten);
     match restored
         .findings
@@ -262,7 +265,8 @@ fn hold(
     }
 }
 
-/// Requests before the first cut of [`cut_everywhere`], and requests during which it cuts.
+/// The number of requests before the first cut of [`cut_everywhere`], and the number of requests during which the
+/// function cuts the power.
 const USED_BEFORE: usize = 120;
 const SHORT_STREAM: usize = 30;
 
@@ -313,11 +317,11 @@ fn a_cut_at_every_moment_keeps_what_was_promised() {
     assert!(cuts > 10_000, "only {cuts} cuts");
 }
 
-/// A campaign over every pair. The number of requests gives about as many cuts as `DESTAGE_CUTS` asks for, or
-/// `otherwise`.
+/// Runs a campaign for every pair. The number of requests is chosen so that all campaigns together make about
+/// `DESTAGE_CUTS` cuts, or `otherwise` cuts if the variable is not set.
 fn campaigns(otherwise: u64, with: With) -> u64 {
     let pairs = (SCHEMES.len() * layers().len()) as u64;
-    // On average, ten requests give a pair at least one cut.
+    // On average, there is at least one cut per ten requests.
     let requests = 10 * cuts_asked().unwrap_or(otherwise).div_ceil(pairs) as usize + 100;
     every_pair(|scheme, layer, seed| {
         let campaign = Campaign {
@@ -368,7 +372,7 @@ fn blocks_that_were_trimmed_leave_room_to_mount() {
     assert!(cuts > 10_000, "only {cuts} cuts");
 }
 
-/// The number of campaigns over `layer`, out of ten, that find `plant`.
+/// Runs ten campaigns over `layer`, and returns how many of them find the planted bug `plant`.
 fn found(plant: Plant, layer: (&str, &str)) -> usize {
     let campaigns = (0..10).map(|seed| Campaign {
         scheme: "lru",

@@ -1,4 +1,5 @@
-//! A device that loses its power, the ledger of what the device promised, and bugs that can be planted between them.
+//! A device that loses power, the ledger of the promises that the device made, and bugs that a test can plant
+//! between the two.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,9 +27,9 @@ pub enum Plant {
     LateTrim,
     /// The spare area is programmed before the data.
     SpareFirst,
-    /// The mount takes the newest page, even if it is torn.
+    /// The mount uses the newest copy of a page, even if this copy is torn.
     TrustsTorn,
-    /// A flush covers only writes that came over the same connection.
+    /// A flush covers only writes that arrived over the same connection.
     FlushPerConnection,
 }
 
@@ -45,14 +46,15 @@ pub struct Subject<'a> {
     pub ledger: Ledger,
     pub plant: Plant,
     open: BTreeMap<u32, Open>,
-    /// Tokens of requests that the host has an answer for, although the device has not answered.
+    /// Tokens of requests whose answer the host already has, although the device has not answered.
     lied: BTreeSet<u32>,
     /// Trims that wait for the next write of their pages.
     late: Vec<(u32, Asked)>,
     answered: Vec<Span>,
-    /// The number of accepted requests, so that the contents written after different mounts differ.
+    /// The number of accepted requests. A mount does not reset this number, so that data written before and after
+    /// the mount differ.
     written: u64,
-    /// Connections with answered changes that no flush of theirs has covered.
+    /// Connections with answered changes that no flush of the same connection has covered.
     unflushed: BTreeSet<u32>,
 }
 
@@ -105,7 +107,7 @@ impl<'a> Subject<'a> {
             && (self.plant == Plant::EarlyFlush
                 || (self.plant == Plant::FlushPerConnection && !own));
         if self.plant == Plant::LateTrim && asked.kind == RequestKind::Trim {
-            // The host has its answer, but the device gets the trim later.
+            // The host gets the answer at once, but the device gets the trim later.
             self.accept(token, asked);
             self.reply(token);
             self.lied.insert(token);
@@ -139,13 +141,14 @@ impl<'a> Subject<'a> {
             _ => Vec::new(),
         };
         self.written += 1;
-        // The ledger counts independently of the device.
+        // The ledger uses the number of the request as the version, independently of the version numbers of the
+        // device.
         self.ledger
             .accept(token, &asked.request(), self.written, [&data[..]]);
         data
     }
 
-    /// Passes a request on to the device.
+    /// Submits a request to the device.
     fn give(&mut self, token: u32, asked: &Asked, is_new: bool) {
         let data = match is_new {
             true => self.accept(token, asked),
@@ -173,7 +176,7 @@ impl<'a> Subject<'a> {
         self.rig.device.pages()
     }
 
-    /// Passes the answers of the device on to the host.
+    /// Forwards the answers of the device to the host.
     fn look(&mut self) {
         for event in std::mem::take(&mut self.rig.flash.events) {
             let Event::Answer { token } = event else {
@@ -228,7 +231,8 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The remains of a copy of the device after a power loss, with each die at the moment that `elapsed` says.
+    /// Cuts the power of a copy of the device and returns the remains. `elapsed` gives, for each die, the ticks
+    /// since the start of its step.
     pub fn cut(
         &self,
         elapsed: impl Fn(u32) -> Ticks,
@@ -244,7 +248,8 @@ impl<'a> Subject<'a> {
         }
         let mut report = payload.cut(elapsed, &TIMING, &bad, random);
         if matches!(self.plant, Plant::SpareFirst | Plant::TrustsTorn) {
-            // To the ledger this drive is a good one, so it must not report losses.
+            // The planted bug must be found although the drive claims to be a good one, so the drive reports no
+            // losses.
             report.lost.clear();
         }
         Remains {
@@ -255,7 +260,8 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The remains of the device itself, which has a capacitor for `programs` programs; a new device replaces it.
+    /// Cuts the power of the device itself and returns the remains. The device has a capacitor with energy for
+    /// `programs` programs. A new device replaces it.
     pub fn fail(
         &mut self,
         elapsed: &dyn Fn(u32) -> Ticks,
@@ -297,7 +303,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The moments at which the step of each busy die can be cut.
+    /// For each busy die, the moments at which a power cut can hit its current step.
     pub fn moments(&self) -> Vec<(u32, Vec<Ticks>)> {
         let medium = self.rig.flash.payload.medium();
         let busy = self.rig.busy().into_iter();
@@ -337,7 +343,7 @@ pub struct Restored {
 }
 
 impl Remains {
-    /// The same promises, with `medium` in place of the remaining flash.
+    /// The same ledger, with the flash contents `medium` in place of the remaining ones.
     pub fn with(&self, medium: Medium) -> Self {
         let sectors = SECTORS as usize;
         Self {
@@ -346,13 +352,13 @@ impl Remains {
         }
     }
 
-    /// Mounts the remains only to show the steps of the mount to `watch`.
+    /// Mounts the remains and calls `watch` at each step of the mount.
     pub fn mount_only(self, stack: &Stack<'_>, watch: &mut dyn FnMut(&Medium, u32)) {
         let mounted = stack.remount(self.payload, &[], watch);
         mounted.expect("a mount");
     }
 
-    /// Mounts the remains and compares all pages with the ledger; `future` holds the page writes to come.
+    /// Mounts the remains and compares all pages with the ledger; `future` has the future page writes.
     pub fn restore(self, stack: &Stack<'_>, future: &[Lpn]) -> Result<Restored, MountError> {
         let Self {
             payload,

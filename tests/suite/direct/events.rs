@@ -1,11 +1,12 @@
-//! Events in the order of their times; events of equal times in the order in which they were scheduled.
+//! A list of events in the order of their times. Events with equal times are in the order in which they were
+//! scheduled.
 
 use std::collections::BTreeMap;
 
 use destage_base::Ticks;
 
-/// The scheduled events and the clock. This list shares no code with the simulator's list, so that neither can hide a
-/// mistake of the other.
+/// The scheduled events and the clock. This list shares no code with the simulator's list, so a mistake in one
+/// list is not repeated in the other.
 #[derive(Default)]
 pub(super) struct EventList<E> {
     now: Ticks,
@@ -14,7 +15,7 @@ pub(super) struct EventList<E> {
 }
 
 impl<E> EventList<E> {
-    /// The time of the last event that was taken.
+    /// The time of the last event that was removed from the list.
     pub fn now(&self) -> Ticks {
         self.now
     }
@@ -35,7 +36,7 @@ impl<E> EventList<E> {
         self.at(self.now + delay, event);
     }
 
-    /// Takes the next event and advances the clock to it.
+    /// Removes and returns the next event, and advances the clock to the time of this event.
     pub fn take(&mut self) -> Option<E> {
         let ((time, _), event) = self.due.pop_first()?;
         self.now = time;

@@ -1,4 +1,4 @@
-//! When the device takes in requests: over a link, or at once.
+//! Models when the device accepts requests: after messages over a link, or at once.
 
 use std::collections::VecDeque;
 
@@ -8,14 +8,15 @@ use destage_trace::{Operation, Request};
 use super::DirectConfig;
 use super::pcie::Link;
 
-/// The host, and the way from it to the device.
+/// The host and its connection to the device.
 pub(super) enum Host {
     AtOnce(AtOnce),
     Linked(Link),
 }
 
-/// A host whose messages take no time. Requests that are due at an instant are taken in after everything that flash
-/// does at that instant: first reads, then writes, whose data need one more exchange of messages.
+/// A host whose messages take no time. At each instant, the device handles all flash events first and then
+/// accepts the requests that are due. It accepts reads before writes, because the data of a write need one more
+/// exchange of messages.
 pub(super) struct AtOnce {
     /// Whether each request is a read.
     reads: Vec<bool>,
@@ -23,7 +24,7 @@ pub(super) struct AtOnce {
     depth: Option<u32>,
     in_device: u32,
     arrived: u32,
-    /// Requests that are taken in or due.
+    /// The number of requests that are accepted or due.
     sent: u32,
     due_reads: VecDeque<u32>,
     due_writes: VecDeque<u32>,
@@ -60,7 +61,7 @@ impl AtOnce {
         self.send();
     }
 
-    /// Makes the next request due, if it has arrived and the depth allows it.
+    /// Makes the next request due, if this request has arrived and the queue depth allows it.
     fn send(&mut self) {
         if self.sent < self.arrived && self.depth.is_none_or(|depth| self.in_device < depth) {
             match self.reads.get(self.sent as usize) {
@@ -72,7 +73,7 @@ impl AtOnce {
         }
     }
 
-    /// The next request to take in at this instant, or `None`.
+    /// Removes and returns the next request to accept at this instant, or `None`.
     pub fn take_due(&mut self) -> Option<u32> {
         self.due_reads
             .pop_front()

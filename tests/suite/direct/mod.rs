@@ -1,9 +1,10 @@
-//! A model that sends requests straight to flash with dispatched commands: no buffer, no mapping table, no garbage
-//! collection.
+//! A model that sends requests straight to flash with dispatched commands. It has no buffer, no mapping table and
+//! no garbage collection.
 //!
-//! This is MQSim's drive when it is empty and its cache is off (docs/SPEC.md, "Straight to flash"). [`place`] says
-//! where pages are, [`host`] when requests are taken in, and [`pcie`] how long the link between host and device
-//! takes. The flash itself is the simulator's: [`destage_nand::media::dispatch`].
+//! This is MQSim's drive when it is empty and its cache is off (docs/SPEC.md, "Straight to flash"). [`place`]
+//! defines the flash addresses of pages, [`host`] the times at which requests are accepted, and [`pcie`] the
+//! times of messages between host and device. The flash itself is that of the simulator:
+//! [`destage_nand::media::dispatch`].
 
 mod events;
 mod host;
@@ -28,19 +29,20 @@ use self::place::{Order, Places};
 pub struct Pins {
     /// Bytes that are transferred in parallel.
     pub width_bytes: u32,
-    /// Ticks of two transfers, one on each edge of the clock.
+    /// Ticks of two transfers: one on the rising and one on the falling edge of the clock.
     pub pair: Ticks,
 }
 
 impl Pins {
-    /// Ticks for which `bytes` are on the channel. A last transfer without a partner takes no time.
+    /// Ticks for which `bytes` are on the channel. If the number of transfers is odd, the last transfer takes no
+    /// time.
     #[must_use]
     pub fn data(&self, bytes: u64) -> Ticks {
         bytes / u64::from(self.width_bytes) / 2 * self.pair
     }
 }
 
-/// The configuration of the flash and of what precedes it.
+/// The configuration of the flash and of everything between host and flash.
 #[derive(Clone, Debug)]
 pub struct DirectConfig {
     /// Dies and channels.
@@ -53,14 +55,14 @@ pub struct DirectConfig {
     pub page_types: u32,
     /// The speed of a channel.
     pub pins: Pins,
-    /// How logical pages are spread over the flash.
+    /// How logical pages are distributed over channels, dies and planes.
     pub order: Order,
     /// The link to the host; without a link messages take no time.
     pub link: Option<Wire>,
-    /// When requests arrive.
+    /// Whether requests arrive at the times of the trace.
     pub replay: Replay,
-    /// The most requests in the device at a time. Without a link, and if requests arrive at the times of the trace,
-    /// there is no limit.
+    /// The most requests in the device at a time. There is no limit if there is no link and requests arrive at
+    /// the times of the trace.
     pub queue_depth: u32,
 }
 
@@ -98,11 +100,11 @@ enum Event {
     Delivered(Direction),
 }
 
-/// The part that the flash calls back: clock, host and results.
+/// The objects that the flash model calls back: clock, host and results.
 struct Side {
     events: EventList<Event>,
     host: Host,
-    /// For each request, its pages that are not done.
+    /// For each request, the number of its pages that are not done.
     left: Vec<u32>,
     completions: Vec<Ticks>,
     commands: Commands,
@@ -153,7 +155,7 @@ impl Clock for Side {
 /// Serves `requests`, which are reads and writes in the order of their arrival, until all are complete.
 ///
 /// # Errors
-/// Says which count is 0, or which request is neither a read nor a write or has no sectors.
+/// The text says which count is 0, or which request has no sectors or is neither a read nor a write.
 pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, String> {
     check(config, requests)?;
     let host = match config.link {
@@ -174,7 +176,7 @@ pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, Strin
     }
     let mut arrived = 0;
     loop {
-        // Everything that flash does at an instant precedes the requests that are due.
+        // At each instant, all flash events precede the requests that are due.
         let is_over = side.events.next_time() != Some(side.events.now());
         if is_over
             && let Host::AtOnce(host) = &mut side.host
@@ -224,7 +226,7 @@ pub fn run(config: &DirectConfig, requests: &[Request]) -> Result<Outcome, Strin
     })
 }
 
-/// Takes request `id` into the device, page by page.
+/// Accepts request `id` into the device, page by page.
 fn accept(
     config: &DirectConfig,
     places: &mut Places,
@@ -296,8 +298,8 @@ fn check(config: &DirectConfig, requests: &[Request]) -> Result<(), String> {
     Ok(())
 }
 
-/// The type of page `page` of a block with `types` types of pages, as in MQSim. With three types, six pages of the
-/// first type and two of the second come first; then the types alternate in pairs of pages.
+/// The type of page `page` of a block with `types` types of pages, as in MQSim. With three types, a block begins
+/// with six pages of the first type and two of the second. Then the type changes after every two pages.
 fn page_type(page: u32, types: u32) -> u32 {
     if types != 3 {
         return page % types;

@@ -1,4 +1,5 @@
-//! The link between host and device. Each direction carries one message at a time, for as long as its packets take.
+//! The link between host and device. Each direction carries one message at a time. A message occupies its
+//! direction for the transfer time of its packets.
 
 use std::collections::VecDeque;
 
@@ -41,10 +42,10 @@ enum Message {
     Seen,
 }
 
-/// What a delivered message means outside the link.
+/// The effect of a delivered message outside the link.
 pub(super) enum Heard {
     Nothing,
-    /// The device takes in this request.
+    /// The device accepts this request.
     Accepted(u32),
     /// The host learns that this request is complete.
     Complete(u32),
@@ -56,7 +57,7 @@ struct Way {
     waiting: VecDeque<Message>,
 }
 
-/// The link, with the state of both its ends.
+/// The link, with the state of host and device.
 pub(super) struct Link {
     wire: Wire,
     to_device: Way,
@@ -65,7 +66,7 @@ pub(super) struct Link {
     requests: Vec<(bool, u64)>,
     depth: u32,
     in_device: u32,
-    /// Entries that the device knows of and has not asked for.
+    /// The number of entries that a doorbell has announced to the device and that the device has not requested.
     entries: u32,
     /// The number of entries that the device has fetched.
     fetched: u32,
@@ -155,7 +156,7 @@ impl Link {
         }
     }
 
-    /// The device asks for one entry, if one waits and the depth allows it.
+    /// The device requests one entry, if an entry waits and the queue depth allows it.
     fn fetch(&mut self, events: &mut EventList<Event>) {
         if self.entries > 0 && self.in_device < self.depth {
             self.entries -= 1;
@@ -176,7 +177,7 @@ impl Link {
         );
     }
 
-    /// What `message` carries over the wire.
+    /// The contents of `message` on the wire.
     fn carried(&self, message: Message) -> Carried {
         let data = |id: u32| self.requests[id as usize].1;
         match message {

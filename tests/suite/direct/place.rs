@@ -1,5 +1,5 @@
-//! Where pages are: the page number selects channel, die and plane; within a plane pages follow each other in the
-//! order of their arrival.
+//! The flash addresses of pages. The page number selects channel, die and plane. Within a plane, pages are
+//! allocated in the order of their arrival.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -53,7 +53,7 @@ impl FromStr for Order {
 /// A page of flash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// The die, counted through the dies of a channel, then the channels.
+    /// The number of the die. Dies are numbered channel by channel.
     pub die: u32,
     /// The plane of the die.
     pub plane: u32,

@@ -1,4 +1,5 @@
-//! Dispatched commands: random streams against a naive model, with a check of what must never happen.
+//! Tests of dispatched commands. The tests compare random streams with a naive model, and check rules that must
+//! always hold.
 
 mod naive;
 mod watched;
@@ -12,7 +13,7 @@ use destage_nand::media::{Cells, PlaneGaps, Registers};
 
 /// The load of a random stream.
 struct Load {
-    /// Pages of a block. With few pages, offsets are often equal.
+    /// Pages of a block. With few pages per block, operations often have equal offsets.
     pages: u32,
     /// The most operations at one instant.
     at_once: u64,
@@ -80,7 +81,8 @@ fn random_config(has_registers: bool, random: &mut Random) -> DispatchConfig {
     }
 }
 
-/// Bursts and pauses of reads, programs in the order of their planes, and a few erases.
+/// Bursts of operations with pauses between them: reads, programs in the page order of each plane, and a few
+/// erases.
 fn random_stream(
     config: &DispatchConfig,
     what: &Load,
@@ -112,7 +114,7 @@ fn random_stream(
                     Kind::Read | Kind::Erase => random.below(u64::from(*given) + 1) as u32,
                 };
                 token += 1;
-                // Sometimes a command of garbage collection, or a copy inside its die.
+                // Some operations belong to garbage collection, and some are copies inside a die.
                 let (caches, copied) = (random.below(8) > 0, random.below(16) == 0);
                 Operation {
                     kind,
@@ -137,7 +139,8 @@ fn random_stream(
         .collect()
 }
 
-/// Compares `seeds` random streams with the model; every second stream has cache registers.
+/// Compares the dispatcher with the model on `seeds` random streams. Every second stream runs with cache
+/// registers.
 fn compare(seeds: u64, what: &Load) {
     let mut differ = 0;
     for seed in 0..seeds {

@@ -1,26 +1,26 @@
-//! A naive model of dispatched commands, with lists that are searched from end to end.
+//! A naive model of dispatched commands. It keeps lists and searches each of them completely.
 
 use destage_base::Ticks;
 use destage_nand::Kind;
 use destage_nand::media::dispatch::{DispatchConfig, Operation, Order, Together};
 
-/// What a command does, or what it waits for.
+/// What a command is doing, or what the command waits for.
 #[derive(Clone, Copy, PartialEq)]
 enum Stage {
     /// The command is on the channel.
     Comes,
     /// The command waits for the cells.
     IsThere,
-    /// A program moves to the page registers.
+    /// The data of a program move to the page registers.
     IsTaken,
     InCells,
-    /// The pages are read and wait for the cache registers of their planes.
+    /// The pages have been read and wait for the cache registers of their planes.
     WasRead,
     /// The pages move to the cache registers.
     Moves,
     /// The pages wait for the channel, or are transferred.
     Leaves,
-    /// The cells are interrupted for reads; the remaining time is kept.
+    /// The command is interrupted for reads. The value is its remaining time in the cells.
     Interrupted(Ticks),
 }
 
@@ -67,8 +67,7 @@ impl Command {
 struct Model<'a> {
     config: &'a DispatchConfig,
     now: Ticks,
-    /// Times at which phases end, with the numbers of their commands, in the order in which they were
-    /// scheduled.
+    /// The end times of phases, with the numbers of the commands, in the order in which the ends were scheduled.
     events: Vec<(Ticks, usize)>,
     /// The operations that wait at each die, in the order of their arrival.
     waiting: Vec<Vec<Operation>>,
@@ -169,7 +168,7 @@ impl Model<'_> {
             Stage::InCells if first.kind == Kind::Read => Some(Stage::WasRead),
             Stage::InCells if first.kind == Kind::Erase && self.config.status > 0 => {
                 match self.config.suspension.is_some() && self.commands[die].len() > 1 {
-                    // The status is read after the end of the read that interrupts.
+                    // The status is read after the end of the interrupting read.
                     true => Some(Stage::Interrupted(0)),
                     false => Some(Stage::WasRead),
                 }
@@ -217,7 +216,7 @@ impl Model<'_> {
         self.use_channel(channel);
     }
 
-    /// Whether the next operation of a die is a read that may interrupt what the cells do.
+    /// Whether the next operation of a die is a read that may interrupt the command in the cells.
     fn interrupts(&self, die: usize) -> bool {
         let (Some(suspension), [command]) = (self.config.suspension, &self.commands[die][..])
         else {
@@ -263,7 +262,7 @@ impl Model<'_> {
         }
     }
 
-    /// Starts the next phase of a command, if the command may go on.
+    /// Starts the next phase of a command, if the command may proceed.
     fn go_on(&mut self, die: usize, at: usize) {
         let Command {
             number,
@@ -436,7 +435,7 @@ impl Model<'_> {
         }
     }
 
-    /// Planes of a group if groups of planes work together, else 0.
+    /// The number of planes of a group if groups of planes work together, otherwise 0.
     fn planes_of_group(&self) -> u32 {
         match self.config.rules.together {
             Together::Groups(planes) => planes,
@@ -449,7 +448,7 @@ impl Model<'_> {
         operation.plane / self.planes_of_group().max(1)
     }
 
-    /// Takes the pages of the next command of a die at which operations wait.
+    /// Removes the pages of the next command from the waiting operations of a die, and returns these pages.
     fn next(&mut self, die: usize) -> Vec<Operation> {
         let rules = self.config.rules;
         let (start, may_go) = (self.start(die), self.may_go(die));

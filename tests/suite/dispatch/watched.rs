@@ -1,4 +1,4 @@
-//! Runs the dispatcher and checks that nothing happens that must never happen.
+//! Runs the dispatcher and checks rules that must hold after every event.
 
 use std::collections::BTreeMap;
 
@@ -13,8 +13,8 @@ use destage_sim::events::{Clock as Sums, EventList};
 #[derive(Clone)]
 struct Command {
     pages: Vec<Operation>,
-    /// The times at which the command has crossed the channel, its cells are done, and its data have moved between
-    /// registers, once they are known.
+    /// The times at which the command has crossed the channel (`there`), the cells are done, and the data have
+    /// moved between registers. A time is `None` until it is known.
     there: Ticks,
     cells_end: Option<Ticks>,
     moved: Option<Ticks>,
@@ -28,7 +28,7 @@ impl Command {
         self.pages[0].kind == Kind::Read
     }
 
-    /// Whether the command does not occupy the cells or the page registers.
+    /// Whether the command occupies neither the cells nor the page registers.
     fn is_out_of_cells(&self, now: Ticks) -> bool {
         let began = self.cells_end.is_some() || self.moved.is_some();
         let is_out = match self.reads() {
@@ -58,7 +58,7 @@ impl Command {
 #[derive(Clone, Default)]
 struct Die {
     waiting: Vec<Operation>,
-    /// In the order in which they began.
+    /// The commands in progress, in the order in which they began.
     commands: Vec<Command>,
     /// Reads that began in a row although another operation could have begun.
     reads_ahead: u32,
@@ -67,7 +67,7 @@ struct Die {
 }
 
 impl Die {
-    /// The index of the first command in progress that is a read, or is none.
+    /// The index of the first command in progress that is a read (if `reads`) or not a read (otherwise).
     fn first(&self, reads: bool) -> usize {
         let mut commands = self.commands.iter();
         let first = commands.position(|command| command.reads() == reads);
@@ -136,7 +136,7 @@ impl Watcher<'_> {
         (die / self.config.dies_per_channel) as usize
     }
 
-    /// Checks that no resource idles while work waits for it: channels, dies and cells.
+    /// Checks that no channel, die or cell array is idle while work waits for it.
     fn nobody_waits_for_nothing(&self) {
         let now = self.events.now();
         for (number, die) in (0..).zip(&self.dies) {
@@ -153,7 +153,7 @@ impl Watcher<'_> {
                 continue;
             }
             let may_begin = die.commands.iter().all(|command| command.has_left);
-            // A program may have to wait for a page that was read.
+            // A program may have to wait for a register that holds a page that was read.
             let waits_for_register = die.commands.iter().any(Command::reads)
                 && die.waiting.iter().any(|other| other.kind == Kind::Program);
             assert!(
@@ -173,7 +173,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Checks that `command` follows the rules on order, given the operations that wait at its die.
+    /// Checks that `command` follows the ordering rules. `waiting` has the operations that wait at its die.
     fn check_rules(&self, command: &[Operation], waiting: &[Operation]) {
         let rules = self.config.rules;
         let position = |operation: &Operation| {
@@ -318,14 +318,14 @@ impl Clock for Watcher<'_> {
                     .expect("a phase without a command");
                 latest.there = now + length;
                 if latest.pages[0].loads {
-                    // The cells take no part in this command.
+                    // This command does not use the cells.
                     latest.cells_end = Some(now + length);
                 }
             }
             End::Between(_) => {
                 let latest = state.commands.len() - 1;
                 for other in &mut state.commands[..latest] {
-                    // The interrupted operation has no end until it goes on.
+                    // The end of the interrupted operation is unknown until the operation resumes.
                     if other.cells_end.is_some_and(|end| end > now) {
                         other.cells_end = Some(Ticks::MAX);
                     }

@@ -1,4 +1,4 @@
-//! The parts of a response between host and buffer, to the tick.
+//! Tests the parts of a response time between host and buffer, to the tick.
 
 use destage_base::Ticks;
 use destage_sim::explain::PART_NAMES;
@@ -10,8 +10,8 @@ use destage_trace::Operation;
 
 use super::{DEVICE, NS, random_requests, run_on};
 
-/// The index of each of the slowest requests, with its parts that are not 0 in nanoseconds; in the order of the
-/// indices.
+/// For each of the slowest requests, in the order of their indices: the index, and the parts of the response time
+/// that are not 0, in nanoseconds.
 fn explained(
     pairs: &[&str],
     of: &[(Ticks, u64, u32, Operation)],
@@ -51,9 +51,10 @@ fn what_a_response_waits_for_is_told_to_the_tick() {
         "host.link_lane_gb_per_s=1",
     ];
     let two = [(0, 0, 1, Operation::Write), (0, 9, 1, Operation::Read)];
-    // In ns. The write: doorbell 8, question 8, entry 25, question 8, data 1248, core 1000, DRAM 500, completion 11.
-    // The read: doorbell 8 after the write's 8; question 8; entry 25 after waits of 17 and 8, and so before the
-    // write's data; core; flash; its page 500 in the DRAM, then data 1248 and completion 11.
+    // Times in ns. The write needs: doorbell 8, question 8, entry 25, question 8, data 1248, core 1000, DRAM 500,
+    // completion 11. The read needs: a wait of 8 for the doorbell of the write, doorbell 8, question 8, waits of
+    // 17 and 8, entry 25, the core, flash, the DRAM 500, data 1248, completion 11. So the entry of the read
+    // precedes the data of the write.
     let seen = explained(&pairs, &two);
     let write = seen[0].1.iter().map(|(_, time)| time).sum::<u64>();
     let read = seen[1].1.iter().map(|(_, time)| time).sum::<u64>();
@@ -68,7 +69,7 @@ fn what_a_response_waits_for_is_told_to_the_tick() {
     );
     let moves = 8 + 8 + 25 + 8 + 1248 + 1000 + 500 + 11;
     assert!(seen[0].1.contains(&("bus", moves)), "{seen:?}");
-    // A request alone never waits for another.
+    // A single request never waits for another request.
     let alone = explained(&pairs, &two[..1]);
     assert_eq!(alone, [(0, vec![("bus", moves)])]);
     let bus = explained(&["host.bus_ns_per_sector=100"], &two);

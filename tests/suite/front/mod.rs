@@ -1,5 +1,5 @@
-//! The way from host to buffer: closed forms to the nanosecond, random streams against a naive model, and the link of
-//! MQSim.
+//! Tests of the path from host to buffer: closed forms to the nanosecond, random streams compared with a naive
+//! model, and the link of MQSim.
 
 mod explained;
 mod reference;
@@ -21,8 +21,8 @@ use reference::Drive;
 const US: Ticks = TICKS_PER_US;
 const NS: Ticks = TICKS_PER_NS;
 
-/// Four dies under a buffer that takes in every write at once: 40 us to read, 200 us to program, 10 us to transfer a
-/// page on the channel.
+/// Four dies under a buffer that accepts every write at once. A page takes 40 us to read, 200 us to program, and
+/// 10 us to transfer on the channel.
 const DEVICE: &[&str] = &[
     "buffer.kind=lru",
     "buffer.capacity_bytes=8MiB",
@@ -93,14 +93,15 @@ fn firmware_that_is_a_delay_has_a_core_for_each_request() {
 fn the_core_is_behind_the_bus() {
     let two = [0, 1].map(|page| (0, page, 1, Operation::Write));
     let pairs = ["device.firmware_ns=1000", "host.bus_ns_per_sector=100"];
-    // The second page is on the bus while the first request is on the core.
+    // The page of the second request is on the bus while the first request is on the core.
     assert_eq!(responses(&pairs, &two), [1800, 2800]);
 }
 
 #[test]
 fn pages_pass_the_dram_one_after_the_other() {
     let dram = ["device.dram_access_ns=26", "device.dram_ns_per_byte=0.25"];
-    // A page takes 26 + 1024 ns in the DRAM. A page that is read from flash goes into the DRAM and out of it.
+    // A page takes 26 + 1024 ns in the DRAM. A page that is read from flash is first written to the DRAM and then
+    // read from it.
     let of = [
         (0, 0, 2, Operation::Write),
         (10 * US, 0, 2, Operation::Read),
@@ -121,7 +122,7 @@ fn pages_pass_the_dram_one_after_the_other() {
         responses(&pairs, &three),
         [211_050, 212_100, waits + 210_000]
     );
-    // Batches pass the same number of pages through the DRAM.
+    // With batches the same number of pages passes through the DRAM.
     let (_, alone) = run_on(&pairs, &page_requests(&three));
     let batches = [
         &pairs[..],
@@ -146,7 +147,8 @@ fn requests_and_data_cross_the_link_in_packets() {
         (200 * US, 0, 1, Operation::Trim),
     ];
     let link = ["host.link_lane_gb_per_s=1"];
-    // In ns: doorbell 8, question 8, entry 25; question 8 and data 1248; completion 11.
+    // Times in ns of the messages: doorbell 8, question 8, entry 25, question for data 8, data 1248, completion
+    // 11.
     let (read, write) = (8 + 8 + 25 + 50_000 + 1248 + 11, 8 + 8 + 25 + 8 + 1248 + 11);
     assert_eq!(responses(&link, &of), [read, write, 52]);
     let fast = [link[0], "host.link_lanes=16", "host.link_payload_bytes=512"];
@@ -172,7 +174,7 @@ fn volumes(counts: &[u32]) -> Vec<Request> {
     requests
 }
 
-/// The order in which requests are served, one at a time and in 1000 ns each.
+/// The order in which requests are served. The device serves one request at a time, in 1000 ns.
 fn order(pairs: &[&str], requests: &[Request]) -> Vec<usize> {
     let mut all = vec!["device.firmware_ns=1000", "host.queue_depth=1"];
     all.extend(pairs);
@@ -211,7 +213,7 @@ fn a_queue_has_only_so_many_requests_in_the_device() {
         all.extend(pairs);
         run_on(&all, &two).0
     };
-    // All requests go at once, in the order of their arrival.
+    // By default all requests are in the device at once, and are served in the order of their arrival.
     assert_eq!(of(&[]), [1000, 2000, 3000, 4000, 5000]);
     assert_eq!(
         of(&["host.queue_requests=1"]),
@@ -221,7 +223,7 @@ fn a_queue_has_only_so_many_requests_in_the_device() {
 
 #[test]
 fn queues_show_who_suffers_from_whom() {
-    // One volume asks for a single page now and then, another asks for many pages at once.
+    // One volume reads a single page now and then, another reads many pages at once.
     let mut all = Vec::new();
     for round in 0..40_u64 {
         let at = round * 2000 * US;
@@ -391,7 +393,8 @@ fn the_link_is_mqsims() {
                     0 => Operation::Read,
                     _ => Operation::Write,
                 };
-                // Reads and writes use different pages, as MQSim does not hold a read back for a write of its page.
+                // Reads and writes use different pages, because in MQSim a read does not wait for an earlier
+                // write of the same page.
                 let first = random.below(1000) + if what == Operation::Read { 1000 } else { 0 };
                 (time, 2 * first, 2, what)
             })
@@ -506,7 +509,8 @@ fn servers_say_how_busy_they_were_and_what_that_took() {
         "host.link_uj_per_byte=0.01",
     ];
     let (responses, metrics) = run_on(&pairs, &page_requests(&two));
-    // The link takes whole nanoseconds only for data: 4992 bytes on 4 lanes take 1 ns, one page after the other.
+    // Only data need whole nanoseconds on this link: 4992 bytes on 4 lanes take 1 ns. The two pages cross the
+    // link one after the other.
     assert_eq!(responses, [1501, 2501]);
     let get = |name: &str| metrics.get(name).expect(name).as_f64();
     let near = |name: &str, value: f64| {
@@ -520,7 +524,8 @@ fn servers_say_how_busy_they_were_and_what_that_took() {
     near("device.firmware_wait_ms", 999e-6 / 2.0);
     near("device.dram_utilization", 1000.0 / 2501.0);
     near("host.link_in_utilization", 2.0 / 2501.0);
-    // For each request: 30 + 100 + 4992 + 30 and 32 + 32 + 44 bytes; the last 30 bytes are still in flight.
+    // Each request has messages of 30 + 100 + 4992 + 30 bytes to the device and 32 + 32 + 44 bytes to the host.
+    // The last 30 bytes are still in flight at the end of the run.
     near(
         "energy.link_mj",
         f64::from(2 * (30 + 100 + 4992 + 32 + 32 + 44) + 2 * 30) * 0.01 / 1e3,

@@ -1,7 +1,8 @@
-//! A naive model of the front end: all events are in one unsorted list, and each step searches it for the earliest.
+//! A naive model of the front end. All events are in one unsorted list, and each step searches this list for the
+//! earliest event.
 //!
-//! The device behind it takes in every write at once. It reads each page from flash; a die reads its pages one by
-//! one, in order.
+//! The device behind the front end accepts every write at once and reads each page from flash. Each die reads its
+//! pages one by one, in order.
 
 use std::collections::VecDeque;
 
@@ -124,7 +125,7 @@ impl World<'_> {
         }
     }
 
-    /// Sends a message of `bytes` bytes; 0 bytes stands for a question.
+    /// Sends a message of `bytes` bytes; 0 bytes means that the message is a question.
     fn say(&mut self, clerk: usize, what: What, id: usize, bytes: u64) {
         let Some((lanes, speed, payload, overhead)) = self.drive.link else {
             return self.happens(what, id);

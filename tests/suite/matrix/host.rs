@@ -1,5 +1,5 @@
-//! A host that records what it requested, what was answered and which programs have ended, and checks the device
-//! against it.
+//! A host that records its requests, the answers, and the programs that have ended, and compares the device with
+//! these records.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -12,7 +12,7 @@ use crate::matrix::requests::{Asked, SECTORS, Words, bytes, word};
 /// The most requests in the device at once.
 const MOST_OUTSTANDING: u64 = 6;
 
-/// What requests, answers and ended programs say about a page.
+/// What the host knows about a page from requests, answers and ended programs.
 #[derive(Clone, Default)]
 struct Page {
     words: Words,
@@ -22,7 +22,7 @@ struct Page {
     replied: u64,
     /// The newest version whose program or trim has ended.
     durable: u64,
-    /// The version of the latest trim that leaves nothing on flash.
+    /// The version of the latest trim after which flash has no copy of the page (without `strict_trim`).
     trimmed: u64,
     /// The contents of each version that is not older than the durable one.
     history: VecDeque<(u64, Words)>,
@@ -32,15 +32,15 @@ struct Page {
 struct Open {
     asked: Asked,
     version: u64,
-    /// Pages that are still to be read or changed.
+    /// The number of pages that are still to be read or changed.
     left: usize,
     /// For a flush: the version of each page that must become durable.
     must: Vec<u64>,
-    /// Pages of a trim that were already trimmed or never written, each with its version.
+    /// For a trim: the pages that were already trimmed or never written, each with its version.
     passed_over: Vec<(u64, u64)>,
 }
 
-/// A device, its host, and the host's expectations.
+/// A device, the host of this device, and the expectations of the host.
 pub struct Host {
     rig: Rig,
     random: Random,
@@ -50,7 +50,7 @@ pub struct Host {
     answered: Vec<Span>,
     versions: u64,
     outstanding: usize,
-    /// The most events after each request.
+    /// The largest number of events between a request and the next one.
     pace: u64,
     volatile_cache: bool,
     strict_trim: bool,
@@ -76,7 +76,7 @@ impl Host {
         }
     }
 
-    /// The pages that `asked` reads or changes. A trim does not change pages that it covers only in part.
+    /// The pages that `asked` reads or changes. A trim does not change a page that the trim covers only partly.
     fn pages_of(&self, asked: &Asked) -> Vec<u64> {
         let count = self.pages.len() as u64;
         let span = asked.request().span;
@@ -146,9 +146,9 @@ impl Host {
         }
     }
 
-    /// A trim does not change a page that was trimmed before or never written, and the device need not report it. So
-    /// each page of the trim `asked` that the device has not reported must be such a page. Written zeros count as
-    /// contents.
+    /// A trim does not change a page that was trimmed before or never written, and the device need not report it.
+    /// So if the device does not report a page of the trim `asked`, this page must have been trimmed before or
+    /// never written. Written zeros count as contents.
     fn pass_over_empty(&mut self, asked: &Asked, token: u32) {
         let events = &self.rig.flash.events;
         let told: Vec<u64> = events
@@ -232,7 +232,7 @@ impl Host {
         open.left -= 1;
     }
 
-    /// A program or a trim has ended: the medium must have that version of the page, or a newer one.
+    /// A program or a trim has ended. The medium must then have this version of the page, or a newer one.
     fn ended(&mut self, lpn: Lpn, version: u64) {
         let page = &mut self.pages[lpn.0 as usize];
         page.durable = page.durable.max(version);
@@ -273,7 +273,7 @@ impl Host {
         }
         if !matches!(asked.kind, RequestKind::Read | RequestKind::Flush) {
             for number in self.pages_of(&asked) {
-                // A page that the trim passed over keeps the promise of the trim before.
+                // For a page that this trim passed over, the version of the earlier trim still counts.
                 let before = open.passed_over.iter().find(|(page, _)| *page == number);
                 let version = before.map_or(open.version, |(_, version)| *version);
                 let page = &mut self.pages[number as usize];

@@ -1,11 +1,13 @@
-//! Every scheme over every translation layer, through the device, with the contents of each sector checked: what
-//! reads return, what an answered flush has made durable, and what is on the medium at the end.
+//! Tests every scheme over every translation layer, through the device. The tests check the contents of each
+//! sector: the data that reads return, the data that an answered flush has made durable, and the data on the
+//! medium at the end.
 //!
-//! Several requests are in the device, overlap, and end in any order. Flash commands end at once or much later,
-//! and alarms fire at random times. The checks know requests, answers and ended programs, and no rule of the
-//! device.
+//! Several requests are in the device at a time; they overlap and end in any order. Flash commands end at once or
+//! much later, and alarms fire at random times. The checks use only requests, answers and ended programs, and no
+//! rule of the device.
 //!
-//! `DESTAGE_MATRIX` is the number of requests for each pair; `make matrix` asks for a million.
+//! `DESTAGE_MATRIX` is the number of requests for each pair of a scheme and a layer; `make matrix` sets it to a
+//! million.
 
 use crate::ftl_kit;
 mod host;
@@ -25,12 +27,12 @@ use host::Host;
 use kit::Stack;
 use requests::{Asked, future_of, random_requests, real_requests};
 
-/// Requests for each pair unless `DESTAGE_MATRIX` gives another number.
+/// The number of requests for each pair if `DESTAGE_MATRIX` is not set.
 const REQUESTS: usize = 3_000;
-/// Requests after which a pair starts again on a device with other settings.
+/// The number of requests after which a pair starts again on a device with other settings.
 const ROUND: usize = 20_000;
 
-/// The layers of [`pairs::layers`], with the one that places pages by itself a second time.
+/// The layers of [`pairs::layers`]; the layer with dynamic placement (`placed`) is in the list twice.
 fn layers() -> Vec<(&'static str, &'static str)> {
     let mut layers = pairs::layers();
     layers.push(("page", "placed"));
@@ -60,8 +62,8 @@ struct Plant {
     lies: bool,
 }
 
-/// Runs one pair for `count` requests. `source` makes them from the number of pages, the number of requests and
-/// a seed.
+/// Runs one pair for `count` requests. `source` makes the requests from the number of pages, the number of
+/// requests and a seed.
 fn pair(
     scheme: &str,
     layer: (&str, &str),
@@ -102,7 +104,7 @@ fn requests_asked() -> usize {
     asked.map_or(REQUESTS, |text| text.parse().expect("a number"))
 }
 
-/// Runs all pairs of a scheme and a layer, on all cores.
+/// Runs all pairs of a scheme and a layer, on all processor cores.
 fn every_pair(source: fn(u64, usize, u64) -> Vec<Asked>) {
     let layers = layers();
     let (next, failed) = (AtomicUsize::new(0), AtomicUsize::new(0));

@@ -1,4 +1,4 @@
-//! Every scheme over every layer that has flash, on small devices.
+//! Small devices for every pair of a scheme and a layer that has flash.
 
 use destage_base::Random;
 use destage_ftl::FTLS;
@@ -7,7 +7,8 @@ use crate::ftl_kit;
 use crate::kit::Stack;
 use crate::matrix::requests::SECTORS;
 
-/// The layers that can be mounted, and further variants of some of them that the device handles differently.
+/// The layers that can be mounted, and further variants of some layers. The device handles these variants
+/// differently.
 pub fn layers() -> Vec<(&'static str, &'static str)> {
     let rows = FTLS
         .iter()
@@ -22,8 +23,8 @@ pub fn layers() -> Vec<(&'static str, &'static str)> {
     layers
 }
 
-/// A device with `scheme` over `layer`, in the smallest geometry as `shape` changes it; its other settings are
-/// random.
+/// A device with `scheme` over `layer`. `shape` can change the geometry, which is otherwise the smallest one; all
+/// other settings are random.
 pub fn stack<'a>(
     scheme: &'a str,
     layer: (&'a str, &'a str),

@@ -1,4 +1,4 @@
-//! The requests of the hosts, in sectors, and the contents of the sectors.
+//! The requests of the hosts in the tests, in sectors, and the contents of the sectors.
 #![allow(dead_code, reason = "every test program uses another part")]
 
 use destage_base::{Lpn, Random};
@@ -46,7 +46,8 @@ impl Asked {
     }
 }
 
-/// The contents of the sectors of a page: version and address of each sector; a sector of zeros is 0.
+/// The contents of the sectors of a page. The word of a sector has its version and address; 0 means a sector of
+/// zeros.
 pub type Words = [u64; SECTORS as usize];
 
 pub fn word(page: u64, sector: usize, version: u64) -> u64 {
@@ -86,7 +87,7 @@ pub fn random_requests(pages: u64, count: usize, seed: u64) -> Vec<Asked> {
     (0..count).map(one).collect()
 }
 
-/// Requests of a recorded trace, folded onto a small device.
+/// Requests of a recorded trace. Their addresses are mapped to the small device by a modulo operation.
 pub fn real_requests(pages: u64, count: usize) -> Vec<Asked> {
     let path = outside("traces/financial1-head10k.ssdsim.zst");
     let trace = read_all(&path, &ReadOptions::default()).expect("a trace");
@@ -103,7 +104,7 @@ pub fn real_requests(pages: u64, count: usize) -> Vec<Asked> {
     asked.collect()
 }
 
-/// The pages that `requests` write to the buffer, for a scheme that needs to know them.
+/// The pages that `requests` write to the buffer, for a scheme that needs the future page writes.
 pub fn future_of(requests: &[Asked], pages: u64, strict_trim: bool) -> Vec<Lpn> {
     let mut future = Vec::new();
     for asked in requests {

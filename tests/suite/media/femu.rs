@@ -1,23 +1,23 @@
-//! FEMU's media layer: operations on dies that share channels. The end of each operation is computed when it is
-//! issued.
+//! A model of FEMU's media layer: operations on dies that share channels. When an operation is issued, the model
+//! computes the end of this operation.
 //!
 //! The simulator's own dispatcher has other rules. This model has all rules of FEMU: gates by die and by plane,
-//! groups of planes, copies within a channel, cache reads, worn and aged cells (described by `femu-media.md` beside
-//! the table).
+//! groups of planes, copies within a channel, cache reads, worn and aged cells. The file `femu-media.md` in the
+//! folder of the table describes these rules.
 
 use destage_base::Ticks;
 use destage_nand::Kind;
 use destage_nand::media::{BusTimes, PlaneGaps};
 
-/// The most windows that can be booked on a channel at a time; beyond them a later phase holds the channel until its
-/// end.
+/// The most windows that can be booked on a channel at a time. If so many are booked, a further phase holds the
+/// channel until its end instead of booking a window.
 const MOST_BOOKED: usize = 32;
 
-/// One channel. The times of issue must not decrease.
+/// One channel. Commands must be issued in the order of their times.
 #[derive(Clone, Default)]
 pub struct Channel {
     held_until: Ticks,
-    /// Begin and end of the booked windows, ascending, without overlap.
+    /// Begin and end of each booked window. The windows are in ascending order and do not overlap.
     booked: Vec<(Ticks, Ticks)>,
 }
 
@@ -55,7 +55,7 @@ impl Channel {
         end
     }
 
-    /// Books a phase, so that others may run before it; returns the end.
+    /// Books a window for a phase, so that other phases may run before this window; returns the end of the phase.
     pub fn book(&mut self, issued: Ticks, earliest: Ticks, length: Ticks) -> Ticks {
         if length == 0 {
             return earliest;
@@ -72,14 +72,14 @@ impl Channel {
     }
 }
 
-/// Reads that become slower in steps, as blocks wear and data age.
+/// The rule by which reads become slower in steps, as blocks wear and data age.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Tiers {
     /// Ticks of each step.
     pub step: Ticks,
-    /// Erases per step; 0: wear adds none.
+    /// Erases per step; 0 means that wear adds no steps.
     pub erases: u32,
-    /// Seconds per step; 0: age adds none.
+    /// Seconds per step; 0 means that age adds no steps.
     pub age_s: u64,
     /// The largest number of steps.
     pub most: u64,
@@ -135,7 +135,7 @@ pub enum Gate {
     Die,
     /// Each plane by itself.
     Plane,
-    /// Die and plane: like the die, and a plane also waits for its own array.
+    /// Die and plane: a command needs the whole die, and waits also for the array of its plane.
     Both,
 }
 
@@ -154,12 +154,14 @@ pub struct MediaConfig {
     pub cells: Cells,
     /// Phases on the channel; without them data take no time.
     pub bus: Option<BusTimes>,
-    /// Whether a read of one plane interrupts a program or an erase, and the cost in ticks.
+    /// The cost in ticks if a read of one plane interrupts a program or an erase; `None` if reads do not
+    /// interrupt.
     pub suspend: Option<Ticks>,
     /// Pauses between the planes of a command on several planes.
     pub gaps: PlaneGaps,
-    /// How long after the start of a read the die may read the next page while the page that was read leaves the
-    /// register, in ticks; 0 means the time of the read. Needs `bus`.
+    /// Cache read: ticks from the start of a read until the die may begin the next read, while the page of the
+    /// first read is still being transferred from the register. 0 means the time of the read. `None` means no
+    /// cache read. Needs `bus`.
     pub cache_read: Option<Ticks>,
 }
 
@@ -175,9 +177,9 @@ pub struct Target {
 /// A command.
 #[derive(Clone, Copy, Debug)]
 pub struct Command<'a> {
-    /// What it does.
+    /// The kind of the command.
     pub kind: Kind,
-    /// The die, counted through the dies of a channel, then the channels.
+    /// The number of the die. Dies are numbered channel by channel.
     pub die: u32,
     /// One or several planes, ascending.
     pub targets: &'a [Target],
@@ -189,7 +191,7 @@ pub struct Command<'a> {
     pub data: Ticks,
 }
 
-/// Copyback: moves a page to another place of the same channel without a transfer.
+/// Copyback: moves a page to another place on the same channel without a transfer over the channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Copyback {
     /// Die and place that are read.
@@ -205,13 +207,13 @@ pub struct Copyback {
 /// When a command ends, in ticks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Answer {
-    /// The host has its data, or the program or erase is done.
+    /// The time at which the host has its data, or the program or erase is done.
     pub done: Ticks,
-    /// The array of the first target, or of the destination, is free.
+    /// The time at which the array of the first target, or of the destination of a copy, is free.
     pub array_free: Ticks,
 }
 
-/// Until when an array is busy, and with what.
+/// The times until which an array is busy.
 #[derive(Clone, Copy, Default)]
 struct Array {
     busy_until: Ticks,
@@ -221,7 +223,7 @@ struct Array {
     read_ends: Ticks,
 }
 
-/// The timelines. See the [module](self).
+/// The timelines of channels, dies and planes. See the [module](self).
 pub struct Media {
     config: MediaConfig,
     channels: Vec<Channel>,
@@ -246,7 +248,7 @@ impl Media {
         }
     }
 
-    /// The time until which the channel of `die` is held; later phases may be booked on it before that.
+    /// The time until which the channel of `die` is held. Booked windows do not count.
     #[must_use]
     pub fn channel_held_until(&self, die: u32) -> Ticks {
         self.channels[self.channel_of(die)].held_until()
@@ -263,7 +265,7 @@ impl Media {
         }
     }
 
-    /// Carries out `copy`, issued at `now`. It does not use the channel and interrupts nothing.
+    /// Carries out `copy`, issued at `now`. The copy does not use the channel and interrupts no operation.
     pub fn copy_back(&mut self, now: Ticks, copy: &Copyback) -> Answer {
         let (cells, page_type) = (&self.config.cells, copy.page_type);
         let read = cells.read(page_type, copy.from.1.erases, copy.age_s);
@@ -272,7 +274,7 @@ impl Media {
         for ((die, target), time) in [(copy.from, read), (copy.to, program)] {
             end = end.max(self.busy_until(die, target.plane)) + time;
             self.occupy(die, target.plane, end);
-            // Both halves count as a program, which a read may interrupt.
+            // The read and the program of a copy both count as a program, which a read may interrupt.
             self.note_end(die, target.plane, Kind::Program, end);
         }
         let (die, target) = copy.to;
@@ -347,7 +349,7 @@ impl Media {
         }
     }
 
-    /// A command on several planes, which has one array phase for all of them.
+    /// A command on several planes, with one array phase for all planes.
     fn on_planes(&mut self, now: Ticks, command: &Command<'_>) -> Answer {
         let die = command.die;
         let (bus, data) = self.on_bus(command);
@@ -395,8 +397,8 @@ impl Media {
         }
     }
 
-    /// The cost in ticks if a read that is ready at `ready` interrupts a program or an erase at this place; `None` if
-    /// it does not.
+    /// The cost in ticks if a read that is ready at `ready` interrupts a program or an erase at this place;
+    /// `None` if the read does not interrupt.
     fn interruption(&self, die: u32, plane: u32, ready: Ticks) -> Option<Ticks> {
         let is_changing = ready < self.watched(die, plane).change_ends;
         let interrupts = is_changing && ready < self.busy_until(die, plane);
@@ -423,7 +425,7 @@ impl Media {
         start
     }
 
-    /// The phases of `command` on the channel; length 0 if the channel is not modelled.
+    /// The phases of `command` on the channel; the lengths are 0 if the channel is not modelled.
     fn on_bus(&self, command: &Command<'_>) -> (BusTimes, Ticks) {
         self.config
             .bus
@@ -477,7 +479,7 @@ impl Media {
         }
     }
 
-    /// The array whose last read and last change decide about interruptions.
+    /// The array whose last read and last program or erase decide whether a read interrupts.
     fn watched(&self, die: u32, plane: u32) -> &Array {
         match self.config.gate {
             Gate::Plane => &self.planes[self.plane_index(die, plane)],

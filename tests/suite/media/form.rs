@@ -1,5 +1,5 @@
-//! The form of a table of reference results. The first wrong line is reported with its number, its text and what was
-//! expected.
+//! Checks the format of a table of reference results. The error for the first wrong line has the number and the
+//! text of the line, and the expected contents.
 
 use destage_base::time::TICKS_PER_NS;
 
@@ -31,10 +31,10 @@ const NUMBERS: [&str; 11] = [
 ];
 const SWITCHES: [&str; 3] = ["bus", "suspend", "cache_read"];
 
-/// The result of a check: the text says what is wrong.
+/// The result of a check. The text of an error says what is wrong.
 type Wrong = Result<(), String>;
 
-/// Adds the number and the text of its line to an error.
+/// Adds the number and the text of the wrong line to an error.
 pub fn told<T>(number: usize, text: &str, outcome: Result<T, String>) -> Result<T, String> {
     outcome.map_err(|why| format!("line {number}: {text}: {why}"))
 }
@@ -84,7 +84,7 @@ fn one_of(named: &Named<'_>, key: &str, words: &[&str]) -> Wrong {
     }
 }
 
-/// The fields of a line by column; an error if there are more or fewer than columns.
+/// The fields of a line by column; an error if the numbers of fields and columns differ.
 pub fn fields<'a>(columns: &[&'a str], line: &'a str) -> Result<Named<'a>, String> {
     let fields: Vec<&str> = line.split(',').collect();
     match fields.len() == columns.len() {
@@ -144,7 +144,8 @@ pub fn stream(keys: &Named<'_>) -> Wrong {
     Ok(())
 }
 
-/// Checks whether `line` is an operation of the stream of `keys`, not before `last`; returns its time.
+/// Checks whether `line` is an operation of the stream that `keys` describe, and is not earlier than `last`;
+/// returns the time of the operation.
 pub fn operation(keys: &Named<'_>, line: &Named<'_>, last: u64) -> Result<u64, String> {
     let time = bounded(line, "t_ns", [last, u64::MAX])?;
     one_of(line, "op", &["R", "P", "E", "MR", "MP", "ME", "C"])?;

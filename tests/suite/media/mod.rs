@@ -1,4 +1,5 @@
-//! Shared channels: FEMU's published examples and random streams, and MQSim's runs, compared to the nanosecond.
+//! Compares models of shared channels, to the nanosecond, with FEMU's published examples and random streams and
+//! with runs of MQSim.
 
 mod femu;
 mod form;
@@ -113,7 +114,8 @@ fn own_media(femu: &MediaConfig) -> Option<own::Media> {
     is_plain.then(|| own::Media::new(config()))
 }
 
-/// A stream of operations on FEMU's media, and on the simulator's own as long as these support its operations.
+/// The media on which a stream of operations runs: those of FEMU, and also the simulator's own media as long as
+/// these support the operations of the stream.
 struct Stream {
     femu: Media,
     own: Option<own::Media>,
@@ -127,7 +129,7 @@ impl Stream {
         }
     }
 
-    /// Carries out `command`, issued at `now`, with both media; their ends must be equal.
+    /// Carries out `command`, issued at `now`, on both media. The end times of both must be equal.
     fn operate(&mut self, now: Ticks, command: &Command<'_>) -> femu::Answer {
         let answer = self.femu.operate(now, command);
         let own = self.own.take().filter(|_| command.targets.len() == 1);
@@ -215,7 +217,8 @@ fn lines(text: &str) -> (Vec<&str>, impl Iterator<Item = (usize, &str)>) {
     (columns.split(',').collect(), lines)
 }
 
-/// The number of rows, the number of equal rows, and texts on some that differ; or what is wrong with a line.
+/// The number of rows, the number of equal rows, and texts on some rows that differ. An error says what is wrong
+/// with a line.
 type Compared = Result<(usize, usize, Vec<String>), String>;
 
 /// Compares the operations of `text` by their three answers.
@@ -407,7 +410,7 @@ fn a_link_that_takes_no_time_changes_nothing() {
     assert_eq!(equal, all, "{}", wrong.join("\n"));
 }
 
-/// A change of a device that breaks one rule.
+/// A change to a device that breaks one rule.
 type Change = fn(&mut DirectConfig);
 
 #[test]

@@ -1,4 +1,4 @@
-//! MQSim's flash back end: each row of its table has a configuration, a workload and results.
+//! Compares with MQSim's flash back end. Each row of MQSim's table has a configuration, a workload and results.
 
 use std::collections::BTreeMap;
 
@@ -195,7 +195,7 @@ fn results(row: &Named<'_>, config: &DirectConfig) -> BTreeMap<&'static str, Str
     results
 }
 
-/// Compares the rows of `text` by all their results. `change` may break the device.
+/// Compares all results of each row of `text`. `change` may break a rule of the device.
 pub fn compare(text: &str, change: impl Fn(&mut DirectConfig)) -> Compared {
     let (columns, lines) = lines(text);
     let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());

@@ -1,5 +1,5 @@
-//! MQSim's rows as whole runs: the profile `mqsim-match` with the requests of a row, through device, layer and
-//! host model.
+//! Repeats MQSim's rows as complete simulations: the profile `mqsim-match` runs the requests of a row through
+//! host model, device and translation layer.
 
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_NS;
@@ -39,8 +39,8 @@ fn is_of_dies(row: &Named<'_>) -> bool {
         && whole_pages
 }
 
-/// The number of rows of `text` that can be run in this way, the number with all completions equal, and texts on
-/// the others.
+/// The number of rows of `text` that can be run in this way, the number of these rows with all completions equal,
+/// and texts on the other rows.
 pub fn compare(text: &str) -> (usize, usize, Vec<String>) {
     let (columns, lines) = lines(text);
     let (mut all, mut equal, mut wrong) = (0, 0, Vec::new());
@@ -76,7 +76,8 @@ pub fn compare(text: &str) -> (usize, usize, Vec<String>) {
             ),
             format!(
                 "host.replay={}",
-                // Over a link all requests ring their doorbells at once, and the device fetches them.
+                // Over a link, the doorbells of all requests are rung at once, and the device fetches the
+                // requests.
                 if is_closed && !has_link {
                     "closed"
                 } else {

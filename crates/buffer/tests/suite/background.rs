@@ -1,4 +1,4 @@
-//! Destaging in idle time (`bg_destage`), switched on for every row of the registry.
+//! Tests of destaging in idle time (`bg_destage`) with the schemes of the registry.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -11,8 +11,8 @@ use destage_base::time::TICKS_PER_US;
 use destage_buffer::scheme::{IdleAgain, IdleRule};
 use destage_buffer::{Common, Contradiction, DestageCause, SCHEMES, SchemeRow, find};
 
-/// The defaults of `row` with `bg_destage` on; `high` and `low` are the marks, as shares of the
-/// buffer.
+/// The defaults of `row` with `bg_destage` on; `high` and `low` are the high and the low mark, as fractions of
+/// the buffer's capacity.
 fn values(row: &SchemeRow, high: f64, low: f64) -> Values {
     let mut values = variants(row).remove(0).1;
     values.set("bg_destage", Value::Flag(true));
@@ -21,8 +21,8 @@ fn values(row: &SchemeRow, high: f64, low: f64) -> Values {
     values
 }
 
-/// A bench of `capacity` pages for each scheme that has no idle rule of its own and a bounded
-/// buffer that keeps pages.
+/// A bench of `capacity` pages for each scheme that keeps pages, has a bounded buffer, and has no idle rule of
+/// its own.
 fn benches(capacity: u32, high: f64, low: f64, stream: &[Operation]) -> Vec<Bench> {
     let bench = |row| {
         let values = values(row, high, low);
@@ -75,7 +75,7 @@ fn the_defaults_begin_at_once_and_go_on_after_each_record() {
     assert_eq!(rule(&[("bg_destage", Value::Flag(false))]), None);
 }
 
-/// A scheme with an idle rule of its own keeps that rule, and `bg_destage` adds nothing to it.
+/// A scheme with an idle rule of its own keeps this rule, and `bg_destage` has no effect.
 #[test]
 fn a_scheme_with_a_rule_of_its_own_is_asked_first() {
     let row = find("apu-lru").unwrap();
@@ -88,7 +88,7 @@ fn a_scheme_with_a_rule_of_its_own_is_asked_first() {
     assert_eq!(run(&values(row, 0.5, 0.0)), run(&variants(row)[0].1));
 }
 
-/// Ten dirty pages, so the marks are exactly 9 and 7 pages.
+/// The buffer has ten pages, so the high mark is exactly 9 dirty pages and the low mark is exactly 7.
 #[test]
 fn idle_time_is_used_between_the_marks_only() {
     let row = find("lru").unwrap();
@@ -103,15 +103,15 @@ fn idle_time_is_used_between_the_marks_only() {
     assert_eq!(step(Operation::Idle), "");
     step(Operation::Write(vec![9]));
     assert_eq!(step(Operation::Idle), "idle 0");
-    // Once begun, destaging goes on below the high mark, even after a request came between.
+    // Once destaging has begun, it continues below the high mark, even after a host request.
     assert_eq!(step(Operation::Write(vec![5])), "hit");
     assert_eq!(step(Operation::Idle), "idle 1");
     assert_eq!(step(Operation::Idle), "idle 2");
     assert_eq!(step(Operation::Idle), "");
-    // At seven pages destaging ends, and eight pages do not start it again.
+    // Destaging ends at seven dirty pages, and eight dirty pages do not start it again.
     step(Operation::Write(vec![20]));
     assert_eq!(step(Operation::Idle), "");
-    // A trim or a flush that takes the buffer below the low mark ends destaging, too.
+    // Destaging also ends if trims or a flush reduce the number of dirty pages below the low mark.
     step(Operation::Write(vec![21, 22]));
     assert_eq!(step(Operation::Idle), "idle 3");
     (20..23).for_each(|page| drop(step(Operation::Trim(page))));
@@ -136,8 +136,8 @@ fn marks_that_cross_are_refused() {
     assert_eq!(check(0.5, 0.5), Ok(()));
 }
 
-/// Idle time destages the records that a flush would destage first, until the low mark is reached
-/// and no further.
+/// Idle steps destage the same records as the beginning of a flush would, in the same order. They end at the low
+/// mark.
 #[test]
 fn the_order_is_that_of_a_flush() {
     let mut stream = random_operations(&mut Random::new(3), 120, 400);
@@ -173,7 +173,7 @@ fn the_order_is_that_of_a_flush() {
     }
 }
 
-/// All checks of the bench, over every short stream with idle time at any place.
+/// Runs every short stream, with idle steps at any position, with all checks of the bench.
 #[test]
 fn every_short_stream_with_idle_time() {
     let operation = |digit: u32| match digit {
@@ -235,7 +235,8 @@ fn long_random_streams_with_idle_time() {
                 let counts = bench.buffer.counts();
                 let idle = counts.records[DestageCause::Idle as usize];
                 let has_a_bound = row.name != "infinite" && bench.buffer.keeps_pages();
-                // The buffers of emulators destage by themselves before so many pages are dirty.
+                // The buffers of emulators destage by themselves before the number of dirty pages exceeds the
+                // high mark.
                 let is_filled = has_a_bound && row.family != "emulator";
                 assert!(idle > 0 || !is_filled, "{}", row.name);
             }

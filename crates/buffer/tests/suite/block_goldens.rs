@@ -1,4 +1,4 @@
-//! Results of the block-level schemes that are published or worked out by hand.
+//! Compares the block-level schemes with results that are published or were worked out by hand.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -13,10 +13,10 @@ use destage_buffer::{COMMON, DestageCause, SchemeConfig, SchemeRow, destage::Slo
 
 /// The write sequence of BPLRU (FAST 2008), Table 1.
 const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
-/// The same sequence with the writes of 12 and 16 swapped: the printed rows of the table follow this
-/// order.
+/// `S1` with the writes of 12 and 16 swapped. The rows that the table prints follow this order.
 const S1_AS_PRINTED: &[u64] = &[0, 4, 8, 16, 12, 1, 5, 9, 13, 17, 2, 6, 10, 14];
-/// Runs of pages, a hot page and rewrites of older pages: a stream on which the schemes differ.
+/// A stream on which the schemes destage in different orders. It contains runs of pages, a hot page, and rewrites
+/// of older pages.
 const S2: &[u64] = &[
     0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
 ];
@@ -32,14 +32,14 @@ fn values(row: &SchemeRow, parameters: &str) -> Values {
     values
 }
 
-/// A bench for a scheme and its parameters in one text, such as `clc alpha=0.5`.
+/// A bench for `scheme`, which is the name of a scheme and its parameters in one text, such as `clc alpha=0.5`.
 fn bench(scheme: &str, capacity: u32) -> Bench {
     let (name, parameters) = scheme.split_once(' ').unwrap_or((scheme, ""));
     let row = find(name).unwrap();
     Bench::new(row, capacity, &values(row, parameters), Completion::AtOnce)
 }
 
-/// The records of `stream` in a buffer of eight pages with clusters of four, drained at the end.
+/// The records of `stream` and of the final drain, for a buffer of eight pages with clusters of four pages.
 fn records(scheme: &str, stream: &[u64]) -> Vec<Record> {
     let mut bench = bench(scheme, 8);
     for page in stream {
@@ -54,8 +54,8 @@ fn text(pages: &[u64]) -> String {
     format!("[{}]", pages.join(" "))
 }
 
-/// The destages in the form of the specification's tables: clusters in brackets, the drain after a bar,
-/// no padding.
+/// The destages as text, in the form of the specification's tables. Each cluster is in brackets, a bar precedes
+/// the records of the drain, and padding pages are left out.
 fn destages(scheme: &str, stream: &[u64]) -> String {
     let records = records(scheme, stream);
     let half = |drained: bool| -> String {
@@ -118,15 +118,17 @@ fn common_streams() {
 
 /// A minimal translation layer with log blocks (BAST) that only counts merges.
 ///
-/// It has two log blocks of four pages. A log block belongs to one block and takes its pages in the
-/// order of the writes. A block whose log block is full has it merged first; a block that needs a log
-/// block when none is free has the oldest one merged first.
+/// The layer has two log blocks of four pages. Each log block belongs to one data block and stores the writes to
+/// this data block in order. Before a write to a data block whose log block is full, the layer merges this log
+/// block. Before the layer gives a data block a new log block while both are in use, it merges the log block that
+/// was opened first.
 #[derive(Default)]
 struct LogBlocks {
-    /// The open log blocks, oldest first: the block, and the pages programmed into its log block.
+    /// The open log blocks, oldest first. Each entry has the number of the data block and the pages programmed
+    /// into the log block.
     open: Vec<(u64, Vec<u64>)>,
-    /// Merges so far: the block, and whether its log block could replace its data block (a switch
-    /// merge).
+    /// All merges so far. Each entry has the number of the data block, and whether the log block could replace
+    /// the data block (a switch merge).
     merges: Vec<(u64, bool)>,
     programs: usize,
 }
@@ -162,8 +164,7 @@ impl LogBlocks {
             .push((block, pages.iter().copied().eq(block * 4..block * 4 + 4)));
     }
 
-    /// Writes the pages of `records`, padding included; returns the blocks that were merged for each
-    /// record.
+    /// Writes the pages and padding pages of `records`; returns, for each record, the blocks that were merged.
     fn take(&mut self, records: &[Record]) -> Vec<Vec<u64>> {
         let mut merged = Vec::new();
         for record in records {
@@ -180,7 +181,7 @@ impl LogBlocks {
     }
 }
 
-/// BPLRU (FAST 2008), Table 1: 12 merges with page-level LRU, 7 with block-level LRU.
+/// BPLRU (FAST 2008), Table 1: the writes cause 12 merges with page-level LRU and 7 merges with block-level LRU.
 #[test]
 fn merges_of_table_1_of_bplru() {
     let run = |scheme: &str| {
@@ -209,16 +210,15 @@ fn merges_of_table_1_of_bplru() {
         let logs = run(padded);
         assert_eq!(records(padded, S1).len(), 9);
         assert_eq!(logs.programs, 36);
-        // The two open log blocks are full of whole blocks, too. Merged as soon as they are full, they
-        // would make nine merges.
+        // In the end each of the two open log blocks contains a whole block. If a log block were merged as soon
+        // as it is full, there would be nine merges.
         assert_eq!(logs.merges.len(), 7);
         assert!(logs.merges.iter().all(|merge| merge.1));
         assert!(logs.open.iter().all(|log| log.1.len() == 4));
     }
 }
 
-/// A scheme without a buffer, over as many slots as it needs, so that a test can see the order of its
-/// clusters.
+/// A scheme that a test drives without a `Buffer`, so that the test can see the order of the clusters.
 struct Bare {
     scheme: Box<dyn Scheme>,
     capacity: usize,
@@ -245,7 +245,7 @@ impl Bare {
         }
     }
 
-    /// Writes `page`; returns the pages that were destaged for it.
+    /// Writes `page`; returns the pages that were destaged for this write.
     fn write(&mut self, page: u64) -> String {
         self.writes += 1;
         let access = Access {
@@ -302,8 +302,8 @@ impl Bare {
     }
 }
 
-/// BPLRU (FAST 2008), Table 1, row by row: the page written, the pages destaged for it, the buffer
-/// afterwards, the blocks merged.
+/// BPLRU (FAST 2008), Table 1, row by row. Each row has the page written, the pages destaged for this write, the
+/// contents of the buffer afterwards, and the blocks merged.
 #[test]
 fn rows_of_table_1_of_bplru() {
     let rows = [
@@ -403,8 +403,8 @@ fn a_block_written_in_sequence_becomes_the_next_victim() {
     }
 }
 
-/// An ascending, aligned stream is evicted in full blocks: no page is read for padding, and every merge
-/// is a switch.
+/// An ascending, aligned stream is evicted in full blocks. So no page is read for padding, and every merge is a
+/// switch merge.
 #[test]
 fn a_sequential_stream_needs_no_padding() {
     for (scheme, capacity) in [
@@ -428,8 +428,8 @@ fn a_sequential_stream_needs_no_padding() {
     }
 }
 
-/// With blocks of one page, block-level LRU evicts like page LRU; `bplru` does so only without
-/// compensation.
+/// With blocks of one page, block-level LRU evicts in the same order as page LRU. `bplru` does so only if its
+/// compensation of sequential blocks is off.
 #[test]
 fn blocks_of_one_page_make_page_lru() {
     let mut random = destage_base::Random::new(11);
@@ -454,8 +454,8 @@ fn blocks_of_one_page_make_page_lru() {
     assert_ne!(pages("bplru cluster_pages=1"), expected);
 }
 
-/// With `alpha=0` no cluster is size-independent, and CLC is FAB; with `alpha=1` all are, and CLC is
-/// block-level LRU.
+/// With `alpha=0` no cluster is size-independent, and CLC evicts like FAB. With `alpha=1` all clusters are
+/// size-independent, and CLC evicts like block-level LRU.
 #[test]
 fn limits_of_clc() {
     let mut random = destage_base::Random::new(12);

@@ -1,8 +1,9 @@
-//! What every scheme must do. Each test runs on every row of the registry, most with every variant of its parameters.
+//! Tests of rules that every scheme must follow. Each test runs every scheme of the registry, and most tests run
+//! every variant of the scheme's parameters.
 //!
-//! After each page the bench checks the occupancy, the balance of the counts, that victims are dirty and resident
-//! with their newest bytes, that no slot is reused early, and that every read returns the newest version. The tests
-//! here supply the streams of operations.
+//! After each page the bench checks that the occupancy and the counts are consistent, that victims are dirty and
+//! resident with their newest version, that no slot is reused early, and that every read returns the newest
+//! version. The tests in this file only supply the streams of operations.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -32,13 +33,13 @@ fn every_sequence(base: u64, length: usize, mut visit: impl FnMut(&[u64])) {
     }
 }
 
-/// Whether to test everything, as `make whole` wants it (`DESTAGE_WHOLE=1`), instead of a sample.
+/// Whether to test everything instead of a sample. `make whole` requests this with `DESTAGE_WHOLE=1`.
 fn is_whole() -> bool {
     std::env::var("DESTAGE_WHOLE").is_ok_and(|text| text == "1")
 }
 
-/// The length of the streams for buffers of `capacity` pages: `longest` for two pages, one less for other capacities.
-/// With `make whole` it is `longest` for all capacities.
+/// The number of operations of a stream for a buffer of `capacity` pages. For two pages the number is `longest`,
+/// for other capacities one less. With `make whole` it is `longest` for all capacities.
 fn length_with(capacity: u32, longest: usize) -> usize {
     longest - usize::from(capacity != 2 && !is_whole())
 }
@@ -48,7 +49,7 @@ fn every_short_stream_of_writes() {
     for_every_row(|row| {
         let values = &variants(row)[0].1;
         for capacity in 1..=3 {
-            // Each stream also tests all its prefixes, so shorter lengths are not needed.
+            // Each stream also tests all its prefixes, so shorter streams are not needed.
             every_sequence(4, length_with(capacity, 7), |pages| {
                 let operations: Vec<_> = pages
                     .iter()
@@ -73,14 +74,15 @@ fn every_short_stream_of_all_operations() {
     for_every_row(|row| {
         for (index, (name, values)) in variants(row).into_iter().enumerate() {
             for capacity in 1..=3 {
-                // The defaults are tested with longer streams.
+                // The default parameter values are tested with longer streams than the variants.
                 let length = match index {
                     0 => length_with(capacity, 4),
                     _ => 3,
                 };
                 every_sequence(15, length, |digits| {
-                    // A trim or a flush of an empty buffer does nothing, so the rest of such a stream is tested as
-                    // the beginning of another stream. Only streams that go on with two operations at most are kept.
+                    // A trim or a flush of an empty buffer does nothing. If a stream begins with one, the
+                    // remaining operations are also the beginning of another stream, which is tested. So for each
+                    // second operation only one such stream runs: the one that continues with writes of page 0.
                     let begins_with_nothing = matches!(digits[0], 9..12 | 14);
                     if begins_with_nothing && digits[2..].iter().any(|digit| *digit > 0) {
                         return;
@@ -136,7 +138,7 @@ fn idle_time_and_bypassing_requests() {
     });
 }
 
-/// A scheme that shows candidates shows all its pages, in the order in which it would evict them to make room.
+/// A scheme that lists candidates lists all its pages, in the order in which it would evict them to make room.
 #[test]
 fn candidates_leave_in_the_order_they_are_shown() {
     let shown = AtomicUsize::new(0);
@@ -146,7 +148,8 @@ fn candidates_leave_in_the_order_they_are_shown() {
                 let operations = random_operations(&mut Random::new(seed), pages, 60);
                 let mut on_scheme = OnScheme::new(row, capacity, &values, &operations);
                 for round in 0..20 {
-                    // Each round runs a few more operations before it looks; the last round evicts everything.
+                    // Each round runs three more operations and then compares candidates with evictions. The last
+                    // round evicts all pages.
                     on_scheme.run(round);
                     let candidates = on_scheme.candidates();
                     if candidates.is_empty() {
@@ -163,7 +166,7 @@ fn candidates_leave_in_the_order_they_are_shown() {
     assert!(shown.into_inner() > 1_000);
 }
 
-/// A scheme that the test drives without a buffer, over a device that reports nothing.
+/// A scheme that the test drives without a `Buffer`, over a device that reports no state.
 struct OnScheme {
     scheme: Box<dyn Scheme>,
     capacity: usize,
@@ -174,7 +177,8 @@ struct OnScheme {
 
 impl OnScheme {
     fn new(row: &SchemeRow, capacity: u32, values: &Values, operations: &[Operation]) -> Self {
-        // Evictions by this test change what the scheme holds, so a scheme that needs the future gets an empty one.
+        // This test evicts pages itself, so future page writes would not match the contents of the scheme. A
+        // scheme that needs the future gets an empty list.
         let scheme = (row.build)(&SchemeConfig {
             capacity_pages: capacity,
             cluster_pages: 4,
@@ -204,7 +208,7 @@ impl OnScheme {
         }
     }
 
-    /// Runs three operations. A flush or an FUA write asks for one victim.
+    /// Runs three operations. A flush or an FUA write requests one victim from the scheme.
     fn run(&mut self, round: u64) {
         for operation in self.operations.by_ref().take(3).collect::<Vec<_>>() {
             self.access.request += 1;
@@ -280,8 +284,8 @@ impl OnScheme {
         candidates
     }
 
-    /// Asks for room until `pages` pages have left or none is held; returns the evicted entries. The page that needs
-    /// the room is never resident.
+    /// Requests evictions until `pages` pages are evicted or the scheme is empty; returns the evicted entries.
+    /// The page that needs the room is never resident.
     fn evict(&mut self, pages: u32) -> Vec<Entry> {
         let mut left = Vec::new();
         while left.len() < pages as usize && !self.held.is_empty() {

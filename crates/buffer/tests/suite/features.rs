@@ -1,6 +1,6 @@
-//! Features of the buffer that the simplest schemes do not use: clean pages, write-backs that keep
-//! the pages, reads that allocate, sets, padded clusters. Two schemes made for this test use all of
-//! them.
+//! Tests features of the buffer that the simplest schemes do not use: clean pages, write-backs that keep the
+//! pages, reads that allocate, sets, and padded clusters. Two schemes that exist only in this test use all these
+//! features.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -15,10 +15,11 @@ use destage_buffer::destage::{Grouping, PadContent};
 use destage_buffer::scheme::{Access, AccessKind, Entry, Need, Properties, Scheme, Victim};
 use destage_buffer::{COMMON, SchemeRow, View};
 
-/// Page LRU in two sets, one for even and one for odd pages. An eviction takes one clean page if
-/// there is one, else up to three pages. Idle time and flushes write pages back and keep them.
+/// Page LRU in two sets, one for even and one for odd pages. An eviction removes one clean page if there is one,
+/// otherwise up to three pages. Idle time and flushes write pages back and keep them.
 struct Everything {
-    /// The next victim first; `true` if the page is dirty and was not written back since.
+    /// The next victim is first. The flag is `true` if the page is dirty and was not written back since its last
+    /// write.
     order: Vec<(Entry, bool)>,
     set_pages: usize,
 }
@@ -86,7 +87,7 @@ impl Scheme for Everything {
             }
             Need::Flush => self.name_dirty(2, victim),
             Need::Evict(page) => {
-                // One clean page if there is one, else up to three pages.
+                // Evicts one clean page if there is one, otherwise up to three pages.
                 let in_set = |held: &(Entry, bool)| held.0.page.0 % 2 == page.0 % 2;
                 let full = self.order.iter().filter(|held| in_set(held)).count() >= self.set_pages;
                 let fits = |held: &(Entry, bool)| !full || in_set(held);

@@ -1,4 +1,4 @@
-//! Destage orders that are published or worked out by hand.
+//! Compares destage orders with orders that are published or were worked out by hand.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -10,13 +10,14 @@ use destage_buffer::{COMMON, DestageCause, find};
 
 /// The write sequence of BPLRU (FAST 2008), Table 1.
 const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
-/// Runs of pages, a hot page and rewrites of older pages: a stream on which the schemes differ.
+/// A stream on which the schemes destage in different orders. It contains runs of pages, a hot page, and rewrites
+/// of older pages.
 const S2: &[u64] = &[
     0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
 ];
 
-/// The destages of `stream` in a buffer of eight pages with clusters of four. A record of several
-/// pages is in brackets; the records of the drain follow a bar.
+/// The pages that a buffer of eight pages with clusters of four pages destages for `stream`, as text. A record of
+/// several pages is in brackets, and a bar precedes the records of the final drain.
 fn destages(scheme: &str, stream: &[u64]) -> String {
     let row = find(scheme).unwrap();
     let values = Values::defaults(COMMON.iter().chain(row.parameters));
@@ -72,7 +73,8 @@ fn common_streams() {
     }
 }
 
-/// Page LRU destages Table 1 of BPLRU in the order of the writes, with the drain at the end.
+/// Page LRU destages the pages of Table 1 of BPLRU in the order of their writes; the final drain destages the
+/// last of them.
 #[test]
 fn table_1_of_bplru_under_page_lru() {
     let order: Vec<_> = S1.iter().map(u64::to_string).collect();

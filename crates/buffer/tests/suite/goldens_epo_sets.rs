@@ -1,4 +1,4 @@
-//! Destage orders, worked out by hand, of the schemes that know about dies and sets.
+//! Compares destage orders of the schemes that know dies or sets with orders that were worked out by hand.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -10,7 +10,8 @@ use destage_buffer::{COMMON, DestageCause, find};
 
 /// The write sequence of BPLRU (FAST 2008), Table 1.
 const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
-/// Runs of pages, a hot page and rewrites of older pages: a stream on which the schemes differ.
+/// A stream on which the schemes destage in different orders. It contains runs of pages, a hot page, and rewrites
+/// of older pages.
 const S2: &[u64] = &[
     0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
 ];
@@ -30,7 +31,7 @@ fn write(bench: &mut Bench, pages: &[u64]) {
     }
 }
 
-/// The pages of each record in brackets; the records of the drain follow a bar.
+/// The pages of each record are in brackets, and a bar precedes the records of the final drain.
 fn destages(scheme: &str, stream: &[u64]) -> String {
     let mut bench = bench(scheme, 8, &[]);
     write(&mut bench, stream);
@@ -62,7 +63,8 @@ fn epo_on_the_common_streams() {
     );
 }
 
-/// EPO (2011), figure 2c: the order of one die's queue. Pages are multiples of 4, so that all are on die 0.
+/// EPO (2011), figure 2c: the order of the pages in one die's queue. All page numbers are multiples of 4, so that
+/// all pages are on die 0.
 #[test]
 fn epo_figure_2c() {
     for (length, order) in [(3, "3 2 1"), (4, "2 3 1"), (5, "4 2 3 1"), (6, "3 4 2 1")] {
@@ -93,8 +95,8 @@ fn text(word: &str) -> Value {
     Value::Text(word.to_owned())
 }
 
-/// With `epo_key=physical` a page is found by its flash address. A rewrite changes the address unless the device
-/// updates in place, so without updates in place no write hits.
+/// With `epo_key=physical` a page is found by its flash address. Unless the device updates in place, a rewrite
+/// changes the address of the page. So without updates in place no write hits.
 #[test]
 fn epo_by_physical_address_never_hits() {
     for (in_place, hits) in [(false, 0), (true, 2)] {
@@ -114,8 +116,8 @@ fn epo_by_physical_address_never_hits() {
     }
 }
 
-/// By the arithmetic that figure 3 prints, every miss adds the number of dies minus one to the pool, so no page
-/// is ever evicted.
+/// By the arithmetic that figure 3 prints, every miss adds (number of dies - 1) pages to the pool of free pages.
+/// So no page is ever evicted.
 #[test]
 fn epo_as_printed_never_evicts() {
     let mut bench = bench("epo", 4, &[("epo_pool", text("printed"))]);
@@ -124,8 +126,8 @@ fn epo_as_printed_never_evicts() {
     assert_eq!(pool_of(&bench), [(4 + 8 * 3) as f64, 4.0]);
 }
 
-/// All pages are on one die, so an eviction removes one page, but `every_queue` adds one page per queue to the
-/// pool, which makes four.
+/// All pages are on one die, so an eviction removes one page. But `every_queue` adds one page per queue to the
+/// pool of free pages, which is four pages.
 #[test]
 fn epo_that_counts_every_queue_grows_beyond_its_capacity() {
     let mut bench = bench("epo", 4, &[("epo_pool", text("every_queue"))]);
@@ -137,7 +139,7 @@ fn epo_that_counts_every_queue_grows_beyond_its_capacity() {
     assert_eq!(pool_of(&bench), [3.0, 3.0]);
 }
 
-/// The size of the pool, and the largest number of pages held beyond the capacity; both in pages.
+/// The size of the pool of free pages, and the largest number of pages that the buffer held beyond its capacity.
 fn pool_of(bench: &Bench) -> [f64; 2] {
     let mut found = [0.0; 2];
     bench.buffer.report(&mut |name, value| match name {
@@ -167,8 +169,8 @@ fn cflru_on_the_common_streams_is_lru() {
     }
 }
 
-/// Four lines in two sets, over two packages. After writes of pages 0 2 2 4 1, each step lists the pages that
-/// one idle step writes back.
+/// A cache of four lines in two sets, over two packages. Pages 0 2 2 4 1 are written first. Each text then lists
+/// the pages that one idle step writes back.
 #[test]
 fn apu_in_four_lines() {
     let cases = [

@@ -1,4 +1,4 @@
-//! When the schemes that use idle time want to be asked, and which pages they then write back.
+//! Tests when the schemes that use idle time request idle steps, and which pages each idle step writes back.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -11,7 +11,7 @@ use destage_buffer::{
     Buffer, BufferConfig, COMMON, Common, Outlet, SCHEMES, SchemeConfig, View, find,
 };
 
-/// Four packages; the numbers are the operations that wait at each.
+/// A device with four packages. The numbers are the operations that wait at each package.
 #[derive(Default)]
 struct Working([u32; 4]);
 
@@ -103,8 +103,8 @@ fn a_pipelined_round_leaves_out_packages_that_work() {
     assert!(!piped.idle(0, &Working([1, 1, 1, 1])));
     let has_record = piped.idle(0, &Working::default());
     assert_eq!(pages(&piped, has_record), [4, 5]);
-    // With the default `apu_round` busy packages are not left out: the caller must wait for the record to
-    // end before it asks again.
+    // With the default `apu_round`, an idle step does not skip busy packages. The caller must wait until all
+    // programs of the record have ended before it runs the next idle step.
     let mut barrier = buffer("apu-lru-d", &[], &writes);
     let has_record = barrier.idle(0, &Working([1, 1, 1, 1]));
     assert_eq!(pages(&barrier, has_record), [0, 1, 2]);
@@ -130,7 +130,8 @@ fn a_piece_is_idle_by_itself() {
     }
 }
 
-/// A scheme without an idle rule is never asked; asking it regardless must find nothing to write back.
+/// A device never runs an idle step on a scheme without an idle rule. If a test does so, the scheme must write
+/// back nothing.
 #[test]
 fn whoever_has_no_rule_has_nothing_to_do() {
     for row in SCHEMES.iter().filter(|row| !row.needs_future) {
@@ -141,8 +142,8 @@ fn whoever_has_no_rule_has_nothing_to_do() {
     }
 }
 
-/// With `apu_clean_at=complete` a line is clean only after its program has ended, so page 8 is evicted,
-/// although page 0 is older. With `issue` both are clean, and page 0 is evicted.
+/// With `apu_clean_at=complete` a line is clean only after its program has ended, so page 8 is evicted, although
+/// page 0 is older. With `issue` both lines are clean at once, and page 0 is evicted.
 #[test]
 fn a_line_in_flight_is_not_clean() {
     for (clean_at, in_ram) in [("complete", [true, false]), ("issue", [false, true])] {

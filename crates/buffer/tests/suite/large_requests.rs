@@ -1,5 +1,6 @@
-//! Requests that are larger than the buffer and enter whole before the pages that they evict are programmed.
-//! Slots then have numbers beyond the capacity, and the tables that a scheme keeps by slot must grow with them.
+//! Tests requests that are larger than the buffer. All pages of such a request enter before the pages that they
+//! evict are programmed. Slot numbers then exceed the capacity, so the tables of a scheme that are indexed by
+//! slot must grow.
 
 use std::collections::VecDeque;
 

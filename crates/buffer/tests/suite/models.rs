@@ -1,4 +1,4 @@
-//! Each page-level scheme against the simplest possible model, on a million random page writes.
+//! Compares each page-level scheme with a naive model, on a million random page writes.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -47,7 +47,7 @@ impl Model for Pages {
 
 struct Requests {
     capacity: usize,
-    /// Number of each request, and those of its pages that no later request has rewritten.
+    /// For each request, its number and the pages that no later request has rewritten.
     entries: Vec<(u64, Vec<u64>)>,
 }
 

@@ -1,5 +1,4 @@
-//! The bounds `belady` and `infinite` against naive models, and `belady` against an exhaustive
-//! search.
+//! Compares the bounds `belady` and `infinite` with naive models, and `belady` also with an exhaustive search.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -10,7 +9,8 @@ use common::{Bench, Completion, Operation};
 use destage_base::Random;
 use destage_buffer::{SchemeConfig, find};
 
-/// Pages in the order of their last write, oldest first, and the page writes of the whole stream.
+/// `order` has the buffered pages in the order of their last write, oldest first. `future` has all page writes of
+/// the stream.
 struct BeladyModel {
     capacity: usize,
     order: Vec<u64>,
@@ -78,8 +78,8 @@ fn belady() {
     }
 }
 
-/// `belady` destages as few pages as the best choice of victims, which `least` finds by trying all
-/// choices.
+/// `belady` destages no more pages than the best sequence of victims. `least` finds this minimum by trying all
+/// sequences.
 #[test]
 fn belady_is_a_bound() {
     fn least(held: &[u64], stream: &[u64], capacity: usize) -> usize {

@@ -1,4 +1,4 @@
-//! The write buffers of emulators against naive models of their rules.
+//! Compares the write buffers of emulators with naive models of their rules.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -10,7 +10,7 @@ use common::model::{DIES, Model, SIZES, compare_on, operations, records};
 use destage_base::parameter::Value;
 use destage_base::time::TICKS_PER_US;
 
-/// Every variant is compared at every size, so 3000 operations for each pair are enough.
+/// Every variant is compared at every size, so 3000 operations for each pair of variant and size are enough.
 fn compare(scheme: &str, set: &[(&'static str, Value)], size: (usize, u64), model: &mut dyn Model) {
     compare_on(&operations(size)[..3_000], scheme, set, size, model);
 }
@@ -148,7 +148,7 @@ impl Model for MqSim {
 #[test]
 fn mqsim() {
     for size in SIZES {
-        // Each page advances the clock by 0.1 ns, so a microsecond is 10,000 pages.
+        // Each page access advances the clock by 0.1 ns, so a microsecond passes in 10,000 page accesses.
         for microseconds in [0, 1, 1_000_000] {
             let set = [("mqsim_filter_us", Value::Integer(microseconds))];
             let mut model = MqSim {
@@ -166,7 +166,7 @@ fn mqsim() {
     }
 }
 
-/// SimpleSSD: the lines have no order, so the model searches all of them each time.
+/// SimpleSSD: the lines have no order, so each operation searches all lines.
 struct SimpleSsd {
     ways: usize,
     sets: u64,
@@ -179,14 +179,15 @@ struct SimpleSsd {
 }
 
 impl SimpleSsd {
-    /// Row and column of a page among the pages that are programmed at the same time.
+    /// Row and column of a page in the matrix of pages that are programmed at the same time. The row is the
+    /// position of the page within its superpage.
     fn place(&self, page: u64) -> (u64, u64) {
         let number = page % (self.rows * DIES);
         (number % self.rows, number / self.rows)
     }
 
-    /// Evicts lines and returns their dirty pages by row and column. With `full`, at least one line of that
-    /// page's set leaves.
+    /// Evicts lines and returns their dirty pages in the order of row and column. If `full` is a page, the
+    /// function evicts at least one line of that page's set.
     fn leave(&mut self, full: Option<u64>) -> Vec<u64> {
         let oldest = |wanted: &dyn Fn(u64) -> bool| {
             let lines = self.lines.iter().filter(|line| wanted(line.0));
@@ -278,7 +279,7 @@ fn simplessd() {
         (8, 2, false, false),
         (4, 2, false, true),
     ];
-    // The sets have fewer lines than the device has dies, as many, or more.
+    // The number of lines per set is below, equal to, or above the number of dies.
     for size in SIZES {
         for (ways, rows, by_superpage, through) in variants {
             let text = |word: &str| Value::Text(word.into());
@@ -313,8 +314,8 @@ fn simplessd() {
 struct NvmeVirt {
     capacity: usize,
     word_line: usize,
-    /// For each partition: its pages in order of arrival, the places taken in its word line, the number of the
-    /// first arrival.
+    /// For each partition: its pages in order of arrival, the number of occupied pages of its open word line, and
+    /// the arrival number of the first page in this word line.
     open: Vec<(Vec<u64>, usize, u64)>,
     arrivals: u64,
 }

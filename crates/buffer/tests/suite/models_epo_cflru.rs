@@ -1,4 +1,4 @@
-//! `epo` and `cflru` against naive models of their rules.
+//! Compares `epo` and `cflru` with naive models of their rules.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -13,7 +13,7 @@ use destage_buffer::scheme::{Access, AccessKind, Entry, Need, Victim};
 use destage_buffer::view::NoDevice;
 use destage_buffer::{DestageCause, Scheme, SchemeConfig, find};
 
-/// A queue of pages for each die, the next victim first.
+/// The model has a queue of pages for each die. In each queue the next victim is first.
 struct EpoModel {
     capacity: usize,
     stride: u64,
@@ -21,10 +21,10 @@ struct EpoModel {
     queues: Vec<Vec<u64>>,
     /// Pages in the order of their last write, oldest first.
     by_age: Vec<u64>,
-    /// Whether pages are found by their flash address: then a rewrite never hits.
+    /// Whether the model finds pages by their flash address. If so, a rewrite never hits.
     physical: bool,
-    /// The value of `epo_pool`, which says how free pages are counted; and the number of free pages
-    /// by that count.
+    /// The value of `epo_pool`, which selects how free pages are counted. `free` is the resulting number of free
+    /// pages.
     pool: &'static str,
     free: i64,
 }
@@ -169,12 +169,12 @@ fn epo_on_one_die_is_page_lru() {
         record.grouping = Grouping::Batch;
     }
     assert!(records(1, "epo", &[], &operations) == lru);
-    // With a stride larger than all page numbers, every page is on the same one of the four dies.
+    // With a stride larger than all page numbers, all pages are on one of the four dies.
     let stride = [("stride", Value::Integer(1 << 20))];
     assert!(records(4, "epo", &stride, &operations) == lru);
 }
 
-/// Pages, most recently used first, each with whether it is dirty.
+/// `order` has the pages, most recently used first, and for each page whether it is dirty.
 struct CflruModel {
     capacity: usize,
     window: usize,
@@ -242,7 +242,7 @@ fn cflru() {
     }
 }
 
-/// Writes and trims leave no clean pages, so `cflru` has none to prefer and evicts like page LRU.
+/// Under writes and trims alone, no page is clean. So `cflru` finds no clean victim and evicts like page LRU.
 #[test]
 fn cflru_under_writes_is_page_lru() {
     let mut operations = random_operations(&mut Random::new(5), 500, 100_000);
@@ -253,7 +253,7 @@ fn cflru_under_writes_is_page_lru() {
     }
 }
 
-/// `candidates` lists the pages in the order in which they are evicted if no page enters meanwhile.
+/// `candidates` lists the pages in the order in which they are evicted as long as no page enters.
 #[test]
 fn cflru_shows_its_victims_in_order() {
     let mut random = Random::new(6);
@@ -288,7 +288,7 @@ fn cflru_shows_its_victims_in_order() {
             let mut victim = Victim::default();
             let need = Need::Evict(Lpn(1000));
             scheme.evict(need, &access(AccessKind::Write), &NoDevice, &mut victim);
-            // Each eviction must take the next page of the list.
+            // Each eviction must evict the next page of the list.
             assert_eq!(victim.entries, [*entry]);
         }
         assert_eq!(scheme.len(), 0);

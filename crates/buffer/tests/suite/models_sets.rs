@@ -1,4 +1,4 @@
-//! The set-associative caches against a naive model of their rules.
+//! Compares the set-associative caches with a naive model of their rules.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -16,15 +16,15 @@ struct Line {
     frequency: u64,
 }
 
-/// The lines have no order, so the model searches all of them each time.
+/// The lines have no order, so each operation searches all lines.
 struct SetModel {
     capacity: u64,
     ways: u64,
     per_piece: u64,
     raw: bool,
     by_frequency: bool,
-    /// `None`: idle time is not used; `false`: an idle step writes back one line; `true`: one line of
-    /// every package.
+    /// `None`: idle time is not used. `false`: an idle step writes back one line. `true`: an idle step writes
+    /// back one line of every package.
     distributed: Option<bool>,
     read_touch: bool,
     lines: Vec<Line>,
@@ -61,8 +61,8 @@ impl SetModel {
         true
     }
 
-    /// The first dirty line of `package`, or of all packages, in the order of the scheme; it becomes
-    /// clean.
+    /// Returns the first dirty line of `package`, or of all packages, in the order of the scheme, and marks this
+    /// line as clean.
     fn first_dirty(&mut self, package: Option<u64>) -> Option<u64> {
         let lines = self.lines.iter_mut().filter(|line| line.dirty);
         let lines = lines.filter(|line| package.is_none_or(|number| line.page % DIES == number));
@@ -142,7 +142,7 @@ impl Model for SetModel {
 
 fn compare_sets(scheme: &str, by_frequency: bool, distributed: Option<bool>) {
     let has_pieces = distributed != Some(false);
-    // At least four lines, so that every piece has one.
+    // Each size has at least four lines, so that every piece has at least one line.
     let sizes = [(4, 16), (13, 40), (60, 300), (64, 100)];
     for (number, (capacity, pages)) in sizes.into_iter().enumerate() {
         let variants = [
@@ -152,8 +152,8 @@ fn compare_sets(scheme: &str, by_frequency: bool, distributed: Option<bool>) {
             (1, 1, true, false),
             (4, 4, false, false),
         ];
-        // Each size takes every other variant, so that half of the pairs are tested, with every size and
-        // every variant among them.
+        // Each size is tested with every second variant. This halves the number of pairs, but every size and
+        // every variant is tested.
         for (ways, per_piece, raw, read_touch) in variants.into_iter().skip(number % 2).step_by(2) {
             let text = |word: &str| Value::Text(word.into());
             let mut set = vec![
@@ -205,8 +205,8 @@ fn apu_lfu_d() {
     compare_sets("apu-lfu-d", true, Some(true));
 }
 
-/// A local set index leaves out the digits of the package, so the same pages share a set no matter how the
-/// cache is divided into pieces.
+/// A local set index depends on the number of a page within its piece. So the same pages share a set, no matter
+/// how many pieces the cache has.
 #[test]
 fn cutting_a_cache_with_local_sets_changes_nothing() {
     let operations = operations((64, 400));

@@ -1,6 +1,7 @@
-//! Runs `tests/scenarios/<scheme>.txt`: small worked examples, one file for each row of the registry.
+//! Runs `tests/scenarios/<scheme>.txt`. Each file has small worked examples for one scheme of the registry.
 //!
-//! A line is one operation of the host. After `=>` it lists all that follows from the operation, in order:
+//! Each line is one operation of the host or a setting of the bench. After `=>` the line lists all events that
+//! the operation causes, in order:
 //!
 //! ```text
 //! capacity 3 lru_unit=page   # a new buffer of three pages; parameters by name
@@ -17,8 +18,9 @@
 //! complete                   # or all at once at this line
 //! ```
 //!
-//! In a record, `+5` is a page that is read for padding, `=5` a padding page whose contents are at hand, `~5` a
-//! filler, and `kept` says that the pages stay in the buffer. Clusters have four pages.
+//! In a record, `+5` is a page that is read from flash for padding, `=5` is a padding page whose contents are in
+//! memory, and `~5` is a filler page that was never written. `kept` means that the pages stay in the buffer.
+//! Clusters have four pages.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -60,7 +62,7 @@ fn every_scheme_has_a_scenario_and_follows_it() {
     }
 }
 
-/// Runs the scenario `text` and returns its number of steps; panics if a step does something other than the text
+/// Runs the scenario `text` and returns its number of steps; panics if a step has other events than the text
 /// says.
 fn run(row: &SchemeRow, text: &str) -> usize {
     let mut bench = None;
@@ -115,7 +117,7 @@ fn run(row: &SchemeRow, text: &str) -> usize {
     steps
 }
 
-/// The writes up to the next `capacity` line, for a scheme that needs to know the page writes to come.
+/// The writes up to the next `capacity` line, for a scheme that needs the future page writes.
 fn writes_until_next_capacity<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Operation> {
     let lines = lines.take_while(|line| !line.starts_with("capacity"));
     let commands = lines.map(|line| line.split(['#', '=']).next().unwrap_or_default());

@@ -1,4 +1,5 @@
-//! `Buffer::show` lists every resident page exactly once, at every step, for every row of the registry.
+//! Tests that `Buffer::show` lists every resident page exactly once, at every step, for every scheme of the
+//! registry.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -14,8 +15,8 @@ use destage_buffer::shown::{Frame, Shown};
 use destage_buffer::view::NoDevice;
 use destage_buffer::{Buffer, BufferConfig, Outlet, SchemeConfig, find};
 
-/// The pages that are shown. Panics if a page is shown twice, or if a group has more pages than places or pages of
-/// another block.
+/// The pages that `shown` lists. Panics if a page is listed twice, if a group has more pages than places, or if a
+/// group has pages of another block.
 fn pages_of(shown: &Shown, name: &str) -> BTreeSet<Lpn> {
     let mut pages = BTreeSet::new();
     for group in shown.lists.iter().flat_map(|list| &list.groups) {
@@ -76,7 +77,8 @@ fn every_row_shows_every_page_once_at_every_step() {
                     if number % 16 == 0 {
                         bench.apply(&Operation::Idle);
                     }
-                    // The check looks beyond the pages of the stream, too, where no page may be resident.
+                    // The check also covers 64 pages that the stream never uses. None of these pages may be
+                    // resident.
                     seen.fetch_add(check(&bench.buffer, pages + 64, &name), Ordering::Relaxed);
                 }
             }
@@ -85,8 +87,8 @@ fn every_row_shows_every_page_once_at_every_step() {
     assert!(seen.into_inner() > 100_000);
 }
 
-/// The lists of `scheme` after writes of single pages, with four pages to a block and two dies; a line has list,
-/// group and pages.
+/// The lists of `scheme` after writes of single pages, with four pages to a block and two dies. Each line has the
+/// name of the list, the group and its pages.
 fn drawn(scheme: &str, capacity: u32, set: &[(&str, &str)], writes: &[u64]) -> Vec<String> {
     let row = find(scheme).unwrap();
     let mut values = variants(row).remove(0).1;
@@ -130,7 +132,7 @@ fn drawn(scheme: &str, capacity: u32, set: &[(&str, &str)], writes: &[u64]) -> V
 #[test]
 fn lists_are_drawn_as_the_papers_draw_them() {
     assert_eq!(drawn("lru", 8, &[], &[1, 2, 1, 3]), ["Recency:  [3 1 2]"]);
-    // Block 0 was written from its first page to its last, so it leaves before block 2, which is older.
+    // Block 0 was written from its first page to its last, so it is evicted before block 2, which is older.
     assert_eq!(
         drawn("bplru", 16, &[], &[9, 0, 1, 2, 3, 5]),
         [
@@ -147,7 +149,8 @@ fn lists_are_drawn_as_the_papers_draw_them() {
         drawn("apu-lfu", 4, &[], &[0, 2, 0, 1]),
         ["Sets: set 0 [02 21]", "Sets: set 1 [11]"]
     );
-    // Page 1 was hit and is hot, and its hit made block 0 random. Block 2 was last used more than three writes ago.
+    // Page 1 was hit, so it is hot, and its hit made block 0 random. Block 2 was last used more than three writes
+    // ago.
     assert_eq!(
         drawn("bpac", 16, &[("bpac_bird_thd", "3")], &[8, 0, 1, 1, 4, 5]),
         [

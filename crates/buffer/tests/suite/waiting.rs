@@ -1,5 +1,5 @@
-//! A page that enters keeps its position in the map, even if programs that end meanwhile remove other pages from the
-//! map.
+//! Tests that a page that is entering gets the right entry in the map, even if programs that end meanwhile remove
+//! other pages from the map.
 
 use destage_base::{Lpn, Ticks};
 use destage_buffer::destage::DirtyPage;
@@ -29,9 +29,9 @@ impl Destager for EndsMeanwhile<'_> {
     }
 }
 
-/// Pages 0 and 1 of one block are evicted together. Page 1 is written again while its program is still running. The
-/// program ends before the page enters, which removes the old copy from the map; the new copy must be found all the
-/// same.
+/// Pages 0 and 1 of one block are evicted together. Page 1 is written again while its program is still running.
+/// This program ends before the new copy of page 1 enters, and the buffer removes the old copy from the map. The
+/// buffer must still find the new copy.
 #[test]
 fn a_page_whose_own_program_ends_while_it_enters_is_found_afterwards() {
     let config = BufferConfig::new(2, 4);

@@ -1,5 +1,5 @@
-//! `bpac` as a naive model: a list of hot pages and a list of clusters; what is old is computed anew
-//! each time.
+//! A naive model of `bpac`. It has a list of hot pages and a list of clusters. For each eviction it computes anew
+//! which clusters are old.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
@@ -61,12 +61,12 @@ struct Bpac {
     n: u64,
     options: Options,
     v: u64,
-    /// The last write of every page ever written: page, virtual time.
+    /// For every page ever written: its number, and the virtual time of its last write.
     last: Vec<(u64, u64)>,
     /// Hot pages, least recently used first.
     hot: Vec<u64>,
     clusters: Vec<Cluster>,
-    /// The last use of every block ever seen: block, virtual time.
+    /// For every block ever used: its number, and the virtual time of its last use.
     seen: Vec<(u64, u64)>,
     pird: Vec<u64>,
     bird: Vec<u64>,
@@ -129,7 +129,7 @@ impl Bpac {
         waits || self.age(cluster.last) <= self.bpac_bird_thd
     }
 
-    /// Records a use of a block; `before` is the time of the previous use of its cluster.
+    /// Records a use of a block. `before` is the time of the previous use of the block's cluster.
     fn use_block(&mut self, block: u64, before: Option<u64>) {
         let seen = Self::set(&mut self.seen, block, self.v);
         let before = if self.options.history { seen } else { before };
@@ -240,7 +240,7 @@ impl Bpac {
         let is_full = |held: &&Cluster| held.class == Class::Seq && held.pages.len() == n;
         let mut by_age: Vec<Cluster> = self.clusters.clone();
         by_age.sort_by_key(|held| held.last);
-        // The oldest of the largest clusters.
+        // Of the clusters with most pages, the one that was used least recently.
         let largest = |found: Vec<&Cluster>| {
             let size = found.iter().map(|held| held.pages.len()).max();
             let first = found.iter().find(|held| Some(held.pages.len()) == size);
@@ -468,7 +468,7 @@ fn bpac_over_history() {
 
 #[test]
 fn bpac_under_each_reading() {
-    // These thresholds are low enough for clusters to become old in the buffers of this comparison.
+    // These thresholds are so low that clusters become old although the buffers of this comparison are small.
     let often = ["bpac_period=200", "bpac_bird_thd=6", "bpac_min_samples=4"];
     let text = Options {
         period: 200,

@@ -1,4 +1,4 @@
-//! `cbm` as a naive model: a list of pages and a list of blocks.
+//! A naive model of `cbm`, with a list of pages and a list of blocks.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 

@@ -1,4 +1,5 @@
-//! Random streams through a buffer and a naive model: both must destage the same pages in the same order.
+//! Runs random streams of operations on a buffer and on a naive model. Both must destage the same pages in the
+//! same order.
 
 use destage_base::Random;
 use destage_base::parameter::Values;
@@ -14,13 +15,13 @@ const PAGE_WRITES: usize = 1_000_000;
 pub struct Now {
     /// Page writes so far, including this one.
     pub time: u64,
-    /// Number of the host request; reads count, too.
+    /// The number of the host request. Read requests are counted, too.
     pub request: u64,
     /// The number of pages of the request.
     pub pages: usize,
 }
 
-/// A naive model of a scheme: it keeps its pages in vectors and searches them.
+/// A naive model of a scheme. It keeps its pages in vectors and searches these vectors.
 pub trait Model {
     /// Writes one page; returns the pages of each record that was destaged for it.
     fn write(&mut self, page: u64, now: Now) -> Vec<Vec<u64>>;
@@ -29,20 +30,20 @@ pub trait Model {
         let _ = (page, now);
         Vec::new()
     }
-    /// Drops a page.
+    /// Drops a page that the host trims.
     fn trim(&mut self, page: u64);
-    /// Makes a page durable that was just written and is dirty; returns the pages of each record that is
-    /// destaged for it.
+    /// Destages a dirty page that was just written with FUA; returns the pages of each record that is destaged
+    /// for it.
     fn fua(&mut self, page: u64) -> Vec<Vec<u64>>;
     /// Destages everything; returns the pages of each record.
     fn flush(&mut self) -> Vec<Vec<u64>>;
-    /// The figures that the scheme reports, or `None` if the model does not compute them.
+    /// The statistics that the scheme reports, or `None` if the model does not compute statistics.
     fn figures(&self) -> Option<Vec<(&'static str, f64)>> {
         None
     }
 }
 
-/// The size of the buffer, of its clusters, and of the range of pages.
+/// The sizes of the buffer, of a cluster, and of the range of page numbers.
 pub struct Size {
     pub capacity: usize,
     pub cluster: u64,
@@ -50,7 +51,7 @@ pub struct Size {
     pub pages: u64,
 }
 
-/// From one page upward, with clusters that are smaller and larger than the buffer.
+/// Buffers of one page and more. The clusters of some buffers are larger than the buffer.
 pub const SIZES: [Size; 6] = [
     size(1, 4, 8),
     size(2, 4, 12),
@@ -68,8 +69,8 @@ const fn size(capacity: usize, cluster: u64, pages: u64) -> Size {
     }
 }
 
-/// Compares `scheme`, with the parameters `words` (`name=value`), with the model that `model` makes for
-/// each size.
+/// Compares `scheme` with a naive model at each size. `words` sets parameters of the scheme (`name=value`), and
+/// `model` builds the model for a size.
 pub fn compare(scheme: &str, words: &[&str], model: impl Fn(&Size) -> Box<dyn Model>) {
     for (index, size) in SIZES.iter().enumerate() {
         let mut model = model(size);
@@ -119,7 +120,7 @@ fn compare_one(scheme: &str, words: &[&str], size: &Size, seed: u64, model: &mut
                 expected.extend(model.fua(*page));
             }
             Operation::Trim(page) => {
-                // In the bench a trim is no request, so it has no number.
+                // The bench does not count a trim as a request, so the request number stays the same.
                 now.request -= 1;
                 model.trim(*page);
             }
@@ -159,8 +160,8 @@ fn compare_one(scheme: &str, words: &[&str], size: &Size, seed: u64, model: &mut
     }
 }
 
-/// A random operation on hot pages, cold pages, or a run that continues the last run; the mixture shifts
-/// over time.
+/// A random operation on hot pages, on cold pages, or on a run of pages that continues the previous run. The
+/// proportions of the three change over time.
 fn operation(random: &mut Random, size: &Size, next: &mut u64, time: u64) -> Operation {
     let phase = time / 5000 % 3;
     let style = random.below(6);

@@ -1,15 +1,15 @@
-//! `dulo` as a naive model: a list of staged pages and a list of sequences.
+//! A naive model of `dulo`, with a list of staged pages and a list of sequences.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
 struct Dulo {
     capacity: usize,
     stage_pages: usize,
-    /// A run of pages ends at each multiple of this page number.
+    /// A run of pages ends before each page number that is a multiple of this value.
     cut: u64,
     renews: bool,
     stage: Vec<u64>,
-    /// H of each sequence in units of 2^-32, and its pages, in the order in which the sequences
+    /// For each sequence: its H in units of 2^-32, and its pages. The sequences are in the order in which they
     /// were formed.
     sequences: Vec<(u64, Vec<u64>)>,
     inflation: u64,

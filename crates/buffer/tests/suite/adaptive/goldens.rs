@@ -1,4 +1,4 @@
-//! Destage orders of the common streams, worked out by hand.
+//! Compares the destage orders of the streams S1 and S2 with orders that were worked out by hand.
 
 use destage_base::parameter::Values;
 use destage_buffer::{COMMON, DestageCause, find};
@@ -7,13 +7,14 @@ use crate::common::{Bench, Completion, Operation};
 
 /// The write sequence of BPLRU (FAST 2008), Table 1.
 const S1: &[u64] = &[0, 4, 8, 12, 16, 1, 5, 9, 13, 17, 2, 6, 10, 14];
-/// Runs of pages, a hot page and rewrites of older pages: a stream on which the schemes differ.
+/// A stream on which the schemes destage in different orders. It contains runs of pages, a hot page, and rewrites
+/// of older pages.
 const S2: &[u64] = &[
     0, 1, 2, 3, 20, 4, 20, 5, 8, 20, 12, 13, 16, 9, 21, 20, 24, 28, 0, 1, 2, 3, 6, 20, 32, 17,
 ];
 
-/// The destages of `stream` in a buffer of eight pages with clusters of four; the records of the drain
-/// follow a bar.
+/// The pages that a buffer of eight pages with clusters of four pages destages for `stream`, as text. A bar
+/// precedes the records of the final drain.
 fn destages(scheme: &str, words: &[&str], stream: &[u64]) -> String {
     let row = find(scheme).unwrap();
     let rows = || COMMON.iter().chain(row.parameters);
@@ -57,7 +58,7 @@ fn bpac_without_thresholds() {
 
 #[test]
 fn bpac_with_fixed_thresholds() {
-    // The expected orders were worked out for `bpac_ages=all`, where clusters of every kind can be in
+    // The expected orders were worked out for `bpac_ages=all`. With this value, clusters of every kind can be in
     // the size-dependent region.
     let words = &[
         "bpac_pird_thd=4",

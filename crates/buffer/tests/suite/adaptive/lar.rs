@@ -1,4 +1,4 @@
-//! `lar` as a naive model: a list of blocks in the order of their last use.
+//! A naive model of `lar`, with a list of blocks in the order of their last use.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 

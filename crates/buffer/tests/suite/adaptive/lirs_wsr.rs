@@ -1,4 +1,5 @@
-//! `lirs-wsr` as a naive model of its papers: a stack and a queue, both searched for every page.
+//! A naive model of `lirs-wsr` that follows the papers. It has a stack and a queue, and searches both for every
+//! page.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
@@ -21,13 +22,13 @@ struct Lirs {
     capacity: usize,
     lir_max: usize,
     history_max: usize,
-    /// All pages that are resident or remembered.
+    /// All pages that are in the buffer, and evicted pages that are still in the stack.
     pages: Vec<Page>,
-    /// The most recently used page last.
+    /// The most recently used page is last.
     stack: Vec<u64>,
-    /// The next victim first.
+    /// The next victim is first.
     queue: Vec<u64>,
-    /// Evicted pages that the stack still remembers, in the order of their eviction.
+    /// Evicted pages that are still in the stack, in the order of their eviction.
     gone: Vec<u64>,
 }
 

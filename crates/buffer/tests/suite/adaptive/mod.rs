@@ -1,4 +1,4 @@
-//! Each scheme with several lists or learnt thresholds, against the simplest possible model.
+//! Compares each scheme that has several lists or learns thresholds with a naive model.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 

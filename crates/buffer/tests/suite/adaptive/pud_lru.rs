@@ -1,4 +1,4 @@
-//! `pud-lru` as a naive model: a list of blocks that is sorted for every victim.
+//! A naive model of `pud-lru`, with a list of blocks that the model sorts for every victim.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 

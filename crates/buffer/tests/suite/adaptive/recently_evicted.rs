@@ -1,4 +1,4 @@
-//! `ref` and `bp-ref` as a naive model: a list of pages and a list of victim blocks.
+//! A naive model of `ref` and `bp-ref`, with a list of pages and a list of victim blocks.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 

@@ -1,4 +1,4 @@
-//! `req-block` as a naive model: three lists of blocks.
+//! A naive model of `req-block`, with three lists of blocks.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
@@ -20,7 +20,7 @@ struct ReqBlock {
     by_page: bool,
     v: u64,
     names: usize,
-    /// The lists of new, small and divided blocks; each has its least recently used block first.
+    /// The lists of new, small and divided blocks. In each list the least recently used block is first.
     lists: [Vec<Block>; 3],
 }
 
@@ -82,8 +82,8 @@ impl ReqBlock {
     }
 
     fn pop(&mut self) -> Vec<u64> {
-        // The victim has the lowest ratio of accesses to pages times age; ratios are compared by
-        // cross-multiplication.
+        // The victim is the block with the lowest value of accesses / (pages x age). The model compares these
+        // quotients by cross-multiplication.
         let of = |list: usize| {
             let block = self.lists[list].first()?;
             let weight = block.pages.len() as u64 * (self.v - block.begun).max(1);

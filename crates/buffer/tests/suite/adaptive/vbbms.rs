@@ -1,4 +1,4 @@
-//! `vbbms` as a naive model: a list of virtual blocks for each region.
+//! A naive model of `vbbms`, with a list of virtual blocks for each region.
 
 use crate::adaptive::differential::{Model, Now, Size, compare};
 
@@ -10,7 +10,7 @@ struct Vbbms {
     /// Pages of a virtual block in the random and in the sequential region.
     sizes: [u64; 2],
     threshold: usize,
-    /// The random and the sequential region; each has its next victim first.
+    /// The blocks of the random and of the sequential region. In each region the next victim is first.
     regions: [Vec<Block>; 2],
     random_share: usize,
 }

@@ -1,7 +1,7 @@
-//! Each block-level scheme against the simplest possible model, on a million random writes.
+//! Compares each block-level scheme with a naive model, on a million random page writes.
 //!
-//! The model of the buffer is a vector of clusters. A [`Rule`] orders that vector and keeps marks in
-//! the clusters as the description of its scheme says.
+//! The model of the buffer is a vector of clusters. A [`Rule`] orders the vector and sets marks in the clusters,
+//! as the description of the scheme says.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -20,8 +20,8 @@ use rules::{Bplru, Clc, Fab, LbClock, Rule};
 /// Page writes per scheme, all sizes and parameters together.
 const PAGE_WRITES: usize = 1_000_000;
 
-/// A random piece of a stream: runs, whole blocks in and out of order, writes to a hot block, or
-/// another operation.
+/// Random operations: a run of writes, a whole block in or out of order, writes to a hot block, or another
+/// operation.
 fn operations(random: &mut Random, blocks: u64, block_pages: u64) -> Vec<Operation> {
     let range = if random.below(3) == 0 {
         blocks
@@ -46,7 +46,7 @@ fn operations(random: &mut Random, blocks: u64, block_pages: u64) -> Vec<Operati
             .iter()
             .map(|page| Operation::Write(vec![*page]))
             .collect(),
-        // Two blocks in turn.
+        // Each request writes one page of each of two blocks.
         4 => (first..first + block_pages)
             .map(|page| Operation::Write(vec![page, page + block_pages]))
             .collect(),
@@ -59,14 +59,14 @@ fn operations(random: &mut Random, blocks: u64, block_pages: u64) -> Vec<Operati
     }
 }
 
-/// One scheme with some parameters, which is compared at all sizes.
+/// A scheme with parameter values. The scheme is compared with its model at all sizes.
 struct Comparison {
     scheme: &'static str,
     parameters: &'static str,
     rule: fn(block_pages: u64) -> Box<dyn Rule>,
 }
 
-/// Pages of the buffer, pages of a block, number of blocks that are written.
+/// Capacity of the buffer in pages, pages of a block, number of blocks that are written.
 const SIZES: [(u32, u64, u64); 6] = [
     (1, 2, 4),
     (3, 4, 4),

@@ -3,15 +3,15 @@
 use crate::block_models::rules::{Cluster, Rule, largest, to_back};
 use crate::common::Operation;
 
-/// A buffer with the rule of a scheme, and the parameters that the rule does not handle itself.
+/// A buffer with the rule of a scheme, and those parameters that the buffer handles instead of the rule.
 pub struct Model {
     pub rule: Box<dyn Rule>,
     pub capacity: usize,
     pub block_pages: u64,
     pub promotes_first: bool,
     pub headers: bool,
-    /// Whether reads enter the buffer and count as accesses; then destaged pages stay as clean ones
-    /// until their room is needed.
+    /// Whether pages that are read enter the buffer, and reads count as accesses. If so, destaged pages stay as
+    /// clean pages until other pages need their slots.
     pub reads: bool,
     pub eager: bool,
     pub bypass: usize,
@@ -158,8 +158,8 @@ impl Model {
 
     fn flush(&mut self) {
         if self.reads {
-            // The only scheme with clean pages evicts by size; clusters without dirty pages do not
-            // take part in a flush.
+            // The only scheme with clean pages destages the largest cluster first. A flush skips clusters without
+            // dirty pages.
             let dirty = |held: &Cluster| held.pages.iter().any(|held| held.1);
             while let Some(at) = largest(&self.clusters, dirty) {
                 self.destage(at, true);

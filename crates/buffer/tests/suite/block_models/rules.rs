@@ -3,23 +3,23 @@
 #[derive(Clone, Debug)]
 pub struct Cluster {
     pub block: u64,
-    /// Page numbers, ascending, each with whether the page is dirty.
+    /// Page numbers, ascending, and for each page whether it is dirty.
     pub pages: Vec<(u64, bool)>,
     /// BPLRU: the offset of the page that would continue the run, or -1.
     pub next: i64,
-    /// BPLRU: whether the cluster was compensated and not changed since.
+    /// BPLRU: whether the cluster was compensated and has not changed since.
     pub compensated: bool,
-    /// BPLRU: the writes of the current burst: offset of the page, number of the page write.
+    /// BPLRU: for each write of the current burst, the offset of the page and the number of the page write.
     pub writes: Vec<(u64, u64)>,
     /// CLC: whether the cluster is in the size-independent list. LB-CLOCK: the recency bit.
     pub recent: bool,
-    /// LB-CLOCK: the number of the cluster among the candidates.
+    /// LB-CLOCK: the number of the cluster in the order in which clusters became candidates.
     pub candidate: Option<u64>,
 }
 
 /// The rule of a scheme. If the scheme keeps its clusters in order, `clusters[0]` is evicted first.
 pub trait Rule {
-    /// The page at `offset` of `clusters[at]` was written, or read if the buffer takes in reads.
+    /// The page at `offset` of `clusters[at]` was written, or was read in a buffer that reads enter.
     fn used(
         &mut self,
         clusters: &mut Vec<Cluster>,
@@ -34,7 +34,7 @@ pub trait Rule {
     fn leaves(&mut self, _at: usize, _left: usize) {}
 }
 
-/// The index of the cluster with most pages among those that are `allowed`; of several, the first.
+/// The index of the largest cluster that `allowed` accepts; of equally large clusters, the first.
 pub fn largest(clusters: &[Cluster], allowed: impl Fn(&Cluster) -> bool) -> Option<usize> {
     let most = clusters
         .iter()
@@ -122,7 +122,7 @@ impl Rule for Fab {
     }
 }
 
-/// The share is a fraction, so that it is exact.
+/// CLC. The share of size-independent clusters is a fraction of two integers, so that it is exact.
 pub struct Clc {
     pub share: (usize, usize),
     pub always: bool,
@@ -154,7 +154,7 @@ impl Rule for Clc {
     }
 }
 
-/// The clusters form a circle that begins at `hand`.
+/// LB-CLOCK. The clusters form a circle, and the clock hand is at the cluster with index `hand`.
 pub struct LbClock {
     pub hint: &'static str,
     pub hand: usize,
@@ -166,8 +166,8 @@ impl Rule for LbClock {
     fn used(&mut self, clusters: &mut Vec<Cluster>, at: usize, offset: u64, entered: bool, _: u64) {
         let mut at = at;
         if entered && clusters[at].pages.len() == 1 {
-            // The model appended the new cluster. Its place is just behind the hand, which in the
-            // circle is the last place.
+            // The model appended the new cluster to the vector. In the circle the new cluster must be just behind
+            // the hand, which is the last position that a sweep reaches.
             let cluster = clusters.remove(at);
             clusters.insert(self.hand, cluster);
             at = self.hand;

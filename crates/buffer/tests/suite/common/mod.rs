@@ -1,6 +1,7 @@
-//! A test bench around a buffer. Its slots hold versions of pages instead of bytes, a simulated flash holds the
-//! versions that were programmed, and plain sets record what must be where. The bench checks the buffer against
-//! these sets on every operation, so every test that drives a buffer through it also checks the buffer.
+//! A test bench around a buffer. The slots hold version numbers of pages instead of bytes. A simulated flash
+//! holds the versions that were programmed. Simple sets and maps record which version of each page must be in RAM
+//! and on flash. The bench compares the buffer with these sets after every operation, so every test that uses the
+//! bench also checks the buffer.
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub mod model;
@@ -35,7 +36,7 @@ pub enum Operation {
 pub enum Completion {
     /// As soon as they are issued.
     AtOnce,
-    /// Only when a page waits for a slot; then the oldest program completes.
+    /// Only when a page waits for a slot. In this case the oldest program completes.
     Held,
     /// In random order; a random number of programs complete after each operation.
     Random(Random),
@@ -69,8 +70,8 @@ impl std::fmt::Display for Record {
     }
 }
 
-/// A device that knows which pages were ever written and what its dies are doing; a test sets both. Like flash,
-/// it gives a page a new address with each write, unless the test sets `updates_in_place`.
+/// A device that reports which pages were ever written and what the dies are doing. A test sets both. Each write
+/// gives a page a new flash address, unless the test sets `updates_in_place`.
 #[derive(Default)]
 pub struct Device {
     pub dies: u32,
@@ -78,7 +79,7 @@ pub struct Device {
     pub unwritten: BTreeSet<u64>,
     /// Dies that are collecting garbage.
     pub collecting: BTreeSet<u32>,
-    /// The number of operations that wait at each die; a die beyond the end of the vector has none.
+    /// The number of operations that wait at each die. At a die beyond the end of the vector no operation waits.
     pub queues: Vec<u32>,
 }
 
@@ -117,7 +118,7 @@ pub struct Bench {
     pub device: Device,
     pub completion: Completion,
     pub records: Vec<Record>,
-    /// What happened, in the words of the scenario files.
+    /// The events so far, in the words of the scenario files.
     pub log: Vec<Cow<'static, str>>,
     /// Whether records are written to the log, too.
     pub tells_records: bool,
@@ -138,7 +139,7 @@ impl Destager for Bench {
 
     fn destage(&mut self) -> Result<(), Infallible> {
         self.issue(DestageCause::Evict);
-        // The page that is being written is counted, but has not entered the buffer yet.
+        // The buffer already counts the page that is being written, although this page has not entered yet.
         self.check_occupancy();
         Ok(())
     }
@@ -149,7 +150,7 @@ impl Bench {
         Self::over(4, row, capacity, values, completion, None)
     }
 
-    /// Like `new`, for a scheme that may need to know the page writes to come.
+    /// Like `new`. A scheme that needs the future page writes gets those of `operations`.
     pub fn for_operations(
         row: &SchemeRow,
         capacity: u32,
@@ -161,8 +162,8 @@ impl Bench {
         Self::over(4, row, capacity, values, completion, future.as_deref())
     }
 
-    /// A bench over a device of `dies` dies; `future` holds the page writes to come, for a scheme that needs
-    /// them.
+    /// A bench over a device of `dies` dies. `future` holds all page writes of the run, for a scheme that needs
+    /// the future.
     pub fn over(
         dies: u32,
         row: &SchemeRow,
@@ -175,7 +176,7 @@ impl Bench {
         Self::configured(dies, row, config, values, completion, future)
     }
 
-    /// A bench with the rules of `config`, except that `completion` decides when slots are released.
+    /// A bench for a buffer with the configuration `config`. But `completion` decides when slots are released.
     pub fn configured(
         dies: u32,
         row: &SchemeRow,
@@ -265,7 +266,8 @@ impl Bench {
         self.check();
     }
 
-    /// Advances the clock by `ticks`. Each page that is read or written advances it by one more tick.
+    /// Advances the clock by `ticks`. In addition, each page that is read or written advances the clock by one
+    /// tick.
     pub fn pass(&mut self, ticks: u64) {
         self.clock += ticks;
     }
@@ -282,7 +284,8 @@ impl Bench {
         }
     }
 
-    /// Compares all of RAM with the sets. This is slow, so `pages` should be few.
+    /// Checks all slots; `pages` must contain every resident page. The check is slow, so there should be few
+    /// pages.
     pub fn check_all(&self, pages: impl Iterator<Item = u64>) {
         let mut slots = BTreeSet::new();
         let mut resident = 0;
@@ -389,7 +392,8 @@ impl Bench {
     }
 
     fn store(&mut self, slot: Slot, version: u64) {
-        // Pages that were evicted and are still being programmed occupy slots beyond the capacity.
+        // Evicted pages keep their slots while they are being programmed, so slot numbers can exceed the
+        // capacity.
         let index = slot.0 as usize;
         if index >= self.ram.len() {
             self.ram.resize(index + 1, u64::MAX);
@@ -417,7 +421,7 @@ impl Bench {
         self.flash.insert(page, self.clock);
     }
 
-    /// Records that the flash copy of `page`, and every program of it in flight, is out of date.
+    /// Records that the flash copy of `page` and all programs of `page` in flight are outdated.
     fn supersede(&mut self, page: u64) {
         self.dirty.remove(&page);
         self.flash.remove(&page);
@@ -445,7 +449,8 @@ impl Bench {
         }
     }
 
-    /// Takes over the buffer's record. Every page in it must have been dirty and must hold its newest version.
+    /// Starts the programs of the buffer's current record. Every page of the record must be dirty, and its slot
+    /// must hold its newest version.
     fn issue(&mut self, cause: DestageCause) {
         let record = self.buffer.record();
         assert_eq!(record.cause, cause);
@@ -502,8 +507,8 @@ impl Bench {
         }
     }
 
-    /// Completes the program at `choice`, or an older program of the same page: programs of one page complete in
-    /// order.
+    /// Completes the program at index `choice`. If an older program of the same page is in flight, completes that
+    /// one instead, because programs of one page complete in order.
     fn complete(&mut self, choice: usize) {
         let page = self.in_flight[choice].page.page;
         let first = self

@@ -13,8 +13,7 @@ pub const PAGE_WRITES: usize = 1_000_000;
 /// Dies of the bench's device.
 pub const DIES: u64 = 4;
 
-/// Capacity of the buffer in pages, and the number of pages over which the stream of operations
-/// goes.
+/// Capacity of the buffer in pages, and the number of different pages that the operations use.
 pub const SIZES: [(usize, u64); 4] = [(1, 8), (13, 40), (60, 300), (64, 100)];
 
 pub fn values(row: &SchemeRow, set: &[(&'static str, Value)]) -> Values {
@@ -25,15 +24,15 @@ pub fn values(row: &SchemeRow, set: &[(&'static str, Value)]) -> Values {
     values
 }
 
-/// A naive model of a scheme: it knows page numbers only and keeps them in vectors.
+/// A naive model of a scheme. It keeps page numbers in vectors and has no page contents.
 pub trait Model {
-    /// A request with writes begins.
+    /// A write request begins.
     fn begin(&mut self) {}
     /// Writes one page; returns the pages of each record that was destaged for it.
     fn write(&mut self, page: u64) -> Vec<Vec<u64>>;
     fn read(&mut self, page: u64) -> Vec<Vec<u64>>;
     fn trim(&mut self, page: u64);
-    /// Writes the page alone to the flash; returns whether a record is needed.
+    /// Makes the page durable with a record of this page alone; returns whether a record is needed.
     fn fua(&mut self, page: u64) -> bool;
     /// Whether the page is in RAM, dirty or clean.
     fn holds(&self, page: u64) -> bool;
@@ -58,8 +57,7 @@ pub fn operations((capacity, pages): (usize, u64)) -> Vec<Operation> {
     operations
 }
 
-/// Runs random operations of all kinds through the scheme and the model: their records must be
-/// equal.
+/// Runs random operations of all kinds on the scheme and on the model. Their records must be equal.
 pub fn compare(
     scheme: &str,
     set: &[(&'static str, Value)],
@@ -119,7 +117,8 @@ pub fn compare_on(
             destaged, expected,
             "{scheme} {size:?} {set:?}: operation {number}, {operation:?}"
         );
-        // After each operation the next page is checked, so that every page is checked many times.
+        // Each operation is followed by a check of one page. The checks cycle through all pages, so every page is
+        // checked many times.
         let page = number as u64 % size.1;
         assert_eq!(
             bench.buffer.is_resident(Lpn(page)),

@@ -1,4 +1,4 @@
-//! Input of the bench: values of parameters, streams of operations, kinds of completion.
+//! Inputs of the bench: parameter values, streams of operations, and kinds of completion.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,9 +14,9 @@ pub fn variants(row: &SchemeRow) -> Vec<(String, Values)> {
     let mut all = vec![(row.name.to_string(), defaults())];
     let pads = pads(row);
     for parameter in COMMON.iter().chain(row.parameters) {
-        // Three groups of parameters have no variants: `release`, which the bench sets itself; `bg_*`,
-        // which act only in idle time, and random streams have none; and the padding parameters of
-        // schemes that never pad.
+        // Three groups of parameters have no variants. The bench sets `release` itself. `bg_*` act only in idle
+        // time, and random streams have no idle time. Padding parameters have no effect on schemes that never
+        // pad.
         let is_elsewhere = match parameter.name {
             "release" => true,
             "pad_charge_reads" | "pad_unwritten" | "flush_pads" => !pads,
@@ -43,7 +43,7 @@ fn words(parameter: &Parameter) -> &'static [&'static str] {
     }
 }
 
-/// Whether the scheme pads with any of the values of its own parameters.
+/// Whether the scheme pads for at least one value of its own parameters.
 fn pads(row: &SchemeRow) -> bool {
     let defaults = Values::defaults(COMMON.iter().chain(row.parameters));
     let own = row.parameters.iter().flat_map(|parameter| {
@@ -63,14 +63,15 @@ fn pads(row: &SchemeRow) -> bool {
     })
 }
 
-/// Calls `visit` with every row of the registry, on as many threads as the machine has.
+/// Calls `visit` with every row of the registry, on as many threads as the machine has hardware threads.
 pub fn for_every_row(visit: impl Fn(&'static SchemeRow) + Sync) {
     let next = AtomicUsize::new(0);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
-                // The later rows have more parameters and take longer, so they run first.
+                // The last rows of the registry have most parameters and the longest tests, so the threads start
+                // with them.
                 let take = || {
                     SCHEMES
                         .iter()
@@ -90,7 +91,7 @@ pub fn for_every_row(visit: impl Fn(&'static SchemeRow) + Sync) {
 pub fn random_operations(random: &mut Random, pages: u64, count: usize) -> Vec<Operation> {
     (0..count)
         .map(|_| {
-            // Half of the accesses go to an eighth of the pages.
+            // Half of the accesses are limited to an eighth of the pages.
             let range = if random.below(2) == 0 {
                 pages
             } else {
@@ -131,7 +132,7 @@ pub fn completions(seed: u64) -> [Completion; 3] {
     ]
 }
 
-/// Runs `operations` with each kind of completion: all must give the same sequence of records.
+/// Runs `operations` with each kind of completion. All runs must produce the same sequence of records.
 pub fn run_all(
     row: &SchemeRow,
     name: &str,
@@ -146,7 +147,7 @@ pub fn run_all(
     for completion in completions(operations.len() as u64) {
         let (config, future) = (config.clone(), future.as_deref());
         let mut bench = Bench::configured(4, row, config, values, completion, future);
-        // The records themselves are compared, so the log does not need their text.
+        // This function compares the records themselves, so the log need not contain them as text.
         bench.tells_records = false;
         bench.run(operations);
         bench.check_all(0..pages);

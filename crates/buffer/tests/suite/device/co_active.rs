@@ -1,4 +1,4 @@
-//! `co-active` against a naive model of its rule.
+//! Compares `co-active` with a naive model of its rule.
 
 use destage_base::parameter::Value;
 use destage_base::time::TICKS_PER_US;
@@ -24,7 +24,7 @@ struct Page {
     accesses: u64,
 }
 
-/// Pages of all kinds in one list; the page that was accessed or changed its kind last comes first.
+/// One list has the pages of all kinds. The page that was accessed last, or changed its kind last, is first.
 struct CoActive {
     capacity: usize,
     stride: u64,
@@ -216,8 +216,8 @@ fn follows_its_rule() {
                     ("stride", Value::Integer(stride)),
                     ("read_touch", Value::Flag(read_touch)),
                 ];
-                // Three periods get a gap that leaves periods without any operation; the others get
-                // many operations per period.
+                // With a cap over three periods, the gap is so long that some periods have no operation.
+                // Otherwise each period has many operations.
                 let gap = if periods == 3 { 30_000 } else { 400 };
                 compare("co-active", &set, (capacity, pages), gap, &mut model);
             }
@@ -225,9 +225,9 @@ fn follows_its_rule() {
     }
 }
 
-/// Each die has an idle group of its own: an idle die writes back only its own pages.
+/// Each die is an idle group of its own, so an idle die writes back only the pages of this die.
 #[test]
-fn an_die_writes_back_its_own_pages() {
+fn a_die_writes_back_its_own_pages() {
     let row = find("co-active").unwrap();
     let mut bench = Bench::new(row, 16, &values(row, &[]), Completion::AtOnce);
     bench.apply(&Operation::Write(vec![0, 1, 4, 5, 8]));

@@ -1,4 +1,4 @@
-//! `ecr` against a naive model of its rule, and against page LRU when all queues are empty.
+//! Compares `ecr` with a naive model of its rule, and with page LRU while all die queues are empty.
 
 use destage_base::Random;
 use destage_base::parameter::Value;
@@ -19,8 +19,8 @@ impl Ecr {
     fn victim(&self, device: &Device) -> u64 {
         let old = &self.order[..self.order.len() * self.old_percent / 100];
         let mut best = None;
-        // Pages are visited by age, so among queues of equal length the one with the oldest page
-        // wins.
+        // The loop visits pages from the oldest to the newest. So among dies with equally long queues, it chooses
+        // the die with the oldest page.
         for page in &self.order {
             let queue = device
                 .queues

@@ -1,5 +1,4 @@
-//! `gcar` against a naive model of its rule, and against its base scheme when no die collects
-//! garbage.
+//! Compares `gcar` with a naive model of its rule, and with its base scheme while no die collects garbage.
 
 use destage_base::Random;
 use destage_base::parameter::Value;
@@ -8,8 +7,8 @@ use super::common::model::records;
 use super::common::{Device, Operation, random_operations};
 use super::{Model, SIZES, compare, die};
 
-/// Pages, most recently used first, each with whether it is dirty. With `region` the base is
-/// `cflru`, else `lru`.
+/// `order` has the pages, most recently used first, and for each page whether it is dirty. With `region` the base
+/// scheme is `cflru`, otherwise `lru`.
 struct Gcar {
     capacity: usize,
     window: usize,

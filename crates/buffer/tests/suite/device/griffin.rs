@@ -1,4 +1,4 @@
-//! `griffin` against a naive model of its rule.
+//! Compares `griffin` with a naive model of its rule.
 
 use destage_base::parameter::Value;
 
@@ -78,8 +78,8 @@ impl Model for Griffin {
         true
     }
     fn flush(&mut self, _: &Device) -> Vec<u64> {
-        // If nothing is dirty, the buffer does not ask the scheme for a flush, so the counters keep
-        // their values.
+        // If no page is dirty, the buffer does not request a flush from the scheme, so the counters keep their
+        // values.
         if self.pages.is_empty() {
             Vec::new()
         } else {

@@ -1,4 +1,4 @@
-//! Schemes that watch the device or count idle time, against naive models of their rules, over a device
+//! Compares the schemes that watch the device or use idle time with naive models of their rules, over a device
 //! with busy dies.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
@@ -16,13 +16,13 @@ use destage_base::Random;
 use destage_base::parameter::Value;
 use destage_buffer::find;
 
-/// A naive model of a scheme: it knows page numbers only and keeps them in vectors.
+/// A naive model of a scheme. It keeps page numbers in vectors and has no page contents.
 trait Model {
     /// Writes one page; returns the pages of each record that was destaged for it.
     fn write(&mut self, page: u64, now: u64, device: &Device) -> Vec<Vec<u64>>;
     fn read(&mut self, page: u64, now: u64, device: &Device) -> Vec<Vec<u64>>;
     fn trim(&mut self, page: u64);
-    /// Writes the page alone to the flash; returns whether a record is needed.
+    /// Makes the page durable with a record of this page alone; returns whether a record is needed.
     fn fua(&mut self, page: u64) -> bool;
     /// The pages of the next record of a flush; empty if nothing is dirty.
     fn flush(&mut self, device: &Device) -> Vec<u64>;
@@ -33,9 +33,8 @@ trait Model {
     }
 }
 
-/// Runs random operations of all kinds through the scheme and the model, over dies that become busy and
-/// free at random: the records must be equal. Before each operation the clock advances by up to `gap`
-/// ticks.
+/// Runs random operations of all kinds on the scheme and on the model. Their records must be equal. The dies
+/// become busy and free at random. Before each operation the clock advances by up to `gap` ticks.
 fn compare(
     scheme: &str,
     set: &[(&'static str, Value)],
@@ -104,7 +103,7 @@ fn compare(
     }
 }
 
-/// The die of `page` if `stride` pages in a row are on one die.
+/// The die of `page` if each run of `stride` consecutive pages is on one die.
 fn die(page: u64, stride: u64) -> usize {
     (page / stride % DIES) as usize
 }
