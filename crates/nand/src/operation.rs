@@ -44,7 +44,7 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// All causes, in the order of results.
+    /// All causes, in the order in which results list them.
     pub const ALL: [Self; 6] = [
         Self::Host,
         Self::Pad,

@@ -12,7 +12,7 @@ pub enum MergeKind {
 }
 
 impl MergeKind {
-    /// All kinds, in the order of results.
+    /// All kinds, in the order in which results list them.
     pub const ALL: [Self; 3] = [Self::Switch, Self::Partial, Self::Full];
 
     /// The word used in metric names.
@@ -38,7 +38,7 @@ pub enum MergeCause {
 }
 
 impl MergeCause {
-    /// All causes, in the order of results.
+    /// All causes, in the order in which results list them.
     pub const ALL: [Self; 3] = [Self::OwnLog, Self::Room, Self::Eager];
 
     /// The word used in metric names.

@@ -1,4 +1,4 @@
-//! Write-backs in idle time, on a device with many groups of pages.
+//! Write-backs in idle time, on a device whose pages form many groups with separate idle times.
 
 use destage_device::Span;
 
