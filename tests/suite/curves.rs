@@ -2,16 +2,17 @@
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 
 use destage::{CurvePlan, Effort, Grid, Input, Reading, Settings, compare, curve};
-use destage_tests::{is_whole, outside};
+use destage_sample::sampled;
+use destage_tests::outside;
 
-/// The number of requests of a trace: the first 20,000, or all (`None`) with `make whole`.
+/// The number of requests of a trace: the first 5,000, or all (`None`) with `make whole`.
 fn requests() -> Option<u64> {
-    (!is_whole()).then_some(20_000)
+    sampled(Some(5_000), None)
 }
 
 /// The number of sizes to compare, chosen from the sizes at which the curve changes.
 fn sizes() -> usize {
-    if is_whole() { 40 } else { 12 }
+    sampled(8, 40)
 }
 
 fn held(trace: &str) {

@@ -4,7 +4,8 @@
 
 use destage::{Effort, Input, Reading, Residual, Settings, figures, fit};
 use destage_base::parameter::Values;
-use destage_tests::{is_whole, outside};
+use destage_sample::sampled;
+use destage_tests::outside;
 use destage_workload::find;
 
 /// The fewest evictions of a run whose evictions are checked. With fewer evictions the difference is mostly
@@ -37,12 +38,12 @@ fn too_much(seed: u64, rows: &[Residual]) -> Vec<String> {
 
 /// The number of seeds: one, or three with `make whole`. Three seeds need minutes.
 fn seeds() -> u64 {
-    if is_whole() { 3 } else { 1 }
+    sampled(1, 3)
 }
 
-/// The number of requests of a trace and of its stand-ins: the first 20,000, or all (`None`) with `make whole`.
+/// The number of requests of a trace and of its stand-ins: the first 10,000, or all (`None`) with `make whole`.
 fn requests() -> Option<u64> {
-    (!is_whole()).then_some(20_000)
+    sampled(Some(10_000), None)
 }
 
 /// A built-in workload that replaces a trace, with the parameters that are set.
@@ -145,6 +146,6 @@ fn postmark() {
 fn iozone() {
     // The stand-in has the phases of the whole trace, so it cannot be compared with the beginning of the trace
     // alone.
-    let built_in = is_whole().then_some(("standin-iozone", &[][..]));
+    let built_in = sampled(None, Some(("standin-iozone", &[][..])));
     held("iozone-100k.disksim.zst", built_in);
 }

@@ -40,13 +40,6 @@ pub fn outside(file: &str) -> PathBuf {
     path
 }
 
-/// Whether tests must run in full that otherwise run only a sample. `make whole` requests this with
-/// `DESTAGE_WHOLE=1`.
-#[must_use]
-pub fn is_whole() -> bool {
-    std::env::var("DESTAGE_WHOLE").is_ok_and(|text| text == "1")
-}
-
 /// The response time of each request, in ticks, by its position in the trace.
 #[derive(Default)]
 pub struct Responses {

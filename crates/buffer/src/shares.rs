@@ -2,6 +2,9 @@
 //!
 //! A page belongs to the handle that wrote or read it first. A handle makes room among its own pages. It evicts no
 //! page of another handle.
+//!
+//! The figures and series of the schemes are not reported: each handle's scheme has its own, and no number stands for
+//! all of them.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -22,6 +25,8 @@ pub struct Shares {
     of_slot: Vec<u8>,
     /// The part of the current request.
     current: usize,
+    /// The part of the page that was written or read last, which may be one of another handle.
+    last: usize,
 }
 
 impl Shares {
@@ -34,12 +39,18 @@ impl Shares {
             share: share.max(1) as usize,
             of_slot: Vec::new(),
             current: 0,
+            last: 0,
         }
     }
 
-    fn part_of(&mut self, entry: Entry) -> &mut dyn Scheme {
+    fn place_of(&self, entry: Entry) -> usize {
         let part = self.of_slot.get(entry.slot.0 as usize).copied();
-        &mut *self.parts[usize::from(part.unwrap_or(0))]
+        usize::from(part.unwrap_or(0))
+    }
+
+    fn part_of(&mut self, entry: Entry) -> &mut dyn Scheme {
+        let place = self.place_of(entry);
+        &mut *self.parts[place]
     }
 }
 
@@ -54,11 +65,13 @@ impl Scheme for Shares {
 
     fn insert(&mut self, entry: Entry, access: &Access) {
         *table::at(&mut self.of_slot, entry.slot.0 as usize, 0) = self.current as u8;
+        self.last = self.current;
         self.parts[self.current].insert(entry, access);
     }
 
     fn touch(&mut self, entry: Entry, access: &Access) {
-        self.part_of(entry).touch(entry, access);
+        self.last = self.place_of(entry);
+        self.parts[self.last].touch(entry, access);
     }
 
     fn read_missed(&mut self, page: Lpn, access: &Access) {
@@ -90,6 +103,10 @@ impl Scheme for Shares {
             },
         };
         part.evict(need, access, view, victim);
+    }
+
+    fn eager(&mut self, access: &Access, view: &dyn View, victim: &mut Victim) {
+        self.parts[self.last].eager(access, view, victim);
     }
 
     fn show(&self, shown: &mut Shown) {
@@ -171,6 +188,29 @@ mod tests {
         );
         // A single handle can use only half of the slots.
         assert_eq!(leaving(&[(1, 0), (2, 0), (3, 0)]), [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_scheme_that_programs_early_does_so_in_its_share() {
+        let mqsim = find("mqsim").expect("mqsim");
+        let programmed = |handles: u32| {
+            let config = BufferConfig::new(8, 1);
+            let share = BufferConfig::new(8 / handles, 1);
+            let parts = (0..handles).map(|_| mqsim.build_default(&share)).collect();
+            let mut buffer = Buffer::new(config, Box::new(Shares::new(parts, 8 / handles)));
+            let mut early = Vec::new();
+            for (page, handle) in [(1, 0), (2, 1), (1, 0), (2, 1)] {
+                buffer.of_handle(handle % handles);
+                buffer.begin_request(1);
+                Outlet::new(&mut buffer, &NoDevice, |_: &Destage| ()).write(Lpn(page), 0);
+                while buffer.eager_next(0, &NoDevice) {
+                    early.extend(buffer.record().pages.iter().map(|dirty| dirty.page.0));
+                }
+            }
+            early
+        };
+        assert!(!programmed(1).is_empty());
+        assert_eq!(programmed(2), programmed(1));
     }
 
     #[test]

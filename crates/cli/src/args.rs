@@ -343,10 +343,10 @@ pub(crate) struct Reading {
     pub(crate) on_bad_line: OnBadLine,
 }
 
-/// The part of a trace or workload that is simulated.
+/// The part of a trace or workload that is used.
 #[derive(Args)]
 pub(crate) struct Slice {
-    /// Simulates only the first N requests after the skipped ones
+    /// Uses only the first N requests after the skipped ones
     #[arg(short = 'n', long, value_name = "N")]
     pub(crate) limit: Option<u64>,
     /// Skips the first N requests

@@ -92,8 +92,9 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let digest = digest
         .map(|digest| format!("sha256 {digest}\n"))
         .unwrap_or_default();
+    let conclusions = inspection.conclusions().join("\n");
     output::show(&format!(
-        "{}: {}, times in {}\n{digest}\n{}{}",
+        "{}: {}, times in {}\n{digest}\n{conclusions}\n\n{}{}",
         name,
         format.name,
         unit.name(),

@@ -105,7 +105,7 @@ fn command(arguments: impl IntoIterator<Item = OsString>) -> Result<(), Failure>
     let (arguments, matches) = match parsed {
         Ok(parsed) => parsed,
         Err(error) => {
-            if let Some(refusal) = usage::refusal(&error) {
+            if let Some(refusal) = usage::refusal(&error, &words) {
                 return Err(Failure::Input(refusal));
             }
             // Help and version go to standard output and are not failures. An error while printing means that the

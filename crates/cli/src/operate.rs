@@ -96,6 +96,11 @@ fn facts(answer: &Map<String, Value>) -> String {
     let facts = answer.iter().filter(|(name, _)| *name != "ok");
     let lines = facts.map(|(name, value)| match value {
         Value::String(text) => format!("{name} {text}\n"),
+        // Counts by reason, one line each.
+        Value::Object(counts) => counts
+            .iter()
+            .map(|(reason, count)| format!("{name} {reason} {count}\n"))
+            .collect(),
         other => format!("{name} {other}\n"),
     });
     lines.collect()

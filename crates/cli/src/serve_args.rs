@@ -147,7 +147,8 @@ pub(crate) enum OperatorCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Compares the contents with the ledger of promises. Exits with status 1 if a sector breaks a promise
+    /// Reads every sector, and checks that it holds a version that the answered writes and flushes allow. Exits with
+    /// status 1 if a sector does not
     Check {
         /// Prints JSON and nothing else on standard output
         #[arg(long)]

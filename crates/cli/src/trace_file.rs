@@ -52,7 +52,11 @@ pub(crate) fn form_of(
                 "an ending among {}"
             };
             Failure::input(format!(
-                "{option} {name}: the ending names no format of traces; expected {}",
+                "{option} {name}: {}; expected {}",
+                match &name[..] {
+                    "-" => "standard output has no ending that names a format",
+                    _ => "the ending names no format of traces",
+                },
                 besides.replace("{}", &listed)
             ))
         })?,

@@ -1,5 +1,7 @@
 //! The commands in groups, and the errors about wrong arguments.
 
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 use destage_sim::settings::suggestion;
@@ -77,8 +79,9 @@ fn folded(text: &str, width: usize) -> String {
     lines.join(&format!("\n{}", " ".repeat(INDENT)))
 }
 
-/// The error in the arguments as one line; `None` if the user requested the help or the version.
-pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
+/// The error in the arguments `words`, the first of which is the name of the program, as one line; `None` if the user
+/// requested the help or the version.
+pub(crate) fn refusal(error: &clap::Error, words: &[OsString]) -> Option<String> {
     if matches!(
         error.kind(),
         ErrorKind::DisplayHelp
@@ -89,7 +92,7 @@ pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
     }
     let text = error.render().to_string();
     let mut wrong = String::new();
-    let mut asked = "destage".to_owned();
+    let mut asked = asked(words);
     let mut is_first = true;
     for line in text.lines().map(str::trim) {
         if let Some(usage) = line.strip_prefix("Usage: ") {
@@ -97,6 +100,8 @@ pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
                 .split(' ')
                 .take_while(|word| !word.starts_with(['[', '<', '-']));
             asked = words.collect::<Vec<_>>().join(" ");
+        } else if line.starts_with("tip: to pass ") {
+            // A value that begins with a hyphen, given after --, would be an input.
         } else if let Some(tip) = line.strip_prefix("tip: ") {
             wrong.push_str(&format!("; {}", meant(tip)));
         } else if line.is_empty() {
@@ -131,7 +136,41 @@ pub(crate) fn refusal(error: &clap::Error) -> Option<String> {
             "there is no input; expected a trace file, - for standard input, or --workload NAME"
                 .to_owned();
     }
-    Some(format!("{wrong}; `{asked} --help` lists the options"))
+    if let Some((before, range)) = wrong.split_once(" is not in ")
+        && let Some((least, most)) = range.split_once("..=")
+    {
+        let before = before
+            .rsplit_once(": ")
+            .map_or(before, |(before, _)| before);
+        wrong = format!("{before}; expected a number from {least} to {most}");
+    }
+    let lists = match error.kind() {
+        ErrorKind::InvalidSubcommand => "commands",
+        _ => "options",
+    };
+    Some(format!("{wrong}; `{asked} --help` lists the {lists}"))
+}
+
+/// The names of the commands at the beginning of `words`, such as `destage drive check`.
+fn asked(words: &[OsString]) -> String {
+    let mut asked = "destage".to_owned();
+    let all = Arguments::command();
+    let mut command = &all;
+    let mut words = words.iter().skip(1).map_while(|word| word.to_str());
+    while let Some(word) = words.next() {
+        if word == "--memory-limit" {
+            // The value of the only option that may precede a command.
+            words.next();
+            continue;
+        }
+        let Some(within) = command.find_subcommand(word) else {
+            break;
+        };
+        asked.push(' ');
+        asked.push_str(word);
+        command = within;
+    }
+    asked
 }
 
 /// The hint of the argument parser, in the form that other messages have.
@@ -149,8 +188,9 @@ mod tests {
 
     fn said(words: &[&str]) -> String {
         let words = ["destage"].iter().chain(words);
-        let error = command().try_get_matches_from(words).unwrap_err();
-        refusal(&error).unwrap_or_default()
+        let words: Vec<OsString> = words.map(OsString::from).collect();
+        let error = command().try_get_matches_from(&words).unwrap_err();
+        refusal(&error, &words).unwrap_or_default()
     }
 
     #[test]
@@ -175,7 +215,7 @@ mod tests {
     fn what_is_wrong_is_said_in_one_line() {
         assert_eq!(
             said(&["rnu"]),
-            "unrecognized subcommand 'rnu'; did you mean \"run\"?; `destage --help` lists the options"
+            "unrecognized subcommand 'rnu'; did you mean \"run\"?; `destage --help` lists the commands"
         );
         assert_eq!(
             said(&["run"]),
@@ -193,6 +233,15 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains('\n'), "{text}");
+        let text = said(&["crash", "--cuts", "0"]);
+        assert!(
+            text.ends_with(
+                "; expected a number from 1 to 4294967295; `destage crash --help` lists the options"
+            ),
+            "{text}"
+        );
+        let text = said(&["run", "t", "-s", "-5"]);
+        assert!(!text.contains("as a value"), "{text}");
     }
 
     #[test]

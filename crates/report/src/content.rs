@@ -268,7 +268,7 @@ fn curves(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content.notes = closed(fields.remove("warnings"));
     if let Some(how) = fields.remove("sampled") {
         content.notes.push(format!(
-            "Estimated from {} samples, each with {} % of the blocks; a whisker is the interval that contains the value with 95 % probability. Samples give no response times.",
+            "Estimated from {} samples, each with {} % of the addresses; a whisker is the interval that contains the value with 95 % probability. Samples give no response times.",
             how["salts"],
             numbers::real(100.0 * how["rate"].as_f64().unwrap_or(0.0))
         ));

@@ -131,7 +131,7 @@ impl<'o> Shared<'o> {
 
     fn receive(&self, client: &mut Client) {
         loop {
-            let answer = client.receive(|_| 0);
+            let answer = client.receive(|cookie| (cookie >> 32) as u32);
             let mut state = self.lock();
             match answer {
                 Ok(answer) => state.take(answer.cookie as u32, answer.error),
@@ -199,7 +199,8 @@ pub fn replay<E>(
     observer: &mut dyn Observer,
     mut next: impl FnMut() -> Result<Option<Request>, E>,
 ) -> Result<Replayed, ReplayError<E>> {
-    let mut client = Client::connect(address, true)?;
+    // Simple replies come in one piece each, from every server.
+    let mut client = Client::connect(address, false)?;
     let mut receiver = client.try_clone()?;
     let began = Instant::now();
     let shared = Shared::new(began, observer);
@@ -304,8 +305,11 @@ fn send_all<E>(
             is_failed: false,
         });
         state.measured.host.requests += 1;
-        if request.operation == Operation::Write {
-            state.measured.host.bytes_written += sectors * SECTOR_BYTES;
+        let host = &mut state.measured.host;
+        match request.operation {
+            Operation::Read => host.bytes_read += sectors * SECTOR_BYTES,
+            Operation::Write => host.bytes_written += sectors * SECTOR_BYTES,
+            Operation::Flush | Operation::Trim => {}
         }
         drop(state);
         for part in 0..parts {
@@ -323,7 +327,13 @@ fn send_all<E>(
                 fill(&mut data, sector, length, id);
             }
             let fua = if request.fua { wire::CMD_FLAG_FUA } else { 0 };
-            client.send((command, fua), u64::from(id), range, &data)?;
+            // The answer has to tell which request it belongs to, and how many bytes of data it has.
+            let bytes = match request.operation {
+                Operation::Read => range.1,
+                Operation::Write | Operation::Trim | Operation::Flush => 0,
+            };
+            let cookie = u64::from(bytes) << 32 | u64::from(id);
+            client.send((command, fua), cookie, range, &data)?;
         }
     }
     Ok(())

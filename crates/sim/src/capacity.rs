@@ -88,6 +88,26 @@ impl Settings {
         Ok((settings, capacity))
     }
 
+    /// Removes settings of base profiles that the profile of `origin` replaces: their number of blocks if it sets the size of
+    /// the device, their size if it sets the number of blocks, and likewise over-provisioning and the reserve.
+    pub(crate) fn remove_inherited(&mut self, origin: &Origin) {
+        let replaced = [
+            (CAPACITY.name, BLOCKS),
+            (BLOCKS, CAPACITY.name),
+            (OVER_PROVISIONING.name, RESERVE_KEY),
+            (OVER_PROVISIONING.name, MIN_FREE_KEY),
+            (RESERVE_KEY, OVER_PROVISIONING.name),
+        ];
+        for (key, other) in replaced {
+            let origin_of = |key| self.entry(key).map(|(_, origin)| origin);
+            let is_own = |key| origin_of(key).as_ref() == Some(origin);
+            let is_inherited = matches!(origin_of(other), Some(Origin::Profile(_)));
+            if is_own(key) && is_inherited && !is_own(other) {
+                self.remove(other);
+            }
+        }
+    }
+
     /// Whether the replacement from `origin` may overwrite `key`. It may if `key` is not set. It also may if a
     /// profile sets `key` and the replacement is not from a profile.
     fn gives_way(&self, key: &str, origin: &Origin) -> bool {
@@ -184,6 +204,33 @@ mod tests {
             text.contains("did you mean \"device.capacity_bytes\"?"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn a_profile_replaces_what_it_inherits() {
+        let folder = tempfile::tempdir().unwrap();
+        let resolved = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            resolved(path.to_str(), &[])
+        };
+        // `tlc` sets its number of blocks and its reserve.
+        let sized = "[profile]\nabout = \"a\"\nsource = \"b\"\ninherits = \"tlc\"\n\
+            [device]\ncapacity_bytes = \"1GiB\"\nop_percent = 25\n";
+        let config = resolved("sized.toml", sized).unwrap();
+        assert_eq!(config.capacity_bytes, Some(1 << 30));
+        assert_eq!(config.parameters()[RESERVE_KEY], Value::Number(20.0));
+        assert_eq!(config.parameters()[MIN_FREE_KEY], Value::Number(0.0));
+        let counted = "[profile]\nabout = \"a\"\nsource = \"b\"\ninherits = \"sized.toml\"\n\
+            [flash]\nblocks_per_plane = 100\n[ftl]\nreserve_percent = 10\n";
+        let config = resolved("counted.toml", counted).unwrap();
+        assert_eq!(config.capacity_bytes, None);
+        assert_eq!(config.parameters()[BLOCKS], Value::Integer(100));
+        assert_eq!(config.parameters()[RESERVE_KEY], Value::Number(10.0));
+        // One profile that sets both contradicts itself.
+        let both = format!("{sized}[flash]\nblocks_per_plane = 100\n");
+        let text = resolved("both.toml", &both).err().unwrap();
+        assert!(text.contains("replaces flash.blocks_per_plane"), "{text}");
     }
 
     #[test]

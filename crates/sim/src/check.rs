@@ -53,22 +53,22 @@ pub struct Fact {
 pub static FACTS: &[Fact] = &[
     Fact {
         name: "clock",
-        words: "a clock (sim.costing = event, and a layer with flash)",
+        words: "a clock (sim.costing = event, and a translation layer with flash)",
         holds: |of| of.config.is_timed(),
     },
     Fact {
         name: "flash",
-        words: "a layer with flash",
+        words: "a translation layer with flash (any but ftl.kind = none)",
         holds: |of| of.config.has_flash(),
     },
     Fact {
         name: "no-flash",
-        words: "a layer that has no flash",
+        words: "a translation layer without flash",
         holds: |of| !of.config.has_flash(),
     },
     Fact {
         name: "bytes",
-        words: "bytes (a run whose power fails, or a served device)",
+        words: "contents of pages (a run whose power fails, or a served device)",
         holds: |of| matches!(of.purpose, Purpose::Cut | Purpose::Live),
     },
     Fact {

@@ -283,7 +283,9 @@ impl Settings {
     /// builds on.
     pub fn load_profile(&mut self, name: &str) -> Result<(), SimError> {
         for profile in profiles::chain(name)? {
-            self.load_toml(&profile.text, &Origin::Profile(profile.name))?;
+            let origin = Origin::Profile(profile.name);
+            self.load_toml(&profile.text, &origin)?;
+            self.remove_inherited(&origin);
         }
         Ok(())
     }

@@ -318,14 +318,16 @@ pub fn save(config: &Config, ftl: &mut dyn Ftl, writer: impl Write) -> io::Resul
     writer.flush()
 }
 
+/// Whether the contents of a device before the first request depend on the parameter `name`.
+pub(crate) fn decides(name: &str) -> bool {
+    let of_device = DECIDES.contains(&(name, true));
+    of_device || name.starts_with("ftl.") || FILLED.contains(&name)
+}
+
 /// The parameters on which the contents of a device of `config` before the first request depend: each name with its
 /// value.
 #[must_use]
 pub fn depends_on(config: &Config) -> BTreeMap<String, String> {
-    let decides = |name: &str| {
-        let of_device = DECIDES.contains(&(name, true));
-        of_device || name.starts_with("ftl.") || FILLED.contains(&name)
-    };
     let parameters = config.parameters().into_iter();
     parameters
         .filter(|(name, _)| decides(name))
@@ -384,6 +386,24 @@ impl<W: Write> Write for Hashing<W> {
 mod tests {
     use super::*;
     use crate::parameters::{Flash, Promises};
+
+    #[test]
+    fn devices_that_differ_in_what_decides_are_not_shared() {
+        let text = |pair: &str| {
+            let mut settings = crate::settings::Settings::new();
+            settings.set_pair(pair).unwrap();
+            settings.resolve().unwrap().device_text()
+        };
+        let plain = text("host.queue_depth=1");
+        assert_eq!(text("device.firmware_ns=100"), plain);
+        for pair in [
+            "device.power_may_fail=true",
+            "ftl.reserve_percent=9",
+            "sim.seed=2",
+        ] {
+            assert_ne!(text(pair), plain, "{pair}");
+        }
+    }
 
     #[test]
     fn every_parameter_of_flash_and_device_is_said_to_decide_or_not() {

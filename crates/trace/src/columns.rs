@@ -106,9 +106,12 @@ impl FromStr for Columns {
     /// # Errors
     /// If a required column is missing or named twice, or a name is unknown; the text says what is expected.
     fn from_str(text: &str) -> Result<Self, String> {
-        Self::named(text, |_| {
+        Self::named(text, |unknown| {
             let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
-            Err(format!("columns out of {}", known.join(", ")))
+            Err(format!(
+                "columns out of {}, but {unknown:?} is none",
+                known.join(", ")
+            ))
         })
     }
 }

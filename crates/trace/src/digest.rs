@@ -25,10 +25,19 @@ pub fn digest(path: &Path) -> Result<String, TraceError> {
     let file = File::open(path).map_err(failed)?;
     let (mut source, _) = plain(file, Default::default()).map_err(failed)?;
     let (mut piece, mut digest) = (vec![0; PIECE], Sha256::new());
+    let mut offset = 0;
     loop {
-        match source.read(&mut piece).map_err(failed)? {
+        let read = source.read(&mut piece).map_err(|cause| TraceError::Read {
+            file: path.display().to_string(),
+            offset,
+            cause,
+        });
+        match read? {
             0 => break,
-            length => digest.update(&piece[..length]),
+            length => {
+                digest.update(&piece[..length]);
+                offset += length as u64;
+            }
         }
     }
     Ok(hexadecimal(&digest.finalize()))

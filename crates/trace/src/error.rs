@@ -301,6 +301,8 @@ pub enum Fault {
     UnknownVersion,
     /// The trace does not contain the operation of the request.
     NoOperation,
+    /// No column of the table contains the operation of the request.
+    NoOperationColumn,
     /// The names of the table's columns are not known.
     NoColumns,
     /// More data follows after the end mark of the file.
@@ -333,6 +335,9 @@ impl Fault {
         match self {
             Self::BlankLine => "blank lines only after the last request",
             Self::NoOperation => "trace.missing_op=read or write",
+            Self::NoOperationColumn => {
+                "a column op (also called rw, operation or type), or trace.missing_op=read or write"
+            }
             Self::NoColumns => "a first line that names the columns, or trace.columns",
             Self::AfterEnd => "nothing after the end mark",
             Self::ZeroLength => "at least one sector, or trace.zero_len=drop",
@@ -356,6 +361,7 @@ impl fmt::Display for Fault {
             Self::Null(field) => write!(out, "{field} has no value"),
             Self::UnknownVersion => write!(out, "the version is unknown"),
             Self::NoOperation => write!(out, "the trace does not say what the request does"),
+            Self::NoOperationColumn => write!(out, "no column says what the request does"),
             Self::NoColumns => write!(out, "the columns are not known"),
             Self::AfterEnd => write!(out, "the trace has ended already"),
             Self::FewFields => write!(out, "too few fields"),

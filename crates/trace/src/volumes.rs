@@ -1,6 +1,7 @@
 //! The volumes of a trace: whether there are several, and where each of them ends.
 
 use crate::address::{Placement, concatenated};
+use crate::array::Array;
 use crate::error::TraceError;
 use crate::options::{Order, ReadOptions, Volumes};
 use crate::reader::Reader;
@@ -40,6 +41,8 @@ pub(crate) fn first_pass(path: &Path, options: &ReadOptions) -> Result<Placement
         skip: 0,
         writes_only: false,
         digest: false,
+        // Volumes end where the requests of all disks of the array end.
+        array: Array::default(),
         ..options.clone()
     };
     let mut reader = Reader::open(path, &alone)?;

@@ -23,11 +23,12 @@ use std::sync::atomic::{AtomicUsize, Ordering as Atomic};
 use destage_base::Random;
 use destage_buffer::SCHEMES;
 use destage_device::Ordering;
+use destage_sample::sampled;
 use host::Host;
 use kit::Stack;
 use requests::{Asked, future_of, random_requests, real_requests};
 
-/// The number of requests for each pair if `DESTAGE_MATRIX` is not set.
+/// The number of requests for each pair if `DESTAGE_MATRIX` is not set; a sample has half as many.
 const REQUESTS: usize = 3_000;
 /// The number of requests after which a pair starts again on a device with other settings.
 const ROUND: usize = 20_000;
@@ -44,11 +45,11 @@ fn stack<'a>(scheme: &'a str, layer: (&'a str, &'a str), random: &mut Random) ->
     let mut stack = pairs::stack(scheme, layer, random, |_, _| {});
     let mut draw = |count: u64| random.below(count);
     let row = destage_buffer::find(scheme).expect("a scheme");
-    if row.parameters.iter().any(|row| row.name == "pool") {
+    if row.parameters.iter().any(|row| row.name == "epo_pool") {
         let pools = ["corrected", "every_queue", "printed"];
         stack.scheme_settings.extend([
-            ("key", ["logical", "physical"][draw(2) as usize]),
-            ("pool", pools[draw(3) as usize]),
+            ("epo_key", ["logical", "physical"][draw(2) as usize]),
+            ("epo_pool", pools[draw(3) as usize]),
         ]);
     }
     stack
@@ -101,7 +102,9 @@ fn pair(
 
 fn requests_asked() -> usize {
     let asked = std::env::var("DESTAGE_MATRIX").ok();
-    asked.map_or(REQUESTS, |text| text.parse().expect("a number"))
+    asked.map_or(sampled(REQUESTS / 2, REQUESTS), |text| {
+        text.parse().expect("a number")
+    })
 }
 
 /// Runs all pairs of a scheme and a layer, on all processor cores.

@@ -69,9 +69,5 @@ pub fn stack<'a>(
         ("bg_low", "0.1"),
         ("bg_again", ["record", "page"][draw(2) as usize]),
     ];
-    let row = destage_buffer::find(scheme).expect("a scheme");
-    if row.parameters.iter().any(|row| row.name == "tier_bytes") {
-        stack.scheme_settings.push(("tier_bytes", "65536"));
-    }
     stack
 }

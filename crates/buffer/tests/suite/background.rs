@@ -10,6 +10,7 @@ use destage_base::parameter::{Value, Values};
 use destage_base::time::TICKS_PER_US;
 use destage_buffer::scheme::{IdleAgain, IdleRule};
 use destage_buffer::{Common, Contradiction, DestageCause, SCHEMES, SchemeRow, find};
+use destage_sample::sampled;
 
 /// The defaults of `row` with `bg_destage` on; `high` and `low` are the high and the low mark, as fractions of
 /// the buffer's capacity.
@@ -142,7 +143,7 @@ fn marks_that_cross_are_refused() {
 fn the_order_is_that_of_a_flush() {
     let mut stream = random_operations(&mut Random::new(3), 120, 400);
     stream.retain(|operation| !matches!(operation, Operation::Flush | Operation::Fua(_)));
-    for length in (0..stream.len()).step_by(7) {
+    for length in (0..stream.len()).step_by(sampled(21, 7)) {
         let stream = &stream[..length];
         let idle = benches(40, 0.6, 0.3, stream);
         let flushed = benches(40, 0.6, 0.3, stream);
@@ -185,7 +186,7 @@ fn every_short_stream_with_idle_time() {
     for row in SCHEMES {
         for (capacity, high, low) in [(1, 0.0, 0.0), (2, 0.5, 0.0), (3, 0.7, 0.4)] {
             let values = values(row, high, low);
-            for number in 0..6u32.pow(5) {
+            for number in (0..6u32.pow(5)).step_by(sampled(5, 1)) {
                 let digits = (0..5).map(|place| number / 6u32.pow(place) % 6);
                 let stream: Vec<_> = digits.map(operation).collect();
                 let mut expected = None;

@@ -20,6 +20,7 @@ use destage_buffer::destage::Slot;
 use destage_buffer::scheme::{Access, AccessKind, Entry, Need, Victim};
 use destage_buffer::view::NoDevice;
 use destage_buffer::{DestageCause, Scheme, SchemeConfig, SchemeRow};
+use destage_sample::sampled;
 
 /// Calls `visit` with every sequence of `length` digits below `base`.
 fn every_sequence(base: u64, length: usize, mut visit: impl FnMut(&[u64])) {
@@ -33,15 +34,10 @@ fn every_sequence(base: u64, length: usize, mut visit: impl FnMut(&[u64])) {
     }
 }
 
-/// Whether to test everything instead of a sample. `make whole` requests this with `DESTAGE_WHOLE=1`.
-fn is_whole() -> bool {
-    std::env::var("DESTAGE_WHOLE").is_ok_and(|text| text == "1")
-}
-
 /// The number of operations of a stream for a buffer of `capacity` pages. For two pages the number is `longest`,
 /// for other capacities one less. With `make whole` it is `longest` for all capacities.
 fn length_with(capacity: u32, longest: usize) -> usize {
-    longest - usize::from(capacity != 2 && !is_whole())
+    longest - usize::from(capacity != 2 && sampled(true, false))
 }
 
 #[test]
@@ -73,11 +69,18 @@ fn every_short_stream_of_all_operations() {
     };
     for_every_row(|row| {
         for (index, (name, values)) in variants(row).into_iter().enumerate() {
-            for capacity in 1..=3 {
-                // The default parameter values are tested with longer streams than the variants.
-                let length = match index {
-                    0 => length_with(capacity, 4),
-                    _ => 3,
+            // The defaults are tested with longer streams. A sample tests other values with one capacity.
+            let is_default = index == 0;
+            let capacities = if is_default {
+                1..=3
+            } else {
+                sampled(2..=2, 1..=3)
+            };
+            for capacity in capacities {
+                let length = if is_default {
+                    length_with(capacity, 4)
+                } else {
+                    3
                 };
                 every_sequence(15, length, |digits| {
                     // A trim or a flush of an empty buffer does nothing. If a stream begins with one, the
@@ -106,7 +109,8 @@ fn long_random_streams() {
                 (4, 64, 60),
                 (5, 500, 4000),
             ] {
-                let operations = random_operations(&mut Random::new(seed), pages, 10_000);
+                let operations =
+                    random_operations(&mut Random::new(seed), pages, sampled(4_000, 10_000));
                 run_all(row, &name, capacity, &values, &operations, pages);
             }
         }
@@ -340,7 +344,8 @@ fn equal_calls_give_equal_records() {
     for_every_row(|row| {
         for (name, values) in variants(row) {
             let run = || {
-                let operations = random_operations(&mut Random::new(8), 1000, 20_000);
+                let operations =
+                    random_operations(&mut Random::new(8), 1000, sampled(6_000, 20_000));
                 let completion = Completion::AtOnce;
                 let mut bench = Bench::for_operations(row, 100, &values, completion, &operations);
                 bench.run(&operations);

@@ -72,7 +72,7 @@ fn a_sampled_table_has_intervals() {
     assert!(
         outcome
             .output
-            .contains("8 samples, each with 12.50 % of the blocks")
+            .contains("8 samples, each with 12.50 % of the addresses")
     );
 }
 

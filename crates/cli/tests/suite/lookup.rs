@@ -48,6 +48,10 @@ fn a_parameter_and_a_section_are_shown_by_their_names() {
         one.starts_with("flash.dies = 8") && one.lines().count() >= 3,
         "{one}"
     );
+    // The condition of an exclusion has several parts, and stands at each parameter that it names.
+    let scheduling = place.succeed(&["show", "flash.scheduling"]);
+    let both = "Excludes flash.cache_read combined with pages that are programmed together (flash.program_unit, flash.program_passes, ftl.map_unit_bytes), if flash.scheduling is commands_arrival or commands_reads_first: ";
+    assert!(scheduling.contains(both), "{scheduling}");
     let section = place.succeed(&["show", "flash"]);
     assert!(
         section.contains(&one) && section.contains("\nflash.erase_us = "),

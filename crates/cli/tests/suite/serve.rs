@@ -112,9 +112,19 @@ fn a_live_device_does_what_a_run_of_the_same_requests_does() {
         let live = ["--unix", "s.sock", "--control", "c.sock", "--json"];
         let live = [&buffer[..], &live, &["--destage-log", "live.csv"]].concat();
         let server = Server::start(&place, &live);
-        place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+        let replay = place.json(&["replay", "t.csv", "--to", URI, "--closed", "--json"]);
         let stats = place.json(&["device", "c.sock", "stats", "--json"]);
         assert_eq!(stats["metrics"], run["metrics"], "{scheme}");
+        // The times differ, but a request has as many bytes.
+        let bytes_of_a_request = |result: &serde_json::Value| {
+            let number = |name: &str| result["metrics"][name].as_f64().unwrap();
+            number("throughput.mb_per_s") / number("throughput.iops")
+        };
+        let (live_bytes, run_bytes) = (bytes_of_a_request(&replay), bytes_of_a_request(&run));
+        assert!(
+            (live_bytes / run_bytes - 1.0).abs() < 1e-9,
+            "{live_bytes}, {run_bytes}"
+        );
         place.succeed(&["device", "c.sock", "stop"]);
         let (status, output, errors) = server.wait();
         assert_eq!((status, errors.as_str()), (0, ""), "{scheme}");

@@ -269,3 +269,33 @@ fn what_only_said_where_to_look_is_not_in_the_line_of_a_search() {
     assert!(line.contains("FTL page, 8 dies"), "{text}");
     assert!(!line.contains(" to "), "{text}");
 }
+
+#[test]
+fn an_answer_without_garbage_collection_says_so() {
+    let place = Place::new();
+    let workload = "zipf:requests=500,footprint_pages=500";
+    let size = ["size", "--quiet", "--workload", workload];
+    let goal = [
+        "--goal",
+        "waf.host<2",
+        "--buffers",
+        "lru",
+        "--sizes",
+        "64KiB..1MiB",
+    ];
+    let text = place.succeed(&[&size[..], &goal].concat());
+    assert!(text.contains("erased no block"), "{text}");
+    let others = "No other scheme that a device can have was tried.";
+    assert!(text.contains(others), "{text}");
+    // A goal about times does not depend on garbage collection alone.
+    let goal = [
+        "--goal",
+        "response.mean_ms<100",
+        "--buffers",
+        "lru",
+        "--sizes",
+        "1MiB",
+    ];
+    let text = place.succeed(&[&size[..], &goal].concat());
+    assert!(!text.contains("erased no block"), "{text}");
+}

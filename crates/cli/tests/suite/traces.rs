@@ -283,11 +283,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
 #[test]
 #[ignore = "needs recorded traces"]
 fn iozone_gives_the_same_metrics_after_conversion() {
-    // `make whole` uses 100,000 requests, and other runs of the test use 20,000.
-    let limit = match destage_tests::is_whole() {
-        true => "100000",
-        false => "20000",
-    };
+    let limit = destage_sample::sampled("20000", "100000");
     let iozone = destage_tests::outside("traces/iozone-100k.disksim.zst");
     let place = Place::new();
     let iozone = iozone.to_str().expect("a plain path");

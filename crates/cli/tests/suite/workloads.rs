@@ -5,6 +5,7 @@
 use crate::common;
 
 use common::{Place, json};
+use destage_sample::sampled;
 
 fn names(place: &Place) -> Vec<String> {
     let rows = place.json(&["list", "workloads", "--json"]);
@@ -72,8 +73,8 @@ fn every_parameter_of_every_workload_is_shown_and_can_be_given_its_default() {
     }
 }
 
-/// For each paper, the profile of its device and the stand-ins for its workloads. The test simulates each stand-in
-/// from its first to its last request.
+/// For each paper, the profile of its device and the stand-ins for its workloads. The test simulates the first
+/// 20,000 requests of each stand-in, or all of its requests with `make whole`.
 const OF_PAPERS: &[(&str, &[&str])] = &[
     (
         "bplru-mlc",
@@ -128,7 +129,8 @@ fn stand_ins_fit_on_the_devices_of_their_papers() {
                 // The addresses of other workloads must fit. An address beyond the device would be an error.
                 _ => "trace.addr_map=error",
             };
-            place.succeed(&[&run[..], &["--set", mode, "--json"]].concat());
+            let limit = sampled(&["--limit", "20000"][..], &[]);
+            place.succeed(&[&run[..], &["--set", mode, "--json"], limit].concat());
         }
     }
     let listed = place.succeed(&["list", "workloads"]);

@@ -445,8 +445,8 @@ fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
     Ok(series.intervals.iter().enumerate().map(point).collect())
 }
 
-/// The requests of `phase` over `pages` pages of one block. A shuffled phase ends when each page was written once. A
-/// Zipf phase ends after `requests` requests. All other phases never end.
+/// The requests of `phase` over `pages` pages of one block. A Zipf phase ends after `requests` requests. All other
+/// phases never end.
 ///
 /// # Errors
 /// If the Zipf workload refuses its parameters.
@@ -469,7 +469,12 @@ fn written(phase: &Phase, pages: u64, requests: u64, seed: u64) -> Result<Reques
             for place in (1..order.len()).rev() {
                 order.swap(place, random.below(place as u64 + 1) as usize);
             }
-            Box::new(order.into_iter().map(move |page| request(page.into())))
+            Box::new(
+                order
+                    .into_iter()
+                    .cycle()
+                    .map(move |page| request(page.into())),
+            )
         }
         Pattern::Uniform => Box::new(std::iter::repeat_with(move || request(random.below(pages)))),
         Pattern::Zipf(skew) => {

@@ -276,9 +276,20 @@ fn shape_of(columns: &[String]) -> Result<Shape, String> {
         }
     }
     let (words, missing) = nearest.unwrap_or_default();
+    let is_known = |column: &String| {
+        SHAPES
+            .iter()
+            .any(|(_, _, needed)| needed.contains(&column.as_str()))
+    };
+    let expected = match columns.iter().any(is_known) {
+        true => format!("for {words}, the file also needs {}", missing.join(", ")),
+        false => {
+            let kinds = SHAPES.map(|(_, words, needed)| format!("{} ({words})", needed.join(",")));
+            format!("expected those of one kind: {}", kinds.join("; "))
+        }
+    };
     Err(format!(
-        "the columns {} belong to no kind of measurement; for {words}, the file also needs {}",
-        columns.join(","),
-        missing.join(", ")
+        "the columns {} belong to no kind of measurement; {expected}",
+        columns.join(",")
     ))
 }

@@ -236,9 +236,12 @@ fn named(name: &str, experiments: &[Row]) -> Vec<Explanation> {
                 .with("unit", row.unit)
                 .with("of", "a run"),
         );
-    } else if let Some(row) = StatisticRow::all().find(|row| row.metric() == metric) {
+    } else if let Some(row) = StatisticRow::all().find(|row| {
+        // `trace info` prints its statistics without the section.
+        row.metric() == metric || row.name == metric
+    }) {
         found.push(
-            Explanation::new("metric", metric, row.about)
+            Explanation::new("metric", row.metric(), row.about)
                 .with("unit", row.unit)
                 .with("of", "an input"),
         );

@@ -1,6 +1,6 @@
 //! Pages of the registries. A page is one row with its parameters, each with default, unit, range and source.
 
-use destage_base::parameter::{Condition, Parameter, Value as Setting};
+use destage_base::parameter::{Parameter, Value as Setting};
 use destage_buffer::{COMMON, SCHEMES, SchemeRow};
 use destage_ftl::{FTLS, FtlRow};
 use destage_sim::capacity::STAND_INS;
@@ -276,26 +276,50 @@ impl Entry {
     /// Exclusions that only the row of the other parameter declares are included.
     #[must_use]
     pub fn excludes(&self) -> Vec<(String, &'static str)> {
-        let own = self.row.excludes.iter().map(|exclusion| {
-            let with = in_words(exclusion.with);
-            let with = match exclusion.value {
-                "" => with,
-                value => format!("{with}, if it is {}", value.trim_start_matches("= ")),
-            };
-            (with, exclusion.because)
-        });
-        let mut all: Vec<_> = own.collect();
+        let if_it_is = |value: &str| match value.trim_start_matches("= ") {
+            "" => String::new(),
+            value => format!(
+                ", if {} is {}",
+                self.name,
+                value
+                    .replace('|', " or ")
+                    .replace("!= ", "not ")
+                    .replace("> ", "above ")
+            ),
+        };
+        let mut all: Vec<(String, &'static str)> = Vec::new();
+        for exclusion in self.row.excludes {
+            for part in exclusion.with.split(" or ") {
+                all.push((
+                    in_words(part) + &if_it_is(exclusion.value),
+                    exclusion.because,
+                ));
+            }
+        }
         for (key, row) in every_row() {
             for exclusion in row.excludes {
-                let condition = Condition::read(exclusion.with);
-                let names_it =
-                    condition.is_some_and(|read| read.keys().any(|key| key == self.name));
-                let with = match exclusion.value {
-                    "" => key.clone(),
-                    value => format!("{key} {value}"),
-                };
-                if names_it && !all.contains(&(with.clone(), exclusion.because)) {
-                    all.push((with, exclusion.because));
+                for part in exclusion.with.split(" or ") {
+                    let is_own =
+                        |clause: &&str| clause.split(' ').next() == Some(self.name.as_str());
+                    let (own, others): (Vec<&str>, Vec<&str>) =
+                        part.split(" and ").partition(is_own);
+                    let Some(value) = own.first().and_then(|clause| clause.split_once(' ')) else {
+                        continue;
+                    };
+                    let mut with = match exclusion.value {
+                        "" => key.clone(),
+                        value => format!("{key} {value}"),
+                    };
+                    if !others.is_empty() {
+                        with.push_str(&format!(
+                            " combined with {}",
+                            in_words(&others.join(" and "))
+                        ));
+                    }
+                    with.push_str(&if_it_is(value.1));
+                    if !all.contains(&(with.clone(), exclusion.because)) {
+                        all.push((with, exclusion.because));
+                    }
                 }
             }
         }

@@ -49,7 +49,7 @@ impl std::fmt::Display for SampledHow {
         let share = numbers::real(100.0 * self.rate);
         write!(
             formatter,
-            "Estimated from {samples}, each with {share} % of the blocks"
+            "Estimated from {samples}, each with {share} % of the addresses"
         )?;
         formatter.write_str(match self.salts {
             1 => "; a single sample gives no interval.\n",

@@ -40,8 +40,13 @@ impl Goal {
             .ok()
             .filter(|value: &f64| value.is_finite());
         let value = number.ok_or_else(|| {
+            let unit = metrics::find(metric).map_or("", |row| row.unit);
+            let unit = match unit {
+                "" => String::new(),
+                unit => format!(" of the metric's unit, {unit}"),
+            };
             wrong(format!(
-                "{:?} is not a value; expected a number",
+                "{:?} is not a value; expected a number{unit}",
                 value.trim()
             ))
         })?;
@@ -111,6 +116,10 @@ mod tests {
             ("waf.bytes<", "\"\" is not a value"),
             ("waf.bytes<=1", "\"=1\" is not a value"),
             ("waf.bytes<inf", "is not a value"),
+            (
+                "response.mean_ms<5us",
+                "\"5us\" is not a value; expected a number of the metric's unit, ms",
+            ),
         ] {
             let error = Goal::read(text).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");

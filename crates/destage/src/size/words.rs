@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use destage_sim::metrics::rows;
+
 use super::{Answers, Goal};
 use crate::numbers;
 use crate::record::Record;
@@ -32,6 +34,15 @@ fn counted(count: usize, what: &str) -> String {
 fn has_none(answers: &Answers, goal: &Goal) -> bool {
     let knows = |record: &Record| record.metrics.get(&goal.metric).is_some();
     answers.ended == 0 && !answers.missed.iter().any(knows)
+}
+
+/// Whether a goal is about the work of the flash although the run of `record` erased no block.
+fn lacks_erases(answers: &Answers, record: &Record) -> bool {
+    let is_of_flash = |goal: &Goal| {
+        let mut sections = ["waf.", "flash.", "ftl.", "wear."].iter();
+        sections.any(|section| goal.metric.starts_with(section))
+    };
+    record.number(rows::FLASH_ERASES.name) == Some(0.0) && answers.goals.iter().any(is_of_flash)
 }
 
 /// The largest number of schemes that a sentence names.
@@ -134,6 +145,9 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             ""
         }
     ));
+    if lacks_erases(answers, &best.record) {
+        lines.push("The run of this answer erased no block, so no garbage was collected: a longer input, a smaller device, or a device that is filled before the run (sim.precondition), may need another buffer.".to_owned());
+    }
     if !answers.untried.is_empty() {
         let of = |(buffer, sizes): &(String, Vec<u64>)| format!("{} of {buffer}", sizes.len());
         let untried: Vec<_> = answers.untried.iter().map(of).collect();
@@ -159,6 +173,9 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         (None, Some(nearest)) => format!(
             "Of the others, {nearest} came nearest to the goal there, and does not reach it with up to {largest}. Whether another scheme reaches it was not tried."
         ),
+        (None, None) if answers.missed.is_empty() && answers.failed.is_empty() => {
+            "No other scheme that a device can have was tried.".to_owned()
+        }
         (None, None) => {
             format!("None of the other schemes reaches the goal with up to {largest}.")
         }
@@ -208,7 +225,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         let program = numbers::real(hold_up.program_ms);
         let line = match hold_up.energy {
             Some(energy) => format!(
-                "To save a full buffer takes {dump} ms and {} mJ, which is a capacitor of {} uF that discharges from 5 V to 3 V; garbage collection that is needed first comes on top.",
+                "To save a full buffer takes {dump} ms and {} mJ, which needs a capacitor of {} uF that discharges from 5 V to 3 V; garbage collection that is needed first comes on top.",
                 numbers::real(energy.joules * 1e3),
                 numbers::real(energy.capacitance_f * 1e6)
             ),

@@ -1,5 +1,7 @@
 //! Conclusions from the metrics of several runs, in sentences.
 
+use std::collections::BTreeMap;
+
 use destage_sim::metrics::rows;
 
 use super::{short, warnings};
@@ -15,6 +17,18 @@ pub fn conclusions(records: &[Record]) -> Vec<String> {
     let is_warned = |record: &&Record| !warnings(std::slice::from_ref(*record)).is_empty();
     let warned = finished().filter(is_warned).count();
     let mut sentences = of_groups(finished().filter(|record| !is_warned(record)));
+    let mut bounds: Vec<&str> = Vec::new();
+    for record in finished().filter(|record| record.is_of_bound()) {
+        if !bounds.contains(&record.buffer.as_str()) {
+            bounds.push(&record.buffer);
+        }
+    }
+    if !bounds.is_empty() && !sentences.is_empty() {
+        sentences.push(format!(
+            "No sentence is about {}: a bound is what no device can have.",
+            bounds.join(" or ")
+        ));
+    }
     if warned > 0 && finished().count() > 1 {
         sentences.push(format!(
             "{warned} of {} runs have warnings, and no conclusion is drawn from them.",
@@ -45,32 +59,58 @@ fn of_groups<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<String> {
     sentences.collect()
 }
 
+/// Conclusions from runs of one trace over one layer.
 fn of_group(records: &[&Record]) -> Vec<String> {
-    let mut sentences = Vec::new();
-    let buffered = || {
-        let records = records.iter().copied();
-        records.filter(|record| record.capacity().is_some())
-    };
-    let Some(largest) = buffered().filter_map(Record::capacity).max() else {
-        return sentences;
-    };
-    let Some(smallest) = buffered().filter_map(Record::capacity).min() else {
-        return sentences;
-    };
     let response = |record: &Record| {
         record
             .number(&rows::RESPONSE.of("mean"))
             .unwrap_or(f64::INFINITY)
     };
-    let at = |size: u64| buffered().filter(move |record| record.capacity() == Some(size));
-    let fastest = |size: u64| at(size).min_by(|a, b| response(a).total_cmp(&response(b)));
+    let mut by_size: BTreeMap<u64, Vec<&Record>> = BTreeMap::new();
+    for record in records.iter().copied() {
+        if let Some(size) = record.capacity() {
+            by_size.entry(size).or_default().push(record);
+        }
+    }
+    // For each size, the record with the lowest mean response. Among equal records it is the one of the scheme that is
+    // the best at the next smaller size, or else the first: with large buffers all schemes may be equal.
+    let mut fastest: BTreeMap<u64, &Record> = BTreeMap::new();
+    for (size, group) in by_size {
+        let before = fastest
+            .last_key_value()
+            .map(|(_, best)| best.buffer.as_str());
+        let least = group
+            .iter()
+            .copied()
+            .map(response)
+            .fold(f64::INFINITY, f64::min);
+        let mut equal = group
+            .iter()
+            .copied()
+            .filter(|record| response(record) <= least);
+        let kept = equal
+            .clone()
+            .find(|record| Some(record.buffer.as_str()) == before);
+        if let Some(best) = kept.or_else(|| equal.next()) {
+            fastest.insert(size, best);
+        }
+    }
+    let (Some((&smallest, &quick)), Some((&largest, &best))) =
+        (fastest.first_key_value(), fastest.last_key_value())
+    else {
+        return Vec::new();
+    };
+    let at_smallest = || {
+        let buffered = records.iter().copied();
+        buffered.filter(|record| record.capacity() == Some(smallest))
+    };
     let without = records.iter().find(|record| record.capacity().is_none());
-    let best = fastest(largest);
     // Without a clock there are no response times.
     let is_timed = |record: &&Record| response(record) > 0.0 && response(record).is_finite();
-    if let (Some(best), Some(without)) = (best.filter(is_timed), without) {
+    let mut sentences = Vec::new();
+    if let (true, Some(without)) = (is_timed(&best), without) {
         sentences.push(format!(
-            "With {} of buffer, {} answers in {} ms on average; without a buffer it is {} ms{}.",
+            "With {} of buffer, {} has a mean response of {} ms; without a buffer it is {} ms{}.",
             numbers::bytes(largest),
             best.buffer,
             numbers::real(response(best)),
@@ -82,37 +122,72 @@ fn of_group(records: &[&Record]) -> Vec<String> {
             ),
         ));
     }
-    if let Some(best) = best.filter(|_| smallest < largest) {
-        let small = at(smallest).find(|record| record.buffer == best.buffer);
+    if smallest < largest {
+        let small = at_smallest().find(|record| record.buffer == best.buffer);
         let hits = small
             .and_then(Record::write_hit_percent)
             .zip(best.write_hit_percent());
         if let Some((few, many)) = hits.filter(|(few, many)| few != many) {
-            let is_named = without.is_some() && is_timed(&best);
-            let who = if is_named { "it" } else { &best.buffer };
             sentences.push(format!(
-                "From {} to {}, the share of page writes that {who} absorbs goes from {few:.1} % to {many:.1} %.",
+                "From {} to {}, the share of page writes that {} absorbs goes from {few:.1} % to {many:.1} %.",
                 numbers::bytes(smallest),
-                numbers::bytes(largest)
+                numbers::bytes(largest),
+                best.buffer
             ));
         }
     }
-    if let (Some(best), Some(worst)) = (
-        fastest(smallest).filter(is_timed),
-        at(smallest).max_by(|a, b| response(a).total_cmp(&response(b))),
-    ) && response(best) < response(worst)
+    let slow = at_smallest().max_by(|a, b| response(a).total_cmp(&response(b)));
+    if let (true, Some(slow)) = (is_timed(&quick), slow)
+        && response(quick) < response(slow)
     {
         sentences.push(format!(
-            "At {}, the choice of scheme alone makes a difference of a factor of {}: {} ms with {}, {} ms with {}.",
+            "At {}, the choice of scheme alone makes a difference of a factor of {} in the mean response: {} ms with {}, {} ms with {}.",
             numbers::bytes(smallest),
-            numbers::real(response(worst) / response(best)),
-            numbers::real(response(best)),
-            best.buffer,
-            numbers::real(response(worst)),
-            worst.buffer
+            numbers::real(response(slow) / response(quick)),
+            numbers::real(response(quick)),
+            quick.buffer,
+            numbers::real(response(slow)),
+            slow.buffer
         ));
+        sentences.extend(best_by_size(&fastest));
     }
     sentences
+}
+
+/// Which scheme has the lowest mean response at which size, if there are several sizes.
+fn best_by_size(fastest: &BTreeMap<u64, &Record>) -> Option<String> {
+    let all: Vec<(u64, &str)> = fastest
+        .iter()
+        .map(|(size, record)| (*size, record.buffer.as_str()))
+        .collect();
+    let [(_, first), others @ ..] = all.as_slice() else {
+        return None;
+    };
+    if others.is_empty() {
+        return None;
+    }
+    if others.iter().all(|(_, buffer)| buffer == first) {
+        return Some(format!(
+            "{first} has the lowest mean response at every size."
+        ));
+    }
+    let parts = all.chunk_by(|(_, a), (_, b)| a == b).map(|same| {
+        let (from, to) = (same[0].0, same[same.len() - 1].0);
+        match from == to {
+            true => format!("{} at {}", same[0].1, numbers::bytes(from)),
+            false => format!(
+                "{} from {} to {}",
+                same[0].1,
+                numbers::bytes(from),
+                numbers::bytes(to)
+            ),
+        }
+    });
+    let parts: Vec<String> = parts.collect();
+    Some(format!(
+        "The lowest mean response is that of {}.",
+        parts.join(", ")
+    ))
 }
 
 /// The text `, and erases go from 9 to 3` for `what` = `erases`. Empty if a value is unknown or the values are equal.

@@ -43,6 +43,8 @@ pub(super) fn report(dies: &[Die], telling: Telling, emit: &mut dyn FnMut(&'stat
         let [cold, moved] = sum(handle);
         let written = cold + sum(handle + handles)[0];
         emit(writes, written as f64);
-        emit(waf, (written + moved) as f64 / written as f64);
+        if written > 0 {
+            emit(waf, (written + moved) as f64 / written as f64);
+        }
     }
 }

@@ -6,6 +6,7 @@ use crate::kit;
 use destage_base::{Lpn, Random};
 use destage_ftl::{BuildError, FTLS};
 use destage_nand::Cause;
+use destage_sample::sampled;
 
 use kit::{Device, Setup, devices, variants};
 
@@ -111,11 +112,10 @@ fn equal_seeds_give_equal_operations() {
     }
 }
 
-/// Length of the sequences of writes and trims on four pages. The test tries all sequences of this length.
-const STEPS: u32 = 5;
-
+/// Tries all sequences of a few writes and trims on four pages.
 #[test]
 fn every_short_sequence_on_two_blocks_of_two_pages() {
+    let steps = sampled(4, 5);
     for row in FTLS.iter().filter(|row| row.has_flash) {
         for filled in [true, false] {
             let mut setup = Setup::new(row.name, 1, 10, 2);
@@ -126,11 +126,11 @@ fn every_short_sequence_on_two_blocks_of_two_pages() {
             }
             let pages = setup.build().expect("a layer").pages().min(4) as u32;
             let choices = 2 * pages;
-            for sequence in 0..choices.pow(STEPS) {
+            for sequence in 0..choices.pow(steps) {
                 kit::about(format!("{sequence} on {setup:?}"), || {
                     let mut device = Device::new(&setup);
                     let mut left = sequence;
-                    for _ in 0..STEPS {
+                    for _ in 0..steps {
                         let page = u64::from(left % pages);
                         match left / pages % 2 {
                             0 => device.write(page),

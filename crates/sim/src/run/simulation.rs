@@ -17,6 +17,7 @@ use crate::op_count::Count;
 use crate::parameters::Wearout;
 use crate::precondition::{Precondition, Preparation};
 use crate::prepass::Prepass;
+use crate::state;
 
 impl Config {
     /// The translation layer in the state before the first request: as `sim.precondition` says, or as loaded from
@@ -67,12 +68,8 @@ impl Config {
     #[must_use]
     pub fn device_text(&self) -> String {
         let parameters = self.chosen().into_iter();
-        let of_device = parameters.filter(|(name, _)| {
-            ["flash.", "ftl."]
-                .iter()
-                .any(|section| name.starts_with(section))
-                || ["sim.seed", "sim.precondition"].contains(&&**name)
-        });
+        let of_device =
+            parameters.filter(|(name, _)| name.starts_with("flash.") || state::decides(name));
         format!("{:?}", of_device.collect::<Vec<_>>())
     }
 }

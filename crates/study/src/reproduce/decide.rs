@@ -137,7 +137,9 @@ impl Verdict {
             Self::Holds => {
                 "A statement about all streams of requests is true of every stream that was tried. The statement needs no trace of the paper."
             }
-            Self::Consistent => "Numbers or rules that the paper publishes agree with each other. No trace of the paper is involved.",
+            Self::Consistent => {
+                "Numbers or rules that the paper publishes agree with each other. No trace of the paper is involved."
+            }
             Self::Inconsistent => {
                 "Numbers that the paper publishes contradict each other, or the paper's rules, when they are carried out, contradict what the paper says about them."
             }
@@ -151,7 +153,9 @@ impl Verdict {
                 "The claim fails on the paper's own trace or on a named real relative of it, or a stream of requests refutes a general statement."
             }
             Self::TraceMissing => "The claim needs a trace that was not found.",
-            Self::NotCheckable => "This project cannot check the claim, or a run that the claim needs has failed.",
+            Self::NotCheckable => {
+                "This project cannot check the claim, or a run that the claim needs has failed."
+            }
         }
     }
 

@@ -145,7 +145,7 @@ fn row(
     }
     state.kind |= row.marks;
     let Some(operation) = row.operation else {
-        return Err(Problem::line(Fault::NoOperation));
+        return Err(Problem::line(Fault::NoOperationColumn));
     };
     if operation == Operation::Flush {
         return request(state, row.arrival, row.volume, (0, 0), operation);

@@ -6,7 +6,7 @@ use crate::common;
 use common::{Folder, error, read, read_as};
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_SECOND, TICKS_PER_US};
 use destage_trace::{
-    BadLines, Operation, Order, ReadOptions, Reader, Request, TimeUnit, TraceError, Volumes,
+    Array, BadLines, Operation, Order, ReadOptions, Reader, Request, TimeUnit, TraceError, Volumes,
     format, read_all, writers,
 };
 use std::path::Path;
@@ -141,6 +141,30 @@ fn volumes_share_separate_or_follow_one_another() {
         ..concatenate
     };
     assert_eq!(sectors(VOLUMES, &sliced), [108]);
+}
+
+#[test]
+fn disks_of_an_array_share_volumes_that_follow_one_another() {
+    let folder = Folder::new();
+    let path = folder.file("t.disksim", VOLUMES);
+    let written = |members, member| -> u64 {
+        let options = ReadOptions {
+            volumes: Volumes::Concatenate,
+            array: Array {
+                members,
+                member,
+                stripe_sectors: 8,
+            },
+            ..ReadOptions::default()
+        };
+        let trace = read_all(&path, &options).unwrap();
+        trace
+            .requests
+            .iter()
+            .map(|request| u64::from(request.sectors))
+            .sum()
+    };
+    assert_eq!(written(2, 0) + written(2, 1), written(1, 0));
 }
 
 #[test]

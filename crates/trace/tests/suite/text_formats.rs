@@ -209,7 +209,7 @@ fn tables_are_read_by_the_names_of_their_columns() {
         (
             "7;1;1\n",
             columns("time;sector;sectors"),
-            "t:1: the trace does not say what the request does: \"7;1;1\"; expected trace.missing_op",
+            "t:1: no column says what the request does: \"7;1;1\"; expected a column op (also called rw, operation or type), or trace.missing_op",
         ),
         (
             "7,w,1,1\n",

@@ -47,7 +47,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "vbbms",
     family: "block",
-    about: "Virtual blocks of a few pages: LRU for random requests, a queue for sequential ones.",
+    about: "Evicts virtual blocks of a few pages: those of random requests in LRU order, those of sequential requests in FIFO order.",
     source: "Du et al., VBBMS, IEEE Transactions on Consumer Electronics, 2019.",
     reconstructed: true,
     parameters: Parameters::ROWS,

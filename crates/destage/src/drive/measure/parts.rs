@@ -513,7 +513,7 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
         "waf",
         "",
         (mean, low, high),
-        "bytes programmed over bytes written, in the second half of the last random overwrite; low and high: the fifth and the ninety-fifth percentile of its parts",
+        "bytes programmed over bytes written, in the second half of the last random overwrite; low and high: the least and the most of its parts",
     ));
     let spare = |waf: f64| {
         // `valid` is the fraction of valid pages in a block that is collected. Under greedy garbage collection of

@@ -67,13 +67,13 @@ parameters! {
         bpac_cover: f64 = "0.9" in SHARE, "", "BPAC (MSST 2010), IV.D, says that a threshold covers the most of the distribution; the number is ours.";
         /// The minimum number of samples in a period that changes a threshold.
         bpac_min_samples: u64 = "16", "samples", "Ours.";
-        /// Threshold of pages before the first period ends; with `inf`, no page leaves the list of hot pages.
+        /// Threshold for pages until the first period ends: a hot page whose last write is longer ago leaves the list of hot pages; with `inf`, none does.
         bpac_pird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
-        /// Threshold of clusters before the first period ends; with `inf`, no cluster becomes old.
+        /// Threshold for clusters until the first period ends: a cluster whose last use is longer ago is old; with `inf`, none is.
         bpac_bird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
         /// Whether thresholds are learned; false: they keep their first values.
         bpac_adapts: bool = "true", "", "Ours, for comparison with fixed thresholds.";
-        /// The blocks whose distances are sampled: those that have a cluster, or all that were ever written.
+        /// Blocks for which the distance between two uses is sampled: those that have a cluster, or all that were ever written.
         bird_scope: Scope = "resident", "", "BPAC (MSST 2010), IV.D.2: the last use of the corresponding cluster is looked up.";
         /// What counts as a use of a block: only a page that is new to its cluster, or hits as well.
         bird_update: Update = "unique", "", "BPAC (MSST 2010), IV.C and IV.D.2: uses of unique pages, noted upon a page miss.";
