@@ -46,17 +46,6 @@ pub(crate) fn run(arguments: &InfoArguments) -> Result<(), Failure> {
     let name = arguments.trace.display().to_string();
     let facts = Facts::of_reader(&name, &reader, &options);
     facts.warnings_of_reading().iter().for_each(warn);
-    let statistics = inspection.collector.finish();
-    if let (Some((shift, then)), Some(now)) =
-        (statistics.better_shift(), statistics.aligned_4kib_share)
-    {
-        let [now, then] = [now, then].map(|share| (100.0 * share).round());
-        warn(format!(
-            "{}: {now} % of reads and writes begin on a multiple of 4 KiB; with trace.lba_shift={}, {then} % would",
-            facts.name,
-            options.lba_shift.saturating_add(shift)
-        ));
-    }
     let format = reader.format();
     let unit = reader.time_unit();
     let digest = facts.digest.clone();

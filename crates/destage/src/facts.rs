@@ -2,6 +2,7 @@
 
 use destage_sim::merging::Merged;
 use destage_sim::source::Source;
+use destage_trace::alignment::Misaligned;
 use destage_trace::plausibility::Doubt;
 use destage_trace::{ReadOptions, Reader, SoFar, Volumes};
 
@@ -28,6 +29,8 @@ pub struct Facts {
     first_skipped: Option<String>,
     /// Doubts about the times of the trace.
     doubts: Vec<Doubt>,
+    /// How the requests are misaligned to 4 KiB, if a shift of the addresses would align most of them.
+    misaligned: Option<Misaligned>,
     /// Sentences about pages of the trace that share one page of the device because addresses were shrunk.
     addresses: Vec<String>,
     /// Whether requests of several volumes use the same addresses.
@@ -56,6 +59,7 @@ impl Facts {
             sizing: None,
             first_skipped: read.first_skipped,
             doubts: read.doubts,
+            misaligned: read.misaligned,
             addresses: Vec::new(),
             volumes_overlap: read.has_volumes && options.volumes == Volumes::Ignore,
             is_empty: read.report.requests == 0,
@@ -76,6 +80,7 @@ impl Facts {
             sizing: None,
             first_skipped: None,
             doubts: Vec::new(),
+            misaligned: None,
             addresses: Vec::new(),
             volumes_overlap: false,
             is_empty: false,
@@ -121,11 +126,14 @@ impl Facts {
             .collect()
     }
 
-    /// Warnings for statistics of the input: [`Facts::warnings`], and the warnings about times.
+    /// Warnings for statistics of the input: [`Facts::warnings`], the warnings about times, and a warning about
+    /// addresses that a shift would align.
     #[must_use]
     pub fn warnings_of_reading(&self) -> Vec<String> {
         let mut warnings = self.warnings();
         warnings.extend(self.warnings_of_times());
+        let misaligned = self.misaligned.as_ref();
+        warnings.extend(misaligned.map(|it| format!("{}: {it}", self.name)));
         warnings
     }
 

@@ -2,6 +2,7 @@
 //! into the address space of the device, and enforces the order of arrival.
 
 use crate::address::Addresses;
+use crate::alignment::{Alignment, Misaligned};
 use crate::error::Fault;
 use crate::options::{Order, ZeroLength};
 use crate::order::SortWindow;
@@ -19,6 +20,8 @@ pub(crate) struct Admission {
     window: Option<SortWindow>,
     /// The latest arrival of an admitted request, in ticks. Not used if requests are sorted.
     latest: Ticks,
+    /// Where the admitted requests begin, except for those that were only counted.
+    alignment: Alignment,
     /// Number of admitted requests.
     pub admitted: u64,
     /// Number of requests that were dropped because they have no sectors.
@@ -40,6 +43,7 @@ impl Admission {
             clamp,
             window,
             latest: 0,
+            alignment: Alignment::default(),
             admitted: 0,
             dropped: 0,
             clamped: 0,
@@ -50,6 +54,13 @@ impl Admission {
     /// the request before it.
     pub fn is_plain(&self) -> bool {
         self.in_place && self.window.is_none()
+    }
+
+    /// How the requests are misaligned to 4 KiB. `None` if some of them were only counted, so that it is not known.
+    pub fn misaligned(&self) -> Option<Misaligned> {
+        let sees_all = self.alignment.requests == self.admitted;
+        let misaligned = self.alignment.misaligned(self.addresses.shift);
+        misaligned.filter(|_| sees_all)
     }
 
     /// The latest arrival of an admitted request, in ticks.
@@ -109,6 +120,9 @@ impl Admission {
             false
         };
         let clean = batch.iter().position(odd).unwrap_or(batch.len());
+        for request in &batch[..clean] {
+            self.alignment.see(request.operation, request.sector);
+        }
         self.latest = latest;
         self.admitted += clean as u64;
         clean
@@ -139,11 +153,13 @@ impl Admission {
             self.dropped += 1;
             return Ok(false);
         }
+        let sector = request.sector;
         if !self.in_place {
             self.addresses.place(request)?;
         }
         if let Some(window) = &mut self.window {
             window.push(*request)?;
+            self.alignment.see(request.operation, sector);
             self.admitted += 1;
             return Ok(false);
         }
@@ -155,6 +171,7 @@ impl Admission {
             request.arrival = self.latest;
         }
         self.latest = request.arrival;
+        self.alignment.see(request.operation, sector);
         self.admitted += 1;
         Ok(true)
     }

@@ -109,7 +109,7 @@ impl FromStr for Columns {
         Self::named(text, |unknown| {
             let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
             Err(format!(
-                "columns out of {}, but {unknown:?} is none",
+                "columns out of {} (a column that is ignored), but {unknown:?} is none",
                 known.join(", ")
             ))
         })

@@ -303,6 +303,8 @@ pub enum Fault {
     NoOperation,
     /// No column of the table contains the operation of the request.
     NoOperationColumn,
+    /// The address or the length of the request is empty, and the request is no flush.
+    NoRange,
     /// The names of the table's columns are not known.
     NoColumns,
     /// More data follows after the end mark of the file.
@@ -338,6 +340,7 @@ impl Fault {
             Self::NoOperationColumn => {
                 "a column op (also called rw, operation or type), or trace.missing_op=read or write"
             }
+            Self::NoRange => "an address and a length; only a flush may have none",
             Self::NoColumns => "a first line that names the columns, or trace.columns",
             Self::AfterEnd => "nothing after the end mark",
             Self::ZeroLength => "at least one sector, or trace.zero_len=drop",
@@ -362,6 +365,7 @@ impl fmt::Display for Fault {
             Self::UnknownVersion => write!(out, "the version is unknown"),
             Self::NoOperation => write!(out, "the trace does not say what the request does"),
             Self::NoOperationColumn => write!(out, "no column says what the request does"),
+            Self::NoRange => write!(out, "the request has no address or no length"),
             Self::NoColumns => write!(out, "the columns are not known"),
             Self::AfterEnd => write!(out, "the trace has ended already"),
             Self::FewFields => write!(out, "too few fields"),

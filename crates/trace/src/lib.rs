@@ -6,6 +6,7 @@
 //! | [`options`] | how a trace is read: the `trace.*` parameters |
 //! | [`reader`] | [`Reader`], one pass over a file in bounded memory |
 //! | [`trace`] | [`Trace`], a whole file in memory |
+//! | [`alignment`] | checks whether the requests of a trace begin on multiples of 4 KiB |
 //! | [`plausibility`] | checks whether the times of a trace are plausible |
 //! | [`error`] | [`TraceError`], whose text is one line that tells the user what to do |
 //! | [`statistics`] | statistics of a trace |
@@ -21,6 +22,7 @@
 mod address;
 mod admission;
 mod again;
+pub mod alignment;
 mod array;
 mod blocks;
 mod columns;

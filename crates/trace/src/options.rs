@@ -365,7 +365,13 @@ impl ReadOptions {
                     ),
                 })
             }
-            (unit, _) => Ok(unit.unwrap_or(format.time_unit)),
+            (unit, _) => {
+                let columns = self.choices.columns.as_ref();
+                // Only a table that has no format of its own is read by these columns.
+                let columns = columns.filter(|_| format.general);
+                let named = columns.and_then(|columns| columns.time_unit);
+                Ok(unit.or(named).unwrap_or(format.time_unit))
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ pub(crate) mod sift;
 use crate::address::{Addresses, Placement};
 use crate::admission::Admission;
 use crate::again::require_second_pass;
+use crate::alignment::Misaligned;
 use crate::array::Array;
 use crate::blocks::{BlockError, Blocks};
 use crate::compression::{self, Compression};
@@ -243,13 +244,20 @@ impl Reader {
         pace.doubts(self.time_unit())
     }
 
+    /// How the requests so far are misaligned to 4 KiB; `None` if most are aligned, or if no shift of the addresses
+    /// would align most of them.
+    #[must_use]
+    pub fn misaligned(&self) -> Option<Misaligned> {
+        self.admission.misaligned()
+    }
+
     /// The unit in which times are read.
     #[must_use]
     pub fn time_unit(&self) -> TimeUnit {
         let columns = self.state.choices.columns.as_ref();
         let of_table = columns.and_then(|columns| columns.time_unit);
         of_table
-            .filter(|_| !self.state.unit_is_given)
+            .filter(|_| self.format.general && !self.state.unit_is_given)
             .unwrap_or(self.unit)
     }
 

@@ -1,5 +1,6 @@
 //! The reader's report: its counts, and the texts of its errors.
 
+use crate::alignment::Misaligned;
 use crate::blocks::{BlockError, Blocks, LINE_BYTES_MAX};
 use crate::compression::Compression;
 use crate::cursor::{Problem, next_line};
@@ -39,6 +40,8 @@ pub struct SoFar {
     pub first_skipped: Option<String>,
     /// See [`crate::Reader::doubts`].
     pub doubts: Vec<Doubt>,
+    /// See [`crate::Reader::misaligned`].
+    pub misaligned: Option<Misaligned>,
     /// See [`crate::Reader::has_volumes`].
     pub has_volumes: bool,
 }
@@ -53,6 +56,7 @@ impl Reader {
             digest: self.digest(),
             first_skipped: self.first_skipped().map(str::to_owned),
             doubts: self.doubts(),
+            misaligned: self.misaligned(),
             has_volumes: self.has_volumes(),
         }
     }

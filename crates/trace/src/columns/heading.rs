@@ -44,6 +44,7 @@ const OTHER_NAMES: [(Subject, &[&str]); 10] = [
             "relative_time",
             "datetime",
             "date_time",
+            "when",
         ],
     ),
     (
@@ -80,6 +81,7 @@ const OTHER_NAMES: [(Subject, &[&str]); 10] = [
             "op_type",
             "operation_type",
             "type",
+            "kind",
             "io_type",
             "iotype",
             "request_type",
@@ -276,6 +278,12 @@ pub(super) fn fields(
     names: &[String],
     other: impl Fn(&str) -> Result<Field, String>,
 ) -> Result<(Vec<Field>, Option<TimeUnit>), String> {
+    // A table with a column `op` may have further columns that other programs use for operations, such as `type`.
+    let has_op = names.iter().any(|name| name == "op");
+    let known = |name: &String, in_sectors| {
+        known(name, in_sectors)
+            .filter(|(field, _)| *field != Field::Operation || name == "op" || !has_op)
+    };
     let is_sector = |name: &String| matches!(known(name, false), Some((Field::Sector, _)));
     let in_sectors = names.iter().any(is_sector);
     let mut time_unit = None;
@@ -321,13 +329,30 @@ pub(super) fn missing(names: &[String]) -> Option<String> {
         "lba, start_sector, byte_offset, offset_kib or address_bytes",
         "size, length, io_size, size_kib, nr_sectors or nblocks",
     ];
-    let wrong = NEEDS.iter().zip(others).find_map(|(name, others)| {
+    let wrong = NEEDS.iter().zip(others).filter_map(|(name, others)| {
         let all = fields.iter().filter(|field| needed(field) == Some(name));
         match all.count() {
             1 => None,
             0 => Some(format!("no column {name} (also called {others})")),
             count => Some(format!("{count} columns for {name}")),
         }
-    })?;
-    Some(format!("{wrong} beside {}", known.join(", ")))
+    });
+    let wrong: Vec<String> = wrong.collect();
+    if wrong.is_empty() {
+        return None;
+    }
+    let unknown = fields.iter().zip(names);
+    let unknown = unknown
+        .filter(|(field, name)| **field == Field::Ignored && !matches!(name.as_str(), "" | "-"));
+    let unknown: Vec<String> = unknown.map(|(_, name)| format!("{name:?}")).collect();
+    let unknown = match unknown.as_slice() {
+        [] => String::new(),
+        [one] => format!(", and {one} is not known"),
+        all => format!(", and {} are not known", all.join(", ")),
+    };
+    Some(format!(
+        "{} beside {}{unknown}",
+        wrong.join(" and "),
+        known.join(", ")
+    ))
 }

@@ -17,7 +17,7 @@ use crate::request::{Operation, Request, SECTOR_BYTES};
 pub(crate) const FORMAT: Format = Format {
     name: "csv",
     extensions: &["csv"],
-    about: "Any table: trace.columns or its first line names the columns and their separator; times in ns unless trace.time_unit says otherwise, or dates; calendar times are made relative to the first request.",
+    about: "Any table: trace.columns or its first line names the columns and their separator; times in ns unless the name of the column or trace.time_unit says otherwise, or dates; calendar times are made relative to the first request.",
     columns: "as many fields as there are columns",
     header: Some("time,volume,op,sector,sectors,fua,stream"),
     example: "5265313000.0,0,write,6357144,8,0,0",
@@ -40,7 +40,7 @@ const VOLUME: Column = Column {
 };
 const OPERATION: Column = Column {
     name: "op",
-    expected: "read, write, flush or trim (discard, unmap), or the first letter",
+    expected: "read, write, flush (sync) or trim (discard, unmap), or the first letter",
 };
 const FLAG: Column = Column {
     name: "flag",
@@ -125,7 +125,7 @@ fn row(
     state: &mut State,
 ) -> Result<Option<Request>, Problem> {
     let mut row = Row {
-        operation: state.choices.missing_operation,
+        operation: (state.choices.missing_operation).filter(|_| !columns.has_operation),
         ..Row::default()
     };
     let last = columns.fields.len() - 1;
@@ -149,6 +149,9 @@ fn row(
     };
     if operation == Operation::Flush {
         return request(state, row.arrival, row.volume, (0, 0), operation);
+    }
+    if row.lacks_range {
+        return Err(Problem::line(Fault::NoRange));
     }
     let range = match (row.sector, row.sectors) {
         (Position::Sectors(sector), Position::Sectors(sectors)) => {
@@ -186,6 +189,14 @@ struct Place {
 }
 
 impl Place {
+    /// Whether the field is an address or a length.
+    const fn is_of_range(&self) -> bool {
+        matches!(
+            self.field,
+            Field::Sector | Field::Sectors | Field::Offset(_) | Field::Bytes(_)
+        )
+    }
+
     /// Moves the cursor from the end of the field to the next field or the next line.
     #[inline(always)]
     fn leave(&self, cursor: &mut Cursor<'_>, column: &'static Column) -> Result<(), Problem> {
@@ -218,6 +229,8 @@ struct Row {
     sectors: Position,
     fua: bool,
     stream: u16,
+    /// Whether the address or the length is empty, which only a flush may have.
+    lacks_range: bool,
     /// Bits of [`State::kind`] that this row sets for all later rows.
     marks: u32,
 }
@@ -232,6 +245,7 @@ impl Default for Row {
             sectors: Position::Sectors(0),
             fua: false,
             stream: 0,
+            lacks_range: false,
             marks: BEGUN,
         }
     }
@@ -336,6 +350,12 @@ impl Row {
         };
         // Bytes that are not UTF-8 become a text that is neither a word nor a number.
         let text = std::str::from_utf8(&text).unwrap_or("\u{fffd}");
+        // A flush has no address and no length. A table may have its operation in a later column.
+        let is_nothing = matches!(self.operation, None | Some(Operation::Flush))
+            && matches!(text, "" | "-")
+            && place.is_of_range();
+        let text = if is_nothing { "0" } else { text };
+        self.lacks_range |= is_nothing;
         let whole = odd::whole(text);
         let column = match place.field {
             Field::Time => {

@@ -289,26 +289,3 @@ pub struct VolumeStatistics {
     /// Bytes written.
     pub bytes_written: u64,
 }
-
-impl Statistics {
-    /// The value of `trace.lba_shift` with which most requests would begin on a multiple of 4 KiB, and the
-    /// share of requests that would. `None` if most requests already begin there, or if no shift would align
-    /// most of them.
-    ///
-    /// A classic partition begins at sector 63, so 63 is preferred if it aligns the same requests. If a shift
-    /// would move a request below sector 0, a negative shift is returned, which moves addresses up.
-    #[must_use]
-    pub fn better_shift(&self) -> Option<(i64, f64)> {
-        let (offset, share) = (self.common_offset_sectors?, self.common_offset_share?);
-        if offset == 0 || share <= 0.5 {
-            return None;
-        }
-        let lowest = self.sector_min.unwrap_or(0);
-        let shift = match offset {
-            7 if lowest >= 63 => 63,
-            _ if lowest >= offset => offset as i64,
-            _ => offset as i64 - 8,
-        };
-        Some((shift, share))
-    }
-}

@@ -7,7 +7,7 @@ use common::{MS, Plain, US, error, read_as, read_plain as read, with};
 use destage_base::time::TICKS_PER_SECOND as S;
 use destage_trace::{
     BadLines, Choices,
-    Operation::{Read, Trim, Write},
+    Operation::{Flush, Read, Trim, Write},
     ReadOptions, Reader, TimeUnit,
 };
 
@@ -167,6 +167,7 @@ fn columns_may_have_their_usual_names_and_others_play_no_part() {
         "# made by hand\n# time dev op sector sectors\n7 2 w 8 16\n",
         "time,volume,op,offset_kib,kib\n7,2,w,4,8\n",
         "time,volume,op,offset_kib,kib\n7,2,w,4,8KiB\n",
+        "time,volume,op,offset,bytes,kind,type\n7,2,w,4096,8192,user,x\n",
         "time,\"who, why\",volume,op,offset,bytes\n7,\"a,b\",2,w,4096,8192\n",
         "note,time,volume,op,offset,bytes\n\"Z\u{fc}rich, \"\"main\"\"\",7,2,w,4096,8192\n",
         "\u{feff}time,volume,op,offset,bytes,who\n7,2,w,4096,8192,J\u{f6}rg\n",
@@ -230,6 +231,50 @@ fn names_above_columns_may_have_units_and_the_words_of_others() {
 }
 
 #[test]
+fn columns_that_the_user_names_may_have_units() {
+    let content = "t,o,a,n\n7,w,4096,8192\n";
+    for (columns, arrival) in [
+        ("time_ms,op,offset,bytes", 70_000_000),
+        ("time (us),op,offset,bytes", 70_000),
+        ("time,op,offset,bytes", 70),
+    ] {
+        let mut options = ReadOptions::default();
+        options.choices.columns = Some(columns.parse().unwrap());
+        assert_eq!(read(content, &options)[0].0, arrival, "{columns}");
+        options.time_unit = Some(TimeUnit::Seconds);
+        assert_eq!(read(content, &options)[0].0, 70_000_000_000, "{columns}");
+    }
+}
+
+#[test]
+fn only_a_flush_may_lack_its_address_and_its_length() {
+    for content in [
+        "when,kind,offset,bytes\n1,sync,,\n2,w,0,512\n",
+        "time,offset,bytes,op\n1,,,fsync\n2,0,512,w\n",
+        "time,op,sector,sectors\n1,flush,-,-\n2,w,0,1\n",
+    ] {
+        let mut options = ReadOptions::default();
+        let expected = [(10, 0, Flush, 0, 0, false), (20, 0, Write, 0, 1, false)];
+        assert_eq!(read(content, &options), expected, "{content}");
+        options.choices.missing_operation = Some(Write);
+        assert_eq!(read(content, &options), expected, "{content}");
+    }
+    for (content, wrong) in [
+        (
+            "time,op,offset,bytes\n1,w,,512\n",
+            "t:2: offset is not a number: \"\"",
+        ),
+        (
+            "time,offset,bytes,op\n1,,,w\n",
+            "t:2: the request has no address or no length: \"1,,,w\"; expected an address and a length; only a flush may have none",
+        ),
+    ] {
+        let text = error("t", content, &ReadOptions::default());
+        assert!(text.starts_with(wrong), "{content}\n{text}");
+    }
+}
+
+#[test]
 fn a_first_line_without_a_column_that_is_needed_says_which() {
     for (content, wrong) in [
         (
@@ -241,13 +286,17 @@ fn a_first_line_without_a_column_that_is_needed_says_which() {
             "t:1: the first line has no column time (also called timestamp, ts, arrival_time or time_ms) beside",
         ),
         (
+            "hour,op,place,size\n1,w,0,8192\n",
+            "t:1: the first line has no column time (also called timestamp, ts, arrival_time or time_ms) and no column offset (in bytes) or sector (also called lba, start_sector, byte_offset, offset_kib or address_bytes) beside \"op\", \"size\", and \"hour\", \"place\" are not known",
+        ),
+        (
             "time,op,lba,address (bytes),size\n1,w,0,0,8192\n",
             "t:1: the first line has 2 columns for offset (in bytes) or sector beside",
         ),
         (
             // The unit kg is not known, so this column does not count as a size.
             "time,op,offset,size (kg)\n1,w,0,8192\n",
-            "t:1: the first line has no column bytes or sectors (also called size, length, io_size, size_kib, nr_sectors or nblocks) beside \"time\", \"op\", \"offset\":",
+            "t:1: the first line has no column bytes or sectors (also called size, length, io_size, size_kib, nr_sectors or nblocks) beside \"time\", \"op\", \"offset\", and \"size (kg)\" is not known:",
         ),
     ] {
         let text = error("t", content, &ReadOptions::default());

@@ -133,7 +133,7 @@ pub(super) fn operation(text: &str) -> Option<Operation> {
     match text.to_ascii_lowercase().as_str() {
         "write" | "w" | "wr" => Some(Operation::Write),
         "read" | "r" | "rd" => Some(Operation::Read),
-        "flush" | "f" => Some(Operation::Flush),
+        "flush" | "f" | "sync" | "fsync" | "fdatasync" => Some(Operation::Flush),
         "trim" | "t" | "discard" | "d" | "unmap" | "u" | "deallocate" => Some(Operation::Trim),
         _ => None,
     }
