@@ -103,5 +103,9 @@ fn for_people(outcome: &CutOutcome) -> String {
         row(&format!("sectors lost: {name}"), count.to_string());
     }
     row("sectors not as promised", result.bad.len().to_string());
-    table.text()
+    let mut text = table.text();
+    if result.counts.must == 0 {
+        text.push_str("\nNo sector had a promise: no write was followed by an answered flush, and no forced write was answered. trace.flush_every_writes adds flushes to a trace.\n");
+    }
+    text
 }

@@ -71,17 +71,30 @@ fn line_of(entry: &Entry) -> String {
     let row = entry.row;
     let value = entry.set.as_ref().map(|(value, _)| output::setting(value));
     let shown = value.as_deref().unwrap_or(row.default);
-    let mut line = format!("{} = {shown}", entry.name);
     // A size such as 4KiB already contains its unit.
     let says_its_own = row.unit == "bytes" && shown.ends_with('B');
-    if !row.unit.is_empty() && !says_its_own {
-        line.push_str(&format!(" {}", row.unit));
-    }
+    let mut line = match (shown, row.unit) {
+        ("", _) => format!("{} = (empty)", entry.name),
+        (_, "") => format!("{} = {shown}", entry.name),
+        _ if says_its_own => format!("{} = {shown}", entry.name),
+        // Only words have a plural: `us` and `GB/s` are no words.
+        ("1", unit) if unit.len() > 2 && !unit.contains('/') => {
+            let ending = if unit.ends_with("sses") { "es" } else { "s" };
+            let one = unit.strip_suffix(ending).unwrap_or(unit);
+            format!("{} = 1 {one}", entry.name)
+        }
+        (_, unit) => format!("{} = {shown} {unit}", entry.name),
+    };
     if entry.has_example {
         line.push_str("  (an example; not set unless given)");
     }
     if value.is_some() {
-        line.push_str(&format!("  (default {})", row.default));
+        let default = if row.default.is_empty() {
+            "empty"
+        } else {
+            row.default
+        };
+        line.push_str(&format!("  (default {default})"));
     }
     line.push_str(&format!(
         "\n    {}\n    Expected: {}.",

@@ -88,8 +88,8 @@ impl Settings {
         Ok((settings, capacity))
     }
 
-    /// Removes settings of base profiles that the profile of `origin` replaces: their number of blocks if it sets the size of
-    /// the device, their size if it sets the number of blocks, and likewise over-provisioning and the reserve.
+    /// Removes settings of base profiles that the profile of `origin` replaces: their number of blocks if it sets the
+    /// size of the device, their size if it sets the number of blocks, and likewise over-provisioning and the reserve.
     pub(crate) fn remove_inherited(&mut self, origin: &Origin) {
         let replaced = [
             (CAPACITY.name, BLOCKS),

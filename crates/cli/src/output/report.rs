@@ -108,8 +108,12 @@ fn form(option: &str, path: &Path, what: &str, endings: &[(&str, Form)]) -> Resu
         let names = endings.iter().map(|(name, _)| format!(".{name}"));
         let names = names.collect::<Vec<_>>().join(", ");
         let (others, last) = names.rsplit_once(", ").unwrap_or(("", &names));
+        let picture = match ending.as_str() {
+            "svg" | "png" | "pdf" => "; the charts of a page (.html) can be saved as pictures",
+            _ => "",
+        };
         Failure::input(format!(
-            "{option} {}: the ending names no form of {what}; expected {others} or {last}",
+            "{option} {}: the ending names no form of {what}; expected {others} or {last}{picture}",
             path.display()
         ))
     })

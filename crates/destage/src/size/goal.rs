@@ -34,21 +34,21 @@ impl Goal {
             })?;
         let metric = metric.trim();
         metrics::require(metric).map_err(|error| wrong(error.to_string()))?;
-        let number = value
-            .trim()
-            .parse()
-            .ok()
-            .filter(|value: &f64| value.is_finite());
+        let value = value.trim();
+        if value.starts_with('=') {
+            return Err(wrong(format!(
+                "a goal has no {sign}=; expected METRIC<VALUE or METRIC>VALUE; a metric equal to VALUE does not reach the goal"
+            )));
+        }
+        let unit = metrics::find(metric).map_or("", |row| row.unit);
+        let digits = value.strip_suffix(unit).map_or(value, str::trim_end);
+        let number = digits.parse().ok().filter(|value: &f64| value.is_finite());
         let value = number.ok_or_else(|| {
-            let unit = metrics::find(metric).map_or("", |row| row.unit);
             let unit = match unit {
                 "" => String::new(),
                 unit => format!(" of the metric's unit, {unit}"),
             };
-            wrong(format!(
-                "{:?} is not a value; expected a number{unit}",
-                value.trim()
-            ))
+            wrong(format!("{value:?} is not a value; expected a number{unit}"))
         })?;
         Ok(Self {
             metric: metric.to_owned(),
@@ -110,11 +110,14 @@ mod tests {
         let goal = Goal::read("response.write.p99_ms < 1.5").unwrap();
         assert_eq!(goal.to_string(), "response.write.p99_ms<1.5");
         assert!(!Goal::read("throughput.iops>1000").unwrap().below);
+        let percent = Goal::read("buffer.write_hits_percent>30 %").unwrap();
+        assert_eq!(percent.to_string(), "buffer.write_hits_percent>30");
         for (text, part) in [
             ("waf.bytes", "expected METRIC<VALUE"),
             ("waf.bites<1", "did you mean"),
             ("waf.bytes<", "\"\" is not a value"),
-            ("waf.bytes<=1", "\"=1\" is not a value"),
+            ("waf.bytes<=1", "a goal has no <=; expected METRIC<VALUE"),
+            ("waf.bytes> = 1", "a goal has no >=; expected METRIC<VALUE"),
             ("waf.bytes<inf", "is not a value"),
             (
                 "response.mean_ms<5us",

@@ -125,11 +125,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         lines.push(tried);
         return lines;
     };
-    let first = answers.sizes.first();
-    let is_first = best
-        .record
-        .capacity()
-        .is_some_and(|size| first == Some(&size));
+    let smaller = |capacity| answers.sizes.iter().rfind(|size| **size < capacity);
     lines.push(format!(
         "{} is the smallest buffer{} that reaches {goals}: {}.{}",
         with_size(&best.record),
@@ -139,10 +135,14 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             " tried"
         },
         values(answers, &best.record),
-        if is_first {
-            " No smaller buffer was tried."
-        } else {
-            ""
+        match best.record.capacity().map(smaller) {
+            None => String::new(),
+            Some(None) => " No smaller buffer was tried.".to_owned(),
+            Some(Some(size)) => format!(
+                " The next smaller of the {} sizes is {}.",
+                answers.sizes.len(),
+                numbers::size(*size)
+            ),
         }
     ));
     if lacks_erases(answers, &best.record) {
@@ -174,7 +174,10 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
             "Of the others, {nearest} came nearest to the goal there, and does not reach it with up to {largest}. Whether another scheme reaches it was not tried."
         ),
         (None, None) if answers.missed.is_empty() && answers.failed.is_empty() => {
-            "No other scheme that a device can have was tried.".to_owned()
+            match answers.bounds.is_empty() {
+                true => "No other scheme was tried.".to_owned(),
+                false => "No other scheme was tried, apart from bounds.".to_owned(),
+            }
         }
         (None, None) => {
             format!("None of the other schemes reaches the goal with up to {largest}.")

@@ -75,7 +75,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
     // For each size, the record with the lowest mean response. Among equal records it is the one of the scheme that is
     // the best at the next smaller size, or else the first: with large buffers all schemes may be equal.
     let mut fastest: BTreeMap<u64, &Record> = BTreeMap::new();
-    for (size, group) in by_size {
+    for (size, group) in &by_size {
         let before = fastest
             .last_key_value()
             .map(|(_, best)| best.buffer.as_str());
@@ -92,7 +92,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
             .clone()
             .find(|record| Some(record.buffer.as_str()) == before);
         if let Some(best) = kept.or_else(|| equal.next()) {
-            fastest.insert(size, best);
+            fastest.insert(*size, best);
         }
     }
     let (Some((&smallest, &quick)), Some((&largest, &best))) =
@@ -100,10 +100,7 @@ fn of_group(records: &[&Record]) -> Vec<String> {
     else {
         return Vec::new();
     };
-    let at_smallest = || {
-        let buffered = records.iter().copied();
-        buffered.filter(|record| record.capacity() == Some(smallest))
-    };
+    let at_smallest = || by_size.get(&smallest).into_iter().flatten().copied();
     let without = records.iter().find(|record| record.capacity().is_none());
     // Without a clock there are no response times.
     let is_timed = |record: &&Record| response(record) > 0.0 && response(record).is_finite();
