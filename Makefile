@@ -97,6 +97,11 @@ cuts: setup ## power loss at every moment of short streams through every pair of
 kills: setup ## `kill -9` of a server, 1,000 times with an image and 1,000 times with a file behind the buffer
 	DESTAGE_KILLS=1000 $(CARGO) test --locked -p destage-cli --test suite kills:: -- --nocapture
 
+.PHONY: profiles
+profiles: setup ## every profile served, watched, explained, cut 1,000 times and killed 100 times
+	DESTAGE_KILLS=1500 $(CARGO) test --locked -p destage-cli --test suite profiles:: -- --nocapture
+	DESTAGE_CUTS=300000 $(CARGO) test --release --locked -p destage --test suite every_profile_holds -- --nocapture
+
 campaign: setup ## 20,000 rounds of random requests to random devices that lose power, are killed and stopped, compared with a model of each sector; ROUNDS=N SEED=N
 	DESTAGE_CAMPAIGN=$(or $(ROUNDS),20000) DESTAGE_SEED=$(or $(SEED),1) $(CARGO) test --locked -p destage-cli --test suite campaign::devices -- --nocapture
 

@@ -137,6 +137,7 @@ impl Plan {
             options,
             traffic: Traffic {
                 sectors: BYTES / SECTOR,
+                page: 8,
                 connections: 1 + random.below(4) as usize,
                 depth: 1 + random.below(16) as usize,
                 write_through,

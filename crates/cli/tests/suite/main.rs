@@ -28,6 +28,7 @@ mod odd_traces;
 mod parquet;
 mod pipes;
 mod power;
+mod profiles;
 mod readme;
 mod results;
 mod runs;

@@ -9,14 +9,14 @@ use std::process::{Child, ChildStdout, Stdio};
 use common::{Place, TINY, exists, json};
 
 /// A running server.
-struct Server {
+pub struct Server {
     child: Child,
     output: BufReader<ChildStdout>,
     ready: String,
 }
 
 impl Server {
-    fn start(place: &Place, options: &[&str]) -> Self {
+    pub fn start(place: &Place, options: &[&str]) -> Self {
         let mut child = place
             .command(&[&["serve"], options].concat())
             .stdout(Stdio::piped())
@@ -35,7 +35,7 @@ impl Server {
 
     /// Waits for the end of the server. Returns the exit status, standard output after the first line, and standard
     /// error.
-    fn wait(mut self) -> (i32, String, String) {
+    pub fn wait(mut self) -> (i32, String, String) {
         let (mut output, mut errors) = (String::new(), String::new());
         self.output.read_to_string(&mut output).expect("text");
         let pipe = self.child.stderr.as_mut().expect("a pipe");
@@ -68,10 +68,10 @@ impl Drop for Server {
     }
 }
 
-const URI: &str = "nbd+unix:///?socket=s.sock";
+pub const URI: &str = "nbd+unix:///?socket=s.sock";
 
 /// A CSV trace with writes of one to three pages, reads, flushes, trims and writes with FUA.
-fn mixed() -> String {
+pub fn mixed() -> String {
     let mut text = "time,volume,op,sector,sectors,fua,stream\n".to_owned();
     for step in 0..400u64 {
         let page = step * 7919 % 40;
@@ -137,59 +137,6 @@ fn a_live_device_does_what_a_run_of_the_same_requests_does() {
             rest.into_iter().all(|line| line.contains(",flush,")),
             "{scheme}"
         );
-    }
-}
-
-#[test]
-fn a_live_device_of_every_profile_does_what_a_run_does() {
-    let place = Place::new();
-    place.write("t.csv", mixed());
-    for profile in destage_sim::profiles::PROFILES {
-        let name = profile.name;
-        let mut pairs = vec![
-            "flash.dies=4",
-            "buffer.capacity_bytes=1MiB",
-            "sim.precondition=none",
-            "device.power_may_fail=true",
-            "trace.align=rmw",
-            // A server sets these parameters by itself, so the run must set them too.
-            "sim.costing=event",
-            "sim.write_order=strict",
-            "sim.clock=exact",
-        ];
-        if profile.text.contains("\nchannels = ") {
-            pairs.push("flash.channels=2");
-        }
-        // A block must hold several program units.
-        pairs.extend(match profile.text.contains("\nprogram_unit = ") {
-            true => ["flash.blocks_per_plane=64", "flash.pages_per_block=192"],
-            false => ["flash.blocks_per_plane=256", "flash.pages_per_block=48"],
-        });
-        if name == "mqsim-match" {
-            pairs.push("flash.multi_plane=in_order");
-        }
-        let pairs = pairs.iter().flat_map(|pair| ["--set", pair]);
-        let device: Vec<&str> = ["--profile", name].into_iter().chain(pairs).collect();
-        let run = [
-            &["run", "t.csv"],
-            &device[..],
-            &["--set", "host.replay=closed", "--set", "host.queue_depth=1"],
-            &["--set", "host.saturation=0", "--set", "sim.window=complete"],
-            &["--set", "host.attribution=request"],
-            &["--destage-log", "run.csv", "--json"],
-        ];
-        let run = place.json(&run.concat());
-        let live = ["--unix", "s.sock", "--control", "c.sock", "--json"];
-        let live = [&device[..], &live, &["--destage-log", "live.csv"]].concat();
-        let server = Server::start(&place, &live);
-        place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
-        let stats = place.json(&["device", "c.sock", "stats", "--json"]);
-        assert_eq!(stats["metrics"], run["metrics"], "{name}");
-        place.succeed(&["device", "c.sock", "stop"]);
-        let (status, _, errors) = server.wait();
-        assert_eq!((status, errors.as_str()), (0, ""), "{name}");
-        let (run, live) = (place.read("run.csv"), place.read("live.csv"));
-        assert!(live.starts_with(&run), "{name}");
     }
 }
 

@@ -17,7 +17,6 @@ use super::book::{Book, Covered, SECTOR, sector};
 /// The number of consecutive sectors that belong to one connection. This number is not a multiple of the sectors of a
 /// page, so some pages belong to two connections.
 const STRIPE: usize = 20;
-const PAGE: usize = 8;
 /// The largest number of sectors of a request.
 const LONG: usize = 160;
 
@@ -35,6 +34,8 @@ pub enum Plant {
 #[derive(Clone, Copy)]
 pub struct Traffic {
     pub sectors: usize,
+    /// The sectors of a page of the device. A trim changes whole pages only.
+    pub page: usize,
     pub connections: usize,
     /// The queue depth of each connection.
     pub depth: usize,
@@ -214,8 +215,9 @@ impl<'b> Host<'b> {
             return client.send((command, 0), self.cookies, range, &[]);
         }
         // A trim changes only whole pages.
+        let page = self.traffic.page;
         let changed = match command {
-            wire::CMD_TRIM => first.next_multiple_of(PAGE)..(first + count) / PAGE * PAGE,
+            wire::CMD_TRIM => first.next_multiple_of(page)..(first + count) / page * page,
             _ => first..first + count,
         };
         let fua = self.random.below(16) == 0;
