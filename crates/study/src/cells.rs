@@ -291,16 +291,7 @@ impl Study {
         settings: &Settings,
         extra: &Extra,
     ) -> Result<Vec<(String, Combination)>, Error> {
-        let mut base = settings.clone();
-        // The settings of a run may not contain parameters of the workload; `Study::input` applies those.
-        let workload: Vec<_> = base
-            .keys()
-            .filter(|key| key.starts_with(WORKLOAD))
-            .map(str::to_owned)
-            .collect();
-        for key in workload {
-            base.remove(&key);
-        }
+        let base = of_run(settings);
         // For each scheme that is simulated, its entries in the grid in their order. A scheme can have two
         // entries: one of its own, and one of the scheme that it replaces.
         let mut labels: BTreeMap<String, Vec<&String>> = BTreeMap::new();
@@ -473,7 +464,7 @@ impl Study {
 /// The number of requests of `input` up to and including its write number `writes`, counted from 1; the number of
 /// all requests if `input` has fewer writes.
 fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error> {
-    let mut source = input.open(&settings.resolve()?)?;
+    let mut source = input.open(&of_run(settings).resolve()?)?;
     let (mut requests, mut written, mut batch) = (0, 0, Vec::new());
     while source.fill(&mut batch)? {
         for request in &batch {
@@ -501,6 +492,16 @@ fn trace(name: String, found: &Found, role: Role) -> (Input, Value, InputFacts) 
 
 /// The names of all parameters of workloads begin with this text.
 const WORKLOAD: &str = "workload.";
+
+/// `settings` without the parameters of the workload, which a run may not contain; `Study::input` applies those.
+fn of_run(settings: &Settings) -> Settings {
+    let mut base = settings.clone();
+    let keys = settings.keys();
+    for key in keys.filter(|key| key.starts_with(WORKLOAD)) {
+        base.remove(key);
+    }
+    base
+}
 
 /// The page size of `settings`. The function ignores all other settings, so a wrong value in one of them causes
 /// no error.

@@ -3,14 +3,15 @@
 use serde_json::Value;
 
 /// Formats a value for a sentence or a table cell. Integers are shown with all digits, and other numbers with
-/// four significant digits. Of a list with more than 12 items, the first 10 items are shown.
+/// four significant digits. Of a list with more than 12 items, the first 10 items are shown. In a text, five or more
+/// successive numbers such as `64 65 66 67 68` become `64 to 68`.
 #[must_use]
 pub fn short(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::Number(number) if number.is_u64() || number.is_i64() => number.to_string(),
         Value::Number(number) => rounded(number.as_f64().unwrap_or(f64::NAN)),
-        Value::String(text) => text.clone(),
+        Value::String(text) => in_ranges(text),
         Value::Bool(flag) => flag.to_string(),
         Value::Array(items) if items.len() > 12 => {
             let first: Vec<_> = items.iter().take(10).map(short).collect();
@@ -28,6 +29,33 @@ pub fn short(value: &Value) -> String {
         }
         Value::Object(_) => value.to_string(),
     }
+}
+
+/// Shortens each sequence of at least five successive numbers in `text` to its first and last number.
+fn in_ranges(text: &str) -> String {
+    const LEAST: usize = 5;
+    let words: Vec<&str> = text.split(' ').collect();
+    let follows = |pair: &[&str]| match pair {
+        [one, next] => (one.parse().ok().and_then(|one: u64| one.checked_add(1)))
+            .is_some_and(|after| next.parse() == Ok(after)),
+        _ => false,
+    };
+    let mut shown = Vec::new();
+    let mut rest = words.as_slice();
+    while let Some((first, after)) = rest.split_first() {
+        let length = 1 + rest.windows(2).take_while(|pair| follows(pair)).count();
+        match rest.get(length - 1) {
+            Some(last) if length >= LEAST => {
+                shown.extend([first, "to", last]);
+                rest = &rest[length..];
+            }
+            _ => {
+                shown.push(first);
+                rest = after;
+            }
+        }
+    }
+    shown.join(" ")
 }
 
 /// Formats `number` with four significant digits. A number just below 1 is shown with more digits, so that 0.999
@@ -56,6 +84,19 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn successive_numbers_are_a_range() {
+        for (text, shown) in [
+            ("evict 64 65 66 67 68", "evict 64 to 68"),
+            ("evict 5 6", "evict 5 6"),
+            ("drain 1 2 3 4 6 7 8 9 10", "drain 1 2 3 4 6 to 10"),
+            ("strict", "strict"),
+            ("", ""),
+        ] {
+            assert_eq!(short(&json!(text)), shown);
+        }
+    }
 
     #[test]
     fn four_digits_count() {

@@ -122,7 +122,7 @@ function tracesOf({ commands, inputs }) {
 
 /** The runs of a claim, their scale, and the commands that repeat these runs. */
 function runsOf({ paper, experiment, runs, scale, commands, inputs, check, kind }) {
-  if (check === "not") return "none: no run can test it";
+  if (check === "not") return "none: no run judges it";
   if (!experiment) return make("span", {}, "none: it follows from what ", make("a", { href: `#paper-${paper}` }, kind === "own" ? paper : "the paper"), " prints");
   const name = `${paper}/${experiment}`;
   const traces = tracesOf({ commands, inputs });
@@ -362,7 +362,7 @@ function verdicts(part, claims, { verdicts: known, figures, papers }) {
       case "run": return runsOf(claim);
       case "figure": {
         const links = figuresOf(claim, figures);
-        return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, claim.check === "not" ? "none: nothing is measured" : "none: there are no other values");
+        return links.length ? make("ul", {}, links) : make("span", { class: "quiet" }, claim.check === "not" ? "none: nothing is judged" : "none: there are no other values");
       }
       case "formula": return make("details", {}, make("summary", {}, "as the program checks it"), make("code", {}, value));
       default: return null;

@@ -284,3 +284,10 @@ fn a_limit_of_writes_counts_no_reads() {
     assert_eq!(limited("limit_writes = 3\nlimit = 4"), json!(4));
     assert_eq!(limited(""), Value::Null);
 }
+
+#[test]
+fn a_workload_with_parameters_can_have_a_limit_of_writes() {
+    let text = "title = 't'\n[[input]]\nname = 'made'\nworkload = 'uniform:requests=50'\nset = { \"workload.write_percent\" = 100 }\nlimit_writes = 7\n[[grid]]\nbuffers = ['lru']\nsizes = ['64KiB']\n";
+    let found = cells(text, Scale::Reduced, &Extra::default()).unwrap();
+    assert_eq!(found.cells[0].input.identity["limit"], json!(7));
+}

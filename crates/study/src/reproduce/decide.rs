@@ -46,7 +46,8 @@ pub enum Verdict {
     /// this size. A claim without a published size gets this verdict only on an input other than the paper's own
     /// trace.
     SignReproduced,
-    /// The result has the published direction, but less than the required share of the published size.
+    /// The result has the published direction, but less than the required share of the published size in all cases
+    /// that were tried.
     SignOnly,
     /// A general statement, or a statement of this project, is true in all runs.
     Holds,
@@ -132,7 +133,7 @@ impl Verdict {
                 "The effect has the published direction and, if the paper publishes its size, at least the declared share of that size, with every seed, unpublished setting and open rule that was tried. The input is a stand-in or a real relative of the paper's trace, or it is the paper's own trace and the claim is about the direction and size of an effect."
             }
             Self::SignOnly => {
-                "The effect has the published direction, but less than the declared share of the published size."
+                "The effect has the published direction, but less than the declared share of the published size, with every seed, unpublished setting and open rule that was tried."
             }
             Self::Holds => {
                 "A statement about all streams of requests is true of every stream that was tried. The statement needs no trace of the paper."
@@ -150,7 +151,7 @@ impl Verdict {
                 "On a stand-in the claim fails with every seed, unpublished setting and open rule that was tried. The cause may be the stand-in or the paper, so the verdict contradicts neither. Conditions that were tried afterwards to find the cause do not count."
             }
             Self::Contradicted => {
-                "The claim fails on the paper's own trace or on a named real relative of it, or a stream of requests refutes a general statement."
+                "The claim fails on the paper's own trace or on a named real relative of it, with every unpublished setting and open rule that was tried, or a stream of requests refutes a general statement. A claim that needs a named assumption is under-determined instead."
             }
             Self::TraceMissing => "The claim needs a trace that was not found.",
             Self::NotCheckable => {
@@ -212,21 +213,18 @@ pub(super) struct Evidence {
     /// In how many combinations of interpretations of open rules the claim holds; `None` if the claim holds in
     /// all combinations or in none, or if only the default was executed.
     pub(super) readings: Option<Share>,
-    /// The smallest ratio of a measured value to its published value; `None` if the claim is not checked for its
-    /// sign or has no published size.
-    pub(super) effect: Option<f64>,
-    /// Whether every other seed, every unpublished setting and every combination of interpretations gives at
-    /// least the required share of the published size; true for a claim without a published size.
-    pub(super) lasting: bool,
+    /// In how many cases at least the required share of the published size is measured. The cases are the base
+    /// run, each other seed, each unpublished setting and each other combination of interpretations. `None` if the
+    /// claim is not checked for its sign or has no published size.
+    pub(super) sized: Option<Share>,
     /// Whether the claim needs an assumption that the paper does not state.
     pub(super) assumed: bool,
     /// Whether parameters of the input were chosen so that the claim holds.
     pub(super) fitted: bool,
 }
 
-/// Decides the verdict on a claim. `effect_share` is the required share of a published size: the smallest allowed
-/// ratio of the measured to the published value.
-pub(super) fn decide(evidence: &Evidence, effect_share: f64) -> Verdict {
+/// Decides the verdict on a claim.
+pub(super) fn decide(evidence: &Evidence) -> Verdict {
     let Evidence {
         kind,
         role,
@@ -238,8 +236,10 @@ pub(super) fn decide(evidence: &Evidence, effect_share: f64) -> Verdict {
         return Verdict::UnderDetermined;
     }
     // If the base run confirms a worked example or a result on the paper's own trace, the authors probably used
-    // an interpretation under which the claim holds. The claim may then fail under other interpretations.
+    // an interpretation under which the claim holds. The claim may then fail under other interpretations. A sign
+    // alone confirms nothing.
     let is_identified = evidence.holds
+        && evidence.sized.is_none()
         && (kind == Kind::Example || (kind, role) == (Kind::Measured, Role::Original));
     if share.held > 0 && !share.all() || readings.is_some_and(|each| !each.all()) && !is_identified
     {
@@ -258,9 +258,9 @@ pub(super) fn decide(evidence: &Evidence, effect_share: f64) -> Verdict {
             Verdict::Contradicted
         }
         (_, role) if evidence.fitted && role != Role::Original => Verdict::UnderDetermined,
-        _ => match (role, evidence.effect) {
-            (_, Some(effect)) if effect < effect_share => Verdict::SignOnly,
-            (_, Some(_)) if !evidence.lasting => Verdict::UnderDetermined,
+        _ => match (role, evidence.sized) {
+            (_, Some(Share { held: 0, .. })) => Verdict::SignOnly,
+            (_, Some(sized)) if !sized.all() => Verdict::UnderDetermined,
             (Role::Original, None) => Verdict::Reproduced,
             _ => Verdict::SignReproduced,
         },

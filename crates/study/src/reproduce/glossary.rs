@@ -88,7 +88,7 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "sign, sign only",
-        "The check of a claim that something is more or less compares the direction first and then the size. If the measured size is less than the declared share of the published one, the verdict says that only the sign was seen.",
+        "The check of a claim that something is more or less compares the direction first and then the size. If the measured size is less than the declared share of the published one in all cases that were tried, the verdict says that only the sign was seen.",
     ),
     (
         "under-determined",
@@ -104,7 +104,7 @@ pub(super) const GLOSSARY: [(&str, &str); 36] = [
     ),
     (
         "response of destaged requests",
-        "The time that the EPO paper calls response: from the moment at which the buffer destages pages to the end of their last program. It does not count requests that hit in the buffer; without a buffer it counts every request. Settings with a closed loop use the response time of all requests instead.",
+        "What the EPO paper calls response, as this project reads it: the time from the moment at which the buffer destages pages to the end of their last program. The paper does not say whether requests that hit in the buffer are averaged; here they are left out. Without a buffer every request counts.",
     ),
     (
         "MB, MiB",

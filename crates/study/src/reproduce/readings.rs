@@ -283,6 +283,25 @@ impl Readings {
         self.turning(id).iter().filter_map(of).collect()
     }
 
+    /// Of the combinations whose measured value of the claim `id` is one that `is_sought`, the first that changes the
+    /// fewest rules: these rules in words, and the measured value.
+    pub(super) fn simplest(
+        &self,
+        id: &str,
+        is_sought: impl Fn(&Value) -> bool,
+    ) -> Option<(String, Value)> {
+        let all = self.combinations.iter().filter_map(|each| {
+            let measured = each.measured.get(id);
+            let measured = measured.filter(|measured| is_sought(measured))?;
+            Some((self.changed(each), each, measured))
+        });
+        let (changed, each, measured) = all.min_by_key(|(changed, ..)| changed.len())?;
+        let set = changed
+            .iter()
+            .map(|index| (*index, each.values[*index].as_str()));
+        Some((self.named(&set.collect::<Vec<_>>()), measured.clone()))
+    }
+
     /// Describes the rules of `set` in words, with their values in `set` and in the base run. `set` has the index
     /// and the value of each rule.
     fn named(&self, set: &[(usize, &str)]) -> String {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::claim::{Check, Tolerance, bears_out, scaled};
+use super::claim::{Check, Tolerance, bears_out, ratios, scaled};
 use super::decide::{Kind, Share, Verdict};
 use super::values::each_things;
 use super::verdict::{Case, Other, Outcome, Tried};
@@ -73,9 +73,6 @@ impl Case<'_> {
             let rules = self.readings.map(|each| each.defaults(&self.claim.id));
             because.extend(rules.map(|rules| format!("Here {rules}.")));
         }
-        if outcome.verdict == Verdict::SignOnly {
-            because.extend(self.large_enough(outcome));
-        }
         because.push(self.note());
         folded.extend(self.cases(outcome));
         folded.extend(self.over_seeds(outcome));
@@ -121,15 +118,15 @@ impl Case<'_> {
                 ),
                 _ => format!("{there}.{does}"),
             },
-            (Verdict::SignReproduced, _) => match evidence.effect {
+            (Verdict::SignReproduced, _) => match self.effect(&first.measured) {
                 Some(effect) => {
                     format!("{}{}", self.sized(first, effect, "and", &on), too("is so"))
                 }
                 None => format!("{there}.{does}"),
             },
             (Verdict::SignOnly, _) => {
-                let effect = evidence.effect.unwrap_or_default();
-                self.sized(first, effect, "but", &on)
+                let effect = self.effect(&first.measured).unwrap_or_default();
+                format!("{}{}", self.sized(first, effect, "but", &on), too("is so"))
             }
             (Verdict::Holds, _) => match self.since(first).strip_prefix(", since ") {
                 Some(since) => format!(
@@ -541,37 +538,61 @@ impl Case<'_> {
     /// If the base run reaches the required share of the published size, the seeds and settings that do not reach
     /// it. If the base run does not reach this share, the seeds and settings that do.
     fn sized_otherwise<'o>(&self, outcome: &'o Outcome) -> Vec<&'o Other> {
-        let least = self.thresholds.effect_share;
-        let is_enough = |tried: &Tried| self.effect(&tried.measured).is_some_and(|it| it >= least);
-        let in_base = is_enough(&outcome.first);
+        let in_base = self.is_of_size(&outcome.first.measured);
         let all = outcome.others.iter();
-        all.filter(|other| is_enough(&other.tried) != in_base)
+        all.filter(|other| self.differs_in_size(&other.tried.measured, in_base))
             .collect()
+    }
+
+    /// Whether `measured` has a size, and reaches the required share of the published one unlike the base run.
+    fn differs_in_size(&self, measured: &Value, in_base: Option<bool>) -> bool {
+        let is_enough = self.is_of_size(measured);
+        is_enough.is_some() && is_enough != in_base
+    }
+
+    /// The first case in which the size of the effect is large enough although it is too small in the base run, or
+    /// the other way round: a phrase for it, such as `with the setting closed`, and the measured value.
+    fn sized_case(&self, outcome: &Outcome) -> Option<(String, Value)> {
+        let others = self.sized_otherwise(outcome);
+        if let Some(other) = others.first() {
+            let with = format!("with {}", names(&[*other]));
+            return Some((with, other.tried.measured.clone()));
+        }
+        let in_base = self.is_of_size(&outcome.first.measured);
+        let differs = |measured: &Value| self.differs_in_size(measured, in_base);
+        let (rules, measured) = self.readings?.simplest(&self.claim.id, differs)?;
+        Some((format!("where {rules}"), measured))
     }
 
     /// A sentence for a claim whose sign is the published one in all cases, but whose size is large enough in
     /// some cases only.
     fn unlasting(&self, outcome: &Outcome) -> String {
-        let with = match self.sized_otherwise(outcome).as_slice() {
-            [] => "with another reading of the rules that it leaves open".to_owned(),
-            others => format!("with {}", names(others)),
+        let least = self.thresholds.effect_share;
+        let effect = |measured: &Value| short(&json!(self.effect(measured)));
+        let first = &outcome.first.measured;
+        let smallest = match first.as_array() {
+            Some(all) if all.len() > 1 => "the smallest of ",
+            _ => "",
         };
+        let otherwise = self.sized_case(outcome);
+        let otherwise = otherwise.map_or(String::new(), |(with, measured)| {
+            format!(", and {} {with}", effect(&measured))
+        });
         format!(
-            "The direction is as published in all that was tried, and the size depends on what the paper does not say: in the base run at least {:.2} of what was published is measured, and {with} less.",
-            self.thresholds.effect_share
+            "The direction is as published in all that was tried, and the size depends on what the paper does not say: {smallest}measured over published is {} in the base run{otherwise}; at least {least:.2} is asked.",
+            effect(first)
         )
     }
 
-    /// A sentence for a claim whose size is too small in the base run. The sentence names the seeds and settings
-    /// with which the size is large enough; `None` if there are none.
-    fn large_enough(&self, outcome: &Outcome) -> Option<String> {
-        let others = self.sized_otherwise(outcome);
-        (!others.is_empty()).then(|| {
-            format!(
-                "That much is measured with {}: the size depends on what the paper does not say.",
-                names(&others)
-            )
-        })
+    /// The numbers of `measured` divided by the published ones, with the names of their elements; `None` for a claim
+    /// that is judged for each of several cases.
+    fn over_published(&self, measured: &Value) -> Option<String> {
+        if !self.claim.each.is_empty() {
+            return None;
+        }
+        let labels = self.words.map_or(&[][..], |words| &words.labels);
+        let ratio = ratios(measured, &self.published())?;
+        Some(in_commas(&labelled(&ratio, labels, "").ok()?))
     }
 
     /// The reason why a claim is under-determined. If both another seed or setting and open rules change the
@@ -635,7 +656,7 @@ impl Case<'_> {
                 let reading = match count {
                     1 => String::new(),
                     _ => format!(
-                        "The claim {} where {}.",
+                        "The claim {} where {}, with the other rules as in the base run.",
                         spoken(!outcome.first.holds),
                         ways.join("; or where ")
                     ),
@@ -644,15 +665,27 @@ impl Case<'_> {
             }
             None if !outcome.evidence.fitted => {
                 let others = self.sized_otherwise(outcome);
-                let there = others.first().map_or(String::new(), |other| {
-                    let about = self.about(&other.name).unwrap_or_default();
-                    let with = told(&other.tried);
-                    match about {
-                        "" => format!("With {}, {with}.", other.name),
-                        about => format!("{}: {about}. There {with}.", other.name),
-                    }
+                let about = others.first().and_then(|other| {
+                    let about = self.about(&other.name)?;
+                    Some(format!("{}: {about}. ", other.name))
                 });
-                all.push(format!("{there}{in_base}").trim().to_owned());
+                // A single ratio is in the main reason already.
+                let is_list = outcome.first.measured.is_array();
+                let case = self.sized_case(outcome);
+                if let Some((with, measured)) = case.filter(|_| is_list || about.is_some()) {
+                    let there = self.over_published(&measured);
+                    let here = self.over_published(&outcome.first.measured);
+                    all.extend(there.zip(here).map(|(there, here)| {
+                        format!(
+                            "{}{} measured over published is {there}, and in the base run {here}.",
+                            about.unwrap_or_default(),
+                            capital(&with)
+                        )
+                    }));
+                }
+                if others.len() > 1 {
+                    all.push(format!("It is so, too, with {}.", names(&others[1..])));
+                }
             }
             None => return all,
         }
@@ -711,7 +744,7 @@ impl Case<'_> {
             let ways: Vec<_> = ways.map(|(_, way)| way).collect();
             if !ways.is_empty() {
                 all.push(format!(
-                    "It {does}, too, where {}.",
+                    "It {does}, too, where {}, with the other rules as in the base run.",
                     ways.join("; or where ")
                 ));
             }
@@ -805,7 +838,7 @@ impl Case<'_> {
                 "the measured values, in the order in which they stand, grow".to_owned()
             }
             (Check::Sign, _) => format!(
-                "measured has the sign of what was published. From {least:.2} times the published value on{size} the verdict is sign reproduced, and below it sign only"
+                "measured has the sign of what was published. The effect counts as seen from {least:.2} times the published value on{size}"
             ),
             (Check::Property, _) => "each is true".to_owned(),
             (Check::Arithmetic, _) => {
@@ -821,10 +854,16 @@ impl Case<'_> {
     /// compared with the base run.
     pub(super) fn turned(&self, outcome: &Outcome) -> Vec<String> {
         let seeds = self.beside(outcome);
+        let sized = self.sized_otherwise(outcome);
+        let sized = match sized.is_empty() {
+            true => self.sized_case(outcome).map(|(rules, _)| rules),
+            false => Some(format!("with {}", names(&sized))),
+        };
+        let sized = sized.map(|how| format!("Whether the effect counts as seen changes {how}."));
         let rules = self
             .readings
             .and_then(|readings| readings.turned(&self.claim.id));
-        seeds.into_iter().chain(rules).collect()
+        seeds.into_iter().chain(sized).chain(rules).collect()
     }
 
     /// A text about the seeds and unpublished settings that change the result of the check; for some claims it

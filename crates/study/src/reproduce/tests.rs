@@ -245,6 +245,7 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                         Verdict::UnderDetermined => &[
                             "an assumption that the paper does not make: ",
                             "In the base run it ",
+                            "the size depends on what the paper does not say: ",
                             "fitted so that it holds",
                         ],
                         verdict if verdict.holds() => match times > 0 {

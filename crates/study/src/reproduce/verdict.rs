@@ -292,14 +292,13 @@ impl Case<'_> {
         let held = std::iter::once(&first).chain(all);
         let held = held.filter(|tried| tried.holds).count();
         let role = first.inputs.iter().map(|input| input.role).max();
-        let least = self.thresholds.effect_share;
-        let is_enough = |measured| self.effect(measured).is_none_or(|effect| effect >= least);
         let under_rules = self.readings.into_iter();
-        let lasting = tries
-            .iter()
-            .map(|other| &other.tried.measured)
-            .chain(under_rules.flat_map(|each| each.measured(&claim.id)))
-            .all(is_enough);
+        let all = std::iter::once(&first.measured)
+            .chain(tries.iter().map(|other| &other.tried.measured))
+            // The first combination is that of the base run.
+            .chain(under_rules.flat_map(|each| each.measured(&claim.id).skip(1)));
+        let sized = all.map(|measured| self.is_of_size(measured));
+        let sized: Option<Vec<_>> = sized.collect();
         let evidence = Evidence {
             kind: self.kind,
             role: role.unwrap_or_default(),
@@ -309,12 +308,14 @@ impl Case<'_> {
             },
             holds: first.holds,
             readings,
-            effect: self.effect(&first.measured),
-            lasting,
+            sized: sized.map(|all| Share {
+                held: all.iter().filter(|is_enough| **is_enough).count(),
+                tried: all.len(),
+            }),
             assumed: !claim.assumes.is_empty(),
             fitted: !claim.fitted.is_empty(),
         };
-        let verdict = decide(&evidence, self.thresholds.effect_share);
+        let verdict = decide(&evidence);
         Ok(Ok(Outcome {
             others: tries,
             first,
@@ -329,6 +330,13 @@ impl Case<'_> {
         let is_of_size = self.claim.check.check == Check::Sign && self.claim.holds.is_none();
         let ratio = ratios(measured, &self.published()).filter(|_| is_of_size);
         ratio.as_ref().and_then(smallest)
+    }
+
+    /// Whether `measured` has at least the required share of the published size; `None` if the claim is not
+    /// checked for its sign or has no published size.
+    pub(super) fn is_of_size(&self, measured: &Value) -> Option<bool> {
+        let effect = self.effect(measured)?;
+        Some(effect >= self.thresholds.effect_share)
     }
 
     /// Tests whether the verdict depends on the published numbers. The claim is judged again with one published

@@ -2,8 +2,6 @@
 
 use super::*;
 
-const THIRD: f64 = 1.0 / 3.0;
-
 /// Evidence for a measured result that holds on a stand-in in all three cases.
 const HELD: Evidence = Evidence {
     kind: Kind::Measured,
@@ -11,8 +9,7 @@ const HELD: Evidence = Evidence {
     share: Share { held: 3, tried: 3 },
     holds: true,
     readings: None,
-    effect: None,
-    lasting: true,
+    sized: None,
     assumed: false,
     fitted: false,
 };
@@ -25,14 +22,11 @@ const FAILED: Evidence = Evidence {
 };
 
 fn of(kind: Kind, role: Role, evidence: Evidence) -> Verdict {
-    decide(
-        &Evidence {
-            kind,
-            role,
-            ..evidence
-        },
-        THIRD,
-    )
+    decide(&Evidence {
+        kind,
+        role,
+        ..evidence
+    })
 }
 
 #[test]
@@ -78,34 +72,24 @@ fn what_is_checked_and_on_what_decides() {
 
 #[test]
 fn an_effect_has_to_be_seen_and_not_only_its_direction() {
-    for (effect, verdict) in [
-        (0.02, Verdict::SignOnly),
-        (0.33, Verdict::SignOnly),
-        (THIRD, Verdict::SignReproduced),
-        (4.0, Verdict::SignReproduced),
+    // The size depends on a seed, a setting or an interpretation, if only some of the cases measure enough of it.
+    for (held, verdict) in [
+        (0, Verdict::SignOnly),
+        (1, Verdict::UnderDetermined),
+        (2, Verdict::UnderDetermined),
+        (3, Verdict::SignReproduced),
     ] {
         let evidence = Evidence {
-            effect: Some(effect),
+            sized: Some(Share { held, tried: 3 }),
             ..HELD
         };
         for role in [Role::StandIn, Role::Relative, Role::Original] {
             assert_eq!(
                 of(Kind::Measured, role, evidence),
                 verdict,
-                "{effect} {role:?}"
+                "{held} {role:?}"
             );
         }
-    }
-    // The base run measures enough of the effect, but a seed, a setting or an interpretation measures too little:
-    // the claim is under-determined. If the base run itself measures too little, the verdict is that only the
-    // sign is reproduced.
-    for (effect, verdict) in [(0.02, Verdict::SignOnly), (4.0, Verdict::UnderDetermined)] {
-        let evidence = Evidence {
-            effect: Some(effect),
-            lasting: false,
-            ..HELD
-        };
-        assert_eq!(of(Kind::Measured, Role::StandIn, evidence), verdict);
     }
 }
 
@@ -158,6 +142,11 @@ fn open_rules_count_as_what_was_not_published() {
     for kind in [Kind::Measured, Kind::Example] {
         assert_eq!(of(kind, Role::Original, split(HELD)), Verdict::Reproduced);
         assert_eq!(of(kind, Role::Original, split(FAILED)), under);
+        let sign = Evidence {
+            sized: Some(Share { held: 0, tried: 3 }),
+            ..split(HELD)
+        };
+        assert_eq!(of(kind, Role::Original, sign), under);
     }
 }
 
