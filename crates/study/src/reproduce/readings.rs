@@ -191,11 +191,11 @@ impl Readings {
         let all = self.rules.len();
         match (count, count == all) {
             (1, true) => format!(
-                "The rule that the paper leaves open is one of {}. It changes no run of this claim, whose runs do not use it or set it themselves: it is no test of the claim.",
+                "The rule that the paper leaves open is one of {}. It changes no run of this claim, whose runs either do not use it or fix it: it is no test of the claim.",
                 of.join(" and ")
             ),
             (_, true) => format!(
-                "The {all} rules that the paper leaves open are rules of {}. They change no run of this claim, whose runs do not use them or set them themselves: they are no test of the claim.",
+                "The {all} rules that the paper leaves open are rules of {}. They change no run of this claim, whose runs either do not use them or fix them: they are no test of the claim.",
                 of.join(" and ")
             ),
             (1, false) => "The other open rule changes no run of this claim.".to_owned(),
@@ -502,7 +502,7 @@ mod tests {
         };
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The 2 rules that the paper leaves open are rules of bpac. They change no run of this claim, whose runs do not use them or set them themselves: they are no test of the claim."
+            "The 2 rules that the paper leaves open are rules of bpac. They change no run of this claim, whose runs either do not use them or fix them: they are no test of the claim."
         );
         assert_eq!(readings.others("X"), None);
         assert_eq!(

@@ -487,8 +487,13 @@ impl Case<'_> {
         let base = spoken(outcome.first.holds);
         let does = spoken(!outcome.first.holds);
         if outcome.evidence.assumed {
+            let first = &outcome.first;
+            let state = match first.holds {
+                true => String::new(),
+                false => format!(" {}{}.", self.state(first), self.since(first)),
+            };
             return format!(
-                "The claim {base} under an assumption that the paper does not make: {}.",
+                "The claim {base} under an assumption that the paper does not make: {}.{state}",
                 self.claim.assumes
             );
         }

@@ -177,7 +177,9 @@ fn a_verdict_says_on_what_it_rests() {
     assert!(assumed.ran.commands.is_empty() && assumed.ran.runs.is_empty());
     assert_eq!(
         assumed.why.because,
-        ["The claim fails under an assumption that the paper does not make: five are five."]
+        [
+            "The claim fails under an assumption that the paper does not make: five are five. Measured is 15: it fails."
+        ]
     );
     assert_eq!(assumed.check, "arithmetic: 3 * 5");
     assert_eq!(
