@@ -297,8 +297,7 @@ impl Case<'_> {
             .chain(tries.iter().map(|other| &other.tried.measured))
             // The first combination is that of the base run.
             .chain(under_rules.flat_map(|each| each.measured(&claim.id).skip(1)));
-        let sized = all.map(|measured| self.is_of_size(measured));
-        let sized: Option<Vec<_>> = sized.collect();
+        let sized: Vec<bool> = all.filter_map(|case| self.is_of_size(case)).collect();
         let evidence = Evidence {
             kind: self.kind,
             role: role.unwrap_or_default(),
@@ -308,9 +307,9 @@ impl Case<'_> {
             },
             holds: first.holds,
             readings,
-            sized: sized.map(|all| Share {
-                held: all.iter().filter(|is_enough| **is_enough).count(),
-                tried: all.len(),
+            sized: (!sized.is_empty()).then(|| Share {
+                held: sized.iter().filter(|is_enough| **is_enough).count(),
+                tried: sized.len(),
             }),
             assumed: !claim.assumes.is_empty(),
             fitted: !claim.fitted.is_empty(),
