@@ -312,6 +312,7 @@ mod tests {
             log.add(Response {
                 index,
                 arrival: index,
+                waited: 0,
                 response,
                 sector: 8,
                 sectors: 1,

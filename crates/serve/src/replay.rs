@@ -174,6 +174,7 @@ impl State<'_> {
             self.observer.response(&Response {
                 index: flight.index,
                 arrival: ticks(flight.due - self.began),
+                waited: 0,
                 response: Some(response),
                 sector,
                 sectors,

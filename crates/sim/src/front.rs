@@ -1,10 +1,10 @@
 //! The configuration of the path between host and buffer, except the host bus.
 
 use destage_base::Ticks;
-use destage_base::time::{TICKS_PER_NS, from_units};
+use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 
 use crate::config::Config;
-use crate::engine::{Firmware, FrontConfig};
+use crate::engine::{Dram, Firmware, FrontConfig, Load};
 use crate::metrics::FrontScope;
 use crate::wire::Wire;
 
@@ -60,11 +60,22 @@ impl Config {
         (takes > 0).then_some(firmware)
     }
 
-    /// The ticks that the DRAM needs for a page; `None` if it needs no time.
-    fn dram_page(&self) -> Option<Ticks> {
+    /// The times of the DRAM; `None` if it needs no time.
+    fn dram(&self) -> Option<Dram> {
         let (device, bytes) = (&self.typed.device, self.typed.flash.page_bytes as f64);
-        let page = phase(device.dram_access_ns + bytes * device.dram_ns_per_byte);
-        (page > 0).then_some(page)
+        let dram = Dram {
+            page: phase(device.dram_access_ns + bytes * device.dram_ns_per_byte),
+            program: phase(device.dram_program_ns),
+        };
+        (dram.page > 0 || dram.program > 0).then_some(dram)
+    }
+
+    /// The rule for when the drive is loaded; `None` if nothing depends on the load.
+    fn load(&self) -> Option<Load> {
+        let device = &self.typed.device;
+        let window = from_units(device.load_window_us, TICKS_PER_US);
+        let slows = self.typed.flash.read_loaded_percent > 0.0;
+        slows.then(|| Load::new(window, device.loaded_pages))
     }
 
     /// The configuration of the front end; `None` if all of its stages are off.
@@ -80,12 +91,14 @@ impl Config {
             },
             link: self.link(),
             firmware: self.firmware(),
-            dram_page: self.dram_page(),
+            dram: self.dram(),
+            load: self.load(),
         };
         let is_on = host.queues > 1
             || front.link.is_some()
             || front.firmware.is_some()
-            || front.dram_page.is_some();
+            || front.dram.is_some()
+            || front.load.is_some();
         is_on.then_some(front)
     }
 
@@ -98,10 +111,7 @@ impl Config {
         FrontScope {
             link_byte: taken(self.link().is_some(), host.link_uj_per_byte),
             request: taken(self.firmware().is_some(), device.firmware_uj),
-            dram_page: taken(
-                self.dram_page().is_some(),
-                device.dram_uj_per_byte * page_bytes,
-            ),
+            dram_page: taken(self.dram().is_some(), device.dram_uj_per_byte * page_bytes),
             cores: device.firmware_cores,
         }
     }

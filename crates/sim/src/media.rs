@@ -82,8 +82,13 @@ impl Config {
         }
     }
 
+    /// Whether reads take longer while the drive is loaded.
+    fn slows_reads(&self) -> bool {
+        self.typed.flash.read_loaded_percent > 0.0
+    }
+
     /// Times of the cells. Each list has first the times of the types of page, then that of a first pass, then that
-    /// of cells with one bit.
+    /// of cells with one bit. The list for reads then has the times of the types of page while the drive is loaded.
     pub(crate) fn cells(&self) -> Cells {
         let flash = &self.typed.flash;
         let [mut read, mut program] = self.times_by_type();
@@ -92,7 +97,16 @@ impl Config {
             times.resize(page_types, times[0]);
         }
         let us = |microseconds| from_units(microseconds, TICKS_PER_US);
+        let loaded: Vec<Ticks> = match self.slows_reads() {
+            true => {
+                let longer = 1.0 + flash.read_loaded_percent / 100.0;
+                let times = read.iter();
+                times.map(|time| (*time as f64 * longer) as Ticks).collect()
+            }
+            false => Vec::new(),
+        };
         read.extend([read[0], us(flash.pslc_read_us)]);
+        read.extend(loaded);
         program.extend([us(flash.first_pass_us), us(flash.pslc_program_us)]);
         Cells {
             read,
@@ -109,6 +123,7 @@ impl Config {
             && flash.status_ns == 0.0
             && self.times_by_type() == [[timing.read], [timing.program]]
             && !self.interrupts()
+            && !self.slows_reads()
             && self.units().is_none()
             && self.registers().is_none()
             // A step whose time is a sum can use both kinds of cells, but no other command can go between its

@@ -271,6 +271,8 @@ parameters! {
         suspend_pulse_us: f64 = "0" in MICROSECONDS, "us", "0; 6 to 150 us in enterprise drives, as their reads under writes say (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
         /// A program cannot be interrupted during this time before its end. 0: it can be interrupted until its end.
         suspend_tail_us: f64 = "0" in MICROSECONDS, "us", "0; 300 to 480 us in enterprise drives, as their reads under writes say (docs/DRIVES.md)", needs &[CLOCK, "flash.suspend != never"], excludes PULSES;
+        /// Additional time of the cells for a read of a host page while the drive is loaded (device.loaded_pages), in per cent of the time of the page.
+        read_loaded_percent: f64 = "0" in Kind::Number { min: 0.0, max: 10_000.0 }, "%", "0; 75 in one of the enterprise drives, as its reads under writes say (docs/DRIVES.md)", needs &[CLOCK];
         /// Whether waiting pages of several planes of a die, with one offset in their blocks, share a command: off; in_order, if no page is
         /// programmed before an earlier page of its block; any_order, whenever possible.
         multi_plane: MultiPlane = "off", "", "any_order: MQSim (FAST 2018)", needs &[CLOCK, "flash.scheduling = commands_arrival|commands_reads_first", "flash.parallel_units = 1"], excludes OUT_OF_ORDER;
@@ -388,8 +390,15 @@ parameters! {
         dram_access_ns: f64 = "0" in NANOSECONDS, "ns", "MQSim: 26, tRCD and tCL", needs &[CLOCK];
         /// Time of the buffer's DRAM for each byte of the page.
         dram_ns_per_byte: f64 = "0" in Kind::Number { min: 0.0, max: 1e6 }, "ns", "MQSim: 0.15625, a pair of 4 bytes in 1.25 ns at 800 MT/s", needs &[CLOCK];
+        /// Time of the buffer's DRAM for each program of a page or a unit, of the host or of garbage collection. Pages of host requests that need the
+        /// DRAM meanwhile wait for it.
+        dram_program_ns: f64 = "0" in NANOSECONDS, "ns", "0; 34,000 in one of the enterprise drives, as its writes say (docs/DRIVES.md)", needs &[CLOCK];
         /// Energy of a byte read from the DRAM or written to it; for energy.dram_mj.
         dram_uj_per_byte: f64 = "0" in MICROJOULES, "uJ", "none", needs &[CLOCK, "device.dram_access_ns > 0 or device.dram_ns_per_byte > 0"];
+        /// The drive is loaded if the host has written this many pages or more in the last complete window of device.load_window_us.
+        loaded_pages: u32 = "1" in COUNT, "pages", OURS, needs &[CLOCK, "flash.read_loaded_percent > 0"];
+        /// Length of the windows in which pages are counted for device.loaded_pages.
+        load_window_us: f64 = "1000" in Kind::Number { min: 1.0, max: 1e9 }, "us", OURS, needs &[CLOCK, "flash.read_loaded_percent > 0"];
         /// Energy that the capacitor holds when the power fails, in joules; none, for no capacitor; or failed, for a capacitor that turns out empty
         /// when the power fails.
         plp: String = "none", "J", OURS, needs &["bytes"];

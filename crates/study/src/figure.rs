@@ -368,7 +368,7 @@ impl Study {
         for (place, seed) in seeds.into_iter().enumerate() {
             let mut context = context.clone();
             context.extend(seed.map(|seed| ("seed".to_owned(), seed)));
-            match evaluate(formula, rows, &context, &[]) {
+            match evaluate(formula, rows, &context, None, &[]) {
                 Ok(outcome) => {
                     let value = outcome.value.as_f64();
                     first = first.or(value.filter(|_| place == 0));

@@ -38,6 +38,9 @@ use serde_json::Value as Json;
 use super::cells::InputFacts;
 use super::rows::{DESTAGES, Row, Rows};
 
+/// The axis of the variants of a study.
+const VARIANT: &str = "variant";
+
 /// Labels by axis, which select runs in addition to the labels in a formula. If the formula has another label for
 /// the same axis, the label in the formula is used.
 pub type Context = BTreeMap<String, String>;
@@ -70,6 +73,36 @@ pub enum NoValue {
     Wrong(String),
 }
 
+/// What selects runs beside the labels in a formula.
+struct Known {
+    context: Context,
+    /// The variant of runs of inputs that have no run with the variant in `context`.
+    otherwise: Option<String>,
+}
+
+impl Known {
+    /// The labels of the run with the labels `wanted`.
+    fn labels(&self, rows: &Rows, wanted: &[(String, Value)]) -> Context {
+        let mut labels = self.context.clone();
+        for (axis, value) in wanted {
+            labels.insert(axis.clone(), value.to_string());
+        }
+        let is_given = wanted.iter().any(|(axis, _)| axis == VARIANT);
+        if let (false, Some(otherwise), Some(variant), Some(input)) = (
+            is_given,
+            &self.otherwise,
+            labels.get(VARIANT),
+            labels.get("input"),
+        ) {
+            let of_input = Context::from([("input".to_owned(), input.clone())]);
+            if !rows.values_of(VARIANT, &of_input).contains(variant) {
+                labels.insert(VARIANT.to_owned(), otherwise.clone());
+            }
+        }
+        labels
+    }
+}
+
 /// Data that the functions of a formula collect during one evaluation.
 #[derive(Default)]
 struct Seen {
@@ -81,7 +114,8 @@ struct Seen {
 }
 
 /// Evaluates `formula` on the results `rows`. `context` has labels that select runs in addition to those in the
-/// formula. `names` has the constants that the formula may use, by name.
+/// formula. `names` has the constants that the formula may use, by name. If `otherwise` is given, it is the variant
+/// from which the values of those inputs are taken that have no run with the variant in `context`.
 ///
 /// # Errors
 /// The reason why the formula has no value.
@@ -89,6 +123,7 @@ pub fn evaluate(
     formula: &str,
     rows: &Arc<Rows>,
     context: &Context,
+    otherwise: Option<&str>,
     names: &[(&str, Json)],
 ) -> Result<Outcome, NoValue> {
     let seen = Arc::new(Mutex::new(Seen::default()));
@@ -96,7 +131,11 @@ pub fn evaluate(
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     add_arithmetic(&mut environment);
     let look = {
-        let (rows, context, seen) = (Arc::clone(rows), context.clone(), Arc::clone(&seen));
+        let (rows, seen) = (Arc::clone(rows), Arc::clone(&seen));
+        let known = Known {
+            context: context.clone(),
+            otherwise: otherwise.map(str::to_owned),
+        };
         move |name: &str, more: Rest<Value>, labels: Kwargs| {
             let mut wanted: Vec<(String, Value)> = Vec::new();
             for table in more.iter() {
@@ -109,7 +148,7 @@ pub fn evaluate(
                 wanted.push((key.to_owned(), labels.get(key)?));
             }
             let mut seen = seen.lock().unwrap_or_else(|lock| lock.into_inner());
-            values(&rows, &context, name, &wanted, &mut seen)
+            values(&rows, &known, name, &wanted, &mut seen)
         }
     };
     environment.add_function("m", look);
@@ -164,11 +203,11 @@ fn wrong(text: impl Into<String>) -> minijinja::Error {
     minijinja::Error::new(ErrorKind::InvalidOperation, text.into())
 }
 
-/// Returns the value `name` of the run with the labels `wanted` and `context`. If the value of a label is a list,
+/// Returns the value `name` of the run with the labels `wanted` and those in `known`. If the value of a label is a list,
 /// the result is a list with one value for each item.
 fn values(
     rows: &Rows,
-    context: &Context,
+    known: &Known,
     name: &str,
     wanted: &[(String, Value)],
     seen: &mut Seen,
@@ -181,14 +220,11 @@ fn values(
         for item in wanted[place].1.try_iter()? {
             let mut one = wanted.to_vec();
             one[place].1 = item;
-            all.push(values(rows, context, name, &one, seen)?);
+            all.push(values(rows, known, name, &one, seen)?);
         }
         return Ok(all.into());
     }
-    let mut labels = context.clone();
-    for (axis, value) in wanted {
-        labels.insert(axis.clone(), value.to_string());
-    }
+    let labels = known.labels(rows, wanted);
     let row = find(rows, &labels, seen)?;
     seen.inputs.insert(row.input.clone());
     seen.runs.insert(row.labels.clone());

@@ -7,7 +7,10 @@ use destage_sim::settings::Settings;
 use destage_trace::Operation;
 use serde_json::{Map, Value, json};
 
-use super::experiment::{Arrivals, Bench, Course, Found, Load, Pattern, Phase, States, Steady};
+use super::experiment::{
+    Arrivals, Bench, Course, Found, Load, OF_STREAM, Pattern, Phase, STREAMS, States, Steady,
+    Streams,
+};
 use super::measured::{Measurements, Row, Shape};
 use super::scaled::{GIB, Scale, Scaled};
 use crate::compare::Effort;
@@ -18,7 +21,7 @@ use crate::manifest::Manifest;
 use crate::side_by_side::side_by_side;
 
 /// The largest number of outstanding requests in `latency.csv`: seven streams with a queue depth of 64.
-pub(super) const LATENCY_DEPTH: u64 = 448;
+pub(super) const LATENCY_DEPTH: u64 = STREAMS * OF_STREAM;
 /// One stream has the same rate at every load: so many reads per second, and as many writes per second.
 pub(super) const STREAM_PER_S: f64 = 5000.0;
 /// The fraction of writes among the requests of all other streams.
@@ -259,7 +262,9 @@ impl Work<'_> {
         let mut loads = Vec::new();
         for group in &groups {
             let offered = number(group[0], "offered_writes_per_s")?;
-            let stream = match measurements.text(&measurements.rows[group[0]], "stream_per_s") {
+            // `drive measure` writes the rate of the stream; its requests form one stream. SSD-iq has several.
+            let own = measurements.text(&measurements.rows[group[0]], "stream_per_s");
+            let stream = match own {
                 "" => STREAM_PER_S,
                 _ => number(group[0], "stream_per_s")?,
             };
@@ -273,6 +278,12 @@ impl Work<'_> {
                 arrivals: match is_saturated {
                     true => Arrivals::Closed {
                         depth: LATENCY_DEPTH,
+                    },
+                    false if own.is_empty() => Arrivals::Several {
+                        mean_ms: 1000.0 / all,
+                        streams: Streams {
+                            first: [stream / (all - writes), stream / writes],
+                        },
                     },
                     false => Arrivals::Open {
                         mean_ms: 1000.0 / all,

@@ -55,6 +55,8 @@ impl Responses {
 /// Collects the response times of all requests from number `first` on, and the completion times of all requests.
 struct Collector {
     first: u64,
+    /// The streams of the requests, if there are several.
+    streams: Option<Streams>,
     responses: Responses,
     /// The arrival times of the first and of the last measured request.
     window: (Ticks, Ticks),
@@ -63,9 +65,10 @@ struct Collector {
 }
 
 impl Collector {
-    fn new(first: u64) -> Self {
+    fn new(first: u64, streams: Option<Streams>) -> Self {
         Self {
             first,
+            streams,
             responses: Responses::default(),
             window: (Ticks::MAX, 0),
             complete: Default::default(),
@@ -105,7 +108,18 @@ impl Observer for Collector {
         };
         self.complete[place].push(response.arrival + time);
         if response.index >= self.first {
-            self.responses.of[place].push(time);
+            let stream = self
+                .streams
+                .map(|streams| streams.of(response.index, response.operation));
+            match stream {
+                None => self.responses.of[place].push(time),
+                // The times of the first stream count, from the submission of a request on. Reads of the other streams
+                // count too, because otherwise there would be few reads at a high load.
+                Some(stream) if stream == 0 || place == 0 => {
+                    self.responses.of[place].push(time - response.waited);
+                }
+                Some(_) => {}
+            }
             let (begin, end) = self.window;
             self.window = (begin.min(response.arrival), end.max(response.arrival));
         }
@@ -154,9 +168,40 @@ pub(super) struct Bench {
     requests: u64,
 }
 
+/// Several streams of requests with exponentially distributed gaps. The first stream has as many reads as writes. Each
+/// stream has at most a fixed number of requests in the device at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Streams {
+    /// Of all reads and of all writes, the share that belongs to the first stream.
+    pub first: [f64; 2],
+}
+
+/// The number of streams, and the number of requests of a stream that are in the device at a time, as in the
+/// measurements of SSD-iq.
+pub(super) const STREAMS: u64 = 7;
+pub(super) const OF_STREAM: u64 = 64;
+
+impl Streams {
+    /// The stream of request number `index`, from 0.
+    fn of(self, index: u64, operation: Operation) -> u32 {
+        let first = self.first[usize::from(operation == Operation::Write)];
+        let drawn = Random::new(index).unit();
+        match drawn < first {
+            true => 0,
+            false => {
+                let place = (drawn - first) / (1.0 - first) * (STREAMS - 1) as f64;
+                1 + (place as u32).min(STREAMS as u32 - 2)
+            }
+        }
+    }
+}
+
 /// How the requests of a steady-state experiment arrive.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Arrivals {
+    /// Requests of several streams arrive with exponentially distributed gaps. `mean_ms` is the mean gap between
+    /// requests of any streams.
+    Several { mean_ms: f64, streams: Streams },
     /// Requests arrive with exponentially distributed gaps, whose mean is `mean_ms`. At most `depth` requests are in
     /// the device at a time.
     Open { mean_ms: f64, depth: u64 },
@@ -167,6 +212,12 @@ pub(super) enum Arrivals {
 impl Arrivals {
     fn settings(self, settings: &mut Settings) {
         let (replay, depth) = match self {
+            Self::Several { .. } => {
+                set(settings, "host.queues", &STREAMS.to_string());
+                set(settings, "host.queue_by", "volume");
+                set(settings, "host.queue_requests", &OF_STREAM.to_string());
+                ("trace", STREAMS * OF_STREAM)
+            }
             Self::Open { depth, .. } => ("trace", depth),
             Self::Closed { depth } => ("closed", depth),
         };
@@ -176,8 +227,15 @@ impl Arrivals {
 
     fn mean_ms(self) -> f64 {
         match self {
-            Self::Open { mean_ms, .. } => mean_ms,
+            Self::Several { mean_ms, .. } | Self::Open { mean_ms, .. } => mean_ms,
             Self::Closed { .. } => 0.0,
+        }
+    }
+
+    fn streams(self) -> Option<Streams> {
+        match self {
+            Self::Several { streams, .. } => Some(streams),
+            Self::Open { .. } | Self::Closed { .. } => None,
         }
     }
 }
@@ -249,7 +307,7 @@ impl Bench {
         let state = format!("file:{}", self.state().display());
         set(&mut settings, "sim.precondition", &state);
         let input = self.input(&load, requests + warmup)?;
-        let mut collector = Collector::new(warmup);
+        let mut collector = Collector::new(warmup, load.arrivals.streams());
         run(
             &input,
             &Combination::new(&settings)?,
@@ -284,7 +342,18 @@ impl Bench {
                 load.arrivals.mean_ms(),
             ),
         };
-        Input::workload(&text, &[])
+        let input = Input::workload(&text, &[])?;
+        let Some(streams) = load.arrivals.streams() else {
+            return Ok(input);
+        };
+        let make = move || -> Result<Requests, Error> {
+            let made = input.generated(1)?.zip(0..);
+            Ok(Box::new(made.map(move |(request, index)| Request {
+                volume: streams.of(index, request.operation),
+                ..request
+            })))
+        };
+        Ok(Input::made("streams of requests", requests, make))
     }
 }
 

@@ -19,12 +19,14 @@ use serde_json::{Map, Value, json};
 use super::check::{Check, CheckPlan, Compared, Summary, check_from, summed};
 use super::experiment::States;
 use super::knobs::{
-    BLOCKS, BUFFER, BURST, DIES, FIRMWARE, Knobs, PROGRAM, PULSE, SUSPEND, SUSPENSION, TAIL,
+    BLOCKS, BUFFER, BURST, DIES, DRAM, FIRMWARE, Knobs, LOADED, LOADED_PAGES, PROGRAM, PULSE,
+    SUSPEND, SUSPENSION, TAIL,
 };
 use super::linear::inverse;
 use super::measured::{Measurements, Shape};
 use super::scaled::Scale;
 use super::split::{Use, of_rows, of_value};
+use super::traits::traits;
 use crate::compare::Effort;
 use crate::error::Error;
 use crate::json;
@@ -81,7 +83,7 @@ pub struct Fitted {
 pub struct Fit {
     /// How the fit was computed.
     pub manifest: Manifest,
-    /// The fitted parameters, at most 15.
+    /// The fitted parameters, at most 16.
     pub parameters: Vec<Fitted>,
     /// The comparison of the profile with each file. Rows that were used for fitting do not count in the summary.
     pub checks: Vec<Check>,
@@ -145,7 +147,7 @@ pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Res
         }
     }
     let mut search = Search {
-        knobs: Knobs::new(&plan.start, &shapes, used, stalls(&fitted)?),
+        knobs: Knobs::new(&plan.start, &shapes, used, &traits(&fitted)?),
         files: fitted,
         plan,
         effort,
@@ -206,32 +208,6 @@ fn some_of(file: &Measurements, uses: &[Use]) -> Measurements {
         columns: file.columns.clone(),
         shape: file.shape,
     }
-}
-
-/// A limit on the 99th percentile of write times, in microseconds. A drive that exceeds it at a load well below
-/// saturation stalls writes.
-const STALL_US: f64 = 200.0;
-/// A load counts as well below saturation if its write rate is below this fraction of the highest write rate.
-const WELL_BELOW: f64 = 0.75;
-
-/// Whether the drive stalls writes at a load well below saturation. `files` contain only the rows for fitting.
-fn stalls(files: &[Measurements]) -> Result<bool, Error> {
-    for file in files.iter().filter(|file| file.shape == Shape::Latency) {
-        let mut most = 0.0_f64;
-        for row in &file.rows {
-            most = most.max(file.number(row, "writes_per_s")?);
-        }
-        for row in &file.rows {
-            let is_tail = file.text(row, "op") == "write" && file.text(row, "percentile") == "99";
-            if is_tail
-                && file.number(row, "writes_per_s")? < WELL_BELOW * most
-                && file.number(row, "us_median_of_3")? > STALL_US
-            {
-                return Ok(true);
-            }
-        }
-    }
-    Ok(false)
 }
 
 /// The error of one value in a trial.
@@ -309,6 +285,9 @@ const SUSPENSIONS: [(f64, f64); 6] = [
 /// Factors on the program tail. The slowest reads give a first estimate of the tail. The true tail may be longer than
 /// this estimate, because few reads arrive in the tail of a program.
 const TAILS: [f64; 3] = [1.0, 2.0, 4.0];
+/// Starting points of the search for bursts of garbage collection: units of a burst, and bytes of the buffer.
+const BURSTS: [f64; 6] = [32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
+const BUFFERS: [f64; 5] = [0.5e6, 1e6, 2e6, 4e6, 8e6];
 /// The search continues from this many of the best starting points.
 const STARTS: usize = 3;
 /// The largest number of times that a step is repeated in one direction.
@@ -461,9 +440,10 @@ impl Search<'_> {
     }
 
     /// The indices of the parameters that do not follow directly from measured values. They describe program
-    /// suspension, bursts of garbage collection, and the buffer size.
+    /// suspension, bursts of garbage collection, the buffer size, and the effects of the load.
     fn searched(&self) -> Vec<usize> {
-        let is_searched = |key: &str| key.starts_with(SUSPENSION) || key == BURST || key == BUFFER;
+        let others = [BURST, BUFFER, LOADED, LOADED_PAGES, DRAM];
+        let is_searched = |key: &str| key.starts_with(SUSPENSION) || others.contains(&key);
         (0..self.knobs.all().len())
             .filter(|place| is_searched(self.knobs.all()[*place].key))
             .collect()
@@ -582,7 +562,30 @@ impl Search<'_> {
                 (best, *numbers) = (found, trial);
             }
         }
-        Ok(())
+        self.bursts(numbers, requests)
+    }
+
+    /// Tries pairs of a length of bursts of garbage collection and a size of the buffer, and searches from the best
+    /// pair. Both together decide how long writes stall, so steps of one alone cannot find a better pair.
+    fn bursts(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
+        let (Some(burst), Some(buffer)) = (self.knobs.find(BURST), self.knobs.find(BUFFER)) else {
+            return Ok(());
+        };
+        let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
+        let before = numbers.clone();
+        for units in BURSTS {
+            for bytes in BUFFERS {
+                let mut trial = before.clone();
+                (trial[burst], trial[buffer]) = (units, bytes);
+                self.read_off(&mut trial, requests)?;
+                let found = loss(self.errors(&trial, false, requests)?.as_ref());
+                if found < best {
+                    (best, *numbers) = (found, trial);
+                }
+            }
+        }
+        let searched = self.searched();
+        self.descend(numbers, &searched, false, requests, &COARSE_STEPS)
     }
 
     /// Tries half as many and twice as many dies, and repeats the step while the loss falls clearly. The program time

@@ -4,6 +4,7 @@ use destage_sim::settings::{Origin, Settings};
 
 use super::measured::Shape;
 use super::scaled::GIB;
+use super::traits::Traits;
 use crate::error::Error;
 
 /// A parameter whose value is fitted.
@@ -65,10 +66,15 @@ pub(super) const SUSPENSION: &str = "flash.suspend_";
 /// The amount of room that a burst of garbage collection gains.
 pub(super) const BURST: &str = "ftl.gc_burst_units";
 pub(super) const BUFFER: &str = "buffer.capacity_bytes";
+/// How much longer reads take under load, and the load.
+pub(super) const LOADED: &str = "flash.read_loaded_percent";
+pub(super) const LOADED_PAGES: &str = "device.loaded_pages";
+/// The time for which a program occupies the DRAM.
+pub(super) const DRAM: &str = "device.dram_program_ns";
 pub(super) const PROGRAM: &str = "flash.program_us";
 
 /// All parameters that a fit may change. A fit uses only those that its measurements determine.
-const KNOBS: [Knob; 15] = [
+const KNOBS: [Knob; 18] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
     knob(
         FIRMWARE,
@@ -109,12 +115,17 @@ const KNOBS: [Knob; 15] = [
         (1e5, 4e8),
         &[Shape::Latency],
     )),
+    knob(LOADED, 50.0, (1.0, 1000.0), &[Shape::Latency]),
+    whole(knob(LOADED_PAGES, 15.0, (1.0, 1e6), &[Shape::Latency])),
+    knob(DRAM, 30_000.0, (100.0, 1e6), &[Shape::Latency]),
 ];
 
 /// The buffer size, in bytes, at which the search begins if the measurements depend on the size.
 const START_BUFFER: u32 = 8_000_000;
 /// The number of firmware cores at which the firmware time is a constant delay without queueing.
 const DELAY_CORES: &str = "256";
+/// The length of the windows in which pages are counted for the load of the drive, in seconds.
+const WINDOW_S: f64 = 0.001;
 
 /// Parameters that no measurement determines, and values with which the model reproduces response times under writes.
 /// With these values no page waits for a channel, and the buffer passes each page to the layer at once. The values
@@ -138,9 +149,9 @@ pub(super) struct Knobs {
 
 impl Knobs {
     /// The parameters of the profile `start` that measurements of `shapes` determine. `used_gib` is the largest
-    /// capacity that a fill uses, in GiB. If the drive `stalls` writes at a load well below saturation, garbage
+    /// capacity that a fill uses, in GiB. `traits` decide which mechanisms are modelled; if the drive stalls, garbage
     /// collection runs in bursts.
-    pub fn new(start: &Settings, shapes: &[Shape], used_gib: Option<f64>, stalls: bool) -> Self {
+    pub fn new(start: &Settings, shapes: &[Shape], used_gib: Option<f64>, traits: &Traits) -> Self {
         let all = KNOBS.into_iter();
         let told = |knob: &Knob| knob.shapes.iter().any(|shape| shapes.contains(shape));
         let mut start = start.clone();
@@ -154,12 +165,31 @@ impl Knobs {
             set(&mut start, "flash.suspend", "moves_end");
             set(&mut start, "flash.suspend_limit", "1000");
         }
-        if stalls {
+        if traits.stalls {
             set(&mut start, "ftl.gc_pace", "burst");
             // The search for the buffer size begins at this value. With a larger buffer, the simulated stalls would
             // not depend on the buffer size.
             set(&mut start, BUFFER, &START_BUFFER.to_string());
         }
+        if let Some((percent, writes_per_s)) = traits.slower {
+            set(&mut start, LOADED, &percent.round().to_string());
+            let pages = (writes_per_s * WINDOW_S).ceil().max(1.0);
+            set(&mut start, LOADED_PAGES, &pages.to_string());
+            set(
+                &mut start,
+                "device.load_window_us",
+                &(WINDOW_S * 1e6).to_string(),
+            );
+        }
+        if let Some(wait) = traits.wait {
+            set(&mut start, DRAM, &(1000.0 * wait).round().to_string());
+        }
+        let is_of_drive = |knob: &Knob| match knob.key {
+            BURST | BUFFER => traits.stalls,
+            LOADED | LOADED_PAGES => traits.slower.is_some(),
+            DRAM => traits.wait.is_some(),
+            _ => true,
+        };
         let is_delay = shapes.contains(&Shape::Latency);
         let has_types = is_delay || shapes.contains(&Shape::Depth);
         Self {
@@ -169,7 +199,7 @@ impl Knobs {
                 .filter(told)
                 .filter(|knob| !(is_delay && knob.key == "device.firmware_cores"))
                 .filter(|knob| !(has_types && knob.key == "flash.read_us"))
-                .filter(|knob| stalls || !(knob.key == BURST || knob.key == BUFFER))
+                .filter(is_of_drive)
                 .collect(),
             start,
             used_bytes: used_gib.map(|gib| gib * GIB),

@@ -16,6 +16,7 @@ mod measure;
 mod measured;
 mod scaled;
 mod split;
+mod traits;
 
 pub use self::check::{Check, CheckPlan, Compared, Summary, check};
 pub use self::fit::{Fit, FitPlan, Fitted, fit};

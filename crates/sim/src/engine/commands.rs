@@ -94,6 +94,8 @@ pub(super) struct Commands {
     registers: Option<media::Registers>,
     /// Steps that use cache registers and release their dies before their own end.
     cached: Slab<Cached>,
+    /// The number of programs that have begun and were not [taken](Commands::take_begun).
+    begun: u32,
 }
 
 impl Commands {
@@ -109,7 +111,18 @@ impl Commands {
             steps: vec![Step::default(); dies as usize],
             reads: BTreeMap::new(),
             told_of_reads: BTreeMap::new(),
+            begun: 0,
         }
+    }
+
+    /// Whether the drive is loaded, so that reads that begin now take longer.
+    pub fn set_loaded(&mut self, is_loaded: bool) {
+        self.planner.is_loaded = is_loaded;
+    }
+
+    /// The number of programs that have begun since the last call.
+    pub fn take_begun(&mut self) -> u32 {
+        std::mem::take(&mut self.begun)
     }
 
     /// `die` begins a step for `transaction`, which is called `token`. The step carries out `operations` one after
@@ -280,7 +293,11 @@ impl Commands {
                     waited: [(now, now); 2],
                 }
             }
-            false => self.media.operate_cached(now, &command(&phase, place))?,
+            false => {
+                let cached = self.media.operate_cached(now, &command(&phase, place))?;
+                self.begun += u32::from(phase.kind == Kind::Program);
+                cached
+            }
         };
         let step = &mut self.steps[die as usize];
         step.commands.pop_front();
@@ -401,6 +418,7 @@ impl Commands {
             return data.map_or(now, load);
         }
         let command = command(&phase, place);
+        self.begun += u32::from(phase.kind == Kind::Program);
         match phase.kind == Kind::Read && !may_interrupt {
             true => self.media.read_behind(now, &command),
             false => self.media.operate(now, &command),

@@ -10,7 +10,9 @@ use destage_base::Ticks;
 use destage_trace::Operation;
 
 use super::event::{Event, Packed};
+use super::front_side::NOBODY;
 use super::link::Active;
+use super::load::Load;
 use crate::events::EventList;
 use crate::host::Scheduler;
 use crate::queues::{QueueBy, Queues};
@@ -30,6 +32,15 @@ pub struct Firmware {
     pub page: Ticks,
 }
 
+/// The times of the DRAM.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dram {
+    /// Ticks for moving a page into the DRAM or out of it.
+    pub page: Ticks,
+    /// Ticks for each program of a page or a unit.
+    pub program: Ticks,
+}
+
 /// The configuration of the front end between host and buffer.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FrontConfig {
@@ -45,8 +56,10 @@ pub struct FrontConfig {
     pub link: Option<Wire>,
     /// The cores of the firmware; `None` if cores are not simulated.
     pub firmware: Option<Firmware>,
-    /// Ticks for moving a page into the DRAM or out of it; `None` if DRAM is not simulated.
-    pub dram_page: Option<Ticks>,
+    /// The times of the DRAM; `None` if DRAM is not simulated.
+    pub dram: Option<Dram>,
+    /// The load of the drive; `None` if nothing depends on it.
+    pub load: Option<Load>,
 }
 
 /// A server of the front end: cores, DRAM, or one direction of the link.
@@ -191,7 +204,8 @@ pub(super) struct Front {
     in_device: u32,
     pub link: Option<Wire>,
     firmware: Option<Firmware>,
-    dram_page: Option<Ticks>,
+    dram: Option<Dram>,
+    load: Option<Load>,
     servers: [Server; 4],
 }
 
@@ -213,7 +227,8 @@ impl Front {
             in_device: 0,
             link: config.link,
             firmware: config.firmware,
-            dram_page: config.dram_page,
+            dram: config.dram,
+            load: config.load,
             servers,
         }
     }
@@ -259,8 +274,30 @@ impl Front {
     /// The time that `pages` pages need to move into the DRAM or out of it, in ticks; `None` if DRAM is not
     /// simulated.
     pub fn in_dram(&self, pages: u32) -> Option<Ticks> {
-        let page = self.dram_page?;
-        Some(page.saturating_mul(pages.into()))
+        let dram = self.dram?;
+        Some(dram.page.saturating_mul(pages.into()))
+    }
+
+    /// Programs begin at `count` pages or units. Each of them occupies the DRAM.
+    pub fn program(&mut self, count: u32, events: &mut EventList<Packed>) {
+        let time = self.dram.map_or(0, |dram| dram.program);
+        if time > 0 {
+            for _ in 0..count {
+                self.come(Place::Dram, (Visit::Flash, NOBODY), 0, time, events);
+            }
+        }
+    }
+
+    /// The host writes `pages` pages now.
+    pub fn count_load(&mut self, pages: u32, now: Ticks) {
+        if let Some(load) = &mut self.load {
+            load.count(pages, now);
+        }
+    }
+
+    /// Whether the drive is loaded now.
+    pub fn is_loaded(&mut self, now: Ticks) -> bool {
+        self.load.as_mut().is_some_and(|load| load.is_high(now))
     }
 
     /// The content of the message `visit` about `active`.
@@ -342,7 +379,7 @@ impl Front {
     pub fn usage(&mut self, now: Ticks) -> FrontUsage {
         let is_on = [
             self.firmware.is_some(),
-            self.dram_page.is_some(),
+            self.dram.is_some(),
             self.link.is_some(),
             self.link.is_some(),
         ];

@@ -9,7 +9,7 @@ use super::link::Link;
 use super::{Engine, Mover, Outcome, Witness, out_of_line};
 
 /// The request number of visits that belong to no request.
-const NOBODY: u32 = u32::MAX;
+pub(super) const NOBODY: u32 = u32::MAX;
 
 impl<B: Mover, W: Witness> Link<'_, B, W> {
     /// Sends the message `visit` about request `id` over the link to the device or to the host, as `place` says.
@@ -128,6 +128,21 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
+    /// Programs begin at `count` pages or units; each of them occupies the DRAM if DRAM is simulated.
+    pub fn programs_begin(&mut self, count: u32) {
+        if let Some(front) = &mut self.front {
+            front.program(count, &mut self.events);
+        }
+    }
+
+    /// Whether reads that begin now take longer, because the drive is loaded.
+    pub fn note_load(&mut self) {
+        if let Some(front) = &mut self.front {
+            let is_loaded = front.is_loaded(self.events.now());
+            self.time.set_loaded(is_loaded);
+        }
+    }
+
     /// The work of the servers of the front end so far, if there is a front end.
     pub fn front_usage(&mut self) -> Option<FrontUsage> {
         let now = self.events.now();
@@ -215,6 +230,13 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     /// The device accepts request `id`, after its way through the front end.
     #[inline(never)]
     fn start_behind(&mut self, id: u32) -> Outcome {
+        let active = &self.link.active[id];
+        let (operation, pages) = (active.request.operation, active.asked.span.pages);
+        if let Some(front) = &mut self.link.front
+            && operation == Operation::Write
+        {
+            front.count_load(pages, self.link.events.now());
+        }
         self.start(id)
     }
 }

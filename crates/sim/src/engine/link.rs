@@ -73,6 +73,24 @@ impl FlashTime {
         }
     }
 
+    /// Whether the drive is loaded, so that reads that begin now take longer.
+    pub fn set_loaded(&mut self, is_loaded: bool) {
+        match self {
+            Self::Sum => {}
+            Self::Booked(commands) => commands.set_loaded(is_loaded),
+            Self::Queued(queued) => queued.set_loaded(is_loaded),
+        }
+    }
+
+    /// The number of programs that have begun since the last call, if commands are timed one by one.
+    fn take_begun(&mut self) -> u32 {
+        match self {
+            Self::Sum => 0,
+            Self::Booked(commands) => commands.take_begun(),
+            Self::Queued(queued) => queued.take_begun(),
+        }
+    }
+
     fn queued_mut(&mut self) -> Option<&mut Queued> {
         match self {
             Self::Queued(queued) => Some(queued),
@@ -290,6 +308,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         };
         commands.begin(die, (transaction, token), operations, now, map);
         if let Some((number, issued)) = commands.begin_cached(die, (transaction, token), now) {
+            self.pass_programs();
             self.meter.occupy(die, now);
             let waited = issued.cached.waited;
             self.witness.begins_beside(number, die, operations, waited);
@@ -333,6 +352,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
                 meter,
                 (&mut self.mover, &mut self.witness),
             );
+            self.pass_programs();
         }
     }
 
@@ -368,6 +388,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
             queued.dispatch(events, meter, (&mut self.mover, &mut self.witness));
+            self.pass_programs();
         }
     }
 
@@ -388,6 +409,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             self.meter.add_gc_time(collected);
             return false;
         };
+        self.pass_programs();
         if B::HEARS_COMMANDS
             && issued.begins
             && let Some(told) = self.time.booked().and_then(|commands| commands.latest(die))
@@ -419,15 +441,41 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         map: Ticks,
     ) -> Progress {
         self.mover.serve(die, page, operations);
-        if self.front.is_some() && page.write_cause().is_some() {
-            self.pass_dram();
+        if self.front.is_some() {
+            if page.write_cause().is_some() {
+                self.pass_dram();
+            }
+            if page.is_read() {
+                self.note_load();
+            }
         }
         let time = self.meter.serve(operations, map);
         if !matches!(self.time, FlashTime::Sum) {
             return self.begin_commands(die, (Transaction::Page(page), token), operations, map);
         }
+        self.pass_programs_of(operations);
         self.begins(die, false, operations, time);
         self.wait_for_sum(die, token, time)
+    }
+
+    /// Programs that have just begun occupy the DRAM, if it is simulated and commands are timed one by one.
+    #[inline(always)]
+    fn pass_programs(&mut self) {
+        if self.front.is_some() {
+            let begun = self.time.take_begun();
+            self.programs_begin(begun);
+        }
+    }
+
+    /// The programs among `operations`, whose time is a sum, occupy the DRAM, if it is simulated.
+    #[inline(always)]
+    fn pass_programs_of(&mut self, operations: &Operations) {
+        if self.front.is_some() {
+            let all = operations.all().iter();
+            let programs = all.filter(|operation| operation.kind == Kind::Program);
+            let count = programs.count() as u32;
+            self.programs_begin(count);
+        }
     }
 
     #[inline(never)]
@@ -439,6 +487,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
         let time = self.meter.timing.parallel(operations);
         self.meter.add_gc_time(time);
+        self.pass_programs_of(operations);
         self.begins(die, true, operations, time);
         self.wait_for_sum(die, token, time)
     }
@@ -462,6 +511,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.mover.serve(die, page, operations);
         self.meter.serve(operations, 0);
         self.witness.reads_between(die, page, operations);
+        self.note_load();
         let now = self.events.now();
         match &mut self.time {
             FlashTime::Sum => {}
@@ -510,6 +560,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
             let programs = taken.filter(|operation| operation.write_cause().is_some());
             programs.for_each(|_| self.pass_dram());
         }
+        self.pass_programs_of(step.operations);
         self.meter.serve_batch(step.operations);
         let timing = self.meter.timing;
         let at_once = (0..step.at_once).map(|_| 0);

@@ -64,6 +64,8 @@ pub(super) struct Planner {
     /// not known. Empty unless several units of the mapping share a page of flash and commands begin in the order in
     /// which they are planned.
     held: Vec<u32>,
+    /// Whether the drive is loaded, so that the host's reads take longer.
+    pub is_loaded: bool,
 }
 
 impl Planner {
@@ -81,6 +83,7 @@ impl Planner {
                 false => Vec::new(),
                 true => vec![u32::MAX; (geometry.dies * geometry.planes) as usize],
             },
+            is_loaded: false,
         }
     }
 
@@ -124,10 +127,19 @@ impl Planner {
             page,
             page_type: match operation.one_bit {
                 true => self.layout.page_types + 1,
-                false => self.layout.page_type(page),
+                false => self.layout.page_type(page) + self.of_load(operation),
             },
             loads: false,
             moves: moves(operation),
+        }
+    }
+
+    /// The number of entries between the time of a read and its time under the present load, in the table of times.
+    #[inline(always)]
+    fn of_load(&self, operation: &Operation) -> u32 {
+        match self.is_loaded && operation.kind == Kind::Read && !moves(operation) {
+            true => self.layout.page_types + 2,
+            false => 0,
         }
     }
 

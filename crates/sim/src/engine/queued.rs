@@ -125,6 +125,8 @@ pub(super) struct Queued {
     pages: BTreeMap<u32, PageOperation>,
     /// The numbers of commands that have ended, until they are reported to the device.
     ended: VecDeque<u32>,
+    /// The number of programs that have begun and were not [taken](Queued::take_begun).
+    begun: u32,
 }
 
 /// The clock of the media. It passes the events of the media on to mover, witness and meter.
@@ -140,6 +142,7 @@ struct Teller<'t, B, W> {
     steps: &'t mut [Step],
     pages: &'t mut BTreeMap<u32, PageOperation>,
     ended: &'t mut VecDeque<u32>,
+    begun: &'t mut u32,
 }
 
 impl<B: Mover, W: Witness> Teller<'_, B, W> {
@@ -226,6 +229,7 @@ impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
         if let Some(first) = command.first() {
             let die = self.shape.to_device(first.die);
             self.meter.occupy(die, self.events.now());
+            *self.begun += u32::from(first.kind == Kind::Program && !first.loads);
             for operation in command {
                 if is_of_step(operation.token) {
                     self.begin_step(die);
@@ -284,7 +288,18 @@ impl Queued {
             steps: vec![Step::default(); dies as usize],
             between: BTreeMap::new(),
             ended: VecDeque::new(),
+            begun: 0,
         }
+    }
+
+    /// Whether the drive is loaded, so that reads that begin now take longer.
+    pub fn set_loaded(&mut self, is_loaded: bool) {
+        self.planner.is_loaded = is_loaded;
+    }
+
+    /// The number of programs that have begun since the last call.
+    pub fn take_begun(&mut self) -> u32 {
+        std::mem::take(&mut self.begun)
     }
 
     /// `die` begins `operations` for `transaction`, which is called `token`. At the same time the mapping table is
@@ -511,6 +526,7 @@ impl Queued {
             steps: &mut self.steps,
             pages: &mut self.pages,
             ended: &mut self.ended,
+            begun: &mut self.begun,
         };
         (&mut self.media, teller)
     }

@@ -42,6 +42,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
             self.link.observed.by.response(&Response {
                 index: active.identity.index,
                 arrival: active.identity.arrival,
+                waited: 0,
                 response: None,
                 sector: active.request.sector,
                 sectors: active.request.sectors,

@@ -81,7 +81,8 @@ metrics! {
     DEVICE_FIRMWARE_UTILIZATION = "device.firmware_utilization", "";
     /// Mean wait of a request for a core.
     DEVICE_FIRMWARE_WAIT_MS = "device.firmware_wait_ms", "ms";
-    /// Fraction of time for which the DRAM is busy; only with device.dram_access_ns or device.dram_ns_per_byte.
+    /// Fraction of time for which the DRAM is busy; only with device.dram_access_ns,
+    /// device.dram_ns_per_byte or device.dram_program_ns.
     DEVICE_DRAM_UTILIZATION = "device.dram_utilization", "";
     /// Mean time for which requests, and pages from or to the dies, wait for the DRAM.
     DEVICE_DRAM_WAIT_MS = "device.dram_wait_ms", "ms";

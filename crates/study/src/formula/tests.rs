@@ -34,7 +34,7 @@ fn rows() -> Arc<Rows> {
 
 fn value(formula: &str) -> Result<Json, NoValue> {
     let names = [("published", json!([1, 2]))];
-    let outcome = evaluate(formula, &rows(), &Context::new(), &names);
+    let outcome = evaluate(formula, &rows(), &Context::new(), None, &names);
     outcome.map(|outcome| outcome.value)
 }
 
@@ -111,8 +111,42 @@ fn a_run_is_found_by_its_labels() {
         assert_eq!(value(formula), Ok(expected), "{formula}");
     }
     let context = [("buffer", "lru"), ("size", "2MiB")].map(|(a, b)| (a.to_owned(), b.to_owned()));
-    let outcome = evaluate("m('flash.erases')", &rows(), &context.into(), &[]).unwrap();
+    let outcome = evaluate("m('flash.erases')", &rows(), &context.into(), None, &[]).unwrap();
     assert_eq!((outcome.value, outcome.inputs.len()), (json!(30), 1));
+}
+
+#[test]
+fn an_input_without_the_variant_has_the_values_of_another_variant() {
+    let row = |input: &str, variant: &str, erases: u64| Row {
+        labels: [("input", input), ("variant", variant)]
+            .map(|(axis, value)| (axis.to_owned(), value.to_owned()))
+            .into(),
+        input: InputFacts {
+            name: input.to_owned(),
+            digest: None,
+            role: Role::Made,
+            differs: String::new(),
+        },
+        result: Arc::new(json!({ "metrics": { "flash.erases": erases } })),
+    };
+    let rows = Arc::new(Rows {
+        all: vec![
+            row("one", "base", 1),
+            row("one", "dense", 2),
+            row("other", "base", 3),
+        ],
+        missing: BTreeMap::new(),
+    });
+    let dense = Context::from([("variant".to_owned(), "dense".to_owned())]);
+    let formula = "m('flash.erases', input=['one', 'other'])";
+    let outcome = evaluate(formula, &rows, &dense, Some("base"), &[]).unwrap();
+    assert_eq!(outcome.value, json!([2, 3]));
+    let none = evaluate(formula, &rows, &dense, None, &[]);
+    assert!(matches!(none, Err(NoValue::NoRun(_))), "{none:?}");
+    // A formula that names the variant means this variant alone.
+    let named = "m('flash.erases', input='other', variant='dense')";
+    let none = evaluate(named, &rows, &dense, Some("base"), &[]);
+    assert!(matches!(none, Err(NoValue::NoRun(_))), "{none:?}");
 }
 
 #[test]

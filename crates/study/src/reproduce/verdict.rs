@@ -510,10 +510,20 @@ impl Case<'_> {
         })
     }
 
-    /// The result in a case other than the base run; `None` if the study has no runs for this case.
+    /// The result in a case other than the base run; `None` if the study has no runs for this case. A variant may
+    /// change one of several inputs, for example exchange the stand-in for one trace; the values of the other
+    /// inputs are then those of the base run.
     fn try_beside(&self, context: &Context) -> Result<Option<Tried>, Error> {
+        let variant = context.get("variant").filter(|name| *name != BASE);
         match self.attempt(context) {
-            Ok(tried) => Ok(Some(tried)),
+            Ok(tried) => {
+                let has = |variant| {
+                    let mut runs = tried.runs.iter();
+                    tried.runs.is_empty() || runs.any(|run| run.get("variant") == Some(variant))
+                };
+                let is_case = variant.is_none_or(has);
+                Ok(is_case.then_some(tried))
+            }
             Err(NoValue::Failed(_)) => Ok(Some(Tried::FAILED)),
             Err(NoValue::NoRun(_) | NoValue::Missing(_)) => Ok(None),
             Err(NoValue::Wrong(text)) => Err(self.wrong(&text)),
@@ -579,7 +589,7 @@ impl Case<'_> {
             ];
             let measured = match &claim.measured {
                 Some(formula) => {
-                    let outcome = evaluate(formula, rows, &context, &names)?;
+                    let outcome = evaluate(formula, rows, &context, Some(BASE), &names)?;
                     inputs.extend(outcome.inputs);
                     runs.extend(outcome.runs);
                     outcome.value
@@ -589,7 +599,7 @@ impl Case<'_> {
             names.push(("measured", measured.clone()));
             let mut opposed = Vec::new();
             let mut true_of = |formula: &String| {
-                let outcome = evaluate(formula, rows, &context, &names)?;
+                let outcome = evaluate(formula, rows, &context, Some(BASE), &names)?;
                 inputs.extend(outcome.inputs);
                 runs.extend(outcome.runs);
                 opposed = outcome.opposed;

@@ -1,0 +1,159 @@
+//! Properties of a measured drive that decide which mechanisms a fit models. The rules are the same for every drive,
+//! and use only the rows for fitting.
+
+use super::measured::{Measurements, Shape};
+use crate::error::Error;
+
+/// A limit on the 99th percentile of write times, in microseconds. A drive that exceeds it at a load well below
+/// saturation stalls writes.
+const STALL_US: f64 = 200.0;
+/// A load counts as well below saturation if its write rate is below this fraction of the highest write rate.
+const WELL_BELOW: f64 = 0.75;
+/// If the fastest reads take at least this many times as long at a load well below saturation as at the lightest
+/// load, the drive reads more slowly under load. The fastest reads wait for nothing at either load.
+const SLOWER: f64 = 1.25;
+/// If writes at the 99th percentile take at least this many microseconds longer than the median write, at a load well
+/// below saturation, they wait for programs.
+const WAIT_US: f64 = 10.0;
+/// The search for the load at which reads become slower begins at this multiple of the lightest load.
+const ABOVE_LIGHTEST: f64 = 1.5;
+
+/// The properties of a drive.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(super) struct Traits {
+    /// Whether the drive stalls writes at a load well below saturation.
+    pub stalls: bool,
+    /// If the drive reads more slowly under load: how much longer, in per cent, and the number of writes a second at
+    /// which the search for the beginning of this effect starts.
+    pub slower: Option<(f64, f64)>,
+    /// If writes of a drive that does not stall wait at a load well below saturation: the time, in microseconds.
+    pub wait: Option<f64>,
+}
+
+/// The measured times of one load.
+struct AtLoad {
+    writes_per_s: f64,
+    offered: f64,
+    /// The 10th percentile of reads, and the 50th and the 99th of writes, in microseconds.
+    times: [Option<f64>; 3],
+}
+
+const TIMES: [(&str, &str); 3] = [("read", "10"), ("write", "50"), ("write", "99")];
+
+/// The properties of the drive whose rows for fitting are `files`.
+///
+/// # Errors
+/// If a cell of a row is no number.
+pub(super) fn traits(files: &[Measurements]) -> Result<Traits, Error> {
+    let mut traits = Traits::default();
+    for file in files.iter().filter(|file| file.shape == Shape::Latency) {
+        let loads = loads(file)?;
+        let most = loads.iter().map(|load| load.writes_per_s);
+        let most = most.fold(0.0, f64::max);
+        let below: Vec<_> = loads
+            .iter()
+            .filter(|load| load.writes_per_s < WELL_BELOW * most)
+            .collect();
+        let Some(light) = below.first() else {
+            continue;
+        };
+        let stalls = |load: &&AtLoad| load.times[2].is_some_and(|us| us > STALL_US);
+        traits.stalls |= below.iter().any(stalls);
+        for load in &below[1..] {
+            if let ([Some(before), Some(fixed), _], [Some(now), Some(median), Some(tail)]) =
+                (light.times, load.times)
+            {
+                // Reads and writes spend about the same time outside the flash.
+                let flash = (now - fixed) / (before - fixed);
+                if now > SLOWER * before && flash.is_finite() {
+                    let percent = 100.0 * (flash - 1.0);
+                    traits.slower = Some((percent, ABOVE_LIGHTEST * light.offered));
+                }
+                let wait = tail - median;
+                if wait > WAIT_US {
+                    traits.wait = Some(wait);
+                }
+            }
+        }
+    }
+    traits.wait = traits.wait.filter(|_| !traits.stalls);
+    Ok(traits)
+}
+
+/// The loads of `file`, the lightest first.
+fn loads(file: &Measurements) -> Result<Vec<AtLoad>, Error> {
+    let mut all: Vec<AtLoad> = Vec::new();
+    for row in &file.rows {
+        let offered = file.number(row, "offered_writes_per_s")?;
+        let place = match all.iter().position(|load| load.offered == offered) {
+            Some(place) => place,
+            None => {
+                all.push(AtLoad {
+                    writes_per_s: file.number(row, "writes_per_s")?,
+                    offered,
+                    times: [None; 3],
+                });
+                all.len() - 1
+            }
+        };
+        let (op, percentile) = (file.text(row, "op"), file.text(row, "percentile"));
+        if let Some(which) = TIMES.iter().position(|time| *time == (op, percentile)) {
+            all[place].times[which] = Some(file.number(row, "us_median_of_3")?);
+        }
+    }
+    all.sort_by(|one, other| one.offered.total_cmp(&other.offered));
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive::Row;
+
+    /// The traits of a drive with two loads below saturation; each load has the 10th percentile of reads, and the
+    /// 50th and 99th of writes.
+    fn found(light: [f64; 3], half: [f64; 3]) -> Traits {
+        let columns = [
+            "drive",
+            "offered_writes_per_s",
+            "writes_per_s",
+            "op",
+            "percentile",
+            "us_median_of_3",
+        ];
+        let mut rows = Vec::new();
+        for (load, times) in [
+            (10_000, light),
+            (60_000, half),
+            (150_000, [300.0, 900.0, 5000.0]),
+        ] {
+            let done = load.min(100_000);
+            for ((op, percentile), us) in TIMES.iter().zip(times) {
+                let fields = format!("D,{load},{done},{op},{percentile},{us}");
+                rows.push(Row {
+                    line: 1 + rows.len() as u64,
+                    fields: fields.split(',').map(str::to_owned).collect(),
+                });
+            }
+        }
+        let file = Measurements {
+            file: "latency.csv".to_owned(),
+            shape: Shape::Latency,
+            columns: columns.map(str::to_owned).into(),
+            rows,
+        };
+        traits(&[file]).unwrap()
+    }
+
+    #[test]
+    fn each_property_is_seen_by_its_own_rows() {
+        let plain = found([55.0, 10.0, 12.0], [56.0, 10.0, 13.0]);
+        assert_eq!(plain, Traits::default());
+        let stalls = found([55.0, 10.0, 12.0], [56.0, 10.0, 300.0]);
+        assert!(stalls.stalls && stalls.wait.is_none() && stalls.slower.is_none());
+        let waits = found([55.0, 10.0, 12.0], [56.0, 10.0, 40.0]);
+        assert_eq!((waits.stalls, waits.wait), (false, Some(30.0)));
+        let slower = found([48.0, 8.0, 9.0], [80.0, 8.0, 9.0]);
+        assert_eq!(slower.slower, Some((80.0, 15_000.0)));
+    }
+}
