@@ -476,7 +476,8 @@ pub(crate) struct CompareArguments {
     /// Translation layers to compare: page,none
     #[arg(short = 'f', long, value_name = "LIST", conflicts_with = "ftl")]
     pub(crate) ftls: Option<String>,
-    /// Columns of the table, after those that identify the run: metrics and parameters by their dotted names
+    /// Columns of the printed table and of a Markdown or LaTeX file, after those that identify the run: metrics and
+    /// parameters by their dotted names. CSV, JSON and Parquet files have all of them
     #[arg(long, value_name = "a,b")]
     pub(crate) columns: Option<String>,
     /// Sorts the rows of the table by a metric or parameter, the smallest first. With a `-` before the name, the

@@ -12,7 +12,7 @@ use crate::args::CurveArguments;
 use crate::choices;
 use crate::compare::{check_any, split_items};
 use crate::errors::{Failure, warn};
-use crate::output::report::{Form, page};
+use crate::output::report::{Form, Table as Rows, page};
 use crate::output::table::{Side, Table};
 use crate::output::{numbers, summary};
 use crate::work::Work;
@@ -44,19 +44,25 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     check_any(&records)?;
     let content = |form| match form {
         Form::Json => curves.to_json().into_bytes(),
-        Form::Table(table) => table.of(&curves.rows()),
+        Form::Table(Rows::MarkedUp(markup)) => {
+            let table = table(&curves, &arguments.metric);
+            table.marked_up(markup).into_bytes()
+        }
+        Form::Table(rows) => rows.of(&curves.rows()),
         Form::Html => page(&curves.to_json(), None),
     };
     let text = || {
         let heading = words::heading(&records);
-        let tables = tables(&curves, &arguments.metric);
+        // The columns are divided into several tables if the terminal is too narrow for one table.
+        let tables = table(&curves, &arguments.metric).within(summary::width());
+        let metric = &arguments.metric;
         let conclusion = match &curves.conclusions()[..] {
             [] => String::new(),
             sentences => format!("\n{}\n", sentences.join("\n")),
         };
         let unmeasured = unmeasured(&curves, &records, &arguments.metric).unwrap_or_default();
         format!(
-            "{heading}\n\n{tables}\n{unmeasured}{}{conclusion}",
+            "{heading}\n\n{metric}\n\n{tables}\n{unmeasured}{}{conclusion}",
             ways(&curves)
         )
     };
@@ -106,9 +112,8 @@ fn cell(curve: &Curve, bytes: u64, metric: &str) -> Option<String> {
     })
 }
 
-/// One row for each size and one column for each scheme. The columns are divided into several tables if the terminal
-/// is too narrow for one table.
-fn tables(curves: &Curves, metric: &str) -> String {
+/// A table of `metric`, with one row for each size and one column for each scheme.
+fn table(curves: &Curves, metric: &str) -> Table {
     let columns: Vec<Vec<String>> = curves
         .curves
         .iter()
@@ -129,7 +134,7 @@ fn tables(curves: &Curves, metric: &str) -> String {
             table.rule();
         }
     }
-    format!("{metric}\n\n{}", table.within(summary::width()))
+    table
 }
 
 /// The reason why no size has a value of `metric`; `None` if a size has one.

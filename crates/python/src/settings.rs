@@ -25,7 +25,8 @@ fn done(result: Result<(), destage::sim::error::SimError>) -> PyResult<()> {
 }
 
 impl Settings {
-    /// The settings of a call that has `input`. Some inputs also set how the host sends requests.
+    /// These settings, for a call with `input`. If `input` is a job file, it sets how the host sends requests, unless
+    /// the user has set this.
     pub(crate) fn with_host_of(&self, input: &crate::inputs::Input) -> destage::Settings {
         let mut settings = self.of.clone();
         input.0.set_host(&mut settings);

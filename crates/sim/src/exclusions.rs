@@ -1,7 +1,8 @@
 //! The exclusions of parameters of device, host and run, each with its reason. The rows of the parameters name
 //! these lists.
 //!
-//! [`crate::check`] defines the facts that the conditions name.
+//! A condition of an exclusion may name facts about the configuration, such as `live`. [`crate::check`] defines these
+//! facts.
 
 use destage_base::parameter::Exclusion;
 

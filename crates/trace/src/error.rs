@@ -125,7 +125,7 @@ pub enum TraceError {
     },
     /// Several formats fit, and the file's extension does not decide between them.
     #[error(
-        "{file}:{line}: several formats fit ({candidates}): \"{text}\"; expected a format by name, or a file name ending in one"
+        "{file}:{line}: several formats fit ({candidates}): \"{text}\"; expected the name of one of these formats, or a file name with the extension of one"
     )]
     AmbiguousFormat {
         /// The path as given.

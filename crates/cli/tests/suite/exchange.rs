@@ -10,6 +10,30 @@ use serde_json::Value;
 const WORKLOAD: &str = "zipf:requests=1000,footprint_pages=500";
 
 #[test]
+fn the_table_of_a_curve_is_that_of_its_metric() {
+    let place = Place::new();
+    let curve = [
+        "curve",
+        "-w",
+        WORKLOAD,
+        "-b",
+        "lru,fab",
+        "-s",
+        "64KiB,128KiB",
+        "--metric",
+        "buffer.write_hits",
+        "-o",
+        "c.md",
+    ];
+    place.succeed(&curve);
+    let text = place.read("c.md");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert_eq!(lines[0], "| size | lru | fab |", "{text}");
+    assert!(lines[2].starts_with("| 64 KiB | "), "{text}");
+}
+
+#[test]
 fn tables_are_written_for_a_text() {
     let place = Place::new();
     let compare = [

@@ -36,6 +36,15 @@ fn names_and_messages_are_explained() {
         told.contains("unknown-parameter (message)") && told.contains("flash.dies (parameter)"),
         "{told}"
     );
+    // The heading of a column has words of the metric's name.
+    for (heading, metric) in [
+        ("waf", "waf.host (metric)"),
+        ("write hits %", "buffer.write_hits (metric)"),
+        ("response mean ms", "response.mean_ms (metric)"),
+    ] {
+        let told = place.succeed(&["explain", heading]);
+        assert!(told.contains(metric), "{heading}: {told}");
+    }
     let document = place.json(&["explain", "lru", "--json"]);
     assert_eq!(document[0]["kind"], "buffer");
 }

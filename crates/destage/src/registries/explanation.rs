@@ -207,9 +207,40 @@ pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Erro
         }
     }
     if found.is_empty() {
+        found = headed(text);
+    }
+    if found.is_empty() {
         return Err(unknown(text));
     }
     Ok(found)
+}
+
+/// The largest number of metrics that one heading explains. The words of a heading with more metrics are too general.
+const HEADED: usize = 8;
+
+/// The metrics that have all words of `text` in their names. The headings of tables consist of such words, such as
+/// `write hits %` for `buffer.write_hits`.
+fn headed(text: &str) -> Vec<Explanation> {
+    let words: Vec<String> = text
+        .split(|letter: char| !letter.is_ascii_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let has_all = |row: &&MetricRow| {
+        let parts: Vec<&str> = row.name.split(['.', '_']).collect();
+        words.iter().all(|word| parts.contains(&word.as_str()))
+    };
+    let rows: Vec<_> = metrics::METRICS.iter().copied().filter(has_all).collect();
+    match words.is_empty() || rows.len() > HEADED {
+        true => Vec::new(),
+        false => rows.iter().map(|row| of_metric(row.name, row)).collect(),
+    }
+}
+
+fn of_metric(name: &str, row: &MetricRow) -> Explanation {
+    Explanation::new("metric", name, row.about)
+        .with("unit", row.unit)
+        .with("of", "a run")
 }
 
 fn of_problem(problem: &super::problems::Problem) -> Explanation {
@@ -231,11 +262,7 @@ fn named(name: &str, experiments: &[Row]) -> Vec<Explanation> {
         row.name == metric || !row.name.ends_with('*') || metric.starts_with("scheme.")
     };
     if let Some(row) = metrics::find(metric).filter(is_whole) {
-        found.push(
-            Explanation::new("metric", metric, row.about)
-                .with("unit", row.unit)
-                .with("of", "a run"),
-        );
+        found.push(of_metric(metric, row));
     } else if let Some(row) = StatisticRow::all().find(|row| {
         // `trace info` prints its statistics without the section.
         row.metric() == metric || row.name == metric

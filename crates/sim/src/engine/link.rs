@@ -124,7 +124,7 @@ pub(super) struct Link<'a, B, W> {
     /// Answered requests that wait for the host bus.
     done: VecDeque<u32>,
     pub destage_response: Latencies,
-    /// When statistics opened; `None` before their opening.
+    /// The time at which statistics opened; `None` if they have not opened yet. Earlier events are not counted.
     pub opened: Option<Ticks>,
     /// Whether statistics are closed.
     pub closed: bool,
@@ -414,8 +414,8 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             && issued.begins
             && let Some(told) = self.time.booked().and_then(|commands| commands.latest(die))
         {
-            // While an erase waits for the die, a program already moves its data over the channel. So a program
-            // begins at once.
+            // The die may still work on earlier steps. An erase begins only when the die is free. Reads and programs
+            // begin at once: a program can already move its data over the channel.
             let waits = match told.kind {
                 Kind::Erase => issued.waits,
                 Kind::Read | Kind::Program => 0,

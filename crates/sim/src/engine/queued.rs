@@ -120,8 +120,8 @@ pub(super) struct Queued {
     /// For each read that runs during a step, by its number in the media: its die, and its commands that have not
     /// joined a queue yet.
     between: BTreeMap<u32, (u32, VecDeque<Planned>)>,
-    /// The page operations whose commands are under way, by their numbers in the media. Only used for a witness that
-    /// uses the calls.
+    /// The page operations whose commands are under way, by their numbers in the media. Only used if the witness
+    /// listens (`Witness::LISTENS`).
     pages: BTreeMap<u32, PageOperation>,
     /// The numbers of commands that have ended, until they are reported to the device.
     ended: VecDeque<u32>,
@@ -557,8 +557,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     ) -> Outcome {
         self.link.end_phase(phase, die);
         if phase == Phase::Command && !self.link.has_ended() {
-            // The command has left the channel, and its cells begin to work. So no command has ended, unless a
-            // command has no work for the cells.
+            // The command has left the channel, and its cells begin to work, so there is no end to report yet. A
+            // command without work for the cells has ended already, and is reported below.
             return Ok(());
         }
         self.tell_ended(now)?;

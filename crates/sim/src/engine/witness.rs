@@ -43,7 +43,7 @@ pub struct Completion<'a> {
 /// A run that is not explained has the witness `()`, which does nothing and needs no time. The simulated time of a
 /// call is the time that the latest call of [`Witness::moment`] gave.
 pub trait Witness: Send {
-    /// Whether the witness uses the calls.
+    /// Whether the witness uses the events that are reported to it. If not, reports may be left out.
     const LISTENS: bool = true;
 
     /// The run is over. Returns the explanation of the run, if the witness has recorded one.

@@ -283,8 +283,8 @@ impl Readings {
         self.turning(id).iter().filter_map(of).collect()
     }
 
-    /// Of the combinations whose measured value of the claim `id` is one that `is_sought`, the first that changes the
-    /// fewest rules: these rules in words, and the measured value.
+    /// Finds the combination that changes the fewest rules among those whose measured value of the claim `id`
+    /// satisfies `is_sought`; among equals, the first. Returns the changed rules in words, and the measured value.
     pub(super) fn simplest(
         &self,
         id: &str,

@@ -12,7 +12,7 @@ use destage_base::parameter::Parameter;
 
 pub(crate) const WORKLOAD: Workload = Workload {
     name: TABLE.name,
-    about: "Stand-in for the PostMark trace that comes with the SSD extension of DiskSim: large files made, then read, with small pieces between; hardly a rewrite.",
+    about: "Stand-in for the PostMark trace that comes with the SSD extension of DiskSim: large files are written and then read, with bursts of small writes in between; hardly any page is written again.",
     parameters: &[
         Parameter {
             default: "62257",

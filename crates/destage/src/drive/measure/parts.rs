@@ -386,7 +386,7 @@ fn size_of(knees: &[(f64, f64)], is_emptied: bool, stays: bool) -> Findings {
                 bytes(least * (1.0 - share)),
                 bytes(largest),
             ),
-            "burst_bytes, less half of the bytes that may be written to flash meanwhile; low: all of them are written, high: none is",
+            "burst_bytes, less half of the bytes that the drive can write to flash during the burst; low: less all of these bytes, high: less none",
         )),
         (false, _) => found.unknown.push(format!(
             "buffer_bytes: a flush does nothing, so the buffer may hold data after a pause; it has {} bytes at least",
@@ -436,7 +436,7 @@ pub(super) fn unit(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error> 
         "program_unit_bytes",
         "bytes",
         (bytes, bytes, bytes),
-        "bytes of random writes with several outstanding that most often end together: one program makes room for that many",
+        "many outstanding random writes complete in groups, and this is the most frequent size of a group: one program makes room for one group",
     ));
     Ok(found)
 }
@@ -525,7 +525,7 @@ pub(super) fn spare(last: Option<&Written>) -> Findings {
         "spare_percent",
         "%",
         (spare(mean), spare(high), spare(low)),
-        "flash for data over the measured part, less 100 %, at which greedy garbage collection has this write amplification",
+        "over-provisioning at which greedy garbage collection has this write amplification: the percentage by which the flash for data exceeds the measured part",
     ));
     found
 }

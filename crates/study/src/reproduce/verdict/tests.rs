@@ -424,8 +424,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let because = |claim: &str, runs, role| judged(claim, runs, role).unwrap().why.folded.join(" ");
     let sign =
         |published: f64| format!("check = 'sign'\npublished = {published}\nmeasured = 'm(\"v\")'");
-    // All measured values are at least 0.33 of three times the published number 10. The values are less than 0.33
-    // of three times 150.
+    // The measured values are 95 to 105. They are more than 0.33 of 3 * 10, but less than 0.33 of 3 * 150.
     let small = because(&sign(10.0), BOTH, Role::StandIn);
     assert!(
         small.ends_with("The verdict would be the same had the paper printed three times as much, since 0.33 of the published value is enough."),
