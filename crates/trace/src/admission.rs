@@ -58,7 +58,7 @@ impl Admission {
 
     /// How the requests are misaligned to 4 KiB. `None` if some of them were only counted, so that it is not known.
     pub fn misaligned(&self) -> Option<Misaligned> {
-        let sees_all = self.alignment.requests == self.admitted;
+        let sees_all = self.alignment.requests() == self.admitted;
         let misaligned = self.alignment.misaligned(self.addresses.shift);
         misaligned.filter(|_| sees_all)
     }

@@ -11,14 +11,22 @@ const UNIT: u64 = 8;
 const REQUESTS_MIN: u64 = 16;
 
 /// Counts where the requests of a trace begin, before their addresses are changed.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Alignment {
-    /// The number of reads and writes, by their first sector modulo 8.
-    starts: [u64; UNIT as usize],
-    /// The lowest first sector of a request with an address.
-    lowest: Option<u64>,
-    /// The number of requests of all kinds.
-    pub requests: u64,
+    /// The number of reads and writes, by their first sector modulo 8, and then the number of flushes and trims. One
+    /// array for all operations, because each request of a trace is counted without a branch.
+    starts: [u64; 2 * UNIT as usize],
+    /// The lowest first sector of a request with an address; `u64::MAX` if no request has an address.
+    lowest: u64,
+}
+
+impl Default for Alignment {
+    fn default() -> Self {
+        Self {
+            starts: [0; 2 * UNIT as usize],
+            lowest: u64::MAX,
+        }
+    }
 }
 
 /// Most requests of a trace begin at the same distance from a multiple of 4 KiB.
@@ -35,13 +43,19 @@ pub struct Misaligned {
 impl Alignment {
     #[inline]
     pub(crate) fn see(&mut self, operation: Operation, sector: u64) {
-        self.requests += 1;
-        if matches!(operation, Operation::Read | Operation::Write) {
-            self.starts[(sector % UNIT) as usize] += 1;
-        }
-        if operation != Operation::Flush {
-            self.lowest = Some(self.lowest.map_or(sector, |lowest| lowest.min(sector)));
-        }
+        let has_data = matches!(operation, Operation::Read | Operation::Write);
+        let place = sector % UNIT + if has_data { 0 } else { UNIT };
+        self.starts[place as usize] += 1;
+        let address = match operation {
+            Operation::Flush => u64::MAX,
+            _ => sector,
+        };
+        self.lowest = self.lowest.min(address);
+    }
+
+    /// The number of requests of all kinds.
+    pub(crate) fn requests(&self) -> u64 {
+        self.starts.iter().sum()
     }
 
     /// How the requests are misaligned if they are read with the shift `present`. `None` if most of them begin on a
@@ -50,14 +64,15 @@ impl Alignment {
     /// A classic partition begins at sector 63, so 63 is preferred if it aligns the same requests. If a shift would
     /// move a request below sector 0, the shift is negative, which moves addresses up.
     pub(crate) fn misaligned(&self, present: i64) -> Option<Misaligned> {
-        let all: u64 = self.starts.iter().sum();
+        let starts = &self.starts[..UNIT as usize];
+        let all: u64 = starts.iter().sum();
         let now = present.rem_euclid(UNIT as i64) as u64;
-        let counts = (0..UNIT).zip(self.starts);
+        let counts = (0..UNIT).zip(starts.iter().copied());
         let (offset, most) = counts.max_by_key(|(_, count)| *count)?;
         if all < REQUESTS_MIN || offset == now || 2 * most <= all {
             return None;
         }
-        let lowest = self.lowest?;
+        let lowest = self.lowest;
         let lba_shift = match offset {
             7 if lowest >= 63 => 63,
             _ if lowest >= offset => offset as i64,
@@ -65,7 +80,7 @@ impl Alignment {
         };
         let share = |part: u64| part as f64 / all as f64;
         Some(Misaligned {
-            aligned: share(self.starts[now as usize]),
+            aligned: share(starts[now as usize]),
             lba_shift,
             shifted: share(most),
         })

@@ -97,6 +97,57 @@ fn the_core_is_behind_the_bus() {
     assert_eq!(responses(&pairs, &two), [1800, 2800]);
 }
 
+/// The three ways to time flash commands: as a sum, booked in advance, and from queues.
+const TIMINGS: [&[&str]; 3] = [
+    &[],
+    &["flash.channels=2"],
+    &["flash.scheduling=commands_arrival"],
+];
+
+#[test]
+fn a_program_occupies_the_dram() {
+    let of = [
+        (0, 0, 1, Operation::Write),
+        (5 * US, 1, 1, Operation::Write),
+        (200 * US, 2, 1, Operation::Write),
+    ];
+    for timing in TIMINGS {
+        let pairs = ["buffer.kind=nocache", "device.dram_program_ns=30000"];
+        let with = |pairs: &[&str]| responses(&[pairs, timing].concat(), &of);
+        assert_eq!(with(&pairs[..1]), [210_000, 210_000, 210_000], "{timing:?}");
+        // The program of the first page occupies the DRAM until 30 us.
+        assert_eq!(with(&pairs), [210_000, 235_000, 210_000], "{timing:?}");
+    }
+}
+
+#[test]
+fn reads_take_longer_while_the_drive_is_loaded() {
+    let of = [
+        (100 * US, 8, 1, Operation::Write),
+        (100 * US, 9, 1, Operation::Write),
+        (900 * US, 8, 1, Operation::Read),
+        (1500 * US, 8, 1, Operation::Read),
+        (2500 * US, 9, 1, Operation::Read),
+    ];
+    for timing in TIMINGS {
+        let read = |pages: &str| {
+            let pairs = [
+                "buffer.kind=nocache",
+                "flash.read_loaded_percent=50",
+                "device.load_window_us=1000",
+                pages,
+            ];
+            let all = responses(&[&pairs[..], timing].concat(), &of);
+            [all[2], all[3], all[4]]
+        };
+        // Two pages were written in the first millisecond. The cells take 60 us in the second one, and 40 us otherwise.
+        let loaded = read("device.loaded_pages=2");
+        assert_eq!(loaded, [50_000, 70_000, 50_000], "{timing:?}");
+        let never = read("device.loaded_pages=3");
+        assert_eq!(never, [50_000, 50_000, 50_000], "{timing:?}");
+    }
+}
+
 #[test]
 fn pages_pass_the_dram_one_after_the_other() {
     let dram = ["device.dram_access_ns=26", "device.dram_ns_per_byte=0.25"];

@@ -268,7 +268,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         let response = || Response {
             index: identity.index,
             arrival: identity.arrival,
-            waited: sent - identity.arrival,
+            waited: sent.saturating_sub(identity.arrival),
             response: Some(response),
             sector: request.sector,
             sectors: request.sectors,

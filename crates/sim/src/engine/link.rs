@@ -442,40 +442,54 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     ) -> Progress {
         self.mover.serve(die, page, operations);
         if self.front.is_some() {
-            if page.write_cause().is_some() {
-                self.pass_dram();
-            }
-            if page.is_read() {
-                self.note_load();
-            }
+            self.serve_behind_front(page, operations);
         }
         let time = self.meter.serve(operations, map);
         if !matches!(self.time, FlashTime::Sum) {
             return self.begin_commands(die, (Transaction::Page(page), token), operations, map);
         }
-        self.pass_programs_of(operations);
         self.begins(die, false, operations, time);
         self.wait_for_sum(die, token, time)
+    }
+
+    /// A die begins `page`, whose flash operations are `operations`, behind a front end.
+    #[cold]
+    #[inline(never)]
+    fn serve_behind_front(&mut self, page: PageOperation, operations: &Operations) {
+        if page.write_cause().is_some() {
+            self.pass_dram();
+        }
+        if page.is_read() {
+            self.note_load();
+        }
+        if matches!(self.time, FlashTime::Sum) {
+            self.pass_programs_of(operations);
+        }
     }
 
     /// Programs that have just begun occupy the DRAM, if it is simulated and commands are timed one by one.
     #[inline(always)]
     fn pass_programs(&mut self) {
         if self.front.is_some() {
-            let begun = self.time.take_begun();
-            self.programs_begin(begun);
+            self.pass_begun();
         }
     }
 
+    #[cold]
+    #[inline(never)]
+    fn pass_begun(&mut self) {
+        let begun = self.time.take_begun();
+        self.programs_begin(begun);
+    }
+
     /// The programs among `operations`, whose time is a sum, occupy the DRAM, if it is simulated.
-    #[inline(always)]
+    #[cold]
+    #[inline(never)]
     fn pass_programs_of(&mut self, operations: &Operations) {
-        if self.front.is_some() {
-            let all = operations.all().iter();
-            let programs = all.filter(|operation| operation.kind == Kind::Program);
-            let count = programs.count() as u32;
-            self.programs_begin(count);
-        }
+        let all = operations.all().iter();
+        let programs = all.filter(|operation| operation.kind == Kind::Program);
+        let count = programs.count() as u32;
+        self.programs_begin(count);
     }
 
     #[inline(never)]
@@ -487,7 +501,9 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
         let time = self.meter.timing.parallel(operations);
         self.meter.add_gc_time(time);
-        self.pass_programs_of(operations);
+        if self.front.is_some() {
+            self.pass_programs_of(operations);
+        }
         self.begins(die, true, operations, time);
         self.wait_for_sum(die, token, time)
     }
@@ -559,8 +575,8 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
             let taken = step.taken.iter();
             let programs = taken.filter(|operation| operation.write_cause().is_some());
             programs.for_each(|_| self.pass_dram());
+            self.pass_programs_of(step.operations);
         }
-        self.pass_programs_of(step.operations);
         self.meter.serve_batch(step.operations);
         let timing = self.meter.timing;
         let at_once = (0..step.at_once).map(|_| 0);

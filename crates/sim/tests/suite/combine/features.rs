@@ -140,6 +140,11 @@ pub const FEATURES: &[Feature] = &[
         &["device.firmware_ns=100", "device.firmware_cores=2"],
     ),
     set("DRAM", &["device.dram_ns_per_byte=0.1"]),
+    set(
+        "programs through the DRAM",
+        &["device.dram_program_ns=5000"],
+    ),
+    set("slower reads", &["flash.read_loaded_percent=40"]),
     set("closed loop", &["host.replay=closed"]),
     set("C-LOOK", &["host.scheduler=clook"]),
     set("warm-up", &["sim.warmup_requests=50"]),
