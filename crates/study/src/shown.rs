@@ -73,9 +73,13 @@ fn rounded(number: f64) -> String {
     };
     let digits = usize::try_from((4 - before).max(until).clamp(0, 9)).unwrap_or(0);
     let text = format!("{number:.digits$}");
-    match text.contains('.') {
+    let text = match text.contains('.') {
         true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
         false => text,
+    };
+    match text.as_str() {
+        "-0" => "0".to_owned(),
+        _ => text,
     }
 }
 
@@ -109,6 +113,7 @@ mod tests {
             json!(1e-6),
             json!(0.999_99),
             json!(-0.999_990_83),
+            json!(-1e-12),
         ];
         assert_eq!(
             shown.map(|value| short(&value)),
@@ -120,7 +125,8 @@ mod tests {
                 "0",
                 "0.000001",
                 "0.99999",
-                "-0.999991"
+                "-0.999991",
+                "0"
             ]
         );
         assert_eq!(short(&json!([1, [2, true], "a"])), "1, [2, true], a");

@@ -213,7 +213,7 @@ fn an_ambiguous_format() {
     refused(
         &place,
         &["run", "t.txt"],
-        &["t.txt:1: ", "expected a format by name"],
+        &["t.txt:1: ", "expected the name of one of these formats"],
     );
 }
 

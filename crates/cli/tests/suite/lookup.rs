@@ -41,6 +41,7 @@ fn names_and_messages_are_explained() {
         ("waf", "waf.host (metric)"),
         ("write hits %", "buffer.write_hits (metric)"),
         ("response mean ms", "response.mean_ms (metric)"),
+        ("p99", "response.p99_ms (metric)"),
     ] {
         let told = place.succeed(&["explain", heading]);
         assert!(told.contains(metric), "{heading}: {told}");
@@ -132,7 +133,7 @@ fn every_unknown_word_is_met_with_the_one_that_was_meant() {
         ("run t.csv --profile bad", "bad.toml"),
         ("size t.csv --goal p99<3", "response.p99_ms"),
         ("compare t.csv --columns response.p99", "response.p99_ms"),
-        ("explain p99", "response.p99_ms"),
+        ("explain responce.p99_ms", "response.p99_ms"),
         ("run t.csv --config bad.toml", "flash.dies"),
         ("run t.csv --set flash.planes=4", "flash.planes_per_die"),
         ("run t.csv --set host.schedular=fifo", "host.scheduler"),

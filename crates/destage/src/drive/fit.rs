@@ -615,9 +615,6 @@ impl Search<'_> {
                 }
                 self.read_off(&mut trial, requests)?;
                 self.descend(&mut trial, &reads, false, requests, &COARSE_STEPS[1..])?;
-                // The layer holds pages back in incomplete units of its dies. So with another number of dies, bursts
-                // and the buffer have other values, too.
-                self.bursts(&mut trial, requests)?;
                 let found = loss(self.errors(&trial, false, requests)?.as_ref());
                 if found >= best * CLEARLY_BETTER {
                     break;

@@ -219,22 +219,30 @@ pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Erro
 const HEADED: usize = 8;
 
 /// The metrics that have all words of `text` in their names. The headings of tables consist of such words, such as
-/// `write hits %` for `buffer.write_hits`.
+/// `write hits %` for `buffer.write_hits`. If there are too many, only those with the shortest names.
 fn headed(text: &str) -> Vec<Explanation> {
     let words: Vec<String> = text
         .split(|letter: char| !letter.is_ascii_alphanumeric())
         .filter(|word| !word.is_empty())
         .map(str::to_ascii_lowercase)
         .collect();
-    let has_all = |row: &&MetricRow| {
-        let parts: Vec<&str> = row.name.split(['.', '_']).collect();
+    let parts = |name: &str| name.split(['.', '_']).count();
+    let has_all = |name: &String| {
+        let parts: Vec<_> = name.split(['.', '_']).collect();
         words.iter().all(|word| parts.contains(&word.as_str()))
     };
-    let rows: Vec<_> = metrics::METRICS.iter().copied().filter(has_all).collect();
-    match words.is_empty() || rows.len() > HEADED {
-        true => Vec::new(),
-        false => rows.iter().map(|row| of_metric(row.name, row)).collect(),
+    let mut names: Vec<_> = metrics::names().filter(has_all).collect();
+    if names.len() > HEADED {
+        let least = names.iter().map(|name| parts(name)).min();
+        names.retain(|name| Some(parts(name)) == least);
     }
+    if words.is_empty() || names.len() > HEADED {
+        return Vec::new();
+    }
+    let rows = names
+        .iter()
+        .filter_map(|name| metrics::find(name).map(|row| (name, row)));
+    rows.map(|(name, row)| of_metric(name, row)).collect()
 }
 
 fn of_metric(name: &str, row: &MetricRow) -> Explanation {
