@@ -74,8 +74,8 @@ impl Config {
     fn load(&self) -> Option<Load> {
         let device = &self.typed.device;
         let window = from_units(device.load_window_us, TICKS_PER_US);
-        let slows = self.typed.flash.read_loaded_percent > 0.0;
-        slows.then(|| Load::new(window, device.loaded_pages))
+        self.slows_reads()
+            .then(|| Load::new(window, device.loaded_pages))
     }
 
     /// The configuration of the front end; `None` if all of its stages are off.

@@ -83,7 +83,7 @@ impl Config {
     }
 
     /// Whether reads take longer while the drive is loaded.
-    fn slows_reads(&self) -> bool {
+    pub(crate) fn slows_reads(&self) -> bool {
         self.typed.flash.read_loaded_percent > 0.0
     }
 

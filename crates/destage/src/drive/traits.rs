@@ -57,8 +57,8 @@ pub(super) fn traits(files: &[Measurements]) -> Result<Traits, Error> {
         let Some(light) = below.first() else {
             continue;
         };
-        let stalls = |load: &&AtLoad| load.times[2].is_some_and(|us| us > STALL_US);
-        traits.stalls |= below.iter().any(stalls);
+        let mut tails = below.iter().filter_map(|load| load.times[2]);
+        traits.stalls |= tails.any(|us| us > STALL_US);
         for load in &below[1..] {
             if let ([Some(before), Some(fixed), _], [Some(now), Some(median), Some(tail)]) =
                 (light.times, load.times)
