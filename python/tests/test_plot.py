@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import destage
+import matplotlib
 import numpy as np
 import pytest
 from destage import plot
@@ -166,7 +167,7 @@ def test_equal_results_give_equal_files(results: destage.Results, tmp_path: Path
     for name, zone in (("one", "UTC"), ("other", "Asia/Tokyo")):
         paths = [tmp_path / f"{name}.{ending}" for ending in endings]
         # The files of each name are saved by a separate process, with different hash values and in a different time zone.
-        subprocess.run([sys.executable, "-c", program, *paths], check=True, cwd=tmp_path, env={"TZ": zone, "HOME": str(tmp_path)})
+        subprocess.run([sys.executable, "-c", program, *paths], check=True, cwd=tmp_path, env={"TZ": zone, "HOME": str(tmp_path), "MPLCONFIGDIR": matplotlib.get_cachedir()})
     for ending in endings:
         one, other = ((tmp_path / f"{name}.{ending}").read_bytes() for name in ("one", "other"))
         assert one == other, ending

@@ -14,7 +14,7 @@ def run(*words: str) -> None:
 
 
 def test_stubs_are_as_the_module() -> None:
-    run("mypy.stubtest", "destage._core", "--ignore-disjoint-bases")
+    run("mypy.stubtest", "destage._core", "--ignore-disjoint-bases", "--mypy-config-file", "pyproject.toml")
 
 
 def test_the_package_is_typed() -> None:

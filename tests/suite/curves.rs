@@ -5,9 +5,9 @@ use destage::{CurvePlan, Effort, Grid, Input, Reading, Settings, compare, curve}
 use destage_sample::sampled;
 use destage_tests::outside;
 
-/// The number of requests of a trace: the first 5,000, or all (`None`) with `make whole`.
+/// The number of requests of a trace: the first 2,000, or all (`None`) with `make whole`.
 fn requests() -> Option<u64> {
-    sampled(Some(5_000), None)
+    sampled(Some(2_000), None)
 }
 
 /// The number of sizes to compare, chosen from the sizes at which the curve changes.

@@ -10,6 +10,7 @@ use destage_nand::media::dispatch::{
     CommandTimes, DispatchConfig, Operation, Order, Rules, Suspension, Together,
 };
 use destage_nand::media::{Cells, PlaneGaps, Registers};
+use destage_sample::sampled;
 
 /// The load of a random stream.
 struct Load {
@@ -170,7 +171,7 @@ fn compare(seeds: u64, what: &Load) {
 #[test]
 fn random_streams_are_as_in_the_model() {
     compare(
-        1500,
+        sampled(500, 1500),
         &Load {
             pages: 4,
             at_once: 6,
@@ -182,7 +183,7 @@ fn random_streams_are_as_in_the_model() {
 #[test]
 fn streams_of_which_hundreds_wait_are_as_in_the_model() {
     compare(
-        80,
+        sampled(30, 80),
         &Load {
             pages: 40,
             at_once: 300,

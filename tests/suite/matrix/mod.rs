@@ -102,7 +102,7 @@ fn pair(
 
 fn requests_asked() -> usize {
     let asked = std::env::var("DESTAGE_MATRIX").ok();
-    asked.map_or(sampled(REQUESTS / 2, REQUESTS), |text| {
+    asked.map_or(sampled(REQUESTS / 4, REQUESTS), |text| {
         text.parse().expect("a number")
     })
 }

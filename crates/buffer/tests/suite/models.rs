@@ -1,4 +1,4 @@
-//! Compares each page-level scheme with a naive model, on a million random page writes.
+//! Compares each page-level scheme with a naive model, on random page writes.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -8,9 +8,6 @@ use common::{Bench, Completion, Operation};
 use destage_base::Random;
 use destage_base::parameter::{Parameter, Value, Values};
 use destage_buffer::{COMMON, find};
-
-/// Page writes per model, all sizes together.
-const PAGE_WRITES: usize = 1_000_000;
 
 /// A naive model that keeps its pages in vectors; the first element is the next victim.
 trait Model {
@@ -97,7 +94,7 @@ fn compare(scheme: &str, unit: Option<&str>, capacity: u32, pages: u64, model: &
     let mut random = Random::new(u64::from(capacity));
     let mut request = 0;
     let mut written = 0;
-    while written < PAGE_WRITES / 3 + 1 {
+    while written < common::model::page_writes() / 3 + 1 {
         request += 1;
         let range = if random.below(3) == 0 {
             pages

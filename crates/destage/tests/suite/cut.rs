@@ -64,11 +64,11 @@ fn every_layer_holds_what_was_promised_and_a_cut_is_repeated_exactly() {
     assert!(promised > 10_000, "{promised} sectors were promised");
 }
 
-/// The number of runs to cut: a twentieth of `DESTAGE_CUTS`, or 150 by default. A cut of a whole run needs much more
+/// The number of runs to cut: a twentieth of `DESTAGE_CUTS`, or 75 by default. A cut of a whole run needs much more
 /// time than a cut in the other tests that use the variable.
 fn runs_asked() -> u64 {
     let asked = std::env::var("DESTAGE_CUTS").ok();
-    asked.map_or(150, |text| text.parse::<u64>().expect("a number") / 20)
+    asked.map_or(75, |text| text.parse::<u64>().expect("a number") / 20)
 }
 
 #[test]

@@ -35,22 +35,19 @@ fn answers_on(settings: Settings, goals: &[&str]) -> Answers {
     size(&workload(), &plan, &Effort::default()).unwrap()
 }
 
-/// For each scheme, the smallest size at which a run of the grid reaches all goals. The order is that of
-/// `Answers::answers`.
-fn of_grid(answers: &Answers) -> Vec<(String, u64)> {
-    of_grid_on(settings(), answers)
-}
-
-fn of_grid_on(settings: Settings, answers: &Answers) -> Vec<(String, u64)> {
+/// The runs of all schemes at all sizes that `answers` has considered.
+fn grid(settings: Settings, answers: &Answers) -> Vec<Record> {
     let sizes = answers.sizes.iter().map(u64::to_string);
     let grid = Grid::new(settings).buffers(SCHEMES).sizes(sizes);
-    let runs = compare(
-        &[workload()],
-        &grid.combinations().unwrap(),
-        &Effort::default(),
-    )
-    .unwrap()
-    .runs;
+    let combinations = grid.combinations().unwrap();
+    compare(&[workload()], &combinations, &Effort::default())
+        .unwrap()
+        .runs
+}
+
+/// For each scheme, the smallest size at which a run of the grid reaches all goals. The order is that of
+/// `Answers::answers`.
+fn of_grid(runs: &[Record], answers: &Answers) -> Vec<(String, u64)> {
     assert_eq!(runs.len(), answers.grid);
     let reaches = |record: &&Record| answers.goals.iter().all(|goal| goal.is_met_by(record));
     let mut smallest: Vec<(u64, f64, String)> = Vec::new();
@@ -70,6 +67,7 @@ fn of_grid_on(settings: Settings, answers: &Answers) -> Vec<(String, u64)> {
 
 #[test]
 fn the_two_best_are_those_of_the_grid() {
+    let mut runs = None;
     for goals in [
         &["waf.host<0.5"][..],
         &["buffer.destaged_pages<9000"],
@@ -81,7 +79,12 @@ fn the_two_best_are_those_of_the_grid() {
             .map(|answer| (answer.record.buffer.clone(), answer.bytes))
             .collect();
         assert!(!found.is_empty(), "{goals:?}");
-        assert_eq!(found[..], of_grid(&answers)[..found.len()], "{goals:?}");
+        let runs = runs.get_or_insert_with(|| grid(settings(), &answers));
+        assert_eq!(
+            found[..],
+            of_grid(runs, &answers)[..found.len()],
+            "{goals:?}"
+        );
         assert!(
             answers.runs * 2 < answers.grid,
             "{goals:?}: {} runs",
@@ -104,9 +107,11 @@ fn the_two_best_are_those_of_the_grid_where_flash_collects_garbage() {
             settings.set_pair(&pair).unwrap();
             settings
         };
+        let mut runs = None;
         for limit in limits {
             let answers = answers_on(settings(), &[&format!("waf.bytes<{limit}")]);
-            let wanted = of_grid_on(settings(), &answers);
+            let runs = runs.get_or_insert_with(|| grid(settings(), &answers));
+            let wanted = of_grid(runs, &answers);
             let found = answers.answers.iter().take(2);
             let found: Vec<(String, u64)> = found
                 .map(|answer| (answer.record.buffer.clone(), answer.bytes))
@@ -139,13 +144,15 @@ fn nothing_is_smaller_than_no_buffer() {
 
 #[test]
 fn of_times_the_next_is_that_of_the_grid() {
+    let mut runs = None;
     for limit in [0.5, 0.2, 0.05] {
         let mut answers = answers(&[&format!("response.write.mean_ms<{limit}")]);
         let found = answers.answers.iter().take(2);
         let found: Vec<_> = found
             .map(|answer| (answer.record.buffer.clone(), answer.bytes))
             .collect();
-        let of_grid = of_grid(&answers);
+        let runs = runs.get_or_insert_with(|| grid(settings(), &answers));
+        let of_grid = of_grid(runs, &answers);
         assert_eq!(found.first(), of_grid.first(), "{limit}");
         // For these goals, the search finds out which scheme is second best.
         assert_eq!(answers.nearest, None, "{limit}");

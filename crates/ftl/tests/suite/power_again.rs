@@ -405,10 +405,10 @@ fn no_layer_loses_anything_or_runs_out_however_often_it_is_cut() {
         .iter()
         .filter(|row| row.has_flash && row.can_be_mounted)
         .collect();
-    // `make cuts` runs three times as many cuts.
+    // `make cuts` runs six times as many cuts.
     let cuts = match std::env::var("DESTAGE_CUTS") {
         Ok(_) => 300,
-        Err(_) => 100,
+        Err(_) => 50,
     };
     std::thread::scope(|scope| {
         let halves = rows.chunks(rows.len().div_ceil(2));

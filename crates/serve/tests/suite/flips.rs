@@ -235,7 +235,7 @@ fn a_damaged_image_never_gives_other_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("image");
     let sound = of_all_layers(&path);
-    let (flips, seed) = (number("DESTAGE_FLIPS", 260), number("DESTAGE_SEED", 1));
+    let (flips, seed) = (number("DESTAGE_FLIPS", 130), number("DESTAGE_SEED", 1));
     let outcomes = match flipped(&path, &sound, flips, seed) {
         Ok(outcomes) => outcomes,
         Err(why) => panic!("{why}"),

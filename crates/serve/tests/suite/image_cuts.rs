@@ -177,7 +177,7 @@ impl Used {
 /// The tests end the writes to an image at moments that are this many writes apart. `make whole` (`DESTAGE_WHOLE=1`)
 /// tries every write.
 fn stride() -> usize {
-    destage_sample::sampled(8, 1)
+    destage_sample::sampled(20, 1)
 }
 
 /// Opens the image as it is before every [`stride`]th write to its file, and some images whose last write is

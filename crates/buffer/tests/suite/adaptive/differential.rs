@@ -5,10 +5,8 @@ use destage_base::Random;
 use destage_base::parameter::Values;
 use destage_buffer::{COMMON, find};
 
+use crate::common::model::page_writes;
 use crate::common::{Bench, Completion, Operation};
-
-/// Page writes per scheme and setting, over all streams of [`compare`].
-const PAGE_WRITES: usize = 1_000_000;
 
 /// Counters that a model gets with each page that the host writes or reads.
 #[derive(Clone, Copy, Debug)]
@@ -97,7 +95,7 @@ fn compare_one(scheme: &str, words: &[&str], size: &Size, seed: u64, model: &mut
         pages: 0,
     };
     let mut next = 0;
-    while (now.time as usize) < PAGE_WRITES.div_ceil(SIZES.len()) {
+    while (now.time as usize) < page_writes().div_ceil(SIZES.len()) {
         let operation = operation(&mut random, size, &mut next, now.time);
         let mut expected = Vec::new();
         now.request += 1;

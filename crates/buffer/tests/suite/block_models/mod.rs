@@ -1,4 +1,4 @@
-//! Compares each block-level scheme with a naive model, on a million random page writes.
+//! Compares each block-level scheme with a naive model, on random page writes.
 //!
 //! The model of the buffer is a vector of clusters. A [`Rule`] orders the vector and sets marks in the clusters,
 //! as the description of the scheme says.
@@ -16,9 +16,6 @@ use destage_buffer::destage::PadContent;
 use destage_buffer::{COMMON, Common, find};
 use model::Model;
 use rules::{Bplru, Clc, Fab, LbClock, Rule};
-
-/// Page writes per scheme, all sizes and parameters together.
-const PAGE_WRITES: usize = 1_000_000;
 
 /// Random operations: a run of writes, a whole block in or out of order, writes to a hot block, or another
 /// operation.
@@ -77,7 +74,7 @@ const SIZES: [(u32, u64, u64); 6] = [
 ];
 
 fn compare(comparisons: &[Comparison]) {
-    let each = PAGE_WRITES / comparisons.len() / SIZES.len() + 1;
+    let each = common::model::page_writes() / comparisons.len() / SIZES.len() + 1;
     for comparison in comparisons {
         for size in SIZES {
             comparison.run(size, each);

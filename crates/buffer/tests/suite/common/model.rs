@@ -4,11 +4,14 @@
 use destage_base::parameter::{Value, Values};
 use destage_base::{Lpn, Random};
 use destage_buffer::{COMMON, SchemeRow, find};
+use destage_sample::sampled;
 
 use super::{Bench, Completion, Operation, Record, random_operations};
 
-/// Page writes per model, all sizes together.
-pub const PAGE_WRITES: usize = 1_000_000;
+/// Page writes per model, all sizes together: 300,000, or a million with `make whole`.
+pub fn page_writes() -> usize {
+    sampled(300_000, 1_000_000)
+}
 
 /// Dies of the bench's device.
 pub const DIES: u64 = 4;
@@ -48,7 +51,7 @@ pub trait Model {
 /// a host.
 pub fn operations((capacity, pages): (usize, u64)) -> Vec<Operation> {
     let mut random = Random::new(capacity as u64 + pages);
-    let mut operations = random_operations(&mut random, pages, PAGE_WRITES / SIZES.len() / 2);
+    let mut operations = random_operations(&mut random, pages, page_writes() / SIZES.len() / 2);
     for operation in &mut operations {
         if random.below(16) == 0 {
             *operation = Operation::Idle;
