@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::decide::Share;
 use super::paper::{Paper, Reading};
 use super::ran::OpenRule;
-use super::reason::turned_to;
+use super::reason::{spoken, turned_to};
 use crate::product;
 
 /// The results of the claims of a paper under each combination of interpretations of its open rules.
@@ -247,7 +247,8 @@ impl Readings {
         }
         if !together.is_empty() {
             text.push_str(&format!(
-                " Some rules {make} only together: where {}.",
+                " Some rules {make} only together: it {} where {}.",
+                spoken(!by_default),
                 listed(together)
             ));
         }
@@ -449,7 +450,7 @@ mod tests {
         assert_eq!(turning, [vec![(0, "1")], vec![(1, "1"), (2, "1")]]);
         assert_eq!(
             readings.turned("X").unwrap(),
-            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1; the base run has 0). Some rules make it fail only together: where b = 1 (the base run has 0), and c = 1 (the base run has 0)."
+            "Of 7 other combinations of the 3 rules that the paper leaves open, 5 make it fail. With one rule changed, that is so where hot pages stay (a = 1; the base run has 0). Some rules make it fail only together: it fails where b = 1 (the base run has 0), and c = 1 (the base run has 0)."
         );
         let ways = readings.ways("X");
         assert_eq!(

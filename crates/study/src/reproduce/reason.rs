@@ -362,8 +362,17 @@ impl Case<'_> {
             None => {
                 let fault = || (!tried.holds).then(|| self.fault(tried)).flatten();
                 let said = fault().unwrap_or_else(|| in_brackets(self.beside_printed(tried)));
-                format!("it {does}{said}")
+                format!("it {does}{}{said}", self.in_direction(tried))
             }
+        }
+    }
+
+    /// A remark on a sign that is the published one, while the size of the effect is too small to count as seen.
+    fn in_direction(&self, tried: &Tried) -> &'static str {
+        let is_small = self.is_of_size(&tried.measured) == Some(false);
+        match tried.holds && self.claim.check.check == Check::Sign && is_small {
+            true => " in its direction, not in its size",
+            false => "",
         }
     }
 
@@ -492,34 +501,50 @@ impl Case<'_> {
                 true => String::new(),
                 false => format!(" {}{}.", self.state(first), self.since(first)),
             };
+            let in_base = format!("under it, the claim {base} in the base run, and {does}");
+            let more = self.decides(outcome, &in_base);
+            let more = more.map_or(String::new(), |more| format!(" {more}"));
             return format!(
-                "The claim {base} under an assumption that the paper does not make: {}.{state}",
+                "The claim {base} under an assumption that the paper does not make: {}.{state}{more}",
                 self.claim.assumes
             );
         }
         let in_base = format!("the claim {base} in the base run, and {does}");
-        match self.decisive(outcome) {
-            Some(Decisive::Beside(other)) if other.is_seed => {
+        self.decides(outcome, &in_base)
+            .unwrap_or_else(|| match outcome.evidence.fitted {
+                true => format!(
+                    "The claim {base}, but {} fitted so that it holds: that is no evidence.",
+                    self.fitted()
+                ),
+                false => self.unlasting(outcome),
+            })
+    }
+
+    /// What decides whether the claim holds: a seed, a setting, or rules. `in_base` says how the claim comes out in the
+    /// base run and otherwise. `None` if the claim comes out alike in all cases.
+    fn decides(&self, outcome: &Outcome, in_base: &str) -> Option<String> {
+        Some(match self.decisive(outcome)? {
+            Decisive::Beside(other) if other.is_seed => {
                 format!("Chance decides: {in_base} with {}.", other.name)
             }
-            Some(Decisive::Beside(other)) if self.is_input(&other.name) => format!(
+            Decisive::Beside(other) if self.is_input(&other.name) => format!(
                 "What the paper does not print of its trace decides: {in_base} on another stand-in, {}.",
                 other.name
             ),
-            Some(Decisive::Beside(other)) => format!(
+            Decisive::Beside(other) => format!(
                 "A setting that the paper does not print decides: {in_base} with the setting {}.",
                 other.name
             ),
-            Some(Decisive::Rules(1, ways)) if ways.len() == 1 => format!(
+            Decisive::Rules(1, ways) if ways.len() == 1 => format!(
                 "A rule that the paper leaves open decides: {in_base} where {}.",
                 ways.concat()
             ),
-            Some(Decisive::Rules(1, ways)) => format!(
+            Decisive::Rules(1, ways) => format!(
                 "Each of {} rules that the paper leaves open decides by itself: {in_base} where {}.",
                 ways.len(),
                 ways.join(", or where ")
             ),
-            Some(Decisive::Rules(count, ways)) => {
+            Decisive::Rules(count, ways) => {
                 let reading = match count {
                     2 => "another reading of both".to_owned(),
                     _ => format!("another reading of all {count}"),
@@ -532,12 +557,7 @@ impl Case<'_> {
                     "{count} rules that the paper leaves open decide together: {in_base} with {reading}{one}."
                 )
             }
-            None if outcome.evidence.fitted => format!(
-                "The claim {base}, but {} fitted so that it holds: that is no evidence.",
-                self.fitted()
-            ),
-            None => self.unlasting(outcome),
-        }
+        })
     }
 
     /// If the base run reaches the required share of the published size, the seeds and settings that do not reach
@@ -997,7 +1017,7 @@ pub(super) const fn turned_to(holds: bool) -> [&'static str; 2] {
 }
 
 /// The verb for a claim that holds or fails.
-const fn spoken(holds: bool) -> &'static str {
+pub(super) const fn spoken(holds: bool) -> &'static str {
     match holds {
         true => "holds",
         false => "fails",
