@@ -80,7 +80,7 @@ impl Config {
 
     /// The configuration of the front end; `None` if all of its stages are off.
     pub(crate) fn front(&self) -> Option<FrontConfig> {
-        let host = &self.typed.host;
+        let (host, device) = (&self.typed.host, &self.typed.device);
         let front = FrontConfig {
             weights: weights(&host.queue_weights, host.queues).unwrap_or_default(),
             burst: host.queue_burst,
@@ -89,12 +89,17 @@ impl Config {
                 0 => host.queue_depth,
                 requests => requests,
             },
+            command_slots: match device.command_slots {
+                0 => u32::MAX,
+                slots => slots,
+            },
             link: self.link(),
             firmware: self.firmware(),
             dram: self.dram(),
             load: self.load(),
         };
         let is_on = host.queues > 1
+            || device.command_slots > 0
             || front.link.is_some()
             || front.firmware.is_some()
             || front.dram.is_some()

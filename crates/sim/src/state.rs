@@ -103,6 +103,7 @@ const DECIDES: &[(&str, bool)] = &[
     ("device.firmware_page_ns", false),
     ("device.firmware_cores", false),
     ("device.firmware_uj", false),
+    ("device.command_slots", false),
     ("device.dram_access_ns", false),
     ("device.dram_program_ns", false),
     ("device.loaded_pages", false),

@@ -121,6 +121,34 @@ fn a_program_occupies_the_dram() {
 }
 
 #[test]
+fn a_command_waits_for_a_slot() {
+    let of = [
+        (0, 0, 1, Operation::Write),
+        (0, 1, 1, Operation::Write),
+        (100 * US, 2, 1, Operation::Write),
+    ];
+    for timing in TIMINGS {
+        let with = |slots: &str| {
+            let pairs = ["buffer.kind=nocache", slots];
+            responses(&[&pairs[..], timing].concat(), &of)
+        };
+        let free = with("device.command_slots=3");
+        assert_eq!(free, [210_000, 210_000, 210_000], "{timing:?}");
+        assert_eq!(free, with("device.command_slots=0"), "{timing:?}");
+        // The third command gets a slot when the first two are answered, 110 us after it was sent.
+        let two = with("device.command_slots=2");
+        assert_eq!(two, [210_000, 210_000, 320_000], "{timing:?}");
+        let one = with("device.command_slots=1");
+        assert_eq!(one, [210_000, 420_000, 530_000], "{timing:?}");
+        // A link takes the same path to the slots.
+        let link = ["host.link_lane_gb_per_s=1000", "device.command_slots=1"];
+        let pairs = [&["buffer.kind=nocache"], &link[..], timing].concat();
+        let by_link = responses(&pairs, &of);
+        assert!(by_link[1] > 400_000 && by_link[2] > 500_000, "{by_link:?}");
+    }
+}
+
+#[test]
 fn reads_take_longer_while_the_drive_is_loaded() {
     let of = [
         (100 * US, 8, 1, Operation::Write),

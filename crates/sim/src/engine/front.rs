@@ -50,8 +50,10 @@ pub struct FrontConfig {
     pub burst: u32,
     /// The rule that assigns requests to queues.
     pub by: QueueBy,
-    /// Maximum number of requests of one queue in the device at a time.
+    /// Maximum number of requests of one queue that the host has sent and that are not complete.
     pub requests_of_queue: u32,
+    /// Maximum number of commands that the device holds at a time.
+    pub command_slots: u32,
     /// The link to the host; without one, requests use the host bus.
     pub link: Option<Wire>,
     /// The cores of the firmware; `None` if cores are not simulated.
@@ -196,12 +198,21 @@ impl Server {
     }
 }
 
-/// The front end: queues and servers. See the [module](self).
+/// The places for commands in the device. A command that the host has sent needs a slot until it is answered, and waits
+/// for one in the order of sending.
+struct Slots {
+    free: u32,
+    waiting: VecDeque<u32>,
+}
+
+/// The front end: queues, slots and servers. See the [module](self).
 pub(super) struct Front {
     pub queues: Queues,
     by: QueueBy,
     depth: u32,
+    /// The number of requests that the host has sent and that are not complete.
     in_device: u32,
+    slots: Slots,
     pub link: Option<Wire>,
     firmware: Option<Firmware>,
     dram: Option<Dram>,
@@ -210,7 +221,7 @@ pub(super) struct Front {
 }
 
 impl Front {
-    /// An idle front end; at most `depth` requests are in the device.
+    /// An idle front end; the host has sent at most `depth` requests that are not complete.
     pub fn new(config: FrontConfig, depth: u32, scheduler: Scheduler) -> Self {
         let (weights, burst) = (&config.weights, config.burst);
         let mut servers: [Server; 4] = Default::default();
@@ -225,6 +236,10 @@ impl Front {
             by: config.by,
             depth,
             in_device: 0,
+            slots: Slots {
+                free: config.command_slots,
+                waiting: VecDeque::new(),
+            },
             link: config.link,
             firmware: config.firmware,
             dram: config.dram,
@@ -242,8 +257,8 @@ impl Front {
         (number % self.queues.count()) as usize
     }
 
-    /// Removes from its queue the request to send next, and returns it. `None` if no request waits, or if the device
-    /// has no room for a request.
+    /// Removes from its queue the request to send next, and returns it. `None` if no request waits, or if the host has
+    /// sent as many requests as it may.
     pub fn next(&mut self) -> Option<u32> {
         if self.in_device >= self.depth {
             return None;
@@ -253,10 +268,26 @@ impl Front {
         Some(id)
     }
 
-    /// A request of `queue` has left the device.
-    pub fn completed(&mut self, queue: usize) {
+    /// The host has sent command `id`. Returns whether the device has a slot for it; otherwise the command waits for a
+    /// slot.
+    pub fn takes_slot(&mut self, id: u32) -> bool {
+        let slots = &mut self.slots;
+        if slots.free == 0 {
+            slots.waiting.push_back(id);
+            return false;
+        }
+        slots.free -= 1;
+        true
+    }
+
+    /// A request of `queue` has left the device. Returns the command that gets its slot, if a command waits.
+    #[must_use]
+    pub fn completed(&mut self, queue: usize) -> Option<u32> {
         self.queues.completed(queue);
         self.in_device -= 1;
+        let next = self.slots.waiting.pop_front();
+        self.slots.free += u32::from(next.is_none());
+        next
     }
 
     /// The time that `active` needs on a core, in ticks; `None` if cores are not simulated.

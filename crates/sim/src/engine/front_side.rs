@@ -58,7 +58,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         self.send_next(passes);
     }
 
-    /// Sends one request if the device has room for one more.
+    /// The host sends one request if it may send one more. Without a free slot of the device, the request waits.
     fn send_next(&mut self, passes: u8) {
         let Some(front) = &mut self.front else {
             return;
@@ -67,21 +67,42 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             return;
         };
         self.active[id].sent = self.events.now();
-        match front.link {
-            Some(_) => self.tell(Place::ToHost, Visit::AskEntry, id),
-            None => self.events.soon(Message::Send.about(id, passes)),
+        if front.takes_slot(id) {
+            self.fetch(id, passes);
         }
+    }
+
+    /// The device has a slot for request `id`, and fetches it.
+    fn fetch(&mut self, id: u32, passes: u8) {
+        let has_link = self
+            .front
+            .as_ref()
+            .is_some_and(|front| front.link.is_some());
+        match has_link {
+            true => self.tell(Place::ToHost, Visit::AskEntry, id),
+            false => self.events.soon(Message::Send.about(id, passes)),
+        }
+    }
+
+    /// Request `id` has left the device: its slot goes to the request that has waited for the longest time, and the host
+    /// may send one more.
+    fn left(&mut self, id: u32, passes: u8) {
+        let Some(front) = &mut self.front else {
+            return;
+        };
+        let queue = front.queue_of(&self.active[id]);
+        if let Some(next) = front.completed(queue) {
+            self.fetch(next, passes);
+        }
+        self.send_next(passes);
     }
 
     /// The host has received the answer to request `id`. Without a link, the request leaves the device now, and the
     /// next request is sent.
     pub fn front_completed(&mut self, id: u32, passes: u8) {
-        if let Some(front) = &mut self.front
-            && front.link.is_none()
-        {
-            let queue = front.queue_of(&self.active[id]);
-            front.completed(queue);
-            self.send_next(passes);
+        let front = self.front.as_ref();
+        if front.is_some_and(|front| front.link.is_none()) {
+            self.left(id, passes);
         }
     }
 
@@ -107,16 +128,14 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 
     /// Request `id` leaves the device, over the link or, without one, over the host bus.
     fn leave(&mut self, id: u32) {
-        let active = self.active[id];
-        let Some(front) = self.front.as_mut().filter(|front| front.link.is_some()) else {
+        let front = self.front.as_ref();
+        if front.is_none_or(|front| front.link.is_none()) {
             return self.hand_to_channel(id);
-        };
-        let queue = front.queue_of(&active);
-        front.completed(queue);
-        if active.request.operation == Operation::Read {
+        }
+        if self.active[id].request.operation == Operation::Read {
             self.tell(Place::ToHost, Visit::ReadData, id);
         }
-        self.send_next(0);
+        self.left(id, 0);
         self.tell(Place::ToHost, Visit::Completion, id);
     }
 
