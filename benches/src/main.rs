@@ -99,7 +99,7 @@ fn bench(program: &Path, runs: usize) -> Result<(), Box<dyn std::error::Error>> 
     println!("whole process, one thread, decoding included; median of {runs} runs\n");
     println!(
         "{:<10} {:>12} {:>10} {:>14} {:>14} {:>8} {:>8}",
-        "trace", "pages", "ms", "M pages/s", "reference", "times", "target"
+        "trace", "pages", "ms", "M pages/s", "reference", "speed-up", "target"
     );
     for row in &ROWS {
         let Some(trace) = trace_of(row)? else {

@@ -254,7 +254,7 @@ impl Buffer {
         let (buffer, _) = destager.buffer();
         assert!(
             buffer.properties.keeps_pages,
-            "page {page} is written to a buffer that keeps none, and not past it"
+            "page {page} enters a buffer that keeps no pages; its write has to bypass the buffer"
         );
         let access = buffer.access(AccessKind::Write, now);
         Self::make_room(destager, page, &access)?;

@@ -87,9 +87,10 @@ pub struct DirtyPage {
 /// The source of the contents of a page that is programmed to complete a cluster.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PadContent {
-    /// The newest copy of the page is read from flash first.
+    /// The copy on flash is read first.
     Read,
-    /// The newest copy of the page is in memory, and no read is charged for it.
+    /// The page has contents on flash, but no read is charged, as if its contents were in RAM
+    /// (`pad_charge_reads = false`).
     AtHand,
     /// The page was never written, and a filler is programmed.
     Filler,

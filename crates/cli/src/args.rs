@@ -518,8 +518,8 @@ pub(crate) struct CurveArguments {
         default_value = "buffer.destaged_pages"
     )]
     pub(crate) metric: String,
-    /// Estimates the curve from samples, each with this share of the erase blocks: 0.01 or 1%. Every point has a 95 %
-    /// interval
+    /// Estimates the curve from samples, each with this share of the erase blocks, such as 0.01 or 1%. Every point
+    /// has a 95 % interval
     #[arg(long, value_name = "RATE", group = "sampled")]
     pub(crate) sample: Option<String>,
     /// Estimates the curve from the smallest samples that are accurate enough: half the width of each 95 % interval

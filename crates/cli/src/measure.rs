@@ -134,7 +134,7 @@ fn opened(arguments: &DriveMeasureArguments) -> Result<Opened, Failure> {
     let Some(profile) = text.strip_prefix(MODEL) else {
         if let Some(pair) = arguments.set.first() {
             return Err(Failure::input(format!(
-                "--set {pair}: {text} is no simulated drive, and its parameters cannot be set; expected model:PROFILE with --set"
+                "--set {pair}: {text} is no simulated drive, so its parameters cannot be set; expected model:PROFILE with --set"
             )));
         }
         return Ok(open(text, arguments.control.as_deref())?);

@@ -81,7 +81,7 @@ pub(crate) fn scale(arguments: &ScaleArguments) -> Result<(), Failure> {
         } = *request;
         scale.apply(request).map(Step::Keep).ok_or_else(|| {
             Failure::input(format!(
-                "{name}: request {line}: the scaled time or address does not fit in 64 bits: \"{arrival} ticks, sector {sector}\"; expected smaller ratios"
+                "{name}: request {line}: arrival {arrival} (ticks of 0.1 ns), sector {sector}: too large after scaling (limits: 2^64 ticks, 2^64 bytes); expected a smaller --time or --address"
             ))
         })
     })
@@ -104,7 +104,7 @@ pub(crate) fn anonymize(arguments: &AnonymizeArguments) -> Result<(), Failure> {
     let seed = config.typed.sim.seed;
     let anonymizer = regions.shuffled(seed).ok_or_else(|| {
         Failure::input(format!(
-            "{}: regions of {} do not fit below 2^64 bytes; expected a smaller --region-bytes",
+            "{}: with regions of {}, the new addresses would exceed 2^64 bytes; expected a smaller --region-bytes",
             stream.name, arguments.region_bytes
         ))
     })?;

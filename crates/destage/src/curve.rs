@@ -183,7 +183,7 @@ pub fn curve(input: &Input, plan: &CurvePlan, effort: &Effort<'_>) -> Result<Cur
     let finds_sizes = sizes.is_none();
     if runs && finds_sizes && !input.can_be_read_again() {
         return Err(Error::Input(format!(
-            "{}: can be read only once, but the sizes of the buffer follow from its content; expected sizes, or a regular file",
+            "{}: can be read only once, but must be read once more to choose the buffer sizes; expected a list of sizes, or a regular file",
             input.name()
         )));
     }

@@ -79,7 +79,7 @@ pub struct Backed {
     unsaved: BTreeMap<Lpn, Arc<[u8]>>,
     /// The latest error of the disk for pages in `unsaved`.
     fault: Option<Fault>,
-    /// The pages of a write past the buffer for which [`Note::Bypassed`] has arrived so far.
+    /// The pages of a write that bypasses the buffer for which [`Note::Bypassed`] has arrived so far.
     passing: Vec<(Lpn, Arc<[u8]>)>,
     zeros: Arc<[u8]>,
 }

@@ -85,12 +85,12 @@ struct Chosen {
 }
 
 impl Chosen {
-    /// Called when a program begins at another die that replaces a page of `block`.
+    /// Called when a program that replaces a page of `block` begins at another die.
     fn note(&mut self, block: Ppn) {
         *self.replaced_elsewhere.entry(block).or_default() += 1;
     }
 
-    /// Called when a program has ended at another die that replaced a page of `block`.
+    /// Called when a program that replaced a page of `block` has ended at another die.
     fn release(&mut self, block: Ppn) {
         let Entry::Occupied(mut programs) = self.replaced_elsewhere.entry(block) else {
             debug_assert!(
@@ -105,8 +105,8 @@ impl Chosen {
         }
     }
 
-    /// Whether `operations` erase a block with a page that an unfinished program at another die replaces. If the
-    /// power failed, this program would be lost.
+    /// Whether `operations` erase a block with a page that an unfinished program at another die replaces. Such a
+    /// block must not be erased yet: if the power failed, the program would be lost and the old copy would be gone.
     fn is_replaced(&self, operations: &Operations) -> bool {
         !self.replaced_elsewhere.is_empty()
             && operations
@@ -120,7 +120,7 @@ impl Chosen {
         erases.is_some_and(|erases| self.is_replaced(erases))
     }
 
-    /// Whether the collection will erase `block` when its copies have ended.
+    /// Whether the erase of `block` is one of the waiting erases of a garbage collection (`erases`).
     fn will_erase(&self, block: Ppn) -> bool {
         let erases = self.erases.as_deref();
         erases.is_some_and(|erases| erases.erased().any(|erased| erased == block))
@@ -799,7 +799,7 @@ impl Dies {
         self.forget_replaced(die);
     }
 
-    /// Called when a program at another die has ended that replaced a page of `block` at the die `home`.
+    /// Called when a program that replaced a page of `block`, a block of the die `home`, has ended at another die.
     fn release_replaced(&mut self, (home, block): (u32, Ppn)) {
         let chosen = &mut self.dies[home as usize].chosen;
         chosen.release(block);

@@ -120,7 +120,7 @@ pub enum Note<'a> {
         /// The number of the page within the request.
         offset: u32,
     },
-    /// A page of the request being submitted is written past the buffer.
+    /// A page of the request being submitted bypasses the buffer.
     Bypassed {
         /// The page of the device.
         page: Lpn,
@@ -139,8 +139,8 @@ pub enum Note<'a> {
         /// Whether the page is served from RAM; otherwise it is served from flash.
         in_ram: bool,
     },
-    /// The state of the buffer may have changed: a page was accepted, read, trimmed or written past the buffer, a
-    /// record was emitted, or a page of a record was programmed.
+    /// The state of the buffer may have changed: a page was accepted, read or trimmed, a page has bypassed the
+    /// buffer, a record was emitted, or a page of a record was programmed.
     Changed(&'a Buffer),
     /// The operation has joined the queue of the die with this number.
     Queued(PageOperation, u32),
@@ -217,7 +217,7 @@ pub trait Driver {
         true
     }
 
-    /// Whether the driver needs [`Note::Emitted`] for writes past the buffer. Default: no.
+    /// Whether the driver needs [`Note::Emitted`] for writes that bypass the buffer. Default: no.
     #[inline]
     fn wants_records(&self) -> bool {
         false

@@ -9,7 +9,7 @@ use destage_nand::Cause;
 pub enum Work {
     /// A host request reads the page.
     HostRead(u32),
-    /// A host request writes the page past the buffer.
+    /// A host request writes the page, and the write bypasses the buffer.
     HostWrite(u32),
     /// A host request trims the page.
     Trim(u32),
@@ -19,8 +19,8 @@ pub enum Work {
     PadRead(u32),
     /// A record writes the page as padding.
     PadWrite(u32),
-    /// A host request writes the page past the buffer, and a flush has to wait for this write. The write is part of
-    /// this record.
+    /// A host request writes the page, the write bypasses the buffer, and a flush has to wait for it. The write is
+    /// part of this record.
     OwedWrite(u32),
     /// A trim of the page that was answered before it took effect. The trim is this record.
     OwedTrim(u32),

@@ -11,8 +11,8 @@ use crate::operation::{PageOperation, Work};
 /// A record, from its emission to the end of its last program.
 ///
 /// Some records do not come from the buffer. Such a record represents other work that a flush has to wait for: a
-/// write past the buffer that has dropped a dirty page from the buffer, or a trim that was answered but waits for
-/// earlier effects.
+/// write that bypassed the buffer and has dropped a dirty page from the buffer, or a trim that was answered but waits
+/// for earlier effects.
 #[derive(Default)]
 pub(crate) struct Record {
     pub emitted: Ticks,
@@ -88,7 +88,7 @@ fn mark_long(programs: &mut [PageOperation], least: u32) {
     }
 }
 
-/// The record of the destage log for a write past the buffer.
+/// The record of the destage log for a write that bypasses the buffer.
 pub(crate) fn bypass_record(pages: impl Iterator<Item = Lpn>) -> Destage {
     Destage {
         cause: DestageCause::Bypass,

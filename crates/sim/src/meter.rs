@@ -1,4 +1,5 @@
-//! `Totals`: the work of the dies, in operations and in time.
+//! [`FlashMeter`] measures the work of the dies, in operations and in time; [`Totals`] are the sums that it has
+//! measured.
 
 use destage_base::Ticks;
 use destage_nand::operation::{Cause, Kind, Operation, Tally, Transfer};

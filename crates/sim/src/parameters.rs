@@ -219,8 +219,8 @@ parameters! {
         /// Time of the first of two passes.
         first_pass_us: f64 = "0" in MICROSECONDS, "us", "none", needs &[CLOCK, "flash.program_passes = 2"];
         /// How long a unit stays open for more pages while its die is idle, if a flush, a force unit access or a
-        /// write past the buffer waits for one of its pages; after that time filler pages complete the unit. 0:
-        /// fillers complete the unit at once.
+        /// write that bypasses the buffer waits for one of its pages; after that time filler pages complete the unit.
+        /// 0: fillers complete the unit at once.
         unit_wait_us: f64 = "0" in MICROSECONDS, "us", OURS, needs &[CLOCK, "units"];
         /// Time to erase a block.
         erase_us: f64 = "1500" in MICROSECONDS, "us", DISKSIM, needs &["flash"];

@@ -547,8 +547,8 @@ fn rows_of_others(key: &str) -> impl Iterator<Item = &'static Parameter> {
     others_with(key).map(|(_, row)| row)
 }
 
-/// The reason why `key`, a parameter of a scheme or layer that is not chosen, has no effect; `None` if no scheme or
-/// layer has such a parameter.
+/// The reason why `key` has no effect: only schemes or layers that are not chosen have this parameter. `None` if no
+/// scheme or layer has it.
 fn of_another(key: &str, rows: &Rows) -> Option<String> {
     let owners: Vec<_> = others_with(key).map(|(owner, _)| owner).collect();
     let chosen = match key.starts_with("ftl.") {
@@ -572,7 +572,7 @@ fn unknown(key: &str, text: &str, rows: &Rows) -> String {
     )
 }
 
-/// Words that people use for a scheme or layer whose name looks different.
+/// Synonyms for the names of schemes and FTLs: the word of the user, and the name that is meant.
 const SYNONYMS: [(&str, &str); 8] = [
     ("none", "nocache"),
     ("off", "nocache"),
@@ -584,9 +584,9 @@ const SYNONYMS: [(&str, &str); 8] = [
     ("page-level", "page"),
 ];
 
-/// Text such as `; did you mean "x"?` for one of `names` that is similar to `name`; empty if none is. A synonym is
-/// preferred. Otherwise it is the name with the nearest spelling (the first of equally near names), or else the
-/// shortest name that contains `name`.
+/// Text such as `; did you mean "x"?`, where x is one of `names`; empty if no name fits. The first of these names
+/// that exists is suggested: the name for which `name` is a synonym; the name with the nearest spelling, among equals
+/// the first; the shortest name that contains `name`.
 pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let name = name.trim().to_ascii_lowercase();
     let in_letters = || {

@@ -186,7 +186,7 @@ impl Study {
             let kinds = [&input.trace, &input.workload, &input.pages];
             if kinds.iter().filter(|kind| kind.is_some()).count() != 1 {
                 return Err(self.wrong(format!(
-                    "input {:?}: expected one of trace, workload and pages",
+                    "input {:?}: expected exactly one of the keys trace, workload and pages",
                     input.name
                 )));
             }
@@ -216,7 +216,7 @@ impl Study {
             }
             if figure.y.is_some() != figure.columns.is_empty() {
                 return Err(self.wrong(format!(
-                    "figure {:?}: expected y, or columns in place of it",
+                    "figure {:?}: expected exactly one of the keys y and columns",
                     figure.id
                 )));
             }

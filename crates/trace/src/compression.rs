@@ -59,8 +59,8 @@ pub(crate) fn plain(
     Ok((source, compression))
 }
 
-/// Reads the members of a gzip file one after the other. Zeros after the last member are padding that tapes and
-/// some file systems add. The padding is skipped; `gzip` skips it too.
+/// Reads the members of a gzip file one after the other. Tapes and some file systems add zero bytes after the
+/// last member. They are skipped, as by `gzip`.
 struct Members<R> {
     /// The member that is being read; `None` at the end of the file.
     member: Option<GzDecoder<R>>,
@@ -91,7 +91,9 @@ impl<R: BufRead> Read for Members<R> {
                 padded |= zeros > 0;
                 match ahead.get(zeros) {
                     Some(_) if padded => {
-                        return Err(io::Error::other("data after the padding of zeros"));
+                        return Err(io::Error::other(
+                            "more data after the zero bytes that follow a gzip stream",
+                        ));
                     }
                     Some(_) => {
                         self.member = Some(GzDecoder::new(file));

@@ -86,8 +86,8 @@ impl BySize {
         self.rings.contains(cluster) || self.ranks.contains_key(&cluster)
     }
 
-    /// Inserts `cluster` with `size` pages as the latest of this size. `size` must not be 0. If the cluster was in
-    /// the structure, it is removed first.
+    /// Inserts `cluster` with `size` pages as the newest cluster of this size. `size` must not be 0. If the cluster
+    /// was in the structure, it is removed first.
     #[inline]
     pub fn put(&mut self, cluster: ClusterId, size: u32) {
         debug_assert!(size != APART, "{cluster:?} has no pages");

@@ -91,7 +91,7 @@ fn a_trace_that_can_be_read_once_needs_sizes_for_runs() {
     let outcome = curve(&["--buffers", "fab"]);
     assert_eq!(outcome.status, 2, "{}", outcome.errors);
     assert!(
-        outcome.errors.contains("expected sizes"),
+        outcome.errors.contains("expected a list of sizes"),
         "{}",
         outcome.errors
     );

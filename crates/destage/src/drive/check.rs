@@ -30,8 +30,7 @@ pub(super) const WRITE_SHARE: f64 = 0.99;
 pub(super) const SATURATED: f64 = 0.98;
 /// Outstanding requests while a drive is filled.
 const FILL_DEPTH: u64 = 512;
-/// Outstanding requests at which a rate is saturated: for requests of one block, and for requests of
-/// [`RATE_BYTES`].
+/// Outstanding requests at which a rate is saturated: for requests of 4 KiB, and for requests of [`RATE_BYTES`].
 pub(super) const RATE_DEPTHS: [u64; 2] = [256, 32];
 /// The column of the rate of random writes.
 pub(super) const RANDOM_WRITES: &str = "wrandiops";
@@ -581,8 +580,7 @@ fn pattern(text: &str, detail: &str) -> Option<Pattern> {
     })
 }
 
-/// The number of bytes in `text`, such as `4k` or `4096`; `None` if it is not a multiple of a block, or is too
-/// large.
+/// The number of bytes in `text`, such as `4k` or `4096`; `None` if it is not a multiple of 4 KiB, or is too large.
 fn block_bytes(text: &str) -> Option<u64> {
     let bytes = match text.strip_suffix(['k', 'K']) {
         Some(number) => number.parse::<u64>().ok()?.checked_mul(1024)?,

@@ -22,7 +22,7 @@ use crate::results::Outcome;
 use crate::run::run;
 use crate::state::Prepared;
 
-/// Bytes of a block: the size of a random request in all experiments.
+/// The smallest request of the experiments, in bytes. All requests are multiples of it. This is not a flash block.
 pub(super) const BLOCK: u64 = 4096;
 const SECTOR: u64 = 512;
 
@@ -297,8 +297,8 @@ impl Bench {
     /// # Errors
     /// If the drive cannot be simulated, or `progress` asked to stop.
     pub fn steady(&self, load: Load, progress: &dyn Progress) -> Result<Steady, Error> {
-        // The run transfers as many bytes as `requests` requests of one block. It has at least 2000 requests, because
-        // a mean of fewer requests would be unreliable.
+        // The run transfers as many bytes as `requests` requests of `BLOCK` bytes. It has at least 2000 requests,
+        // because a mean of fewer requests would be unreliable.
         let requests = (self.requests * BLOCK / load.bytes).max(2_000);
         let warmup = requests / 2;
         let mut settings = self.drive.settings.clone();
@@ -371,7 +371,7 @@ pub(super) enum Pattern {
     Zipf(f64),
 }
 
-/// One phase of writes over the used capacity, in requests of one block.
+/// One phase of writes over the used capacity, in requests of [`BLOCK`] bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Phase {
     pub pattern: Pattern,
@@ -489,7 +489,7 @@ impl Course {
     }
 }
 
-/// The totals at the end of each interval of an explained run. Each request of the run has one block.
+/// The totals at the end of each interval of an explained run. Each request of the run has [`BLOCK`] bytes.
 fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
     let explained = outcome.record.explained.as_deref();
     let timed = explained.and_then(|explained| explained.timed.as_ref());
@@ -514,8 +514,8 @@ fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
     Ok(series.intervals.iter().enumerate().map(point).collect())
 }
 
-/// The requests of `phase` over `pages` pages of one block. A Zipf phase ends after `requests` requests. All other
-/// phases never end.
+/// The requests of `phase` over `pages` pages of [`BLOCK`] bytes. A Zipf phase ends after `requests` requests. All
+/// other phases never end.
 ///
 /// # Errors
 /// If the Zipf workload refuses its parameters.

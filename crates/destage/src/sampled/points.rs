@@ -102,7 +102,7 @@ pub(crate) fn points(asked: &Asked<'_>, effort: &Effort<'_>) -> Result<Found, Er
     if !is_known {
         if !asked.input.can_be_read_again() {
             return Err(Error::Input(format!(
-                "{}: can be read only once, but the sizes of the buffer follow from its content; expected sizes, or a regular file",
+                "{}: can be read only once, but must be read once more to choose the buffer sizes; expected a list of sizes, or a regular file",
                 asked.input.name()
             )));
         }

@@ -5,12 +5,13 @@ use super::search::Range;
 /// The search follows such a line for this many trials. After these trials it halves the range of sizes instead.
 pub(super) const POINTED: usize = 3;
 
-/// The excess of a scheme over the goals, as a linear function of the place, which is the index in the list of sizes.
+/// How far a scheme misses its worst goal, as a fraction of the goal, as a linear function of the index of its size.
+/// The value is negative if the scheme reaches all goals. The index is called place, the value excess.
 pub(super) struct Line {
-    /// A place at which the scheme was run, and the excess at this place, as a fraction of the goals.
+    /// A place with a known excess, and this excess.
     place: usize,
     excess: f64,
-    /// The change of the excess from one place to the next place.
+    /// How much larger the excess is at the next place.
     slope: f64,
 }
 
@@ -35,7 +36,7 @@ impl Line {
         })
     }
 
-    /// The parallel line through `excess` at `place`.
+    /// The line with the same slope that has the value `excess` at `place`.
     pub(super) fn moved_to(self, place: usize, excess: f64) -> Self {
         Self {
             place,
@@ -44,7 +45,8 @@ impl Line {
         }
     }
 
-    /// The first place at which the line reaches the goals; `None` if the excess does not fall with the size.
+    /// The first place at which the line is not above 0, so that all goals are reached; `None` if the line does not
+    /// fall.
     pub(super) fn crossing(&self) -> Option<usize> {
         let crossing = self.place as f64 - self.excess / self.slope;
         (self.slope < 0.0).then(|| crossing.ceil().max(0.0) as usize)

@@ -250,8 +250,8 @@ impl Search<'_> {
         schemes.iter().filter(is_open).copied().collect()
     }
 
-    /// The approximate excess of `scheme` over the goals at `place`, as a fraction of the goals. It is negative if
-    /// the scheme reaches the goals, and `None` if the scheme was not run at `place`.
+    /// Approximately how far `scheme` misses its worst goal at `place`, as a fraction of the goal. The value is
+    /// negative if the scheme reaches all goals, and `None` if the scheme was not run at `place`.
     fn excess(&self, scheme: usize, place: usize) -> Option<f64> {
         let run = self.full[scheme].get(&place)?;
         if let Some(Error::OutOfReach { requests, answered }) = run.error.as_deref() {

@@ -437,8 +437,8 @@ impl Search<'_> {
         place.clamp(open.start, open.end - 1)
     }
 
-    /// The excess of `scheme` over the goals at `place`, as a fraction of the goals, from full runs or forecasts. It
-    /// is negative if the scheme reaches the goals.
+    /// How far `scheme` misses its worst goal at `place`, as a fraction of the goal, from full runs or forecasts. The
+    /// value is negative if the scheme reaches all goals.
     fn excess_of_forecast(&self, scheme: usize, place: usize) -> Option<f64> {
         let mut most = f64::NEG_INFINITY;
         for (index, goal) in self.goals.iter().enumerate() {

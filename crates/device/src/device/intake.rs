@@ -183,7 +183,7 @@ impl Device {
         }
     }
 
-    /// Writes all pages of `span` past the buffer.
+    /// Writes all pages of `span` so that they bypass the buffer.
     #[inline(always)]
     pub(super) fn bypass<D: Driver>(
         &mut self,
@@ -210,8 +210,8 @@ impl Device {
         Ok(())
     }
 
-    /// Counts the pages of a write past the buffer as at risk. Returns whether a write of this many pages is a long
-    /// write.
+    /// Counts the pages of a write that bypasses the buffer as at risk. Returns whether a write of this many pages is
+    /// a long write.
     #[inline(always)]
     fn note_bypass(&mut self, pages: u32) -> bool {
         self.at_risk.leaving += u64::from(pages);

@@ -146,7 +146,7 @@ struct SlotWaiters {
 /// The amount of data that a loss of power would destroy.
 #[derive(Default)]
 struct AtRisk {
-    /// Number of pages that were emitted or written past the buffer, and whose programs have not ended.
+    /// Number of pages that were emitted or bypassed the buffer, and whose programs have not ended.
     leaving: u64,
     /// The largest sum, at one moment, of dirty pages and `leaving`.
     max: u64,
@@ -224,7 +224,7 @@ impl Device {
     }
 
     /// The largest number of pages that a loss of power would have destroyed at one moment. Pages count until their
-    /// programs have ended if they are dirty in the buffer, leaving, held, or written past the buffer.
+    /// programs have ended if they are dirty in the buffer, leaving or held, or if they bypassed the buffer.
     #[must_use]
     pub fn at_risk_max(&self) -> u64 {
         self.at_risk.max

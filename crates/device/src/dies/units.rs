@@ -6,8 +6,8 @@
 //! the next unit of the block is full; in the last unit of a block, when this unit is full. Until then, requests that
 //! wait for the program continue to wait, and the slot of the buffer remains occupied.
 //!
-//! If a request waits until the page is durable (a flush, force unit access, a write past the buffer), an idle die
-//! completes the unit with fillers.
+//! If a request waits until the page is durable (a flush, force unit access, a write that bypasses the buffer), an
+//! idle die completes the unit with fillers.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

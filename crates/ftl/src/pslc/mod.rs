@@ -40,7 +40,7 @@ choices! {
 choices! {
     /// What happens to a write if the cache is full.
     enum Full {
-        /// The page is written past the cache.
+        /// The page bypasses the cache.
         Direct = "direct",
         /// The write waits until the oldest block of the cache is folded.
         Fold = "fold",
@@ -57,8 +57,8 @@ parameters! {
         /// Whether the cache has blocks of its own, or uses the blocks that are free beyond those that garbage
         /// collection needs.
         cache_size: Size = "static", "", OURS;
-        /// Whether a write that finds the cache full goes past it, or waits until the oldest block of the cache
-        /// is folded.
+        /// Whether a write that finds the cache full bypasses it, or waits until the oldest block of the cache is
+        /// folded.
         cache_full: Full = "direct", "", OURS;
         /// Whether full blocks of the cache are folded while no operation waits at their die, once
         /// cache_fold_percent of the cache is full.
@@ -102,7 +102,7 @@ struct Pslc {
     page_bits: u32,
     /// If the power may fail, only garbage collection may use the last erased block of a die.
     power_may_fail: bool,
-    /// Number of pages that were written to caches, written past the caches, and folded.
+    /// Number of pages that were written to caches, that bypassed the caches, and that were folded.
     cached: u64,
     direct: u64,
     folded: u64,

@@ -2,8 +2,8 @@
 //!
 //! A superblock consists of one block of each plane of each die. Written pages fill an open superblock unit by
 //! unit, each unit on the die with the fewest waiting operations. Pages that garbage collection moves fill another
-//! superblock. Garbage collection keeps pace with writes: it moves as many pages as are needed to keep the room in
-//! free and open superblocks constant.
+//! superblock. By default (`gc_pace = even`), garbage collection keeps pace with writes: it moves as many pages as
+//! are needed to keep the room in free and open superblocks constant.
 //!
 //! Simulation cost: a few look-ups for each page, O(dies) for each unit, O(superblocks / 64) for each collection,
 //! and one look-up for each flash page of a collected superblock.

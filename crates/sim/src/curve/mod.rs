@@ -1,7 +1,7 @@
 //! Results for all sizes of a page-level LRU buffer, from one pass over the requests.
 //!
 //! The results equal those of one run for each size, request by request, including flushes, forced writes, trims and
-//! writes past the buffer. Every page in a buffer of `n` pages is also in every larger buffer. So one number
+//! writes that bypass the buffer. Every page in a buffer of `n` pages is also in every larger buffer. So one number
 //! describes a page: the size of the smallest buffer that holds it. Each event then counts either for all sizes from
 //! some size on, or for all smaller sizes. `stack.rs` finds this size.
 

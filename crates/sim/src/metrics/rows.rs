@@ -132,7 +132,7 @@ metrics! {
     /// sim.drain, and only if the device becomes clean.
     BUFFER_CLEAN_AFTER_MS = "buffer.clean_after_ms", "ms";
     /// Largest number of bytes at risk of a loss of power at one moment: dirty pages, pages on their way to flash,
-    /// held pages, and pages written past the buffer, each until its program has ended.
+    /// held pages, and pages that bypass the buffer, each until its program has ended.
     DEVICE_AT_RISK_BYTES_MAX = "device.at_risk_bytes_max", "bytes";
     /// Figures that only the chosen scheme has, such as thresholds that the scheme learnt; see the page of the scheme
     /// in docs/schemes.

@@ -72,7 +72,7 @@ impl Ahead {
                 Ok(!batch.is_empty())
             }
             Some(Ok(Err(error))) => Err(error),
-            // The thread has ended. Before, it sent the end of the requests or an error, unless it panicked.
+            // The thread has ended. Before that, it sent the end of the requests or an error, unless it panicked.
             Some(Err(_)) | None => match self.let_go() {
                 Ok(()) => Ok(false),
                 Err(panic) => resume_unwind(panic),
@@ -93,7 +93,7 @@ impl Ahead {
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        // If the thread has panicked, its requests are no longer needed, so the panic is ignored.
+        // No more requests are needed, so a panic of the thread is ignored.
         let _ = self.let_go();
     }
 }

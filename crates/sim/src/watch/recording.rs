@@ -104,7 +104,7 @@ pub enum What {
         /// Whether the page was in RAM.
         hit: bool,
     },
-    /// A page was written past the buffer.
+    /// A page was written and bypassed the buffer.
     Bypass(Lpn),
     /// A page was trimmed.
     Trim(Lpn),

@@ -206,7 +206,7 @@ impl<'r> Watcher<'r> {
 fn word(work: Work) -> &'static str {
     match work {
         Work::HostRead(_) => "read",
-        Work::HostWrite(_) | Work::OwedWrite(_) => "write past the buffer",
+        Work::HostWrite(_) | Work::OwedWrite(_) => "write that bypasses the buffer",
         Work::Trim(_) | Work::OwedTrim(_) => "trim",
         Work::Destage(..) => "destage",
         Work::PadRead(_) => "padding read",

@@ -3,7 +3,7 @@
 //!
 //! A file consists of the mark `destage` with a version byte, of blocks of up to 4096 requests, and of an end
 //! mark with the total number of requests. The file is always compressed with zstd, as one or more frames with
-//! a checksum. So damage is detected, and `zstd -d` can unpack the file. The lowest byte of each number is
+//! a checksum. So damage is detected, and `zstd -d` can decompress the file. The lowest byte of each number is
 //! stored first.
 //!
 //! ```text
@@ -98,7 +98,7 @@ struct Packed {
     scale: u64,
 }
 
-/// The number of requests that are unpacked at once. It is small, so that their values stay in the first-level
+/// The number of requests that are decoded at once. It is small, so that their values stay in the first-level
 /// cache.
 const RUN: usize = 256;
 

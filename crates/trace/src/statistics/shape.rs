@@ -67,10 +67,10 @@ impl Along for LastWrite {
     }
 }
 
-/// Counts over the pages that are written most often, down to some rank.
+/// A row of statistics about the pages that are written most often.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HotPages {
-    /// The number of pages over which this row counts.
+    /// The number of these pages.
     pub pages: u64,
     /// The number of different blocks that contain these pages.
     pub blocks: u64,
@@ -281,15 +281,16 @@ impl Shape {
         rows
     }
 
-    /// Counts over the 1, 2, 4 and so on pages written most often, and over all pages. Pages written equally
-    /// often are ranked by volume and number.
+    /// Rows about the 1, 2, 4 and so on pages written most often, and a last row about all pages. Pages written
+    /// equally often are ranked by volume and number.
     #[must_use]
     pub fn hot_pages(&self) -> Vec<HotPages> {
         self.hottest(|rank| (rank + 1).next_power_of_two())
     }
 
-    /// Counts over the pages written most often, in rows with more and more pages. `next` gets the number of
-    /// pages in a row, and returns the larger number of pages for the next row. The last row has all pages.
+    /// Rows about the pages written most often. Each row has more pages than the row before, and the last row
+    /// has all pages. `next` gets the number of pages counted so far, and returns the number of pages of the
+    /// smallest row that has more pages.
     fn hottest(&self, next: impl Fn(u64) -> u64) -> Vec<HotPages> {
         let mut ranked: Vec<_> = self.pages.iter().collect();
         ranked.sort_unstable_by_key(|(page, _, writes)| (Reverse(writes.count), *page));

@@ -2,13 +2,13 @@
 //!
 //! The order is that of [`lru`](crate::schemes::page::lru), but it is an order of erase blocks. The pages of one
 //! block are therefore written to one log block together, and are not spread over many log blocks. A write to a
-//! block, hit or miss, makes the block the latest. A read changes nothing. The scheme [`bplru`](super::bplru) is
-//! built on this scheme, and adds padding and compensation.
+//! block, hit or miss, makes the block the most recently used. A read does not change the order. The scheme
+//! [`bplru`](super::bplru) is built on this scheme, and adds padding and compensation.
 //!
 //! The scheme makes room before the write counts as a use of its block. The block that is being written may therefore
 //! be the victim. If it is the oldest block, its buffered pages are evicted, and the block then starts again with the
 //! written page. Only this order of steps reproduces the table of merges in the paper on BPLRU. With
-//! `touch_order = promote_first`, the block becomes the latest before a victim is chosen.
+//! `touch_order = promote_first`, the block becomes the most recently used before a victim is chosen.
 //!
 //! Cost: O(1) per call, O(k) for a victim of k pages.
 
@@ -34,7 +34,8 @@ choices! {
 parameters! {
     /// The parameters of this scheme and of those built on it.
     pub(super) struct Rules {
-        /// Whether a write that needs room evicts before its own block becomes the latest, or after.
+        /// Whether a write that needs room evicts a victim before or after its own block becomes the most recently
+        /// used.
         touch_order: TouchOrder = "evict_first", "", "Ours; only evict_first gives the 7 merges of BPLRU (FAST 2008), Table 1.";
         /// Whether every buffered block uses one page of the capacity for its header.
         header_uses_node: bool = "false", "", "BPLRU (FAST 2008), section 4: headers and pages share one pool of nodes.";
@@ -87,7 +88,7 @@ impl<Data: Copy + Default> BlockLru<Data> {
         }
     }
 
-    /// Inserts `entry`, and makes its cluster the latest. Returns the position of the page.
+    /// Inserts `entry`, and makes its cluster the most recently used. Returns the position of the page.
     #[inline]
     pub(super) fn enter(&mut self, entry: Entry) -> Place {
         let place = self.clusters.insert(entry);
@@ -95,8 +96,8 @@ impl<Data: Copy + Default> BlockLru<Data> {
         place
     }
 
-    /// The page in the slot of `entry` is written again. Makes its cluster the latest. Returns the position of the
-    /// page.
+    /// The page in the slot of `entry` is written again. Makes its cluster the most recently used. Returns the
+    /// position of the page.
     #[inline]
     pub(super) fn renew(&mut self, entry: Entry) -> Place {
         let place = self.clusters.place(entry.slot);

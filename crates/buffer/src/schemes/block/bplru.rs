@@ -9,8 +9,8 @@
 //! * *compensation* (`comp`): a block that has just been written from its first page to its last page will probably not
 //!   be written again soon. It therefore moves to the old end of the order, although it was written last.
 //!
-//! `seq_detect` decides when a block counts as written in full. In each case the block moves at the write that
-//! fulfils the condition. A later write makes the block the latest, as usual.
+//! `seq_detect` decides when a block counts as written in full. In each case the block moves at the write that fulfils
+//! the condition. A later write makes the block the most recently used, as usual.
 //!
 //! - With `strict`, the offsets 0, 1, .. are written in this order without another write to the block in between. A
 //!   write of offset 0 starts a new run, and a write of any other offset out of order ends the run.
@@ -50,8 +50,9 @@ parameters! {
         pad: bool as super::PAD { default: "true" };
         /// Whether a block that was just written in full becomes the next victim.
         comp: bool = "true", "", "BPLRU (FAST 2008), section 3.3, LRU compensation.";
-        /// When a block counts as written in full: its pages were written in order, or it is complete, or consecutive
-        /// writes wrote all pages.
+        /// When a block counts as written in full. strict: when all its pages were written in order. complete: when its
+        /// last missing page enters the buffer. burst: when consecutive page writes have written all its pages, in any
+        /// order.
         seq_detect: InFull = "strict", "", "Ours; BPLRU (FAST 2008), Figure 5, shows a run in order.";
         /// Whether compensated blocks are destaged when the device is idle.
         comp_eager: bool = "false", "", "Ours; the paper waits until room is needed.";

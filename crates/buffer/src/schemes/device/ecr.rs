@@ -50,7 +50,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "ecr",
     family: "device",
-    about: "Destages the least recent page of the die with the shortest queue, unless that page is too young.",
+    about: "Destages the least recently written page of the die with the shortest queue; if that page is too young, the least recently written page of all.",
     source: "ECR, eviction-cost-aware replacement, Concurrency and Computation, 2019/2021.",
     reconstructed: true,
     parameters: Parameters::ROWS,

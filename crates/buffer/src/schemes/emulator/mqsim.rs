@@ -43,7 +43,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "mqsim",
     family: "emulator",
-    about: "Programs the first write of a page at once, and keeps pages that are written again within a second, least recent first to leave.",
+    about: "Programs the first write of a page at once, and keeps pages that are written again within a second; the least recently used of them leave first.",
     source: "CMU-SAFARI/MQSim, src/ssd/Data_Cache_Manager_Flash_Advanced.cpp at 7ec40e3b.",
     reconstructed: false,
     parameters: Parameters::ROWS,

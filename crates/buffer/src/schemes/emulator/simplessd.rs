@@ -81,7 +81,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "simplessd",
     family: "emulator",
-    about: "Cache in sets that destages the least recent line of every die side by side once a set is full.",
+    about: "Cache in sets that destages the least recently written line of every die at the same time once a set is full.",
     source: "SimpleSSD/SimpleSSD, icl/generic_cache.cc at 2be37161.",
     reconstructed: false,
     parameters: Parameters::ROWS,

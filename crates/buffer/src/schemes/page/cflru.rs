@@ -19,8 +19,8 @@
 //!
 //! Without reads, flushes and FUA no page is ever clean, and the scheme is the same as [`lru`](super::lru).
 //!
-//! Cost: O(1) per call. The exception is an FUA write-back of a page that is not the latest. It searches for the next
-//! clean page in the order of recency. Memory: two list nodes per slot.
+//! Cost: O(1) per call. The exception is an FUA write-back of a page that is not the most recently used. It searches
+//! for the next clean page in the order of recency. Memory: two list nodes per slot.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -48,7 +48,7 @@ parameters! {
 pub const ROW: SchemeRow = SchemeRow {
     name: "cflru",
     family: "page",
-    about: "Drops the least recent clean page near the end of the recency order before it destages a dirty page.",
+    about: "Drops the least recently used clean page near the end of the LRU order before it destages a dirty page.",
     source: "Park and others, CFLRU, CASES 2006.",
     reconstructed: false,
     parameters: Parameters::ROWS,

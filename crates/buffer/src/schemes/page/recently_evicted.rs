@@ -214,7 +214,7 @@ impl Scheme for RecentlyEvicted {
         self.pages.move_to_front(YOUNG, entry.slot);
         self.set_use(entry.slot, false);
         if self.clusters.place(entry.slot).pages > 1 {
-            // Inserting the page again makes it the latest page of its block.
+            // Inserting the page again makes it the most recently used page of its block.
             self.clusters.remove(entry.slot);
             self.clusters.insert(entry);
         }

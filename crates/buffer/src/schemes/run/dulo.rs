@@ -59,11 +59,12 @@ choices! {
 parameters! {
     /// The parameters of `dulo`.
     struct Parameters {
-        /// How many of the latest pages stay in the stage, where they can form a run with other pages.
+        /// How many of the pages written last stay in the stage, where they can form a run with other pages.
         dulo_stage: u32 = "32" in Kind::Integer { min: 0, max: 65536 }, "pages", "Ours; the paper's sequencing bank is larger, and so is its buffer.";
         /// Whether a run ends at the boundary of a logical block.
         dulo_cut: Cut = "block", "", "Ours.";
-        /// Whether a staged page that is written again keeps its position in the stage or becomes the latest.
+        /// Whether a staged page that is written again keeps its position in the stage or becomes the newest page of
+        /// the stage.
         dulo_stage_hit: StageHit = "stay", "", "Ours; the paper has a FIFO, and does not say this.";
     }
 }

@@ -14,7 +14,7 @@ use crate::registry::{SchemeRow, Sees};
 pub const ROW: SchemeRow = SchemeRow {
     name: "apu-lru",
     family: "set",
-    about: "Write-back cache in sets that writes its least recent dirty line back when idle, one line at a time.",
+    about: "Write-back cache in sets that writes its least recently used dirty line back when idle, one line at a time.",
     source: "APU cache: on-board cache with automatic periodic update, centralized and distributed.",
     reconstructed: false,
     parameters: Central::ROWS,

@@ -26,7 +26,7 @@ impl SetCache {
             let list = shown.list(
                 name,
                 "latest access of each set",
-                "least recent: its clean line leaves first",
+                "least recently used: its clean line leaves first",
             );
             if counts {
                 list.note("the number is how often a line was accessed");

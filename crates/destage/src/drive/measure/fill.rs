@@ -1,4 +1,4 @@
-//! Writing as many blocks as the used capacity has, in order or at random.
+//! Writing as many blocks of 4 KiB as the used capacity has, in order or at random.
 
 use destage_base::Random;
 use destage_base::time::TICKS_PER_SECOND;
@@ -31,8 +31,8 @@ pub(super) struct Written {
     pub parts: Vec<Part>,
 }
 
-/// Writes as many blocks as the used capacity has, in commands of one block. Without a seed the blocks are written in
-/// order; with a seed, at random addresses. A flush follows.
+/// Writes as many blocks of [`BLOCK`] bytes as the used capacity has, one block in each command. Without a seed the
+/// blocks are written in order; with a seed, at random addresses. A flush follows.
 pub(super) fn write(bench: &mut Bench<'_>, seed: Option<u64>) -> Result<Written, Error> {
     let blocks = bench.used / BLOCK;
     let mut random = Random::new(seed.unwrap_or(0));

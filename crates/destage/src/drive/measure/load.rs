@@ -323,5 +323,5 @@ impl Ended {
     }
 }
 
-/// Bytes of a command of one block.
+/// [`BLOCK`] as the length of a command, in bytes.
 pub(super) const BLOCK_BYTES: u32 = BLOCK as u32;

@@ -170,7 +170,8 @@ impl MeasurePlan {
     }
 
     /// The largest number of measured commands of `load`. All loads transfer about as many bytes as `requests`
-    /// commands of one block. Loads of large commands have at least 2000 commands, or `requests` if that is less.
+    /// commands of [`BLOCK`] bytes. Loads of large commands have at least 2000 commands, or `requests` if that is
+    /// less.
     fn requests_of(&self, load: &Load) -> u64 {
         let requests = (self.requests * BLOCK / u64::from(load.bytes)).max(LEAST);
         requests.min(self.requests)

@@ -20,8 +20,8 @@ const READS: usize = 3_000;
 const WRITES: u64 = 400;
 /// A drive is assumed to be idle if it has received no command for this long.
 const REST: Ticks = 20 * TICKS_PER_MS;
-/// Two sizes of a write, in blocks. The difference of their times separates the time of a block from the time of a
-/// command.
+/// Two sizes of a write, in blocks of [`BLOCK`] bytes. The difference of their times separates the time of a block
+/// from the time of a command.
 const SIZES: [u64; 2] = [1, 8];
 /// Two times count as different if one is less than this fraction of the other.
 const APART: f64 = 0.8;
@@ -160,7 +160,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         "read_us",
         "us",
         read,
-        "median time of single reads of a random block; low and high: the tenth and the ninetieth percentile",
+        "median time of single reads of a random block of 4 KiB; low and high: the tenth and the ninetieth percentile",
     ));
     let (mut hits, mut writes) = (Vec::new(), SIZES.map(|_| Vec::new()));
     for number in 0..WRITES {
@@ -213,7 +213,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         "write_us",
         "us",
         write,
-        "median time of single writes of a block, with pauses between; low and high: the tenth and the ninetieth percentile",
+        "median time of single writes of a block of 4 KiB, with pauses between; low and high: the tenth and the ninetieth percentile",
     ));
     let more = (SIZES[1] - SIZES[0]) as f64;
     let block = (long.0 - write.0) / more;
@@ -221,7 +221,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         "write_block_us",
         "us",
         (block, (long.1 - write.2) / more, (long.2 - write.1) / more),
-        "extra time of a write of eight blocks over a write of one block, for each block",
+        "time that each further block adds to a write: the median time for eight blocks less that for one block, divided by seven",
     ));
     found.values.push(Identified::new(
         "write_command_us",

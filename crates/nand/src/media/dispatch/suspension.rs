@@ -1,9 +1,10 @@
 //! Reads that interrupt a program or an erase: the cells stop, do the reads, and then continue.
 //!
-//! If the next operation of a die is a read while the cells program or erase, the read begins as soon as the channel
-//! is free. When the read command has arrived at the die, the cells stop; the read begins after the time given by
-//! [`Suspension::cost`]. The next read begins when the data of the previous read have been sent over the channel. A
-//! read of a page that is being programmed does not interrupt the program, but waits for its end.
+//! If the next operation of a die is a read while the cells program or erase, the read command is sent as soon as the
+//! channel is free. When the command has arrived at the die, the cells stop, and begin the read after the time given
+//! by [`Suspension::cost`]. If another read follows, its command is sent when the data of the previous read have been
+//! sent over the channel. A read of a page that is being programmed does not interrupt the program, but waits for its
+//! end.
 
 use alloc::vec::Vec;
 

@@ -36,7 +36,7 @@ function destageWords({ cause, stays, pages, pads, grouping }) {
   const verb = stays ? `${what} ${pages.length === 1 ? "is" : "are"} written back and stay${pages.length === 1 ? "s" : ""}` : `${what} leave${pages.length === 1 ? "s" : ""}`;
   const batch = grouping === "batch" && pages.length > 1 ? ", one for each die" : "";
   const of = (content) => pads.filter(([, is]) => is === content).length;
-  const padding = [[of("read"), "read from flash"], [of("filler"), "filled"], [of("at hand"), "at hand"]].filter(([count]) => count > 0);
+  const padding = [[of("read"), "read from flash"], [of("filler"), "filled"], [of("at hand"), "without a read"]].filter(([count]) => count > 0);
   const pad = padding.length ? ` The cluster is completed with ${several(pads.length, "page")}: ${padding.map(([count, how]) => `${count} ${how}`).join(", ")}.` : "";
   return `${CAUSES[cause]}: ${verb}${batch}.${pad}`;
 }
@@ -49,7 +49,7 @@ function eventWords(event) {
     case "arrival": return `Request ${request.index} arrives: ${request.operation} ${span(request)}${request.forced ? ", forced" : ""}.`;
     case "write": return `Page ${event.of[0]} is written: ${event.of[1] ? "a hit, it is overwritten in the buffer" : "a miss, it enters the buffer"}.${dropped}`;
     case "read": return `Page ${event.of[0]} is read: ${event.of[1] ? "a hit, served from RAM" : "a miss, read from flash"}.${dropped}`;
-    case "bypass": return `Page ${event.of} is written past the buffer.${dropped}`;
+    case "bypass": return `Page ${event.of} is written, and bypasses the buffer.${dropped}`;
     case "trim": return `Page ${event.of} is trimmed.${event.left.length ? " It leaves the buffer." : ""}`;
     case "destage": return destageWords(event.of);
     case "ended": return `${event.changes.length ? "Written back" : "In flash"}: ${pageRuns(events[event.of].of.pages)}.`;
