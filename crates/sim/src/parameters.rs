@@ -388,7 +388,7 @@ parameters! {
         firmware_uj: f64 = "0" in MICROJOULES, "uJ", "none", needs &[CLOCK, "device.firmware_ns > 0 or device.firmware_read_ns > 0 or device.firmware_page_ns > 0"];
         /// Maximum number of commands that the device holds at a time; 0 for no limit. A command that the host sends beyond it waits until another one is
         /// answered, and its response time includes this wait.
-        command_slots: u32 = "0", "", "no limit; 360 in one of the enterprise drives (docs/DRIVES.md)", needs &[CLOCK];
+        command_slots: u32 = "0", "", "no limit", needs &[CLOCK];
         /// Access time of the buffer's DRAM for each page read or written, until the first byte.
         dram_access_ns: f64 = "0" in NANOSECONDS, "ns", "MQSim: 26, tRCD and tCL", needs &[CLOCK];
         /// Time of the buffer's DRAM for each byte of the page.

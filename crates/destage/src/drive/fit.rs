@@ -20,7 +20,7 @@ use super::check::{Check, CheckPlan, Compared, Summary, check_from, summed};
 use super::experiment::States;
 use super::knobs::{
     BLOCKS, BUFFER, BURST, DIES, DRAM, FIRMWARE, Knobs, LOADED, LOADED_PAGES, PROGRAM, PULSE,
-    SLOTS, SUSPEND, SUSPENSION, TAIL,
+    SUSPEND, SUSPENSION, TAIL,
 };
 use super::linear::inverse;
 use super::measured::{Measurements, Shape};
@@ -287,10 +287,7 @@ const SUSPENSIONS: [(f64, f64); 6] = [
 const TAILS: [f64; 3] = [1.0, 2.0, 4.0];
 /// Starting points of the search for bursts of garbage collection: units of a burst, and bytes of the buffer.
 const BURSTS: [f64; 6] = [32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
-const BUFFERS: [f64; 8] = [0.5e6, 0.75e6, 1e6, 1.5e6, 2e6, 3e6, 4e6, 8e6];
-/// Factors on the number of dies in this search. With fewer dies fewer units wait for their pages in the buffer, so a
-/// smaller buffer is possible.
-const FEWER_DIES: [f64; 3] = [1.0, 0.5, 0.25];
+const BUFFERS: [f64; 5] = [0.5e6, 1e6, 2e6, 4e6, 8e6];
 /// The search continues from this many of the best starting points.
 const STARTS: usize = 3;
 /// The largest number of times that a step is repeated in one direction.
@@ -443,9 +440,9 @@ impl Search<'_> {
     }
 
     /// The indices of the parameters that do not follow directly from measured values. They describe program
-    /// suspension, bursts of garbage collection, the buffer size, the command slots, and the effects of the load.
+    /// suspension, bursts of garbage collection, the buffer size, and the effects of the load.
     fn searched(&self) -> Vec<usize> {
-        let others = [BURST, BUFFER, SLOTS, LOADED, LOADED_PAGES, DRAM];
+        let others = [BURST, BUFFER, LOADED, LOADED_PAGES, DRAM];
         let is_searched = |key: &str| key.starts_with(SUSPENSION) || others.contains(&key);
         (0..self.knobs.all().len())
             .filter(|place| is_searched(self.knobs.all()[*place].key))
@@ -568,28 +565,22 @@ impl Search<'_> {
         self.bursts(numbers, requests)
     }
 
-    /// Tries triples of a length of bursts of garbage collection, a size of the buffer and a number of dies, and searches
-    /// from the best triple. Together they decide how long writes stall, so steps of one alone cannot find a better
-    /// triple.
+    /// Tries pairs of a length of bursts of garbage collection and a size of the buffer, and searches from the best
+    /// pair. Both together decide how long writes stall, so steps of one alone cannot find a better pair.
     fn bursts(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
         let (Some(burst), Some(buffer)) = (self.knobs.find(BURST), self.knobs.find(BUFFER)) else {
             return Ok(());
         };
         let mut best = loss(self.errors(numbers, false, requests)?.as_ref());
         let before = numbers.clone();
-        for fewer in FEWER_DIES {
-            let Some(start) = self.with_dies(&before, fewer) else {
-                continue;
-            };
-            for units in BURSTS {
-                for bytes in BUFFERS {
-                    let mut trial = start.clone();
-                    (trial[burst], trial[buffer]) = (units, bytes);
-                    self.read_off(&mut trial, requests)?;
-                    let found = loss(self.errors(&trial, false, requests)?.as_ref());
-                    if found < best {
-                        (best, *numbers) = (found, trial);
-                    }
+        for units in BURSTS {
+            for bytes in BUFFERS {
+                let mut trial = before.clone();
+                (trial[burst], trial[buffer]) = (units, bytes);
+                self.read_off(&mut trial, requests)?;
+                let found = loss(self.errors(&trial, false, requests)?.as_ref());
+                if found < best {
+                    (best, *numbers) = (found, trial);
                 }
             }
         }
@@ -597,22 +588,13 @@ impl Search<'_> {
         self.descend(numbers, &searched, false, requests, &COARSE_STEPS)
     }
 
-    /// `numbers` with `factor` times as many dies. The program time changes by the same factor, so that the saturated
-    /// rate remains. `None` if the number of dies is not fitted, or would not be a possible one.
-    fn with_dies(&self, numbers: &[f64], factor: f64) -> Option<Vec<f64>> {
-        let (dies, program) = (self.knobs.find(DIES)?, self.knobs.find(PROGRAM)?);
-        let mut trial = numbers.to_vec();
-        trial[dies] *= factor;
-        trial[program] *= factor;
-        if let Some(blocks) = self.knobs.find(BLOCKS) {
-            trial[blocks] = (trial[blocks] / factor).round();
-        }
-        let (low, high) = self.knobs.all()[dies].bounds;
-        ((low..=high).contains(&trial[dies]) && trial[dies].fract() == 0.0).then_some(trial)
-    }
-
-    /// Tries half as many and twice as many dies, and repeats the step while the loss falls clearly.
+    /// Tries half as many and twice as many dies, and repeats the step while the loss falls clearly. The program time
+    /// changes by the same factor as the number of dies, so that the saturated rate remains.
     fn dies(&mut self, numbers: &mut Vec<f64>, requests: u64) -> Result<(), Error> {
+        let (Some(dies), Some(program)) = (self.knobs.find(DIES), self.knobs.find(PROGRAM)) else {
+            return Ok(());
+        };
+        let blocks = self.knobs.find(BLOCKS);
         // The program time changes how long reads wait for programs, so the suspension times are searched again.
         let reads: Vec<_> = (0..numbers.len())
             .filter(|place| self.knobs.all()[*place].key.starts_with(SUSPENSION))
@@ -621,9 +603,16 @@ impl Search<'_> {
         for factor in [0.5, 2.0] {
             let mut has_moved = false;
             loop {
-                let Some(mut trial) = self.with_dies(numbers, factor) else {
+                let mut trial = numbers.clone();
+                trial[dies] *= factor;
+                trial[program] *= factor;
+                if let Some(blocks) = blocks {
+                    trial[blocks] = (trial[blocks] / factor).round();
+                }
+                let (low, high) = self.knobs.all()[dies].bounds;
+                if !(low..=high).contains(&trial[dies]) || trial[dies].fract() != 0.0 {
                     break;
-                };
+                }
                 self.read_off(&mut trial, requests)?;
                 self.descend(&mut trial, &reads, false, requests, &COARSE_STEPS[1..])?;
                 let found = loss(self.errors(&trial, false, requests)?.as_ref());

@@ -2,7 +2,6 @@
 
 use destage_sim::settings::{Origin, Settings};
 
-use super::experiment::{OF_STREAM, STREAMS};
 use super::measured::Shape;
 use super::scaled::GIB;
 use super::traits::Traits;
@@ -67,8 +66,6 @@ pub(super) const SUSPENSION: &str = "flash.suspend_";
 /// The amount of room that a burst of garbage collection gains.
 pub(super) const BURST: &str = "ftl.gc_burst_units";
 pub(super) const BUFFER: &str = "buffer.capacity_bytes";
-/// The number of commands that the drive holds at a time.
-pub(super) const SLOTS: &str = "device.command_slots";
 /// How much longer reads take under load, and the load.
 pub(super) const LOADED: &str = "flash.read_loaded_percent";
 pub(super) const LOADED_PAGES: &str = "device.loaded_pages";
@@ -77,7 +74,7 @@ pub(super) const DRAM: &str = "device.dram_program_ns";
 pub(super) const PROGRAM: &str = "flash.program_us";
 
 /// All parameters that a fit may change. A fit uses only those that its measurements determine.
-const KNOBS: [Knob; 19] = [
+const KNOBS: [Knob; 18] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
     knob(
         FIRMWARE,
@@ -118,20 +115,11 @@ const KNOBS: [Knob; 19] = [
         (1e5, 4e8),
         &[Shape::Latency],
     )),
-    whole(knob(
-        SLOTS,
-        0.9 * MOST_COMMANDS,
-        (1.0, MOST_COMMANDS),
-        &[Shape::Latency],
-    )),
     knob(LOADED, 50.0, (1.0, 1000.0), &[Shape::Latency]),
     whole(knob(LOADED_PAGES, 15.0, (1.0, 1e6), &[Shape::Latency])),
     knob(DRAM, 30_000.0, (100.0, 1e6), &[Shape::Latency]),
 ];
 
-/// The number of commands that the streams of the latency experiment send at most. A drive that holds as many shuts out
-/// none of them.
-const MOST_COMMANDS: f64 = (STREAMS * OF_STREAM) as f64;
 /// The buffer size, in bytes, at which the search begins if the measurements depend on the size.
 const START_BUFFER: u32 = 8_000_000;
 /// The number of firmware cores at which the firmware time is a constant delay without queueing.
@@ -198,7 +186,6 @@ impl Knobs {
         }
         let is_of_drive = |knob: &Knob| match knob.key {
             BURST | BUFFER => traits.stalls,
-            SLOTS => traits.shuts_out,
             LOADED | LOADED_PAGES => traits.slower.is_some(),
             DRAM => traits.wait.is_some(),
             _ => true,

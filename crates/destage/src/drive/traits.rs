@@ -9,11 +9,6 @@ use crate::error::Error;
 const STALL_US: f64 = 200.0;
 /// A load counts as well below saturation if its write rate is below this fraction of the highest write rate.
 const WELL_BELOW: f64 = 0.75;
-/// A load counts as below saturation if its write rate is below this fraction of the highest write rate.
-const BELOW: f64 = 0.98;
-/// A drive that stalls writes also shuts out reads if the median read, at a load below saturation, takes at least this
-/// many times as long as the median read at the lightest load.
-const SHUT_OUT: f64 = 10.0;
 /// If the fastest reads take at least this many times as long at a load well below saturation as at the lightest
 /// load, the drive reads more slowly under load. The fastest reads wait for nothing at either load.
 const SLOWER: f64 = 1.25;
@@ -28,8 +23,6 @@ const ABOVE_LIGHTEST: f64 = 1.5;
 pub(super) struct Traits {
     /// Whether the drive stalls writes at a load well below saturation.
     pub stalls: bool,
-    /// Whether reads wait as well while writes stall, because the drive holds a limited number of commands.
-    pub shuts_out: bool,
     /// If the drive reads more slowly under load: how much longer, in per cent, and the number of writes a second at
     /// which the search for the beginning of this effect starts.
     pub slower: Option<(f64, f64)>,
@@ -41,16 +34,11 @@ pub(super) struct Traits {
 struct AtLoad {
     writes_per_s: f64,
     offered: f64,
-    /// The 10th percentile of reads, the 50th and the 99th of writes, and the 50th of reads, in microseconds.
-    times: [Option<f64>; 4],
+    /// The 10th percentile of reads, and the 50th and the 99th of writes, in microseconds.
+    times: [Option<f64>; 3],
 }
 
-const TIMES: [(&str, &str); 4] = [
-    ("read", "10"),
-    ("write", "50"),
-    ("write", "99"),
-    ("read", "50"),
-];
+const TIMES: [(&str, &str); 3] = [("read", "10"), ("write", "50"), ("write", "99")];
 
 /// The properties of the drive whose rows for fitting are `files`.
 ///
@@ -71,12 +59,8 @@ pub(super) fn traits(files: &[Measurements]) -> Result<Traits, Error> {
         };
         let mut tails = below.iter().filter_map(|load| load.times[2]);
         traits.stalls |= tails.any(|us| us > STALL_US);
-        let unsaturated = loads.iter().filter(|load| load.writes_per_s < BELOW * most);
-        let mut reads = unsaturated.filter_map(|load| load.times[3]);
-        traits.shuts_out |=
-            light.times[3].is_some_and(|us| reads.any(|read| read >= SHUT_OUT * us));
         for load in &below[1..] {
-            if let ([Some(before), Some(fixed), ..], [Some(now), Some(median), Some(tail), _]) =
+            if let ([Some(before), Some(fixed), _], [Some(now), Some(median), Some(tail)]) =
                 (light.times, load.times)
             {
                 // Reads and writes spend about the same time outside the flash.
@@ -93,7 +77,6 @@ pub(super) fn traits(files: &[Measurements]) -> Result<Traits, Error> {
         }
     }
     traits.wait = traits.wait.filter(|_| !traits.stalls);
-    traits.shuts_out &= traits.stalls;
     Ok(traits)
 }
 
@@ -108,7 +91,7 @@ fn loads(file: &Measurements) -> Result<Vec<AtLoad>, Error> {
                 all.push(AtLoad {
                     writes_per_s: file.number(row, "writes_per_s")?,
                     offered,
-                    times: [None; 4],
+                    times: [None; 3],
                 });
                 all.len() - 1
             }
@@ -127,9 +110,9 @@ mod tests {
     use super::*;
     use crate::drive::Row;
 
-    /// The traits of a drive with two loads below saturation; each load has the 10th percentile of reads, the 50th and
-    /// 99th of writes, and the 50th of reads.
-    fn found(light: [f64; 4], half: [f64; 4]) -> Traits {
+    /// The traits of a drive with two loads below saturation; each load has the 10th percentile of reads, and the
+    /// 50th and 99th of writes.
+    fn found(light: [f64; 3], half: [f64; 3]) -> Traits {
         let columns = [
             "drive",
             "offered_writes_per_s",
@@ -142,7 +125,7 @@ mod tests {
         for (load, times) in [
             (10_000, light),
             (60_000, half),
-            (150_000, [300.0, 900.0, 5000.0, 900.0]),
+            (150_000, [300.0, 900.0, 5000.0]),
         ] {
             let done = load.min(100_000);
             for ((op, percentile), us) in TIMES.iter().zip(times) {
@@ -164,16 +147,13 @@ mod tests {
 
     #[test]
     fn each_property_is_seen_by_its_own_rows() {
-        let plain = found([55.0, 10.0, 12.0, 60.0], [56.0, 10.0, 13.0, 70.0]);
+        let plain = found([55.0, 10.0, 12.0], [56.0, 10.0, 13.0]);
         assert_eq!(plain, Traits::default());
-        let stalls = found([55.0, 10.0, 12.0, 60.0], [56.0, 10.0, 300.0, 70.0]);
+        let stalls = found([55.0, 10.0, 12.0], [56.0, 10.0, 300.0]);
         assert!(stalls.stalls && stalls.wait.is_none() && stalls.slower.is_none());
-        assert!(!stalls.shuts_out);
-        let shut_out = found([55.0, 10.0, 12.0, 60.0], [56.0, 10.0, 300.0, 600.0]);
-        assert!(shut_out.stalls && shut_out.shuts_out);
-        let waits = found([55.0, 10.0, 12.0, 60.0], [56.0, 10.0, 40.0, 70.0]);
+        let waits = found([55.0, 10.0, 12.0], [56.0, 10.0, 40.0]);
         assert_eq!((waits.stalls, waits.wait), (false, Some(30.0)));
-        let slower = found([48.0, 8.0, 9.0, 60.0], [80.0, 8.0, 9.0, 90.0]);
+        let slower = found([48.0, 8.0, 9.0], [80.0, 8.0, 9.0]);
         assert_eq!(slower.slower, Some((80.0, 15_000.0)));
     }
 }
