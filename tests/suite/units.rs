@@ -234,8 +234,12 @@ fn everything_ends_and_a_flush_leaves_nothing_in_ram() {
         }
         let passes = format!("flash.program_passes={passes}");
         for scheme in ["nocache", "lru", "bplru", "fab", "apu-lru", "wb", "cflru"] {
-            for order in ["arrival", "reads_first", "garbage_last"] {
-                let layer = if order == "arrival" { "dftl" } else { "page" };
+            for (order, layer) in [
+                ("arrival", "dftl"),
+                ("commands_arrival", "dftl"),
+                ("reads_first", "page"),
+                ("garbage_last", "page"),
+            ] {
                 let pairs = [
                     format!("ftl.kind={layer}"),
                     format!("buffer.kind={scheme}"),

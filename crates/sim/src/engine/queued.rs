@@ -314,8 +314,10 @@ impl Queued {
         now: Ticks,
         map_time: Ticks,
     ) -> Option<Progress> {
+        // With units, only reads and programs may end after the die has gone on, so a trim that reads the map is a step.
         if let (Transaction::Page(page), [operation], 0) = (transaction, operations.all(), map_time)
             && self.planner.is_one(operation)
+            && !(page.is_trim() && self.planner.has_units())
         {
             let planned = self.planner.one(operation);
             if W::LISTENS {

@@ -141,6 +141,13 @@ fn plain(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
     if config.explain {
         held.push(Held::Parts);
     }
+    if config.is_timed() && closes_late(config) {
+        let [completed, sent] =
+            ["host.completed", "host.requests"].map(|name| metrics.get(name).map(|it| it.as_f64()));
+        if completed != sent {
+            return Err(format!("{completed:?} of {sent:?} requests were answered"));
+        }
+    }
     if let Some(counts) = counts {
         let became_dirty = counts.page_writes - counts.write_hits + counts.rewrites_of_clean;
         let destaged: u64 = counts.destaged_pages.iter().sum();
