@@ -35,14 +35,16 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         }
     }
 
+    /// Whether a link, and not the host bus, leads from the host to the device.
+    fn has_link(&self) -> bool {
+        let front = self.front.as_ref();
+        front.is_some_and(|front| front.link.is_some())
+    }
+
     /// Request `id` has arrived at the host. With a link, the host rings the doorbell over the link. Without a link,
     /// the request joins its queue.
     pub fn arrived(&mut self, id: u32, passes: u8) {
-        let has_link = self
-            .front
-            .as_ref()
-            .is_some_and(|front| front.link.is_some());
-        match has_link {
+        match self.has_link() {
             true => self.tell(Place::ToDevice, Visit::Doorbell, id),
             false => self.queue(id, passes),
         }
@@ -74,11 +76,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 
     /// The device has a slot for request `id`, and fetches it.
     fn fetch(&mut self, id: u32, passes: u8) {
-        let has_link = self
-            .front
-            .as_ref()
-            .is_some_and(|front| front.link.is_some());
-        match has_link {
+        match self.has_link() {
             true => self.tell(Place::ToHost, Visit::AskEntry, id),
             false => self.events.soon(Message::Send.about(id, passes)),
         }
@@ -100,8 +98,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     /// The host has received the answer to request `id`. Without a link, the request leaves the device now, and the
     /// next request is sent.
     pub fn front_completed(&mut self, id: u32, passes: u8) {
-        let front = self.front.as_ref();
-        if front.is_some_and(|front| front.link.is_none()) {
+        if !self.has_link() {
             self.left(id, passes);
         }
     }
@@ -128,8 +125,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 
     /// Request `id` leaves the device, over the link or, without one, over the host bus.
     fn leave(&mut self, id: u32) {
-        let front = self.front.as_ref();
-        if front.is_none_or(|front| front.link.is_none()) {
+        if !self.has_link() {
             return self.hand_to_channel(id);
         }
         if self.active[id].request.operation == Operation::Read {
