@@ -190,6 +190,18 @@ pub enum SimError {
         /// The arrival time of that request in the trace, in ticks of 0.1 ns.
         arrival: Ticks,
     },
+    /// Requests were never answered although nothing was left to do, which is a bug of this program.
+    #[error(
+        "{origin}:{line}: {requests} requests were never answered, this one first; this is a bug of destage, so the results would be wrong; expected an answer to each request"
+    )]
+    Unanswered {
+        /// The name of the trace.
+        origin: String,
+        /// Line of the earliest such request, from 1.
+        line: u32,
+        /// The number of such requests.
+        requests: usize,
+    },
     /// The run ended before statistics opened.
     #[error(
         "{origin}: sim.warmup_requests = {warmup}: the run ended after {requests} requests, and measured none of them; expected fewer than {requests}"

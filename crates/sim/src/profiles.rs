@@ -38,6 +38,10 @@ pub static PROFILES: &[Profile] = &[
     profile!("client-tlc"),
     profile!("enterprise-tlc"),
     profile!("datacenter-tlc"),
+    profile!("sk-hynix-pe8110"),
+    profile!("solidigm-p5520"),
+    profile!("micron-7450-pro"),
+    profile!("kioxia-cm7-r"),
     profile!("qlc-pslc"),
     profile!("sd-card"),
 ];

@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use super::file::{GridEntry, InputEntry, VariantEntry, What};
 use super::traces::{Found, Traces};
-use super::{Study, pages};
+use super::{Study, drives, pages};
 use destage::Error;
+use destage::drive::{CheckPlan, Measurements};
 use destage::{Combination, Grid};
 use destage::{Input, Reading};
 
@@ -89,10 +90,18 @@ pub(crate) struct Cell {
 
 /// The input of one or more runs.
 pub(super) struct CellInput {
-    pub(super) input: Input,
-    /// The data that identify the requests, as a part of the key under which a result is stored.
+    pub(super) subject: Subject,
+    /// The data that identify the subject, as a part of the key under which a result is stored.
     pub(super) identity: Value,
     pub(super) facts: InputFacts,
+}
+
+/// The subject of a run.
+pub(super) enum Subject {
+    /// Requests, which are simulated, or of which statistics are computed.
+    Requests(Input),
+    /// Measurements of a drive, and the plan for comparing a profile with them.
+    Drive(Box<(Measurements, CheckPlan)>),
 }
 
 /// The description of an input in verdicts and reports.
@@ -120,6 +129,8 @@ pub enum Role {
     /// paper.
     #[default]
     Made,
+    /// Measurements of a drive.
+    Measured,
     /// The trace that the paper used, or in a study without a paper any trace.
     Original,
     /// A real trace of the same origin or kind as the paper's trace. A study uses it in place of the paper's
@@ -137,6 +148,7 @@ impl Role {
     pub const fn spoken(self) -> &'static str {
         match self {
             Self::Made => "made",
+            Self::Measured => "measured",
             Self::Original => "the named trace",
             Self::Relative => "relative",
             Self::StandIn => "stand-in",
@@ -206,20 +218,25 @@ impl Study {
                         all.missing.insert(entry.name.clone(), trace);
                         return Ok(());
                     };
-                    input.input.set_host(&mut settings);
+                    if let Subject::Requests(input) = &input.subject {
+                        input.set_host(&mut settings);
+                    }
+                    let is_drive = matches!(input.subject, Subject::Drive(_));
                     let input = Arc::new(input);
                     for (buffer, combination) in self.combinations(grid, &settings, extra)? {
                         let typed = &combination.config.typed;
                         let mut labels: BTreeMap<_, _> = varied.iter().cloned().collect();
-                        for (axis, value) in [
-                            ("input", entry.name.clone()),
-                            ("variant", name.clone()),
-                            ("seed", typed.sim.seed.to_string()),
-                            ("buffer", buffer),
-                            ("size", typed.buffer.capacity_bytes.to_string()),
-                            ("ftl", combination.ftl.clone()),
-                        ] {
+                        let mut label = |axis: &str, value: String| {
                             labels.insert(axis.to_owned(), value);
+                        };
+                        label("input", entry.name.clone());
+                        label("variant", name.clone());
+                        label("seed", typed.sim.seed.to_string());
+                        // The buffer and the layer of a drive are those of its profile, so no grid varies them.
+                        if !is_drive {
+                            label("buffer", buffer);
+                            label("size", typed.buffer.capacity_bytes.to_string());
+                            label("ftl", combination.ftl.clone());
                         }
                         all.cells.push(Cell {
                             labels,
@@ -250,7 +267,8 @@ impl Study {
         for (row, version) in &extra.schemes {
             settings.add_scheme_version(row, version)?;
         }
-        let own = variant.and_then(|variant| variant.profile.as_ref());
+        let of_variant = variant.and_then(|variant| variant.profile.as_ref());
+        let own = of_variant.or(input.profile.as_ref());
         if let Some(profile) = own.or(self.file.profile.as_ref()) {
             match profile.ends_with(".toml") {
                 true => settings.load_profile(&self.folder.join(profile).to_string_lossy())?,
@@ -346,6 +364,13 @@ impl Study {
                 .flatten()
                 .min(),
         };
+        if let Some(file) = &entry.measurements {
+            let table = self.table(file).map_err(wrong)?;
+            let requests = limit.unwrap_or(CheckPlan::new(settings.clone()).requests);
+            return drives::input(entry, &table, settings, requests)
+                .map(Some)
+                .map_err(wrong);
+        }
         // If the file of the paper's trace is known, that trace is read in place of a stand-in or an unrelated
         // recording. A relative is read in any case, because the study shows its results next to those of the
         // paper's trace.
@@ -432,7 +457,7 @@ impl Study {
             "writes_only": reading.writes_only,
         });
         Ok(Some(CellInput {
-            input: input.read(reading).map_err(wrong)?,
+            subject: Subject::Requests(input.read(reading).map_err(wrong)?),
             identity,
             facts,
         }))
@@ -451,6 +476,12 @@ impl Study {
         input
             .reduced_limit
             .filter(|reduced| input.limit.is_none_or(|limit| *reduced < limit))
+    }
+
+    /// Whether the input `name` holds measurements of a drive.
+    pub(crate) fn is_measured(&self, name: &str) -> bool {
+        let mut inputs = self.file.input.iter();
+        inputs.any(|input| input.name == name && input.measurements.is_some())
     }
 
     /// The paper's buffer size divided by the buffer size in runs with the input `name`; `None` if the study file

@@ -8,13 +8,15 @@ use destage_buffer::destage::Destage;
 use destage_sim::observer::Observer;
 use serde_json::{Value, json};
 
-use super::cells::{Cell, Cells};
+use super::cells::{Cell, Cells, Subject};
+use super::drives;
 use super::file::What;
 use super::rows::{DESTAGES, ODDITIES, Row, Rows};
 use super::store::{Key, Store};
 use destage::Error;
 use destage::Facts;
 use destage::Record;
+use destage::drive;
 use destage::internal::metrics_and_facts;
 use destage::internal::side_by_side;
 use destage::internal::unused;
@@ -58,19 +60,14 @@ pub(crate) fn complete(
     }
     let mut keys = keys.iter();
     let rows_of = |study: &Cells| {
-        let rows = study.cells.iter().zip(&mut keys).map(|(cell, key)| {
-            Ok(Row {
-                labels: cell.labels.clone(),
-                input: cell.input.facts.clone(),
-                result: Arc::clone(&results[key.name()]),
-            })
+        let rows = study.cells.iter().zip(&mut keys).map(|(cell, key)| Row {
+            labels: cell.labels.clone(),
+            input: cell.input.facts.clone(),
+            result: Arc::clone(&results[key.name()]),
         });
-        Ok(Arc::new(Rows {
-            all: rows.collect::<Result<_, Error>>()?,
-            missing: study.missing.clone(),
-        }))
+        Arc::new(Rows::of(rows, study.missing.clone()))
     };
-    studies.iter().map(rows_of).collect()
+    Ok(studies.iter().map(rows_of).collect())
 }
 
 /// The number of different runs of `studies`, and the number of those that have no result in `store`.
@@ -168,7 +165,14 @@ fn perform_one(
     effort: &Effort<'_>,
 ) -> Result<(), Error> {
     let first = cells[task[0]];
-    let input = &first.input.input;
+    let input = match &first.input.subject {
+        Subject::Requests(input) => input,
+        Subject::Drive(of) => {
+            let (measurements, plan) = &**of;
+            let checked = drive::check(measurements.clone(), plan, effort)?;
+            return store.write(&keys[task[0]], &drives::result(&checked)?);
+        }
+    };
     if first.what == What::Trace {
         let (metrics, facts) = metrics_and_facts(input, &first.combination.config)?;
         let mut result = json!({ "metrics": destage::json::metrics(&metrics) });

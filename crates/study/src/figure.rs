@@ -9,7 +9,7 @@ use destage_base::parameter::read_bytes;
 use serde_json::{Value, json};
 
 use super::Study;
-use super::cells::{BASE, Cells, plain};
+use super::cells::{BASE, Cells, Subject, plain};
 use super::file::{FigureEntry, FigureKind};
 use super::formula::{Context, NoValue, evaluate};
 use super::rows::{Row, Rows, spoken};
@@ -230,7 +230,9 @@ impl Study {
             let of = ["input", "buffer", "ftl"].map(|axis| cell.labels.get(axis));
             let result = unmade.entry(of).or_insert_with(|| {
                 let mut parameters = cell.combination.parameters();
-                parameters.extend(cell.input.input.parameters());
+                if let Subject::Requests(input) = &cell.input.subject {
+                    parameters.extend(input.parameters());
+                }
                 let parameters = destage::json::parameters(&parameters);
                 Arc::new(json!({ "error": "is not made yet", "parameters": parameters }))
             });
@@ -240,10 +242,7 @@ impl Study {
                 result: Arc::clone(result),
             }
         });
-        let rows = Rows {
-            all: rows.collect(),
-            missing: cells.missing.clone(),
-        };
+        let rows = Rows::of(rows, cells.missing.clone());
         self.figures(&Arc::new(rows)).map(|_| ())
     }
 

@@ -7,11 +7,14 @@
 //!   destage records. Parameters that a grid varies are also labels; their dotted names are given in braces:
 //!   `m("waf.bytes", {"flash.page_bytes": 4096})`. If the value of a label is a list, `m` returns a list with one
 //!   value for each item.
+//! * `all("drive.off_percent", what="read p99")` returns the values of all runs with these labels as a list.
 //! * `gain(new, base)` is the difference `new - base` in percent of `base`.
 //! * `mean(list)`, `max(list)`, `min(list)` and `sum(list)` are the mean, the maximum, the minimum and the sum.
 //!   `ratio(a, b)` is `a / b`, and `diff(a, b)` is `a - b`. `abs(x)` is the absolute value, `sqrt(x)` the square
 //!   root, and `round(x, digits)` rounds to this number of decimals. `gain`, `ratio`, `diff`, `abs` and `round`
 //!   also accept lists, and then return a list with one result for each element.
+//! * `rank(list, share)` is the smallest element that at least this share of the elements does not exceed:
+//!   `rank(list, 0.5)` is the median, and `rank(list, 0.9)` the 90th percentile.
 //! * `near(a, b, percent)` is true if `a` and `b` differ by at most this percentage of `b`. For lists, this has
 //!   to be true for every pair of elements.
 //! * `ascending(list)` is true if each number is larger than its predecessor; `descending(list)` is true if each
@@ -130,12 +133,12 @@ pub fn evaluate(
     let mut environment = Environment::empty();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     add_arithmetic(&mut environment);
-    let look = {
-        let (rows, seen) = (Arc::clone(rows), Arc::clone(&seen));
-        let known = Known {
-            context: context.clone(),
-            otherwise: otherwise.map(str::to_owned),
-        };
+    let known = Arc::new(Known {
+        context: context.clone(),
+        otherwise: otherwise.map(str::to_owned),
+    });
+    let look = |of: Look| {
+        let (rows, seen, known) = (Arc::clone(rows), Arc::clone(&seen), Arc::clone(&known));
         move |name: &str, more: Rest<Value>, labels: Kwargs| {
             let mut wanted: Vec<(String, Value)> = Vec::new();
             for table in more.iter() {
@@ -148,10 +151,11 @@ pub fn evaluate(
                 wanted.push((key.to_owned(), labels.get(key)?));
             }
             let mut seen = seen.lock().unwrap_or_else(|lock| lock.into_inner());
-            values(&rows, &known, name, &wanted, &mut seen)
+            of(&rows, &known, name, &wanted, &mut seen)
         }
     };
-    environment.add_function("m", look);
+    environment.add_function("m", look(values));
+    environment.add_function("all", look(all_values));
     let agree = {
         let seen = Arc::clone(&seen);
         move |one: Value, other: Value, percent: f64| {
@@ -203,6 +207,36 @@ fn wrong(text: impl Into<String>) -> minijinja::Error {
     minijinja::Error::new(ErrorKind::InvalidOperation, text.into())
 }
 
+/// The result of a function of formulas.
+type Found = Result<Value, minijinja::Error>;
+
+/// A function of formulas that looks for values by their name and by the labels of their runs.
+type Look = fn(&Rows, &Known, &str, &[(String, Value)], &mut Seen) -> Found;
+
+/// Returns the values `name` of all runs with the labels `wanted` and those in `known`, in the order of the runs.
+fn all_values(
+    rows: &Rows,
+    known: &Known,
+    name: &str,
+    wanted: &[(String, Value)],
+    seen: &mut Seen,
+) -> Found {
+    let labels = known.labels(rows, wanted);
+    let has = |row: &&Row| labels.iter().all(|(axis, value)| row.is(axis, value));
+    let mut values = Vec::new();
+    let mut told = BTreeSet::new();
+    for row in rows.all.iter().filter(has) {
+        // Two grids of a study may define the same run, which then occurs twice in `rows`.
+        if told.insert(&row.labels) {
+            values.push(value_in(row, name, seen)?);
+        }
+    }
+    if values.is_empty() {
+        return Err(nothing(rows, &labels, "all", seen));
+    }
+    Ok(values.into())
+}
+
 /// Returns the value `name` of the run with the labels `wanted` and those in `known`. If the value of a label is a list,
 /// the result is a list with one value for each item.
 fn values(
@@ -211,7 +245,7 @@ fn values(
     name: &str,
     wanted: &[(String, Value)],
     seen: &mut Seen,
-) -> Result<Value, minijinja::Error> {
+) -> Found {
     let listed = wanted
         .iter()
         .position(|(_, value)| value.kind() == ValueKind::Seq);
@@ -226,6 +260,11 @@ fn values(
     }
     let labels = known.labels(rows, wanted);
     let row = find(rows, &labels, seen)?;
+    value_in(row, name, seen)
+}
+
+/// The value `name` of the run `row`.
+fn value_in(row: &Row, name: &str, seen: &mut Seen) -> Found {
     seen.inputs.insert(row.input.clone());
     seen.runs.insert(row.labels.clone());
     if let Some(error) = row.error() {
@@ -281,16 +320,26 @@ fn find<'a>(
             ))),
         };
     }
+    Err(nothing(rows, labels, "m", seen))
+}
+
+/// The error of `function` if no run has `labels`.
+fn nothing(
+    rows: &Rows,
+    labels: &BTreeMap<String, String>,
+    function: &str,
+    seen: &mut Seen,
+) -> minijinja::Error {
     let missing = match labels.get("input") {
         Some(input) => rows.missing.get(input),
         None => rows.missing.values().next(),
     };
-    let text = format!("m({}): no run has these labels", listing(labels));
+    let text = format!("{function}({}): no run has these labels", listing(labels));
     seen.hindrance.get_or_insert(match missing {
         Some(trace) => NoValue::Missing(trace.clone()),
         None => NoValue::NoRun(text.clone()),
     });
-    Err(wrong(text))
+    wrong(text)
 }
 
 /// Labels as text, in the form in which formulas give them.
@@ -426,6 +475,17 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
     environment.add_function("min", |list: Value| {
         let all = numbers(&list)?;
         Ok::<_, minijinja::Error>(all.into_iter().fold(f64::INFINITY, f64::min))
+    });
+    environment.add_function("rank", |list: Value, share: f64| {
+        let mut all = numbers(&list)?;
+        if all.is_empty() || !(0.0..=1.0).contains(&share) {
+            return Err(wrong(
+                "rank: expected a list of one value or more, and a share from 0 to 1",
+            ));
+        }
+        all.sort_by(f64::total_cmp);
+        let place = (share * all.len() as f64).ceil() as usize;
+        Ok(all[place.max(1) - 1])
     });
     environment.add_function("ascending", |list: Value| {
         Ok::<_, minijinja::Error>(numbers(&list)?.windows(2).all(|pair| pair[0] < pair[1]))

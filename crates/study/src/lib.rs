@@ -17,6 +17,7 @@
 //! | [`figure`] | computes the data of figures and tables |
 //! | [`shown`] | values as text for sentences and tables |
 //! | [`reproduce`] | reproduces papers: checks their claims, gives verdicts, and writes reports |
+//! | `drives` | runs that compare a profile with measurements of a drive |
 //! | `experiments` | the list of the papers' experiments |
 //! | [`fleet`] | traces of many volumes: a separate buffer for each volume compared with one shared buffer |
 //!
@@ -24,6 +25,7 @@
 
 mod cells;
 pub mod csv;
+mod drives;
 mod execute;
 mod experiments;
 pub mod figure;
@@ -38,6 +40,7 @@ pub mod shown;
 pub mod store;
 pub mod traces;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -74,6 +77,9 @@ pub struct Study {
     origin: String,
     /// The folder to which paths in the study file are relative.
     folder: PathBuf,
+    /// The texts of those tables of measurements that were read together with the study, by the names of their
+    /// files. Other tables are read from the folder.
+    tables: Arc<BTreeMap<String, String>>,
 }
 
 impl Study {
@@ -107,6 +113,7 @@ impl Study {
             text: text.to_owned(),
             origin: origin.to_owned(),
             folder,
+            tables: Arc::default(),
         };
         study.check()?;
         Ok(study)
@@ -183,10 +190,21 @@ impl Study {
             known("variant", &grid.variants, &variants, Some(BASE))?;
         }
         for input in &file.input {
-            let kinds = [&input.trace, &input.workload, &input.pages];
+            let kinds = [
+                &input.trace,
+                &input.workload,
+                &input.pages,
+                &input.measurements,
+            ];
             if kinds.iter().filter(|kind| kind.is_some()).count() != 1 {
                 return Err(self.wrong(format!(
-                    "input {:?}: expected exactly one of the keys trace, workload and pages",
+                    "input {:?}: expected exactly one of the keys trace, workload, pages and measurements",
+                    input.name
+                )));
+            }
+            if input.drive.is_some() && input.measurements.is_none() {
+                return Err(self.wrong(format!(
+                    "input {:?}: drive selects a drive in a file of measurements; expected measurements with it",
                     input.name
                 )));
             }
@@ -205,6 +223,7 @@ impl Study {
                 )));
             }
         }
+        self.check_measurements()?;
         for figure in &file.figure {
             // The data of a figure is written to a file whose name is the figure's id. The file with all results
             // is in the same folder, so the id may not be equal to its name.
@@ -218,6 +237,76 @@ impl Study {
                 return Err(self.wrong(format!(
                     "figure {:?}: expected exactly one of the keys y and columns",
                     figure.id
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Study {
+    /// The same study, with tables of measurements whose names and texts are `tables`.
+    pub(crate) fn with_tables(mut self, tables: Arc<BTreeMap<String, String>>) -> Self {
+        self.tables = tables;
+        self
+    }
+
+    /// The name, for error messages, and the text of the table of measurements in the file `name`.
+    fn table(&self, name: &str) -> Result<(String, Vec<u8>), Error> {
+        if let Some(text) = self.tables.get(name) {
+            return Ok((name.to_owned(), text.clone().into_bytes()));
+        }
+        let path = self.folder.join(name);
+        match std::fs::read(&path) {
+            Ok(text) => Ok((path.display().to_string(), text)),
+            Err(error) => Err(Error::Input(format!(
+                "{}: {error}; expected a file of measurements, as docs/DRIVES.md describes it",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Checks the entries that measurements exclude. The buffer and the layer of a drive are those of its profile, and
+    /// measurements hold no requests that could be counted.
+    fn check_measurements(&self) -> Result<(), Error> {
+        for input in self
+            .file
+            .input
+            .iter()
+            .filter(|input| input.measurements.is_some())
+        {
+            let excluded = [
+                ("stands_for", input.stands_for.is_some()),
+                ("format", input.format.is_some()),
+                ("limit_writes", input.limit_writes.is_some()),
+                ("skip", input.skip > 0),
+                ("writes_only", input.writes_only),
+            ];
+            if let Some((key, _)) = excluded.iter().find(|(_, is_given)| *is_given) {
+                return Err(self.wrong(format!(
+                    "input {:?}: {key} is for requests; expected no such key with measurements",
+                    input.name
+                )));
+            }
+        }
+        for grid in &self.file.grid {
+            let all: Vec<_> = match &grid.inputs {
+                Some(names) => names.iter().collect(),
+                None => self.file.input.iter().map(|input| &input.name).collect(),
+            };
+            let Some(name) = all.into_iter().find(|name| self.is_measured(name)) else {
+                continue;
+            };
+            let excluded = [
+                ("buffers", grid.buffers.is_some()),
+                ("sizes", grid.sizes.is_some()),
+                ("ftls", grid.ftls.is_some()),
+                ("destages", grid.destages),
+                ("of = \"trace\"", grid.of == file::What::Trace),
+            ];
+            if let Some((key, _)) = excluded.iter().find(|(_, is_given)| *is_given) {
+                return Err(self.wrong(format!(
+                    "input {name:?}: a profile is compared with measurements, so its grid has no {key}; expected variants that set what is to change"
                 )));
             }
         }

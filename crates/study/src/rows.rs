@@ -8,6 +8,7 @@ use serde_core::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
 use super::cells::InputFacts;
+use super::drives;
 use destage::Record;
 use destage::words;
 
@@ -139,13 +140,29 @@ pub fn spoken(axis: &str, value: &str) -> String {
 /// The results of the runs of a study, and those of its inputs whose traces were not found.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    /// The runs, in the order of the study's grids.
+    /// The runs, in the order of the study's grids. A run that compares a profile with measurements has a row for each
+    /// measured value.
     pub all: Vec<Row>,
+    /// The number of runs.
+    pub runs: usize,
     /// The inputs whose traces were not found: for the name of each input, the name of the trace.
     pub missing: BTreeMap<String, String>,
 }
 
 impl Rows {
+    /// The results `runs`, one for each run.
+    pub(super) fn of(runs: impl Iterator<Item = Row>, missing: BTreeMap<String, String>) -> Self {
+        let mut rows = Self {
+            missing,
+            ..Self::default()
+        };
+        for run in runs {
+            rows.runs += 1;
+            rows.all.extend(drives::apart(run));
+        }
+        rows
+    }
+
     /// The runs in the form in which a comparison returns runs.
     #[must_use]
     pub fn records(&self) -> Vec<Record> {

@@ -313,10 +313,7 @@ impl Plan {
             input: run.input.clone(),
             result: Arc::clone(&results[&*run.key]),
         });
-        let rows = Arc::new(Rows {
-            all: all.collect(),
-            missing: self.missing.clone(),
-        });
+        let rows = Arc::new(Rows::of(all, self.missing.clone()));
         Ok(StudyReport {
             manifest: Manifest::of_study(started),
             title: study.title().to_owned(),

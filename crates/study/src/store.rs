@@ -24,7 +24,7 @@ use destage_trace::statistics::StatisticRow;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::cells::Cell;
+use super::cells::{Cell, Subject};
 use super::file::What;
 use super::shards::Plan;
 use destage::Combination;
@@ -56,9 +56,10 @@ impl Key {
     pub(super) fn of(cell: &Cell) -> Result<Self, Error> {
         let mut of = json!({
             "model": MODEL,
-            "of": match cell.what {
-                What::Run => "run",
-                What::Trace => "trace",
+            "of": match (&cell.input.subject, cell.what) {
+                (Subject::Drive(_), _) => "drive",
+                (Subject::Requests(_), What::Run) => "run",
+                (Subject::Requests(_), What::Trace) => "trace",
             },
             "destages": cell.destages,
             "input": cell.input.identity,

@@ -20,7 +20,7 @@ pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
         text.push_str(&format!("\n{}\n{}", figure.heading(), data(figure)));
     }
     text.push_str(&summary::remarks(&report.rows.records()));
-    let runs = report.rows.all.len();
+    let runs = report.rows.runs;
     text.push_str(&format!(
         "\n{runs} runs; the report is {}, with the data beside it\n",
         folder.join("report.html").display()

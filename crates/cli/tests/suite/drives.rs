@@ -268,6 +268,9 @@ D,r,1,0.1875,sequential,,524288,1.0,1.0,10
 D,r,2,0.1875,uniform,,4096,1.0,2.0,10
 D,r,2,0.1875,uniform,,4096,3.0,2.0,10
 D,r,3,0.1875,fiozipf-shuffle,0.8,4096,1.0,2.0,10
+D,r,4,0.1875,zns-noshuffle,activeZones: 1 pagesPerZone: 16,524288,1.0,1.0,10
+D,r,4,0.1875,zns-noshuffle,activeZones: 1 pagesPerZone: 16,524288,3.0,1.0,10
+D,r,5,0.1875,zns-noshuffle,activeZones: 0 pagesPerZone: 16,524288,1.0,1.0,10
 ";
     place.write("fill.csv", rows);
     let arguments = [
@@ -287,7 +290,7 @@ D,r,3,0.1875,fiozipf-shuffle,0.8,4096,1.0,2.0,10
     );
     let document = json(&outcome.output);
     let rows = document["rows"].as_array().unwrap();
-    assert_eq!(rows.len(), 10);
+    assert_eq!(rows.len(), 16);
     let waf: Vec<_> = rows.iter().filter(|row| row["what"] == "waf").collect();
     for row in &waf[..2] {
         let modelled = row["modelled"].as_f64().unwrap();
@@ -296,6 +299,17 @@ D,r,3,0.1875,fiozipf-shuffle,0.8,4096,1.0,2.0,10
     let late = waf[3]["modelled"].as_f64().unwrap();
     assert!(late > 1.3 && late < 3.0, "{late}");
     assert!(waf[4]["modelled"].is_null() && waf[4]["error"].is_null());
+    // Zones that are trimmed before they are written cost less than single pages.
+    for row in &waf[5..7] {
+        let modelled = row["modelled"].as_f64().unwrap();
+        assert!((0.99..late).contains(&modelled), "{row}");
+    }
+    assert!(waf[7]["modelled"].is_null());
+    assert!(
+        outcome.errors.contains("activeZones: 0"),
+        "{}",
+        outcome.errors
+    );
 }
 
 #[test]

@@ -75,6 +75,9 @@ pub struct Compared {
     /// measured repetitions, the error is 0. Otherwise the error is the distance from the nearer end of that range,
     /// and is positive if the modelled value is too high. `None` without a modelled value.
     pub error: Option<f64>,
+    /// The difference whose share of the measured value is [`Self::error`], in the unit of the file, without its
+    /// sign.
+    pub off: Option<f64>,
     /// Whether the row counts in the summary. A latency counts only if its load is below saturation.
     pub counts: bool,
 }
@@ -126,16 +129,15 @@ impl Measured {
     }
 
     fn beside(self, row: usize, modelled: Option<f64>) -> Compared {
-        let error = modelled.map(|modelled| {
-            let nearest = modelled.clamp(self.low, self.high);
-            (modelled - nearest) / self.value
-        });
+        let off = modelled.map(|modelled| modelled - modelled.clamp(self.low, self.high));
+        let error = off.map(|off| off / self.value);
         Compared {
             row,
             what: self.what,
             measured: self.value,
             modelled,
             error: error.filter(|error| error.is_finite()),
+            off: off.map(f64::abs),
             counts: self.counts,
         }
     }
@@ -362,8 +364,10 @@ impl Work<'_> {
             let run = measurements.text(row, "run").to_owned();
             let key = (run, measurements.text(row, "used_gib").to_owned());
             let text = measurements.text(row, "pattern");
-            let Some(pattern) = pattern(text, measurements.text(row, "detail")) else {
-                let (what, detail) = (text, measurements.text(row, "detail"));
+            let detail = measurements.text(row, "detail");
+            let block = block_bytes(measurements.text(row, "block_bytes"));
+            let Some(pattern) = pattern(text, detail, block) else {
+                let what = text;
                 self.left_out.push(format!(
                     "{} rows of {} are not modelled: writes of the kind {what} {detail:?} cannot be generated",
                     group.len(),
@@ -569,13 +573,26 @@ impl Work<'_> {
     }
 }
 
-/// The write pattern that a file names `text`, with the parameter `detail`; `None` if the pattern is not known.
-fn pattern(text: &str, detail: &str) -> Option<Pattern> {
+/// The write pattern that a file names `text`, with the parameter `detail` and requests of `block` bytes; `None` if the
+/// pattern is not known.
+fn pattern(text: &str, detail: &str, block: Option<u64>) -> Option<Pattern> {
     Some(match text {
         "sequential" | "sequential-noshuffle" => Pattern::Sequential,
         "sequential-shuffle" => Pattern::Shuffled,
         "uniform" => Pattern::Uniform,
         "zipf-shuffle" => Pattern::Zipf(detail.parse().ok()?),
+        // The detail is `activeZones: 2 pagesPerZone: 4096`. A page of this text has the size of a request.
+        "zns-noshuffle" => {
+            let number = |name: &str| {
+                let (_, rest) = detail.split_once(name)?;
+                let text = rest.split_whitespace().next()?;
+                text.parse::<u64>().ok().filter(|number| *number > 0)
+            };
+            Pattern::Zones {
+                bytes: number("pagesPerZone:")?.checked_mul(block?)?,
+                open: number("activeZones:")?,
+            }
+        }
         _ => return None,
     })
 }

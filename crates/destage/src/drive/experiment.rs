@@ -369,6 +369,10 @@ pub(super) enum Pattern {
     Uniform,
     /// Pages at random, by Zipf's law with this exponent. The popular pages are scattered over the address range.
     Zipf(f64),
+    /// Zones of `bytes` bytes of the full drive. `open` zones are written at a time, each in ascending order. Each
+    /// request goes to one of them at random. A zone that is full is replaced by another zone, which is chosen at random
+    /// and trimmed before it is written. Zones are reduced in size as superblocks are.
+    Zones { bytes: u64, open: u64 },
 }
 
 /// One phase of writes over the used capacity, in requests of [`BLOCK`] bytes.
@@ -425,10 +429,11 @@ impl Course {
         }
         let all = counts.iter().sum();
         let (own, pages) = (phases.to_vec(), drive.used(BLOCK));
+        let share = drive.superblock_share;
         let make = move || -> Result<Requests, Error> {
             let mut parts = Vec::new();
             for ((phase, &requests), seed) in own.iter().zip(&counts).zip(1..) {
-                parts.push(written(phase, pages, requests, seed)?.take(requests as usize));
+                parts.push(written(phase, pages, requests, seed, share)?);
             }
             Ok(Box::new(parts.into_iter().flatten()))
         };
@@ -514,12 +519,18 @@ fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
     Ok(series.intervals.iter().enumerate().map(point).collect())
 }
 
-/// The requests of `phase` over `pages` pages of [`BLOCK`] bytes. A Zipf phase ends after `requests` requests. All
-/// other phases never end.
+/// The first `requests` requests of `phase` over `pages` pages of [`BLOCK`] bytes. `share` is the size of a superblock,
+/// as a fraction of that of the full drive.
 ///
 /// # Errors
-/// If the Zipf workload refuses its parameters.
-fn written(phase: &Phase, pages: u64, requests: u64, seed: u64) -> Result<Requests, Error> {
+/// If the Zipf workload refuses its parameters, or if there are fewer zones than open ones.
+fn written(
+    phase: &Phase,
+    pages: u64,
+    requests: u64,
+    seed: u64,
+    share: f64,
+) -> Result<Requests, Error> {
     let request = move |page: u64| Request {
         arrival: 0,
         sector: page * (BLOCK / SECTOR),
@@ -531,7 +542,7 @@ fn written(phase: &Phase, pages: u64, requests: u64, seed: u64) -> Result<Reques
         stream: 0,
     };
     let mut random = Random::new(seed);
-    Ok(match phase.pattern {
+    let all: Requests = match phase.pattern {
         Pattern::Sequential => Box::new((0..).map(move |number| request(number % pages))),
         Pattern::Shuffled => {
             let mut order: Vec<u32> = (0..pages as u32).collect();
@@ -552,6 +563,58 @@ fn written(phase: &Phase, pages: u64, requests: u64, seed: u64) -> Result<Reques
             );
             Input::workload(&text, &[])?.generated(seed)?
         }
+        Pattern::Zones { bytes, open } => {
+            let pages_of_zone = ((bytes as f64 * share / BLOCK as f64).round() as u64).max(1);
+            let zones = pages / pages_of_zone;
+            if zones <= open {
+                return Err(Error::Input(format!(
+                    "{open} zones of {:.2} GiB are written at a time, and the used capacity has {zones}; expected more zones",
+                    bytes as f64 / super::scaled::GIB
+                )));
+            }
+            Box::new(zoned(zones, pages_of_zone, open as usize, random).map(
+                move |step| match step {
+                    Step::Write(page) => request(page),
+                    Step::Trim(page) => Request {
+                        sectors: (pages_of_zone * (BLOCK / SECTOR)) as u32,
+                        operation: Operation::Trim,
+                        ..request(page)
+                    },
+                },
+            ))
+        }
+    };
+    Ok(Box::new(all.take(requests as usize)))
+}
+
+/// A step of writes to zones: the number of the page to write, or of the first page of the zone to trim.
+enum Step {
+    Write(u64),
+    Trim(u64),
+}
+
+/// Writes to `zones` zones of `pages` pages, of which `open` are written at a time. See [`Pattern::Zones`].
+fn zoned(zones: u64, pages: u64, open: usize, mut random: Random) -> impl Iterator<Item = Step> {
+    // For each open zone its number, and the number of its pages that are written.
+    let mut written: Vec<(u64, u64)> = Vec::new();
+    std::iter::repeat_with(move || {
+        let place = random.below(open as u64) as usize;
+        let is_new = written.len() < open;
+        if is_new || written[place].1 == pages {
+            let is_open = |zone: u64| written.iter().any(|(other, _)| *other == zone);
+            let mut zone = random.below(zones);
+            while is_open(zone) {
+                zone = random.below(zones);
+            }
+            match is_new {
+                true => written.push((zone, 0)),
+                false => written[place] = (zone, 0),
+            }
+            return Step::Trim(zone * pages);
+        }
+        let (zone, count) = &mut written[place];
+        *count += 1;
+        Step::Write(*zone * pages + *count - 1)
     })
 }
 
@@ -570,5 +633,44 @@ impl<T> Found<T> {
 
     pub fn into_vec(self) -> Vec<Option<T>> {
         self.0.into_inner().unwrap_or_else(|lock| lock.into_inner())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Random, Step, zoned};
+    use std::collections::BTreeMap;
+
+    /// Zones are trimmed before they are written, written in ascending order and completely, and at most as many are open
+    /// as asked for.
+    #[test]
+    fn zones_are_trimmed_and_then_written_in_order() {
+        let (zones, pages, open) = (9, 5, 3);
+        let mut written: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut trimmed = BTreeMap::new();
+        for step in zoned(zones, pages, open, Random::new(7)).take(2_000) {
+            match step {
+                Step::Trim(page) => {
+                    assert_eq!(page % pages, 0);
+                    // A zone that is trimmed is not open: it was never written, or is full.
+                    assert!(
+                        written
+                            .get(&(page / pages))
+                            .is_none_or(|count| *count == pages)
+                    );
+                    written.insert(page / pages, 0);
+                    *trimmed.entry(page / pages).or_insert(0) += 1;
+                }
+                Step::Write(page) => {
+                    let count = written.get_mut(&(page / pages)).unwrap();
+                    assert_eq!(page % pages, *count);
+                    *count += 1;
+                }
+            }
+            let is_open = |count: &&u64| **count < pages;
+            assert!(written.values().filter(is_open).count() <= open);
+        }
+        assert_eq!(trimmed.len() as u64, zones);
+        assert!(trimmed.values().all(|times| *times > 20), "{trimmed:?}");
     }
 }

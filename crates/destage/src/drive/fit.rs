@@ -19,13 +19,13 @@ use serde_json::{Map, Value, json};
 use super::check::{Check, CheckPlan, Compared, Summary, check_from, summed};
 use super::experiment::States;
 use super::knobs::{
-    BLOCKS, BUFFER, BURST, DIES, DRAM, FIRMWARE, Knobs, LOADED, LOADED_PAGES, PROGRAM, PULSE,
-    SUSPEND, SUSPENSION, TAIL,
+    BLOCKS, BUFFER, BURST, BUS, CORES, DIES, DRAM, FIRMWARE, FIRMWARE_READ, Knobs, LOADED,
+    LOADED_PAGES, PROGRAM, PULSE, READ, SUSPEND, SUSPENSION, TAIL,
 };
 use super::linear::inverse;
 use super::measured::{Measurements, Shape};
 use super::scaled::Scale;
-use super::split::{Use, of_rows, of_value};
+use super::split::{Use, of_rows};
 use super::traits::traits;
 use crate::compare::Effort;
 use crate::error::Error;
@@ -168,13 +168,12 @@ pub fn fit(files: Vec<Measurements>, plan: &FitPlan, effort: &Effort<'_>) -> Res
         scale: plan.scale,
         requests: plan.requests,
     };
-    for (file, of_rows) in files.into_iter().zip(row_uses) {
+    for file in files {
         let mut check = check_from(&states, file, &judge, effort)?;
-        let of = |compared: &Compared| match plan.all_rows {
-            true => Use::Fit,
-            false => of_value(&compared.what, of_rows[compared.row]),
+        let of_values = match plan.all_rows {
+            true => vec![Use::Fit; check.rows.len()],
+            false => check.uses()?,
         };
-        let of_values: Vec<_> = check.rows.iter().map(of).collect();
         for (compared, of) in check.rows.iter_mut().zip(&of_values) {
             compared.counts &= *of == Use::Judge;
         }
@@ -288,6 +287,12 @@ const TAILS: [f64; 3] = [1.0, 2.0, 4.0];
 /// Starting points of the search for bursts of garbage collection: units of a burst, and bytes of the buffer.
 const BURSTS: [f64; 6] = [32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 const BUFFERS: [f64; 5] = [0.5e6, 1e6, 2e6, 4e6, 8e6];
+/// Starting points of the search for the number of firmware cores.
+const FIRMWARE_CORES: [f64; 4] = [1.0, 2.0, 3.0, 4.0];
+/// The largest number of firmware cores that a fit tries.
+const MOST_CORES: f64 = 256.0;
+/// Sectors of 512 bytes in a request of the smallest size.
+const SECTORS: f64 = 8.0;
 /// The search continues from this many of the best starting points.
 const STARTS: usize = 3;
 /// The largest number of times that a step is repeated in one direction.
@@ -432,7 +437,8 @@ impl Search<'_> {
             self.descend(&mut numbers, &searched, false, fine, &FINE_STEPS)?;
             self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
         } else {
-            self.descend(&mut numbers, &others, false, coarse, &COARSE_STEPS)?;
+            self.rates(&mut numbers)?;
+            self.cores(&mut numbers, &others, coarse)?;
             self.descend(&mut numbers, &others, false, fine, &FINE_STEPS)?;
             self.descend(&mut numbers, &others, false, fine, &LAST_STEPS)?;
         }
@@ -586,6 +592,86 @@ impl Search<'_> {
         }
         let searched = self.searched();
         self.descend(numbers, &searched, false, requests, &COARSE_STEPS)
+    }
+
+    /// Computes the first values of the parameters that saturated rates determine. Each rate is assumed to be limited by
+    /// one resource: bandwidth by the bus or by programs, requests of 4 KiB by a firmware core, and random reads also by
+    /// page reads.
+    fn rates(&self, numbers: &mut [f64]) -> Result<(), Error> {
+        let files = &self.files;
+        let Some(file) = files.iter().find(|file| file.shape == Shape::Rates) else {
+            return Ok(());
+        };
+        let Some(row) = file.rows.first() else {
+            return Ok(());
+        };
+        let rate = |column: &str| file.positive(row, column);
+        let config = self.knobs.settings(numbers).resolve()?;
+        let flash = &config.typed.flash;
+        let dies = f64::from(config.geometry().dies);
+        let planes = f64::from(config.geometry().planes);
+        let unit = f64::from(flash.program_unit.max(1)) * flash.page_bytes as f64 * planes;
+        let sectors = rate("rbps")?.max(rate("wbps")?) / 512.0;
+        for (key, number) in [
+            (BUS, 1e9 / sectors),
+            (FIRMWARE, 1e9 / rate("wseqiops")?),
+            (
+                FIRMWARE_READ,
+                1e9 / rate("rseqiops")?.max(rate("rrandiops")?),
+            ),
+            (READ, 1e6 * dies / rate("rrandiops")?),
+            (PROGRAM, 1e6 * dies * unit / rate("wbps")?),
+        ] {
+            if let Some(place) = self.knobs.find(key) {
+                let (low, high) = self.knobs.all()[place].bounds;
+                numbers[place] = rounded(number).clamp(low, high);
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes the coarse steps for drives without measured latencies over load. If the files have a queue depth
+    /// experiment, the search tries several numbers of firmware cores. All cores together handle requests at the highest
+    /// measured rate, so with more cores each request takes longer. Steps of one of the two parameters alone would
+    /// change the rate. It also tries as many cores as there can be requests; then the firmware time is a delay, and the
+    /// bus limits the rate.
+    fn cores(
+        &mut self,
+        numbers: &mut Vec<f64>,
+        places: &[usize],
+        requests: u64,
+    ) -> Result<(), Error> {
+        let mut most = 0.0_f64;
+        for file in self.files.iter().filter(|file| file.shape == Shape::Depth) {
+            for row in &file.rows {
+                most = most.max(file.number(row, "iops")?);
+            }
+        }
+        let found = [CORES, FIRMWARE, FIRMWARE_READ, BUS].map(|key| self.knobs.find(key));
+        let ([Some(cores), Some(firmware), Some(of_read), Some(bus)], true) = (found, most > 0.0)
+        else {
+            return self.descend(numbers, places, false, requests, &COARSE_STEPS);
+        };
+        let gap = 1e9 / most;
+        let mut starts: Vec<_> = FIRMWARE_CORES
+            .map(|count| (count, count * gap, numbers[bus]))
+            .into();
+        starts.push((MOST_CORES, gap, gap / SECTORS));
+        let mut best = f64::INFINITY;
+        for (count, time, of_sector) in starts {
+            let mut trial = numbers.clone();
+            trial[cores] = count;
+            for (place, number) in [(firmware, time), (of_read, time), (bus, of_sector)] {
+                let (low, high) = self.knobs.all()[place].bounds;
+                trial[place] = rounded(number).clamp(low, high);
+            }
+            self.descend(&mut trial, places, false, requests, &COARSE_STEPS)?;
+            let found = loss(self.errors(&trial, false, requests)?.as_ref());
+            if found < best {
+                (best, *numbers) = (found, trial);
+            }
+        }
+        Ok(())
     }
 
     /// Tries half as many and twice as many dies, and repeats the step while the loss falls clearly. The program time

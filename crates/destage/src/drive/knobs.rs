@@ -58,6 +58,11 @@ const READ_TIMES: &str = "flash.read_times_us";
 pub(super) const BLOCKS: &str = "flash.blocks_per_plane";
 pub(super) const DIES: &str = "flash.dies";
 pub(super) const FIRMWARE: &str = "device.firmware_ns";
+/// The time of a firmware core for a read, if it differs from that for a write.
+pub(super) const FIRMWARE_READ: &str = "device.firmware_read_ns";
+pub(super) const CORES: &str = "device.firmware_cores";
+pub(super) const READ: &str = "flash.read_us";
+pub(super) const BUS: &str = "host.bus_ns_per_sector";
 pub(super) const SUSPEND: &str = "flash.suspend_us";
 pub(super) const PULSE: &str = "flash.suspend_pulse_us";
 pub(super) const TAIL: &str = "flash.suspend_tail_us";
@@ -74,30 +79,26 @@ pub(super) const DRAM: &str = "device.dram_program_ns";
 pub(super) const PROGRAM: &str = "flash.program_us";
 
 /// All parameters that a fit may change. A fit uses only those that its measurements determine.
-const KNOBS: [Knob; 18] = [
+const KNOBS: [Knob; 19] = [
     whole(knob(BLOCKS, 512.0, (64.0, 1e6), &[Shape::Fill])),
     knob(
         FIRMWARE,
         5000.0,
         (100.0, 1e6),
-        &[Shape::Latency, Shape::Depth],
+        &[Shape::Latency, Shape::Depth, Shape::Rates],
     ),
-    whole(knob(
-        "device.firmware_cores",
-        1.0,
-        (1.0, 256.0),
-        &[Shape::Depth],
-    )),
+    knob(
+        FIRMWARE_READ,
+        5000.0,
+        (100.0, 1e6),
+        &[Shape::Depth, Shape::Rates],
+    ),
+    whole(knob(CORES, 1.0, (1.0, 256.0), &[Shape::Depth])),
     read_time(0),
     read_time(1),
     read_time(2),
-    knob("flash.read_us", 50.0, (2.0, 1000.0), &[Shape::Rates]),
-    knob(
-        "host.bus_ns_per_sector",
-        100.0,
-        (5.0, 10_000.0),
-        &[Shape::Rates, Shape::Depth],
-    ),
+    knob(READ, 50.0, (2.0, 1000.0), &[Shape::Rates]),
+    knob(BUS, 100.0, (5.0, 10_000.0), &[Shape::Rates, Shape::Depth]),
     knob(
         PROGRAM,
         500.0,
@@ -124,6 +125,8 @@ const KNOBS: [Knob; 18] = [
 const START_BUFFER: u32 = 8_000_000;
 /// The number of firmware cores at which the firmware time is a constant delay without queueing.
 const DELAY_CORES: &str = "256";
+/// If the measurements use more than a profile offers, the search begins with this many times the used blocks.
+const SPARE: f64 = 1.1;
 /// The length of the windows in which pages are counted for the load of the drive, in seconds.
 const WINDOW_S: f64 = 0.001;
 
@@ -159,7 +162,7 @@ impl Knobs {
             for (key, text) in UNTOLD {
                 start.offer(key, text, origin());
             }
-            set(&mut start, "device.firmware_cores", DELAY_CORES);
+            set(&mut start, CORES, DELAY_CORES);
         }
         if shapes.contains(&Shape::Latency) || shapes.contains(&Shape::Depth) {
             set(&mut start, "flash.suspend", "moves_end");
@@ -197,8 +200,9 @@ impl Knobs {
             // the property.
             all: all
                 .filter(told)
-                .filter(|knob| !(is_delay && knob.key == "device.firmware_cores"))
-                .filter(|knob| !(has_types && knob.key == "flash.read_us"))
+                .filter(|knob| !(is_delay && knob.key == CORES))
+                .filter(|knob| !(has_types && knob.key == READ))
+                .filter(|knob| !(is_delay && knob.key == FIRMWARE_READ))
                 .filter(is_of_drive)
                 .collect(),
             start,
@@ -234,15 +238,31 @@ impl Knobs {
             let mut parts = own.split('/').filter_map(|part| part.parse::<f64>().ok());
             let number = match knob.place {
                 // If a profile has no time for each type of page, `flash.read_us` is the time of all types.
-                Some(place) => parts
-                    .nth(place)
-                    .or_else(|| text("flash.read_us")?.parse().ok()),
+                Some(place) => parts.nth(place).or_else(|| text(READ)?.parse().ok()),
                 None => parts.next(),
             };
             let number = number.filter(|number| *number > 0.0).unwrap_or(knob.start);
             number.clamp(knob.bounds.0, knob.bounds.1)
         };
-        Ok(self.all.iter().map(begin).collect())
+        let mut numbers: Vec<f64> = self.all.iter().map(begin).collect();
+        if let (Some(used), Some(blocks)) = (self.used_blocks(&self.start), self.find(BLOCKS)) {
+            // The measurements may use more than the profile offers.
+            let (_, most) = self.all[blocks].bounds;
+            numbers[blocks] = numbers[blocks].max((SPARE * used).ceil()).min(most);
+        }
+        Ok(numbers)
+    }
+
+    /// The number of blocks in each plane that hold the largest capacity that a measurement uses, and the data of the
+    /// layer. `None` if no measurement says what it uses.
+    fn used_blocks(&self, settings: &Settings) -> Option<f64> {
+        let geometry = settings.resolve().ok()?.geometry();
+        let planes = u64::from(geometry.dies) * u64::from(geometry.planes);
+        let row = planes * u64::from(geometry.data_pages()) * geometry.page_bytes;
+        let own = settings.text("ftl.own_percent");
+        let own = own.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
+        // A thousandth is added to allow for rounding.
+        Some(self.used_bytes? * 1.001 / (row as f64 * (1.0 - own / 100.0)))
     }
 
     /// The settings of the profile with the values `numbers`.
@@ -273,15 +293,8 @@ impl Knobs {
                 );
             }
         }
-        if let (Some(used), Ok(config)) = (self.used_bytes, settings.resolve()) {
-            let geometry = config.geometry();
-            let pages = u64::from(geometry.dies) * u64::from(geometry.planes);
-            let row = pages * u64::from(geometry.data_pages()) * geometry.page_bytes;
-            let own = settings.text("ftl.own_percent");
-            let own = own.and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
-            let blocks = f64::from(geometry.blocks_per_plane);
-            // A thousandth is added to allow for rounding.
-            let offered = used * 1.001 / (row as f64 * (1.0 - own / 100.0));
+        if let (Some(offered), Ok(config)) = (self.used_blocks(&settings), settings.resolve()) {
+            let blocks = f64::from(config.geometry().blocks_per_plane);
             let reserved = (blocks - offered.ceil()).max(0.0);
             let percent = 100.0 * (reserved + 0.5) / blocks;
             set(&mut settings, "ftl.reserve_percent", &percent.to_string());

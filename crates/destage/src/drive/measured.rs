@@ -139,10 +139,20 @@ impl Measurements {
             measurements.keep_drive(drive)?;
             return Ok(measurements);
         }
+        let text =
+            std::fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        Self::parse(&text, &file, drive)
+    }
+
+    /// Reads the CSV `text` as [`Self::read`] reads a file. Error messages call the text `file`.
+    ///
+    /// # Errors
+    /// The errors of [`Self::read`].
+    pub fn parse(text: &[u8], file: &str, drive: Option<&str>) -> Result<Self, Error> {
+        let wrong = |what: String| Error::Input(format!("{file}: {what}"));
         let mut reader = ::csv::ReaderBuilder::new()
             .trim(::csv::Trim::All)
-            .from_path(path)
-            .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+            .from_reader(text);
         let header = reader.headers();
         let header = header.map_err(|error| wrong(format!("cannot be read: {error}")))?;
         let columns: Vec<String> = header.iter().map(str::to_owned).collect();
@@ -155,7 +165,7 @@ impl Measurements {
             rows.push(Row { line, fields });
         }
         let mut measurements = Self {
-            file,
+            file: file.to_owned(),
             shape,
             columns,
             rows,

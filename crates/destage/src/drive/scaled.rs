@@ -46,6 +46,8 @@ pub struct Scaled {
     pub used_pages: u64,
     /// Bytes of a page of the mapping.
     pub page_bytes: u64,
+    /// The size of a superblock, as a fraction of that of the full drive.
+    pub superblock_share: f64,
 }
 
 /// The geometry of a device.
@@ -255,8 +257,9 @@ fn made_small(
     set("flash.blocks_per_plane", blocks.to_string());
     let pages_per_block = (data_pages + summary).div_ceil(per_page);
     set("flash.pages_per_block", pages_per_block.to_string());
-    let erases = data_pages as f64 / own.data_pages as f64;
-    set("flash.erase_us", (flash.erase_us * erases).to_string());
+    let superblock_share = data_pages as f64 / own.data_pages as f64;
+    let erase_us = flash.erase_us * superblock_share;
+    set("flash.erase_us", erase_us.to_string());
     if config.parameters().contains_key("ftl.reserve_percent") {
         let percent = 100.0 * (reserved + 0.5) / blocks as f64;
         set("ftl.reserve_percent", percent.to_string());
@@ -276,6 +279,7 @@ fn made_small(
         settings: made,
         used_pages: used_pages.min(offered),
         page_bytes: geometry.page_bytes,
+        superblock_share,
     })
 }
 

@@ -11,7 +11,7 @@
 //!   the profile.
 //! * Saturated rates: the fit uses reads and sequential writes. Random writes judge the profile.
 
-use super::check::{RANDOM_WRITES, SATURATED};
+use super::check::{Check, RANDOM_WRITES, SATURATED};
 use super::measured::{Measurements, Row, Shape};
 use crate::error::Error;
 
@@ -55,6 +55,19 @@ pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
             rows.map(|row| of_depth(measurements, row)).collect()
         }
         Shape::Rates => Ok(vec![Use::Fit; measurements.rows.len()]),
+    }
+}
+
+impl Check {
+    /// How a fit uses each of [`Self::rows`] by the rule above.
+    ///
+    /// # Errors
+    /// If a cell of the measurements that must be a number is not a number.
+    pub fn uses(&self) -> Result<Vec<Use>, Error> {
+        let of_rows = of_rows(&self.measurements)?;
+        let rows = self.rows.iter();
+        let uses = rows.map(|compared| of_value(&compared.what, of_rows[compared.row]));
+        Ok(uses.collect())
     }
 }
 

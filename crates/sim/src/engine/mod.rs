@@ -287,6 +287,15 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 arrival: self.last().map_or(0, |last| last.request.arrival),
             }));
         }
+        let unanswered = self.link.active.iter();
+        let first = unanswered.min_by_key(|active| active.identity.index);
+        if let Some(first) = first.filter(|_| !self.is_cut()) {
+            return Err(Box::new(SimError::Unanswered {
+                origin: self.origin.to_string(),
+                line: first.request.line,
+                requests: self.link.active.iter().count(),
+            }));
+        }
         self.close();
         self.report_unfinished();
         Ok(())

@@ -29,6 +29,7 @@ fn rows() -> Arc<Rows> {
             row("fab", "2097152", json!({ "error": "no space" })),
         ],
         missing: [("real".to_owned(), "iozone".to_owned())].into(),
+        ..Rows::default()
     })
 }
 
@@ -135,7 +136,7 @@ fn an_input_without_the_variant_has_the_values_of_another_variant() {
             row("one", "dense", 2),
             row("other", "base", 3),
         ],
-        missing: BTreeMap::new(),
+        ..Rows::default()
     });
     let dense = Context::from([("variant".to_owned(), "dense".to_owned())]);
     let formula = "m('flash.erases', input=['one', 'other'])";
@@ -177,4 +178,38 @@ fn why_there_is_no_value_is_told_apart() {
         };
         assert!(text.contains(part) && text.starts_with(formula), "{text}");
     }
+}
+
+/// `all` lists the values of every run with the labels; `rank` is the nearest rank of a list.
+#[test]
+fn all_runs_with_labels_make_a_list() {
+    assert_eq!(
+        value(r#"all("flash.erases", buffer="lru")"#).unwrap(),
+        json!([40, 30])
+    );
+    assert_eq!(
+        value(r#"rank(all("flash.erases", buffer="lru"), 0.5)"#).unwrap(),
+        json!(30.0)
+    );
+    for (list, share, expected) in [
+        ("[3, 1, 2]", 0.0, 1.0),
+        ("[3, 1, 2]", 0.5, 2.0),
+        ("[4, 3, 1, 2]", 0.5, 2.0),
+        ("[4, 3, 1, 2]", 0.51, 3.0),
+        ("[4, 3, 1, 2]", 0.9, 4.0),
+        ("[7]", 1.0, 7.0),
+    ] {
+        let found = value(&format!("rank({list}, {share})")).unwrap();
+        assert_eq!(found, json!(expected), "{list} {share}");
+    }
+    assert!(matches!(
+        value(r#"all("flash.erases", buffer="none", input="random")"#),
+        Err(NoValue::NoRun(_))
+    ));
+    assert!(matches!(
+        value(r#"all("flash.erases", buffer="fab")"#),
+        Err(NoValue::Failed(_))
+    ));
+    assert!(matches!(value("rank([], 0.5)"), Err(NoValue::Wrong(_))));
+    assert!(matches!(value("rank([1], 2)"), Err(NoValue::Wrong(_))));
 }

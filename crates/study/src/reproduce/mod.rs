@@ -285,7 +285,7 @@ impl Plan {
                 name: study.name.clone(),
                 title: study.title().to_owned(),
                 about: study.about().to_owned(),
-                runs: rows.all.len(),
+                runs: rows.runs,
                 unpublished: unpublished(study),
                 inputs: rows.all.iter().map(|row| row.input.clone()).collect(),
                 figures: study.figures(rows)?,

@@ -1,6 +1,7 @@
 //! Reads papers: their experiments, their claims, and the rules that they leave open.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use include_dir::{Dir, include_dir};
 use serde::Deserialize;
@@ -101,7 +102,10 @@ impl Paper {
             }
             let mut files = Vec::new();
             for file in entries(&path)? {
-                if file.extension().is_some_and(|ending| ending == "toml") {
+                if file
+                    .extension()
+                    .is_some_and(|ending| ending == "toml" || ending == "csv")
+                {
                     let text = std::fs::read_to_string(&file)
                         .map_err(|error| unreadable(&file, &error))?;
                     files.push((name_of(&file), text));
@@ -113,7 +117,8 @@ impl Paper {
     }
 
     /// Parses the paper `name` from the names and texts of the files in its folder: `paper.toml`, `claims.toml`
-    /// and `words.toml`. Each other `.toml` file is an experiment.
+    /// and `words.toml`. Each other `.toml` file is an experiment, and each `.csv` file is a table of measurements that
+    /// experiments may name.
     ///
     /// # Errors
     /// If a file is wrong, if a claim names an experiment that does not exist, or if `words.toml` names a claim
@@ -121,6 +126,8 @@ impl Paper {
     pub fn parse(name: &str, mut files: Vec<(String, String)>) -> Result<Self, Error> {
         files.sort();
         let origin = |file: &str| format!("experiments/{name}/{file}");
+        let tables = files.iter().filter(|(file, _)| file.ends_with(".csv"));
+        let tables = Arc::new(tables.cloned().collect());
         let (mut head, mut claims, mut studies) = (None, Vec::new(), Vec::new());
         let mut words = ByRow::new();
         for (file, text) in &files {
@@ -132,7 +139,8 @@ impl Paper {
                 "words.toml" => words = from_toml(text, &origin(file))?,
                 _ => {
                     if let Some(study) = file.strip_suffix(".toml") {
-                        studies.push(Study::parse(study, text, &origin(file), "".into())?);
+                        let study = Study::parse(study, text, &origin(file), "".into())?;
+                        studies.push(study.with_tables(Arc::clone(&tables)));
                     }
                 }
             }

@@ -45,6 +45,9 @@ const LAST: &str = "seed";
 /// The axes that have no effect on statistics of a trace.
 const UNUSED: [&str; 3] = ["buffer", "size", "ftl"];
 
+/// The labels of compared values that follow from the others or say nothing about the experiment.
+const OF_LOAD: [&str; 4] = ["load", "stalls", "started", "seed"];
+
 /// Parameters whose values are shown behind the name of a scheme or layer. Each entry has the axis, the
 /// parameter, and the texts before and after the value.
 const TOLD: [(&str, &str, [&str; 2]); 3] = [
@@ -89,13 +92,19 @@ pub(super) fn listed(
     }
     let of_trace = is_of_trace(rows, runs);
     axes.retain(|axis| !of_trace || !UNUSED.contains(&axis.as_str()));
+    let of_drive = is_of_drive(rows, runs);
+    axes.retain(|axis| !of_drive || !OF_LOAD.contains(&axis.as_str()));
     let groups: Vec<_> = groups(&axes, runs)
         .iter()
         .map(|group| axes_of(study, (rows, rules), &axes, group))
         .collect();
+    let what = match of_drive {
+        true => "measured value",
+        false => "run",
+    };
     let count = match runs.len() {
-        1 => "1 run".to_owned(),
-        count => format!("{count} runs"),
+        1 => format!("1 {what}"),
+        count => format!("{count} {what}s"),
     };
     let load = match of_trace {
         true => {
@@ -140,6 +149,12 @@ fn several(groups: &[String]) -> String {
         }
         all => all.concat(),
     }
+}
+
+/// Whether all of `runs` are values of a profile that was compared with measurements.
+fn is_of_drive(rows: &Rows, runs: &BTreeSet<Context>) -> bool {
+    let mut of_runs = rows.all.iter().filter(|row| runs.contains(&row.labels));
+    of_runs.all(|row| row.value("drive.measured").is_some())
 }
 
 /// Whether the results of `runs` are only statistics of a trace, without a simulation.
@@ -363,7 +378,10 @@ pub(super) fn scaled(study: &Study, scale: Scale, runs: &BTreeSet<Context>) -> S
         .into_iter()
         .filter_map(|input| Some((input, study.reduced(input)?)));
     let cut: Vec<_> = cut
-        .map(|(input, requests)| format!("the first {requests} requests of {input}"))
+        .map(|(input, requests)| match study.is_measured(input) {
+            true => format!("{requests} requests for each load of {input}"),
+            false => format!("the first {requests} requests of {input}"),
+        })
         .collect();
     let made = format!("Made at the {} scale", scale.name());
     let other = scale.other().name();

@@ -201,6 +201,7 @@ impl Case<'_> {
             (Role::Original, [] | [_]) => "on the paper's own trace".to_owned(),
             (Role::Original, _) => "on the paper's own traces".to_owned(),
             (Role::Made, _) => "on streams that are made up".to_owned(),
+            (Role::Measured, _) => "on measured drives".to_owned(),
             (Role::Relative, [one]) => format!("on a real relative of the paper's trace, {one}"),
             (Role::Unrelated, all) => format!(
                 "on a recording of something else than the paper's trace, {}",

@@ -38,7 +38,7 @@ fn values_keep_their_order_and_stand_once() {
     };
     let rows = Rows {
         all: vec![row("lru", "8"), row("fab", "8"), row("lru", "4")],
-        missing: BTreeMap::new(),
+        ..Rows::default()
     };
     assert_eq!(rows.values_of("size", &BTreeMap::new()), ["8", "4"]);
     let fab = [("buffer".to_owned(), "fab".to_owned())].into();

@@ -5,6 +5,7 @@
 #[path = "../../../destage/tests/suite/common/mod.rs"]
 mod common;
 mod docs_tables;
+mod drives;
 mod fleet;
 mod reproduce;
 mod store;

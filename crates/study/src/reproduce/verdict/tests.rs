@@ -47,6 +47,7 @@ fn rows(runs: Runs<'_>, role: Role) -> Arc<Rows> {
     Arc::new(Rows {
         all: runs.iter().map(row).collect(),
         missing: [("real".to_owned(), "iozone".to_owned())].into(),
+        ..Rows::default()
     })
 }
 

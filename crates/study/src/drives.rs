@@ -1,0 +1,150 @@
+//! Runs that compare a profile with measurements of a drive. One run repeats the experiment of a file of measurements,
+//! and gives a row for each measured value.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use destage::Error;
+use destage::drive::{Check, CheckPlan, Measurements, Shape};
+use destage_sim::settings::Settings;
+use destage_trace::hexadecimal;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+
+use super::cells::{CellInput, InputFacts, Role, Subject};
+use super::file::InputEntry;
+use super::rows::Row;
+
+/// The field of a result with its rows.
+const ROWS: &str = "rows";
+
+/// Differences of write latencies that do not count as errors, in microseconds: for each percentile, the largest such
+/// difference.
+const NEGLIGIBLE: [(&str, f64); 2] = [("write p50", 1.0), ("write p99", 20.0)];
+/// A load counts as well below saturation if its write rate is below this fraction of the highest write rate.
+const WELL_BELOW: f64 = 0.75;
+/// A drive stalls if writes take longer than this at the 99th percentile, in microseconds, at a load well below
+/// saturation.
+const STALL_US: f64 = 200.0;
+
+/// The input of runs that compare the profile in `settings` with the measurements `entry` in `table`, which is the name
+/// of a file and its text.
+pub(super) fn input(
+    entry: &InputEntry,
+    (file, text): &(String, Vec<u8>),
+    settings: &Settings,
+    requests: u64,
+) -> Result<CellInput, Error> {
+    let measurements = Measurements::parse(text, file, entry.drive.as_deref())?;
+    let plan = CheckPlan {
+        requests,
+        ..CheckPlan::new(settings.clone())
+    };
+    let rows: Vec<_> = measurements.rows.iter().map(|row| &row.fields).collect();
+    let lines = json!([measurements.columns, rows]).to_string();
+    let identity = json!({
+        "measurements": hexadecimal(&Sha256::digest(lines.as_bytes())),
+        "requests": requests,
+        "superblocks": plan.scale.superblocks,
+    });
+    let facts = InputFacts {
+        name: measurements.drive().to_owned(),
+        digest: None,
+        role: Role::Measured,
+        differs: String::new(),
+    };
+    Ok(CellInput {
+        subject: Subject::Drive(Box::new((measurements, plan))),
+        identity,
+        facts,
+    })
+}
+
+/// The columns that tell the rows of an experiment apart.
+fn columns(shape: Shape) -> &'static [&'static str] {
+    match shape {
+        Shape::Latency => &["offered_writes_per_s"],
+        Shape::Fill => &[
+            "run",
+            "started",
+            "used_gib",
+            "pattern",
+            "detail",
+            "drive_writes",
+        ],
+        Shape::Depth => &["iodepth", "jobs"],
+        Shape::Rates => &[],
+    }
+}
+
+/// The result of a run: a row for each measured value with a modelled one. Its labels are the columns that tell the
+/// rows apart, `what`, and `use` (`fit`, `judge` or `show`). Rows of latencies also have `load`, which is `low` below
+/// three quarters of the highest write rate and `high` otherwise, and `stalls` (`yes` or `no`).
+pub(super) fn result(check: &Check) -> Result<Value, Error> {
+    let measurements = &check.measurements;
+    let uses = check.uses()?;
+    let writes = |row: usize| measurements.number(&measurements.rows[row], "writes_per_s");
+    let is_latency = measurements.shape == Shape::Latency;
+    let mut most = 0.0_f64;
+    for row in 0..measurements.rows.len() * usize::from(is_latency) {
+        most = most.max(writes(row)?);
+    }
+    let mut stalls = false;
+    for compared in check.rows.iter().filter(|row| row.what == "write p99") {
+        stalls |= compared.measured > STALL_US && writes(compared.row)? < WELL_BELOW * most;
+    }
+    let mut rows = Vec::new();
+    for (compared, of) in check.rows.iter().zip(uses) {
+        let (Some(modelled), Some(error), Some(off)) =
+            (compared.modelled, compared.error, compared.off)
+        else {
+            continue;
+        };
+        let row = &measurements.rows[compared.row];
+        let mut labels: BTreeMap<&str, &str> = BTreeMap::new();
+        for column in columns(measurements.shape) {
+            labels.insert(column, measurements.text(row, column));
+        }
+        labels.insert("what", &compared.what);
+        labels.insert("use", of.word());
+        if is_latency {
+            let is_low = writes(compared.row)? < WELL_BELOW * most;
+            labels.insert("load", if is_low { "low" } else { "high" });
+            labels.insert("stalls", if stalls { "yes" } else { "no" });
+        }
+        let mut least = NEGLIGIBLE.iter();
+        let least = least.find(|(what, _)| *what == compared.what);
+        let counts = least.is_none_or(|(_, us)| off > *us);
+        rows.push(json!({
+            "labels": labels,
+            "metrics": {
+                "drive.measured": compared.measured,
+                "drive.modelled": modelled,
+                "drive.error_percent": 100.0 * error,
+                "drive.off_percent": if counts { 100.0 * error.abs() } else { 0.0 },
+            },
+        }));
+    }
+    Ok(json!({ ROWS: rows, super::rows::ODDITIES: check.left_out }))
+}
+
+/// The rows of the run `row` if it compares a profile with measurements. A row of another run is returned as it is.
+pub(super) fn apart(row: Row) -> Vec<Row> {
+    let Some(rows) = row.result.get(ROWS).and_then(Value::as_array) else {
+        return vec![row];
+    };
+    let of = |one: &Value| {
+        let mut labels = row.labels.clone();
+        let own = one["labels"].as_object().into_iter().flatten();
+        labels.extend(
+            own.map(|(axis, value)| (axis.clone(), value.as_str().unwrap_or_default().to_owned())),
+        );
+        let metrics: Map<_, _> = one["metrics"].as_object().cloned().unwrap_or_default();
+        Row {
+            labels,
+            input: row.input.clone(),
+            result: Arc::new(json!({ "metrics": metrics })),
+        }
+    };
+    rows.iter().map(of).collect()
+}
