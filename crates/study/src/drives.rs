@@ -18,6 +18,15 @@ use super::rows::Row;
 /// The field of a result with its rows.
 const ROWS: &str = "rows";
 
+/// The names of the values of a row: the measured and the modelled value, the error with its sign, the error without its
+/// sign that is 0 if it is [negligible](NEGLIGIBLE), and the larger of both values divided by the smaller one.
+const VALUES: [&str; 5] = [
+    "drive.measured",
+    "drive.modelled",
+    "drive.error_percent",
+    "drive.off_percent",
+    "drive.factor",
+];
 /// Differences of write latencies that do not count as errors, in microseconds: for each percentile, the largest such
 /// difference.
 const NEGLIGIBLE: [(&str, f64); 2] = [("write p50", 1.0), ("write p99", 20.0)];
@@ -42,7 +51,9 @@ pub(super) fn input(
     };
     let rows: Vec<_> = measurements.rows.iter().map(|row| &row.fields).collect();
     let lines = json!([measurements.columns, rows]).to_string();
+    // A later version of the program can have values that a stored result lacks, so their names identify the result.
     let identity = json!({
+        "values": VALUES,
         "measurements": hexadecimal(&Sha256::digest(lines.as_bytes())),
         "requests": requests,
         "superblocks": plan.scale.superblocks,
@@ -115,15 +126,16 @@ pub(super) fn result(check: &Check) -> Result<Value, Error> {
         let mut least = NEGLIGIBLE.iter();
         let least = least.find(|(what, _)| *what == compared.what);
         let counts = least.is_none_or(|(_, us)| off > *us);
-        rows.push(json!({
-            "labels": labels,
-            "metrics": {
-                "drive.measured": compared.measured,
-                "drive.modelled": modelled,
-                "drive.error_percent": 100.0 * error,
-                "drive.off_percent": if counts { 100.0 * error.abs() } else { 0.0 },
-            },
-        }));
+        let measured = compared.measured;
+        let factor = (modelled / measured).max(measured / modelled);
+        let off = if counts { 100.0 * error.abs() } else { 0.0 };
+        let values = [measured, modelled, 100.0 * error, off, factor];
+        let metrics: Map<_, _> = VALUES
+            .iter()
+            .zip(values)
+            .map(|(name, value)| ((*name).to_owned(), json!(value)))
+            .collect();
+        rows.push(json!({ "labels": labels, "metrics": metrics }));
     }
     Ok(json!({ ROWS: rows, super::rows::ODDITIES: check.left_out }))
 }
