@@ -136,7 +136,7 @@ impl Verdict {
                 "The effect has the published direction, but less than the declared share of the published size, with every seed, unpublished setting and open rule that was tried."
             }
             Self::Holds => {
-                "A statement about all streams of requests is true of every stream that was tried. The statement needs no trace of the paper."
+                "A statement about all streams of requests is true of every stream that was tried, or a statement of the project's own is true. No trace of a paper is needed."
             }
             Self::Consistent => {
                 "Numbers or rules that the paper publishes agree with each other. No trace of the paper is involved."
@@ -151,7 +151,7 @@ impl Verdict {
                 "On a stand-in the claim fails with every seed, unpublished setting and open rule that was tried. The cause may be the stand-in or the paper, so the verdict contradicts neither. Conditions that were tried afterwards to find the cause do not count."
             }
             Self::Contradicted => {
-                "The claim fails on the paper's own trace or on a named real relative of it, with every unpublished setting and open rule that was tried, or a stream of requests refutes a general statement. A claim that needs a named assumption is under-determined instead."
+                "The claim fails on the paper's own trace or on a named real relative of it, with every unpublished setting and open rule that was tried, or a stream of requests refutes a general statement, or a statement of the project's own is false. A claim that needs a named assumption is under-determined instead."
             }
             Self::TraceMissing => "The claim needs a trace that was not found.",
             Self::NotCheckable => {
