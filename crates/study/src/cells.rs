@@ -9,7 +9,7 @@ use destage_trace::Operation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::file::{GridEntry, InputEntry, VariantEntry, What};
+use super::file::{DriveEntry, GridEntry, InputEntry, VariantEntry, What};
 use super::traces::{Found, Traces};
 use super::{Study, drives, pages};
 use destage::Error;
@@ -187,6 +187,12 @@ impl Study {
                     self.cells_of(grid, entry, scale, traces, extra, &mut all)?;
                 }
             }
+            for entry in &self.file.drive {
+                let listed = |names: &Vec<String>| names.contains(&entry.name);
+                if grid.inputs.as_ref().is_none_or(listed) {
+                    self.cells_of_drive(grid, entry, scale, extra, &mut all)?;
+                }
+            }
         }
         Ok(all)
     }
@@ -212,7 +218,7 @@ impl Study {
             for varied in product(&grid.vary) {
                 for seed in &seeds {
                     let mut settings =
-                        self.settings(grid, entry, variant, &varied, *seed, extra)?;
+                        self.settings(grid, (None, &entry.set), variant, &varied, *seed, extra)?;
                     let Some(input) = self.input(entry, &settings, scale, traces)? else {
                         let trace = entry.trace.clone().unwrap_or_default();
                         all.missing.insert(entry.name.clone(), trace);
@@ -221,22 +227,19 @@ impl Study {
                     if let Subject::Requests(input) = &input.subject {
                         input.set_host(&mut settings);
                     }
-                    let is_drive = matches!(input.subject, Subject::Drive(_));
                     let input = Arc::new(input);
                     for (buffer, combination) in self.combinations(grid, &settings, extra)? {
                         let typed = &combination.config.typed;
                         let mut labels: BTreeMap<_, _> = varied.iter().cloned().collect();
-                        let mut label = |axis: &str, value: String| {
+                        for (axis, value) in [
+                            ("input", entry.name.clone()),
+                            ("variant", name.clone()),
+                            ("seed", typed.sim.seed.to_string()),
+                            ("buffer", buffer),
+                            ("size", typed.buffer.capacity_bytes.to_string()),
+                            ("ftl", combination.ftl.clone()),
+                        ] {
                             labels.insert(axis.to_owned(), value);
-                        };
-                        label("input", entry.name.clone());
-                        label("variant", name.clone());
-                        label("seed", typed.sim.seed.to_string());
-                        // The buffer and the layer of a drive are those of its profile, so no grid varies them.
-                        if !is_drive {
-                            label("buffer", buffer);
-                            label("size", typed.buffer.capacity_bytes.to_string());
-                            label("ftl", combination.ftl.clone());
                         }
                         all.cells.push(Cell {
                             labels,
@@ -252,12 +255,71 @@ impl Study {
         Ok(())
     }
 
-    /// The settings of the runs that have `input`, `variant`, the values `varied` and `seed`.
-    /// [`Study::combinations`] adds the scheme, the size and the layer.
+    /// Adds to `all` the runs of `grid` that compare a profile with the measurements `entry`. The buffer and the layer
+    /// of a drive are those of its profile, so these runs have no labels for them.
+    fn cells_of_drive(
+        &self,
+        grid: &GridEntry,
+        entry: &DriveEntry,
+        scale: Scale,
+        extra: &Extra,
+        all: &mut Cells,
+    ) -> Result<(), Error> {
+        let wrong = |error: Error| self.wrong(format!("drive {:?}: {error}", entry.name));
+        let limit = match scale {
+            Scale::Full => entry.limit,
+            Scale::Reduced => [entry.limit, entry.reduced_limit]
+                .into_iter()
+                .flatten()
+                .min(),
+        };
+        let table = self.table(&entry.measurements).map_err(wrong)?;
+        let base = vec![BASE.to_owned()];
+        let of_entry = (entry.profile.as_ref(), &entry.set);
+        for name in grid.variants.as_ref().unwrap_or(&base) {
+            let variant = self.file.variant.iter().find(|each| each.name == *name);
+            for varied in product(&grid.vary) {
+                let seeds = grid.seeds.iter().flatten().copied().map(Some);
+                let seeds: Vec<_> = match grid.seeds {
+                    Some(_) => seeds.collect(),
+                    None => vec![None],
+                };
+                for seed in seeds {
+                    let settings = self.settings(grid, of_entry, variant, &varied, seed, extra)?;
+                    let plan = CheckPlan::new(settings.clone());
+                    let requests = limit.unwrap_or(plan.requests);
+                    let plan = CheckPlan { requests, ..plan };
+                    let input = drives::input(entry, &table, plan).map_err(wrong)?;
+                    let input = Arc::new(input);
+                    for (_, combination) in self.combinations(grid, &settings, extra)? {
+                        let mut labels: BTreeMap<_, _> = varied.iter().cloned().collect();
+                        for (axis, value) in [
+                            ("input", entry.name.clone()),
+                            ("variant", name.clone()),
+                            ("seed", combination.config.typed.sim.seed.to_string()),
+                        ] {
+                            labels.insert(axis.to_owned(), value);
+                        }
+                        all.cells.push(Cell {
+                            labels,
+                            what: grid.of,
+                            destages: false,
+                            input: Arc::clone(&input),
+                            combination,
+                        });
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The settings of the runs that have an input with the profile and the settings `of_input`, `variant`, the values
+    /// `varied` and `seed`. [`Study::combinations`] adds the scheme, the size and the layer.
     fn settings(
         &self,
         grid: &GridEntry,
-        input: &InputEntry,
+        (profile_of_input, set_of_input): (Option<&String>, &toml::Table),
         variant: Option<&VariantEntry>,
         varied: &[(String, String)],
         seed: Option<u64>,
@@ -268,7 +330,7 @@ impl Study {
             settings.add_scheme_version(row, version)?;
         }
         let of_variant = variant.and_then(|variant| variant.profile.as_ref());
-        let own = of_variant.or(input.profile.as_ref());
+        let own = of_variant.or(profile_of_input);
         if let Some(profile) = own.or(self.file.profile.as_ref()) {
             match profile.ends_with(".toml") {
                 true => settings.load_profile(&self.folder.join(profile).to_string_lossy())?,
@@ -283,7 +345,7 @@ impl Study {
             }
         }
         let of_variant = variant.map(|variant| &variant.set);
-        for table in [&self.file.settings, &input.set]
+        for table in [&self.file.settings, set_of_input]
             .into_iter()
             .chain(of_variant)
         {
@@ -364,13 +426,6 @@ impl Study {
                 .flatten()
                 .min(),
         };
-        if let Some(file) = &entry.measurements {
-            let table = self.table(file).map_err(wrong)?;
-            let requests = limit.unwrap_or(CheckPlan::new(settings.clone()).requests);
-            return drives::input(entry, &table, settings, requests)
-                .map(Some)
-                .map_err(wrong);
-        }
         // If the file of the paper's trace is known, that trace is read in place of a stand-in or an unrelated
         // recording. A relative is read in any case, because the study shows its results next to those of the
         // paper's trace.
@@ -471,17 +526,18 @@ impl Study {
     /// The number of requests that are read from the input `name` at the reduced scale; `None` if the full scale
     /// reads no more requests.
     pub(crate) fn reduced(&self, name: &str) -> Option<u64> {
-        let mut inputs = self.file.input.iter();
-        let input = inputs.find(|input| input.name == name)?;
-        input
-            .reduced_limit
-            .filter(|reduced| input.limit.is_none_or(|limit| *reduced < limit))
+        let inputs = self.file.input.iter();
+        let inputs = inputs.map(|input| (&input.name, input.limit, input.reduced_limit));
+        let drives = self.file.drive.iter();
+        let drives = drives.map(|drive| (&drive.name, drive.limit, drive.reduced_limit));
+        let mut all = inputs.chain(drives);
+        let (_, limit, reduced) = all.find(|(of, ..)| *of == name)?;
+        reduced.filter(|reduced| limit.is_none_or(|limit| *reduced < limit))
     }
 
     /// Whether the input `name` holds measurements of a drive.
     pub(crate) fn is_measured(&self, name: &str) -> bool {
-        let mut inputs = self.file.input.iter();
-        inputs.any(|input| input.name == name && input.measurements.is_some())
+        self.file.drive.iter().any(|drive| drive.name == name)
     }
 
     /// The paper's buffer size divided by the buffer size in runs with the input `name`; `None` if the study file

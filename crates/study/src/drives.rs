@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use destage::Error;
 use destage::drive::{Check, CheckPlan, Measurements, Shape};
-use destage_sim::settings::Settings;
 use destage_trace::hexadecimal;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use super::cells::{CellInput, InputFacts, Role, Subject};
-use super::file::InputEntry;
+use super::file::DriveEntry;
 use super::rows::Row;
 
 /// The field of a result with its rows.
@@ -36,26 +35,21 @@ const WELL_BELOW: f64 = 0.75;
 /// saturation.
 const STALL_US: f64 = 200.0;
 
-/// The input of runs that compare the profile in `settings` with the measurements `entry` in `table`, which is the name
-/// of a file and its text.
+/// The input of a run that compares a profile by `plan` with the measurements `entry` in `table`, which is the name of a
+/// file and its text.
 pub(super) fn input(
-    entry: &InputEntry,
+    entry: &DriveEntry,
     (file, text): &(String, Vec<u8>),
-    settings: &Settings,
-    requests: u64,
+    plan: CheckPlan,
 ) -> Result<CellInput, Error> {
     let measurements = Measurements::parse(text, file, entry.drive.as_deref())?;
-    let plan = CheckPlan {
-        requests,
-        ..CheckPlan::new(settings.clone())
-    };
     let rows: Vec<_> = measurements.rows.iter().map(|row| &row.fields).collect();
     let lines = json!([measurements.columns, rows]).to_string();
     // A later version of the program can have values that a stored result lacks, so their names identify the result.
     let identity = json!({
         "values": VALUES,
         "measurements": hexadecimal(&Sha256::digest(lines.as_bytes())),
-        "requests": requests,
+        "requests": plan.requests,
         "superblocks": plan.scale.superblocks,
     });
     let facts = InputFacts {

@@ -19,7 +19,11 @@ pub(crate) struct File {
     #[serde(default)]
     pub(crate) settings: toml::Table,
     /// The inputs that are simulated.
+    #[serde(default)]
     pub(crate) input: Vec<InputEntry>,
+    /// The measured drives with which profiles are compared.
+    #[serde(default)]
+    pub(crate) drive: Vec<DriveEntry>,
     /// The variants: named sets of settings that are applied in addition to those of the study.
     #[serde(default)]
     pub(crate) variant: Vec<VariantEntry>,
@@ -30,8 +34,7 @@ pub(crate) struct File {
     pub(crate) figure: Vec<FigureEntry>,
 }
 
-/// An input of the study: a trace, a synthetic workload, requests that the study file lists, or measurements of a
-/// drive.
+/// An input of the study: a trace, a synthetic workload, or requests that the study file lists.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InputEntry {
@@ -43,13 +46,6 @@ pub(crate) struct InputEntry {
     pub(crate) workload: Option<String>,
     /// Requests for single pages or ranges of pages, such as `4 5-7 r4 t5 flush`.
     pub(crate) pages: Option<String>,
-    /// A file of measurements of drives, as `destage drive check` reads it, relative to the study's folder. The
-    /// profile is compared with one of the drives.
-    pub(crate) measurements: Option<String>,
-    /// For measurements only: the name of the drive in the file.
-    pub(crate) drive: Option<String>,
-    /// The device profile of runs with this input, which replaces the profile of the study.
-    pub(crate) profile: Option<String>,
     /// The name of the paper's trace in whose place this input is used. A workload, or requests in the study
     /// file, are then a stand-in for that trace. A trace with `differs` is a relative of that trace, and a trace
     /// without `differs` is an unrelated recording.
@@ -61,8 +57,7 @@ pub(crate) struct InputEntry {
     pub(crate) buffers_shrunk: Option<u64>,
     /// The format of the trace; by default the program recognises the format from the content.
     pub(crate) format: Option<String>,
-    /// The largest number of requests that are read from the input; by default all are read. For measurements the
-    /// number of requests of each load; by default 400,000.
+    /// The largest number of requests that are read from the input; by default all are read.
     pub(crate) limit: Option<u64>,
     /// The largest number of requests that are read from the input at the reduced scale.
     pub(crate) reduced_limit: Option<u64>,
@@ -75,6 +70,27 @@ pub(crate) struct InputEntry {
     #[serde(default)]
     pub(crate) writes_only: bool,
     /// Settings that apply to all runs with this input.
+    #[serde(default)]
+    pub(crate) set: toml::Table,
+}
+
+/// Measurements of a drive, with which a profile is compared.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DriveEntry {
+    /// The name in grids, figures and claims, where it is a value of the axis `input`.
+    pub(crate) name: String,
+    /// A file of measurements, as `destage drive check` reads it, relative to the study's folder.
+    pub(crate) measurements: String,
+    /// The name of the drive in the file; by default the file has only one drive.
+    pub(crate) drive: Option<String>,
+    /// The device profile, which replaces the profile of the study.
+    pub(crate) profile: Option<String>,
+    /// The number of requests of each load; by default 400,000.
+    pub(crate) limit: Option<u64>,
+    /// The number of requests of each load at the reduced scale.
+    pub(crate) reduced_limit: Option<u64>,
+    /// Settings that apply to all runs with these measurements.
     #[serde(default)]
     pub(crate) set: toml::Table,
 }

@@ -155,7 +155,12 @@ impl Study {
                 self.name
             )));
         }
-        let inputs: Vec<_> = file.input.iter().map(|each| each.name.as_str()).collect();
+        let inputs = file.input.iter().map(|each| each.name.as_str());
+        let drives = file.drive.iter().map(|each| each.name.as_str());
+        let inputs: Vec<_> = inputs.chain(drives).collect();
+        if inputs.is_empty() {
+            return Err(self.wrong("no input; expected [[input]] or [[drive]]"));
+        }
         let variants: Vec<_> = file.variant.iter().map(|each| each.name.as_str()).collect();
         let figures: Vec<_> = file.figure.iter().map(|each| each.id.as_str()).collect();
         for (what, names) in [
@@ -190,21 +195,10 @@ impl Study {
             known("variant", &grid.variants, &variants, Some(BASE))?;
         }
         for input in &file.input {
-            let kinds = [
-                &input.trace,
-                &input.workload,
-                &input.pages,
-                &input.measurements,
-            ];
+            let kinds = [&input.trace, &input.workload, &input.pages];
             if kinds.iter().filter(|kind| kind.is_some()).count() != 1 {
                 return Err(self.wrong(format!(
-                    "input {:?}: expected exactly one of the keys trace, workload, pages and measurements",
-                    input.name
-                )));
-            }
-            if input.drive.is_some() && input.measurements.is_none() {
-                return Err(self.wrong(format!(
-                    "input {:?}: drive selects a drive in a file of measurements; expected measurements with it",
+                    "input {:?}: expected exactly one of the keys trace, workload and pages",
                     input.name
                 )));
             }
@@ -266,35 +260,13 @@ impl Study {
         }
     }
 
-    /// Checks the entries that measurements exclude. The buffer and the layer of a drive are those of its profile, and
-    /// measurements hold no requests that could be counted.
+    /// Checks that no grid of measured drives has entries that measurements exclude. The buffer and the layer of a drive
+    /// are those of its profile, and measurements hold no requests that could be counted.
     fn check_measurements(&self) -> Result<(), Error> {
-        for input in self
-            .file
-            .input
-            .iter()
-            .filter(|input| input.measurements.is_some())
-        {
-            let excluded = [
-                ("stands_for", input.stands_for.is_some()),
-                ("format", input.format.is_some()),
-                ("limit_writes", input.limit_writes.is_some()),
-                ("skip", input.skip > 0),
-                ("writes_only", input.writes_only),
-            ];
-            if let Some((key, _)) = excluded.iter().find(|(_, is_given)| *is_given) {
-                return Err(self.wrong(format!(
-                    "input {:?}: {key} is for requests; expected no such key with measurements",
-                    input.name
-                )));
-            }
-        }
         for grid in &self.file.grid {
-            let all: Vec<_> = match &grid.inputs {
-                Some(names) => names.iter().collect(),
-                None => self.file.input.iter().map(|input| &input.name).collect(),
-            };
-            let Some(name) = all.into_iter().find(|name| self.is_measured(name)) else {
+            let mut drives = self.file.drive.iter();
+            let is_in = |name: &String| grid.inputs.as_ref().is_none_or(|all| all.contains(name));
+            let Some(drive) = drives.find(|drive| is_in(&drive.name)) else {
                 continue;
             };
             let excluded = [
@@ -306,7 +278,8 @@ impl Study {
             ];
             if let Some((key, _)) = excluded.iter().find(|(_, is_given)| *is_given) {
                 return Err(self.wrong(format!(
-                    "input {name:?}: a profile is compared with measurements, so its grid has no {key}; expected variants that set what is to change"
+                    "drive {:?}: a profile is compared with measurements, so its grid has no {key}; expected variants that set what is to change",
+                    drive.name
                 )));
             }
         }

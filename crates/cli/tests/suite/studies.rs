@@ -164,8 +164,8 @@ fn check_page(page: &str) {
 #[test]
 fn the_documented_study_and_claims_run() {
     let place = Place::new();
-    let [study, claims, words] = &documented()[..] else {
-        panic!("docs/STUDIES.md has a study, claims and words");
+    let [study, drive, claims, words] = &documented()[..] else {
+        panic!("docs/STUDIES.md has a study, a drive, claims and words");
     };
     std::fs::create_dir_all(place.path("papers/own")).expect("a folder");
     place.write("papers/own/schemes.toml", study);
@@ -186,6 +186,17 @@ fn the_documented_study_and_claims_run() {
         assert!(!place.read(&format!("kept/schemes/{name}")).is_empty());
     }
     check_page(&place.read("kept/schemes/report.html"));
+    let fewer = drive.replace("60000", "600");
+    assert_ne!(fewer, *drive);
+    let text = format!("title = \"Measured\"\n{fewer}\n[[grid]]\n");
+    place.write("measured.toml", text);
+    let table = "drive,offered_writes_per_s,writes_per_s,reads_per_s,op,percentile,us_median_of_3,us_low,us_high\n\
+                 SK Hynix PE8110 960 GB,10000,9949,5051,write,50,11,11,11\n";
+    place.write("latency.csv", table);
+    let text = place.succeed(&["study", "measured.toml", "--results", "kept"]);
+    assert!(text.contains("1 runs"), "{text}");
+    let rows = place.read("kept/measured/results.csv");
+    assert!(rows.contains("drive.modelled") && rows.contains("write p50"));
     // `destage reproduce` uses the results of the studies for the claims.
     let arguments = [
         "reproduce",

@@ -22,7 +22,7 @@ const STUDY: &str = r#"
 title = "A profile beside measurements"
 profile = "datacenter-tlc"
 
-[[input]]
+[[drive]]
 name = "first"
 measurements = "latency.csv"
 drive = "one"
@@ -155,22 +155,22 @@ fn what_measurements_exclude_is_refused() {
         (
             "measurements = \"latency.csv\"",
             "workload = \"uniform\"",
-            vec!["input \"first\"", "drive", "expected measurements"],
+            vec!["study.toml", "unknown field `workload`"],
         ),
         (
             "limit = 2000",
             "limit = 2000\nskip = 3",
-            vec!["input \"first\"", "skip is for requests"],
+            vec!["study.toml", "unknown field `skip`"],
         ),
         (
             "variants = [",
             "buffers = [\"lru\"]\nvariants = [",
-            vec!["input \"first\"", "no buffers"],
+            vec!["drive \"first\"", "no buffers"],
         ),
         (
             "variants = [",
             "of = \"trace\"\nvariants = [",
-            vec!["input \"first\"", "of = \"trace\""],
+            vec!["drive \"first\"", "of = \"trace\""],
         ),
     ] {
         let text = STUDY.replacen(from, to, 1);
