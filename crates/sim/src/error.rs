@@ -192,7 +192,7 @@ pub enum SimError {
     },
     /// Requests were never answered although nothing was left to do, which is a bug of this program.
     #[error(
-        "{origin}:{line}: {requests} requests were never answered, this one first; this is a bug of destage, so the results would be wrong; expected an answer to each request"
+        "{origin}:{line}: {requests} requests were never answered, the first of them in this line; this is a bug of destage, and the results would be wrong"
     )]
     Unanswered {
         /// The name of the trace.

@@ -314,8 +314,8 @@ impl Study {
         Ok(())
     }
 
-    /// The settings of the runs that have an input with the profile and the settings `of_input`, `variant`, the values
-    /// `varied` and `seed`. [`Study::combinations`] adds the scheme, the size and the layer.
+    /// The settings of the runs that have an input with its own profile and settings, `variant`, the values `varied` and
+    /// `seed`. [`Study::combinations`] adds the scheme, the size and the layer.
     fn settings(
         &self,
         grid: &GridEntry,

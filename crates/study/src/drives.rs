@@ -26,6 +26,9 @@ const VALUES: [&str; 5] = [
     "drive.off_percent",
     "drive.factor",
 ];
+/// The version of the rules by which rows get their labels and values. It grows whenever one of them changes, so that
+/// results of earlier rules are not used.
+const RULES: u32 = 1;
 /// Differences of write latencies that do not count as errors, in microseconds: for each percentile, the largest such
 /// difference.
 const NEGLIGIBLE: [(&str, f64); 2] = [("write p50", 1.0), ("write p99", 20.0)];
@@ -35,8 +38,8 @@ const WELL_BELOW: f64 = 0.75;
 /// saturation.
 const STALL_US: f64 = 200.0;
 
-/// The input of a run that compares a profile by `plan` with the measurements `entry` in `table`, which is the name of a
-/// file and its text.
+/// The input of a run that compares a profile by `plan` with the measurements `entry` in the file called `file`, whose
+/// content is `text`.
 pub(super) fn input(
     entry: &DriveEntry,
     (file, text): &(String, Vec<u8>),
@@ -47,6 +50,7 @@ pub(super) fn input(
     let lines = json!([measurements.columns, rows]).to_string();
     // A later version of the program can have values that a stored result lacks, so their names identify the result.
     let identity = json!({
+        "rules": RULES,
         "values": VALUES,
         "measurements": hexadecimal(&Sha256::digest(lines.as_bytes())),
         "requests": plan.requests,
@@ -77,8 +81,8 @@ fn columns(shape: Shape) -> &'static [&'static str] {
             "detail",
             "drive_writes",
         ],
-        Shape::Depth => &["iodepth", "jobs"],
-        Shape::Rates => &[],
+        Shape::Depth => &["block_bytes", "iodepth", "jobs"],
+        Shape::Rates => &["capacity"],
     }
 }
 
@@ -134,12 +138,27 @@ pub(super) fn result(check: &Check) -> Result<Value, Error> {
     Ok(json!({ ROWS: rows, super::rows::ODDITIES: check.left_out }))
 }
 
-/// The rows of the run `row` if it compares a profile with measurements. A row of another run is returned as it is.
+/// The result of a run that was not made yet: it has no rows.
+pub(super) fn no_rows() -> Value {
+    json!({ ROWS: [] })
+}
+
+/// The rows of the run `row` if it compares a profile with measurements. A row of another run is returned as it is. The
+/// warnings of the run are those of its first row. If the model has none of the values, the run has one row, and counts as failed.
 pub(super) fn apart(row: Row) -> Vec<Row> {
     let Some(rows) = row.result.get(ROWS).and_then(Value::as_array) else {
         return vec![row];
     };
-    let of = |one: &Value| {
+    let oddities = &row.result[super::rows::ODDITIES];
+    if rows.is_empty() {
+        let error = "the model can compute none of the measured values";
+        let result = json!({ "error": error, super::rows::ODDITIES: oddities });
+        return vec![Row {
+            result: Arc::new(result),
+            ..row
+        }];
+    }
+    let of = |(place, one): (usize, &Value)| {
         let mut labels = row.labels.clone();
         let own = one["labels"].as_object().into_iter().flatten();
         labels.extend(
@@ -149,8 +168,11 @@ pub(super) fn apart(row: Row) -> Vec<Row> {
         Row {
             labels,
             input: row.input.clone(),
-            result: Arc::new(json!({ "metrics": metrics })),
+            result: Arc::new(match place {
+                0 => json!({ "metrics": metrics, super::rows::ODDITIES: oddities }),
+                _ => json!({ "metrics": metrics }),
+            }),
         }
     };
-    rows.iter().map(of).collect()
+    rows.iter().enumerate().map(of).collect()
 }

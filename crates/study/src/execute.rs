@@ -32,8 +32,9 @@ const TOGETHER: usize = 8;
 /// results are stored there.
 ///
 /// # Errors
-/// An error in an input or the store, or an interrupt if `effort.progress` asks to stop. A run that fails is no
-/// error of this function: its result contains the error message.
+/// An error in an input or the store, or an interrupt if `effort.progress` asks to stop. A simulation that fails is no
+/// error of this function: its result contains the error message. If a profile cannot be compared with measurements,
+/// this is an error, because a claim over all measured drives must not leave one of them out.
 pub(crate) fn complete(
     studies: &[Cells],
     store: &Store,
@@ -169,7 +170,11 @@ fn perform_one(
         Subject::Requests(input) => input,
         Subject::Drive(of) => {
             let (measurements, plan) = &**of;
-            let checked = drive::check(measurements.clone(), plan, effort)?;
+            let checked = drive::check(measurements.clone(), plan, effort);
+            let checked = checked.map_err(|error| match error {
+                Error::Interrupted => error,
+                error => Error::Input(format!("{}: {error}", named(first))),
+            })?;
             return store.write(&keys[task[0]], &drives::result(&checked)?);
         }
     };
@@ -196,6 +201,13 @@ fn perform_one(
         store.write(&keys[*index], &result)?;
     }
     Ok(())
+}
+
+/// The labels of the run `cell`, which compares a profile with measurements, for an error message.
+fn named(cell: &Cell) -> String {
+    let labels = cell.labels.iter();
+    let labels = labels.map(|(axis, value)| format!("{axis}={value}"));
+    labels.collect::<Vec<_>>().join(" ")
 }
 
 /// The result to store for the run `cell`: its `record`, and the warnings in `facts` about its input.

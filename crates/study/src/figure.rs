@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::Study;
 use super::cells::{BASE, Cells, Subject, plain};
+use super::drives;
 use super::file::{FigureEntry, FigureKind};
 use super::formula::{Context, NoValue, evaluate};
 use super::rows::{Row, Rows, spoken};
@@ -234,7 +235,13 @@ impl Study {
                     parameters.extend(input.parameters());
                 }
                 let parameters = destage::json::parameters(&parameters);
-                Arc::new(json!({ "error": "is not made yet", "parameters": parameters }))
+                match &cell.input.subject {
+                    Subject::Requests(_) => {
+                        Arc::new(json!({ "error": "is not made yet", "parameters": parameters }))
+                    }
+                    // The rows of such a run are known only afterwards.
+                    Subject::Drive(_) => Arc::new(drives::no_rows()),
+                }
             });
             Row {
                 labels: cell.labels.clone(),

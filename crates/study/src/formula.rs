@@ -221,6 +221,18 @@ fn all_values(
     wanted: &[(String, Value)],
     seen: &mut Seen,
 ) -> Found {
+    let listed = wanted
+        .iter()
+        .position(|(_, value)| value.kind() == ValueKind::Seq);
+    if let Some(place) = listed {
+        let mut values: Vec<Value> = Vec::new();
+        for item in wanted[place].1.try_iter()? {
+            let mut one = wanted.to_vec();
+            one[place].1 = item;
+            values.extend(all_values(rows, known, name, &one, seen)?.try_iter()?);
+        }
+        return Ok(values.into());
+    }
     let labels = known.labels(rows, wanted);
     let has = |row: &&Row| labels.iter().all(|(axis, value)| row.is(axis, value));
     let mut values = Vec::new();
@@ -484,7 +496,8 @@ fn add_arithmetic(environment: &mut Environment<'_>) {
             ));
         }
         all.sort_by(f64::total_cmp);
-        let place = (share * all.len() as f64).ceil() as usize;
+        // A share such as 0.55 is not exact, so its product may be slightly above a whole number.
+        let place = (share * all.len() as f64 - 1e-9).ceil() as usize;
         Ok(all[place.max(1) - 1])
     });
     environment.add_function("ascending", |list: Value| {

@@ -245,6 +245,11 @@ impl Study {
         self
     }
 
+    /// Sets the folder to which paths in the study file are relative.
+    pub(crate) fn look_in(&mut self, folder: &Path) {
+        folder.clone_into(&mut self.folder);
+    }
+
     /// The name, for error messages, and the text of the table of measurements in the file `name`.
     fn table(&self, name: &str) -> Result<(String, Vec<u8>), Error> {
         if let Some(text) = self.tables.get(name) {
@@ -278,7 +283,7 @@ impl Study {
             ];
             if let Some((key, _)) = excluded.iter().find(|(_, is_given)| *is_given) {
                 return Err(self.wrong(format!(
-                    "drive {:?}: a profile is compared with measurements, so its grid has no {key}; expected variants that set what is to change",
+                    "drive {:?}: a grid with measured drives may not have {key}; expected variants that set parameters",
                     drive.name
                 )));
             }

@@ -100,6 +100,10 @@ impl Key {
     /// The key of a result that depends on `of`. If the scheme of `combination` has a version, the key depends on
     /// the version, too.
     fn with_scheme(mut of: Value, combination: &Combination) -> Result<Self, Error> {
+        // A requested size of the device is no parameter, but the number of blocks follows from it.
+        if let Some(bytes) = combination.config.capacity_bytes {
+            of["capacity_bytes"] = bytes.into();
+        }
         if let Some(version) = combination.config.scheme_version()? {
             of["scheme_version"] = version.into();
         }

@@ -75,8 +75,7 @@ pub struct Compared {
     /// measured repetitions, the error is 0. Otherwise the error is the distance from the nearer end of that range,
     /// and is positive if the modelled value is too high. `None` without a modelled value.
     pub error: Option<f64>,
-    /// The difference whose share of the measured value is [`Self::error`], in the unit of the file, without its
-    /// sign.
+    /// The distance of the modelled value from the range of the measured repetitions, in the unit of the file.
     pub off: Option<f64>,
     /// Whether the row counts in the summary. A latency counts only if its load is below saturation.
     pub counts: bool,
@@ -126,6 +125,17 @@ impl Measured {
             high: value,
             counts: true,
         }
+    }
+
+    /// This value, if the range of its repetitions is not turned round.
+    fn checked(self, measurements: &Measurements, row: &Row) -> Result<Self, Error> {
+        if self.low <= self.high {
+            return Ok(self);
+        }
+        Err(Error::Input(format!(
+            "{}, line {}: {}: the range begins at {} and ends at {}; expected the smallest and the largest of the repetitions",
+            measurements.file, row.line, self.what, self.low, self.high
+        )))
     }
 
     fn beside(self, row: usize, modelled: Option<f64>) -> Compared {
@@ -324,6 +334,7 @@ impl Work<'_> {
                     high: measurements.number(row, "us_high")?,
                     counts: measurements.number(row, "writes_per_s")? < SATURATED * saturation,
                 };
+                let measured = measured.checked(measurements, row)?;
                 let times = steady.as_ref().map(|steady| &steady.responses);
                 let modelled = times.and_then(|times| times.us(operation, percentile));
                 rows.push(measured.beside(place, modelled));
@@ -558,6 +569,7 @@ impl Work<'_> {
                     high: bound("high", value)?,
                     counts: true,
                 };
+                let measured = measured.checked(self.measurements, row)?;
                 let per_s = steady
                     .as_ref()
                     .map(|steady| steady.reads_per_s + steady.writes_per_s);
@@ -581,7 +593,7 @@ fn pattern(text: &str, detail: &str, block: Option<u64>) -> Option<Pattern> {
         "sequential-shuffle" => Pattern::Shuffled,
         "uniform" => Pattern::Uniform,
         "zipf-shuffle" => Pattern::Zipf(detail.parse().ok()?),
-        // The detail is `activeZones: 2 pagesPerZone: 4096`. A page of this text has the size of a request.
+        // The detail is `activeZones: 2 pagesPerZone: 4096`. In it, a page is a request of `block` bytes.
         "zns-noshuffle" => {
             let number = |name: &str| {
                 let (_, rest) = detail.split_once(name)?;

@@ -494,7 +494,8 @@ impl Course {
     }
 }
 
-/// The totals at the end of each interval of an explained run. Each request of the run has [`BLOCK`] bytes.
+/// The totals at the end of each interval of an explained run. Each request of the run counts as [`BLOCK`] bytes. That is
+/// not so for trims of zones, but there is only one for each zone.
 fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
     let explained = outcome.record.explained.as_deref();
     let timed = explained.and_then(|explained| explained.timed.as_ref());
@@ -523,7 +524,7 @@ fn course(outcome: &Outcome, page_bytes: u64) -> Result<Vec<Point>, Error> {
 /// as a fraction of that of the full drive.
 ///
 /// # Errors
-/// If the Zipf workload refuses its parameters, or if there are fewer zones than open ones.
+/// If the Zipf workload refuses its parameters, or if there are no more zones than open ones.
 fn written(
     phase: &Phase,
     pages: u64,
@@ -568,7 +569,7 @@ fn written(
             let zones = pages / pages_of_zone;
             if zones <= open {
                 return Err(Error::Input(format!(
-                    "{open} zones of {:.2} GiB are written at a time, and the used capacity has {zones}; expected more zones",
+                    "{open} zones of {:.2} GiB are written at a time, but the drive made small has only {zones} in all; expected a larger one (more superblocks)",
                     bytes as f64 / super::scaled::GIB
                 )));
             }

@@ -125,7 +125,7 @@ const KNOBS: [Knob; 19] = [
 const START_BUFFER: u32 = 8_000_000;
 /// The number of firmware cores at which the firmware time is a constant delay without queueing.
 const DELAY_CORES: &str = "256";
-/// If the measurements use more than a profile offers, the search begins with this many times the used blocks.
+/// The search begins with at least this many times the used blocks, even if the profile has fewer.
 const SPARE: f64 = 1.1;
 /// The length of the windows in which pages are counted for the load of the drive, in seconds.
 const WINDOW_S: f64 = 0.001;

@@ -125,13 +125,25 @@ impl Measurements {
     pub fn read(path: &Path, drive: Option<&str>) -> Result<Self, Error> {
         let file = path.display().to_string();
         let wrong = |what: String| Error::Input(format!("{file}: {what}"));
+        let text =
+            std::fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        Self::parse(&text, &file, drive)
+    }
+
+    /// Reads `text` as [`Self::read`] reads the file at the path `file`, whose ending decides the format.
+    ///
+    /// # Errors
+    /// The errors of [`Self::read`].
+    pub fn parse(text: &[u8], file: &str, drive: Option<&str>) -> Result<Self, Error> {
+        let wrong = |what: String| Error::Input(format!("{file}: {what}"));
+        let path = Path::new(file);
         if path.extension().is_some_and(|ending| ending == "json") {
-            let text = std::fs::read_to_string(path);
+            let text = std::str::from_utf8(text);
             let text = text.map_err(|error| wrong(format!("cannot be read: {error}")))?;
             let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            let (columns, rows) = fio::rows(&text, &name).map_err(wrong)?;
+            let (columns, rows) = fio::rows(text, &name).map_err(wrong)?;
             let mut measurements = Self {
-                file,
+                file: file.to_owned(),
                 shape: Shape::Depth,
                 columns,
                 rows,
@@ -139,17 +151,6 @@ impl Measurements {
             measurements.keep_drive(drive)?;
             return Ok(measurements);
         }
-        let text =
-            std::fs::read(path).map_err(|error| wrong(format!("cannot be read: {error}")))?;
-        Self::parse(&text, &file, drive)
-    }
-
-    /// Reads the CSV `text` as [`Self::read`] reads a file. Error messages call the text `file`.
-    ///
-    /// # Errors
-    /// The errors of [`Self::read`].
-    pub fn parse(text: &[u8], file: &str, drive: Option<&str>) -> Result<Self, Error> {
-        let wrong = |what: String| Error::Input(format!("{file}: {what}"));
         let mut reader = ::csv::ReaderBuilder::new()
             .trim(::csv::Trim::All)
             .from_reader(text);

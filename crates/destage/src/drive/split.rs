@@ -59,7 +59,7 @@ pub(super) fn of_rows(measurements: &Measurements) -> Result<Vec<Use>, Error> {
 }
 
 impl Check {
-    /// How a fit uses each of [`Self::rows`] by the rule above.
+    /// How a fit uses each of [`Self::rows`]: docs/DRIVES.md, Fit a profile, has the rule.
     ///
     /// # Errors
     /// If a cell of the measurements that must be a number is not a number.

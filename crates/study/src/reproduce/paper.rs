@@ -102,16 +102,17 @@ impl Paper {
             }
             let mut files = Vec::new();
             for file in entries(&path)? {
-                if file
-                    .extension()
-                    .is_some_and(|ending| ending == "toml" || ending == "csv")
-                {
+                if file.extension().is_some_and(|ending| ending == "toml") {
                     let text = std::fs::read_to_string(&file)
                         .map_err(|error| unreadable(&file, &error))?;
                     files.push((name_of(&file), text));
                 }
             }
-            papers.push(Self::parse(&name_of(&path), files)?);
+            let mut paper = Self::parse(&name_of(&path), files)?;
+            for study in &mut paper.studies {
+                study.look_in(&path);
+            }
+            papers.push(paper);
         }
         Ok(papers)
     }

@@ -41,8 +41,15 @@ title = "Median writes"
 x = "offered_writes_per_s"
 columns = [
     { name = "measured", y = 'm("drive.measured", what="write p50")' },
-    { name = "off", y = 'max(all("drive.off_percent", load="low"))' },
+    { name = "off", y = 'max(all("drive.off_percent", load=["low", "low"]))' },
 ]
+
+[[figure]]
+id = "all"
+title = "All values"
+x = "input"
+kind = "table"
+columns = [{ name = "off", y = 'max(all("drive.off_percent"))' }]
 "#;
 
 fn study(text: &str, folder: &Path) -> Result<Study, Error> {
@@ -165,7 +172,7 @@ fn what_measurements_exclude_is_refused() {
         (
             "variants = [",
             "buffers = [\"lru\"]\nvariants = [",
-            vec!["drive \"first\"", "no buffers"],
+            vec!["drive \"first\"", "may not have buffers"],
         ),
         (
             "variants = [",
@@ -179,5 +186,40 @@ fn what_measurements_exclude_is_refused() {
         for part in parts {
             assert!(error.contains(part), "{to}: {error}");
         }
+    }
+}
+
+/// What the model cannot do is a warning of the study. If it can do nothing of a table, the run has failed.
+#[test]
+fn what_is_not_modelled_is_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let fills = "\
+drive,run,started,used_gib,pattern,detail,block_bytes,drive_writes,waf,host_mib_per_s
+one,r,1,80,fiozipf-shuffle,0.8,4096,1.0,2.0,10
+";
+    std::fs::write(folder.path().join("fill.csv"), fills).unwrap();
+    let text = STUDY.replace("latency.csv", "fill.csv");
+    let report = carry_out(&text, folder.path()).unwrap();
+    let warnings = report.rows.warnings().join("\n");
+    assert!(warnings.contains("fiozipf-shuffle"), "{warnings}");
+    assert_eq!((report.rows.runs, report.rows.all.len()), (2, 2));
+    let failures = report.rows.failures();
+    assert_eq!(failures.len(), 2);
+    let failed = "none of the measured values";
+    assert!(failures[0].contains(failed), "{failures:?}");
+    assert!(report.figures[1].gaps[0].contains(failed));
+}
+
+/// A table with a wrong range is refused with its line, and a profile that is too small with the labels of the run.
+#[test]
+fn a_run_that_cannot_be_compared_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let turned = TABLE.replacen("100,90,110", "100,110,90", 1);
+    std::fs::write(folder.path().join("turned.csv"), turned).unwrap();
+    let text = STUDY.replace("latency.csv", "turned.csv");
+    let error = carry_out(&text, folder.path()).unwrap_err().to_string();
+    // Two runs have this error, and either may be the first.
+    for part in ["input=first", "variant=", "line 2", "begins at 110"] {
+        assert!(error.contains(part), "{error}");
     }
 }

@@ -262,3 +262,27 @@ fn a_folder_without_plans_is_refused() {
     let store = Store::existing(folder.path()).unwrap();
     assert_eq!(store.plans().unwrap_err().to_string(), error);
 }
+
+/// Runs on devices of different sizes have results of their own, although the size is no parameter of the run.
+#[test]
+fn the_size_of_the_device_identifies_a_result() {
+    let text = r#"
+title = "Two sizes of the device"
+[[input]]
+name = "writes"
+workload = "uniform:requests=3000,footprint_pages=500"
+[[variant]]
+name = "small"
+set = { "device.capacity_bytes" = "64MiB" }
+[[variant]]
+name = "large"
+set = { "device.capacity_bytes" = "512MiB" }
+[[grid]]
+buffers = ["nocache"]
+variants = ["small", "large"]
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    let (found, made) = results(text, folder.path());
+    assert_eq!(made, 2);
+    assert_ne!(found[0], found[1]);
+}
