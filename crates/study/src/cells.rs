@@ -41,6 +41,14 @@ impl Scale {
         }
     }
 
+    /// The largest number of requests at this scale, for an entry with these limits; `None` if there is no limit.
+    fn limit(self, limit: Option<u64>, reduced: Option<u64>) -> Option<u64> {
+        match self {
+            Self::Full => limit,
+            Self::Reduced => [limit, reduced].into_iter().flatten().min(),
+        }
+    }
+
     /// The opposite scale: `Full` for `Reduced`, and `Reduced` for `Full`.
     #[must_use]
     pub const fn other(self) -> Self {
@@ -266,13 +274,7 @@ impl Study {
         all: &mut Cells,
     ) -> Result<(), Error> {
         let wrong = |error: Error| self.wrong(format!("drive {:?}: {error}", entry.name));
-        let limit = match scale {
-            Scale::Full => entry.limit,
-            Scale::Reduced => [entry.limit, entry.reduced_limit]
-                .into_iter()
-                .flatten()
-                .min(),
-        };
+        let limit = scale.limit(entry.limit, entry.reduced_limit);
         let table = self.table(&entry.measurements).map_err(wrong)?;
         let base = vec![BASE.to_owned()];
         let of_entry = (entry.profile.as_ref(), &entry.set);
@@ -419,13 +421,7 @@ impl Study {
         traces: &Traces,
     ) -> Result<Option<CellInput>, Error> {
         let wrong = |error: Error| self.wrong(format!("input {:?}: {error}", entry.name));
-        let limit = match scale {
-            Scale::Full => entry.limit,
-            Scale::Reduced => [entry.limit, entry.reduced_limit]
-                .into_iter()
-                .flatten()
-                .min(),
-        };
+        let limit = scale.limit(entry.limit, entry.reduced_limit);
         // If the file of the paper's trace is known, that trace is read in place of a stand-in or an unrelated
         // recording. A relative is read in any case, because the study shows its results next to those of the
         // paper's trace.

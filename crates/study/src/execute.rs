@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::cells::{Cell, Cells, Subject};
 use super::drives;
 use super::file::What;
-use super::rows::{DESTAGES, ODDITIES, Row, Rows};
+use super::rows::{DESTAGES, ODDITIES, Row, Rows, identity};
 use super::store::{Key, Store};
 use destage::Error;
 use destage::Facts;
@@ -173,7 +173,7 @@ fn perform_one(
             let checked = drive::check(measurements.clone(), plan, effort);
             let checked = checked.map_err(|error| match error {
                 Error::Interrupted => error,
-                error => Error::Input(format!("{}: {error}", named(first))),
+                error => Error::Input(format!("{}: {error}", identity(&first.labels))),
             })?;
             return store.write(&keys[task[0]], &drives::result(&checked)?);
         }
@@ -201,13 +201,6 @@ fn perform_one(
         store.write(&keys[*index], &result)?;
     }
     Ok(())
-}
-
-/// The labels of the run `cell`, which compares a profile with measurements, for an error message.
-fn named(cell: &Cell) -> String {
-    let labels = cell.labels.iter();
-    let labels = labels.map(|(axis, value)| format!("{axis}={value}"));
-    labels.collect::<Vec<_>>().join(" ")
 }
 
 /// The result to store for the run `cell`: its `record`, and the warnings in `facts` about its input.

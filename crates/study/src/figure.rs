@@ -230,18 +230,14 @@ impl Study {
         let rows = cells.cells.iter().map(|cell| {
             let of = ["input", "buffer", "ftl"].map(|axis| cell.labels.get(axis));
             let result = unmade.entry(of).or_insert_with(|| {
+                let Subject::Requests(input) = &cell.input.subject else {
+                    // The rows of a run that compares a profile with measurements are known only afterwards.
+                    return Arc::new(drives::no_rows());
+                };
                 let mut parameters = cell.combination.parameters();
-                if let Subject::Requests(input) = &cell.input.subject {
-                    parameters.extend(input.parameters());
-                }
+                parameters.extend(input.parameters());
                 let parameters = destage::json::parameters(&parameters);
-                match &cell.input.subject {
-                    Subject::Requests(_) => {
-                        Arc::new(json!({ "error": "is not made yet", "parameters": parameters }))
-                    }
-                    // The rows of such a run are known only afterwards.
-                    Subject::Drive(_) => Arc::new(drives::no_rows()),
-                }
+                Arc::new(json!({ "error": "is not made yet", "parameters": parameters }))
             });
             Row {
                 labels: cell.labels.clone(),

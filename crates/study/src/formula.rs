@@ -210,6 +210,24 @@ fn wrong(text: impl Into<String>) -> minijinja::Error {
 /// The result of a function of formulas.
 type Found = Result<Value, minijinja::Error>;
 
+/// Labels as a formula gives them: the name of each axis, with its value.
+type Wanted = Vec<(String, Value)>;
+
+/// If the value of a label in `wanted` is a list, returns the labels once for each item, with the item in place of the
+/// first such list; otherwise `None`.
+fn of_each(wanted: &[(String, Value)]) -> Result<Option<Vec<Wanted>>, minijinja::Error> {
+    let mut labels = wanted.iter();
+    let Some(place) = labels.position(|(_, value)| value.kind() == ValueKind::Seq) else {
+        return Ok(None);
+    };
+    let with = |item| {
+        let mut one = wanted.to_vec();
+        one[place].1 = item;
+        one
+    };
+    Ok(Some(wanted[place].1.try_iter()?.map(with).collect()))
+}
+
 /// A function of formulas that looks for values by their name and by the labels of their runs.
 type Look = fn(&Rows, &Known, &str, &[(String, Value)], &mut Seen) -> Found;
 
@@ -221,14 +239,9 @@ fn all_values(
     wanted: &[(String, Value)],
     seen: &mut Seen,
 ) -> Found {
-    let listed = wanted
-        .iter()
-        .position(|(_, value)| value.kind() == ValueKind::Seq);
-    if let Some(place) = listed {
+    if let Some(each) = of_each(wanted)? {
         let mut values: Vec<Value> = Vec::new();
-        for item in wanted[place].1.try_iter()? {
-            let mut one = wanted.to_vec();
-            one[place].1 = item;
+        for one in each {
             values.extend(all_values(rows, known, name, &one, seen)?.try_iter()?);
         }
         return Ok(values.into());
@@ -258,16 +271,11 @@ fn values(
     wanted: &[(String, Value)],
     seen: &mut Seen,
 ) -> Found {
-    let listed = wanted
-        .iter()
-        .position(|(_, value)| value.kind() == ValueKind::Seq);
-    if let Some(place) = listed {
-        let mut all = Vec::new();
-        for item in wanted[place].1.try_iter()? {
-            let mut one = wanted.to_vec();
-            one[place].1 = item;
-            all.push(values(rows, known, name, &one, seen)?);
-        }
+    if let Some(each) = of_each(wanted)? {
+        let all = each
+            .iter()
+            .map(|one| values(rows, known, name, one, seen))
+            .collect::<Result<Vec<_>, _>>()?;
         return Ok(all.into());
     }
     let labels = known.labels(rows, wanted);

@@ -21,8 +21,13 @@ pub(super) const ODDITIES: &str = "oddities";
 /// If `result` contains an error, a text with the labels of the run and the error message; otherwise `None`.
 pub(super) fn failure(labels: &BTreeMap<String, String>, result: &Value) -> Option<String> {
     let error = result["error"].as_str()?;
+    Some(format!("{}: {error}", identity(labels)))
+}
+
+/// The labels of a run as text, for error messages.
+pub(super) fn identity(labels: &BTreeMap<String, String>) -> String {
     let labels = labels.iter().map(|(axis, value)| format!("{axis}={value}"));
-    Some(format!("{}: {error}", labels.collect::<Vec<_>>().join(" ")))
+    labels.collect::<Vec<_>>().join(" ")
 }
 
 /// The result of one run.
