@@ -418,11 +418,11 @@ pub(crate) struct RunArguments {
     /// Writes a page that shows the device's work step by step: the buffer's lists, the pages that are evicted, the
     /// dies. It covers the first 5000 requests or 20000 events. With the extension .json, the file is a timeline of
     /// host, buffer and dies that Perfetto opens
-    #[arg(long, value_name = "FILE.html|.json", conflicts_with = "cut")]
+    #[arg(long, value_name = "FILE.html|.json")]
     pub(crate) watch: Option<PathBuf>,
     /// Explains where the time went: series over the run, histograms, and the parts of each response time; see
     /// docs/EXPLAIN.md
-    #[arg(long, conflicts_with = "payload")]
+    #[arg(long)]
     pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) power: PowerArguments,
@@ -433,7 +433,7 @@ pub(crate) struct RunArguments {
 pub(crate) struct PowerArguments {
     /// Stores the bytes of every page, and cuts the power at the moment that --cut-at-program, -write, -flush or -ms
     /// gives. Then mounts the device, and compares its contents with the data that were promised
-    #[arg(long, requires = "cut", conflicts_with_all = ["csv", "output", "erase_log"])]
+    #[arg(long, requires = "cut", conflicts_with = "csv")]
     pub(crate) payload: bool,
     /// Cuts the power while the K-th page program runs; copies count as programs. --seed determines the moment within
     /// the program

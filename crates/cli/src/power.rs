@@ -2,16 +2,20 @@
 //! promises.
 
 use destage::base::time::to_ms;
-use destage::{Combination, CutAt, CutOutcome, CutPlan, Input, Observer};
+use destage::{Combination, CutAt, CutOutcome, CutPlan, Input};
 use destage_sim::power::time_of_ms;
 use destage_trace::request::SECTOR_BYTES;
 
 use crate::args::{Noise, PowerArguments};
 use crate::errors::{Failure, command};
+use crate::explain;
+use crate::logs::Logs;
 use crate::output;
 use crate::output::numbers;
-use crate::output::table::{Side, Table};
+use crate::output::report::{Form, ResultFile, Table};
+use crate::output::table::Side;
 use crate::progress::Progress;
+use crate::run::of_watched;
 
 impl PowerArguments {
     /// The planned cut; `None` if there is none.
@@ -38,24 +42,54 @@ impl PowerArguments {
     }
 }
 
+/// What becomes of the result of a run that loses its power.
+pub(crate) struct Results {
+    /// The file of `-o`.
+    pub(crate) file: Option<ResultFile>,
+    /// The page or the timeline of the run up to the loss.
+    pub(crate) page: Option<ResultFile>,
+    /// Whether standard output has JSON in place of a text.
+    pub(crate) json: bool,
+}
+
 /// Runs until the power fails as `plan` says, and prints the result.
 pub(crate) fn cut(
     input: &Input,
     combination: &Combination,
     plan: &CutPlan,
     noise: Noise,
-    json: bool,
-    observer: &mut dyn Observer,
+    results: Results,
+    mut logs: Logs,
 ) -> Result<(), Failure> {
     let progress = Progress::new(noise, input.expected_requests());
-    let outcome = destage::cut(input, combination, plan, &progress, observer);
+    let done = match results.page {
+        None => destage::cut(input, combination, plan, None, &progress, &mut logs)
+            .map(|outcome| (outcome, None))
+            .map_err(Failure::from),
+        Some(page) => destage_report::watch_cut(input, combination, plan, &progress, &mut logs)
+            .map_err(Failure::from)
+            .and_then(|(outcome, watched)| {
+                let page = page.fill_with(|form| of_watched(&watched, form))?;
+                Ok((outcome, Some(page)))
+            }),
+    };
     drop(progress);
-    let mut outcome = outcome?;
+    // As in a run without a loss of power, the error of a log goes before the error of the run.
+    let mut files = logs.finish()?;
+    let (mut outcome, page) = done?;
+    files.extend(page);
     outcome.manifest.command = command();
-    if json {
-        output::print(outcome.to_json().as_bytes())?;
-    } else {
-        output::show(&for_people(&outcome))?;
+    let content = |form| match form {
+        Form::Table(Table::MarkedUp(markup)) => table(&outcome).marked_up(markup).into_bytes(),
+        _ => outcome.to_json().into_bytes(),
+    };
+    let file = results.file.map(|file| file.fill_with(content));
+    for file in files.into_iter().chain(file.transpose()?) {
+        file.commit()?;
+    }
+    match results.json {
+        true => output::print(outcome.to_json().as_bytes())?,
+        false => output::show(&for_people(&outcome))?,
     }
     match outcome.result.bad.len() {
         0 => Ok(()),
@@ -65,10 +99,11 @@ pub(crate) fn cut(
     }
 }
 
-fn for_people(outcome: &CutOutcome) -> String {
+/// The counts and times of the loss of power.
+fn table(outcome: &CutOutcome) -> output::table::Table {
     let CutOutcome { plan, result, .. } = outcome;
     let ms = |ticks: u64| format!("{:.4} ms", to_ms(ticks));
-    let mut table = Table::new(vec![Side::Left, Side::Right]);
+    let mut table = output::table::Table::new(vec![Side::Left, Side::Right]);
     let mut row = |name: &str, value: String| table.row([name, &value]);
     row("power failed at", plan.at.to_string());
     row("time", ms(result.time));
@@ -103,9 +138,14 @@ fn for_people(outcome: &CutOutcome) -> String {
         row(&format!("sectors lost: {name}"), count.to_string());
     }
     row("sectors not as promised", result.bad.len().to_string());
-    let mut text = table.text();
-    if result.counts.must == 0 {
+    table
+}
+
+fn for_people(outcome: &CutOutcome) -> String {
+    let mut text = table(outcome).text();
+    if outcome.result.counts.must == 0 {
         text.push_str("\nNo sector had a promise: no write was followed by an answered flush, and no forced write was answered. trace.flush_every_writes adds flushes to a trace.\n");
     }
+    text.push_str(&explain::of_run(&outcome.record));
     text
 }

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use clap::ArgMatches;
 use destage::{Combination, Facts, Manifest, Outcome, Record, words};
+use destage_report::Watched;
 use destage_sim::metrics::{self, Metrics};
 
 use crate::args::{Noise, RunArguments};
@@ -79,12 +80,13 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
             )));
         }
     }
-    let file = common
-        .results
-        .output
-        .as_deref()
-        .map(ResultFile::create)
-        .transpose()?;
+    let plan = arguments.power.plan(combination.config.typed.sim.seed)?;
+    let file = common.results.output.as_deref();
+    let file = file.map(|path| match plan {
+        None => ResultFile::create(path),
+        Some(_) => ResultFile::of_cut(path),
+    });
+    let file = file.transpose()?;
     let mut logs = Logs::create(
         arguments.response_log.as_ref(),
         arguments.destage_log.as_ref(),
@@ -104,13 +106,10 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         .map(|path| ResultFile::page("--watch", path, "a run to watch"))
         .transpose()?;
 
-    if let Some(plan) = arguments.power.plan(combination.config.typed.sim.seed)? {
+    if let Some(plan) = plan {
         let json = common.results.machine.json;
-        power::cut(&input, &combination, &plan, common.noise, json, &mut logs)?;
-        for file in logs.finish()? {
-            file.commit()?;
-        }
-        return Ok(());
+        let results = power::Results { file, page, json };
+        return power::cut(&input, &combination, &plan, common.noise, results, logs);
     }
     let progress = Progress::new(common.noise, input.expected_requests());
     let done = match page {
@@ -120,11 +119,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         Some(page) => destage_report::watch(&input, &combination, &progress, &mut logs)
             .map_err(Failure::from)
             .and_then(|watched| {
-                let content = |form| match form {
-                    Form::Html => watched.to_html(),
-                    Form::Json | Form::Table(_) => watched.to_timeline(),
-                };
-                let page = page.fill_with(|form| content(form).into_bytes())?;
+                let page = page.fill_with(|form| of_watched(&watched, form))?;
                 Ok((watched.outcome, Some(page)))
             }),
     };
@@ -166,6 +161,15 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         Some(form) => output::print(&content(form)),
         None => output::show(&for_people(manifest, record)),
     }
+}
+
+/// The content of the file of a watched run.
+pub(crate) fn of_watched(watched: &Watched, form: Form) -> Vec<u8> {
+    match form {
+        Form::Html => watched.to_html(),
+        Form::Json | Form::Table(_) => watched.to_timeline(),
+    }
+    .into_bytes()
 }
 
 /// Prints the sizes of devices that the program has chosen for `inputs`.

@@ -3,14 +3,17 @@
 use destage_base::time::to_ms;
 use destage_sim::observer::Observer;
 use destage_sim::power::{CutPlan, CutResult, cut_run};
+use destage_sim::watch::Recording;
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
+use crate::explained;
 use crate::grid::Combination;
 use crate::input::Input;
 use crate::json;
 use crate::manifest::Manifest;
 use crate::progress::Progress;
+use crate::record::Record;
 use crate::run::single;
 
 /// The largest number of bad sectors that the output names.
@@ -21,6 +24,8 @@ const MOST_NAMED: usize = 100;
 pub struct CutOutcome {
     /// How the result was computed.
     pub manifest: Manifest,
+    /// The parameters and metrics of the run up to the power loss.
+    pub record: Record,
     /// The moment of the power loss, and the seed.
     pub plan: CutPlan,
     /// The counts, the times and the bad sectors.
@@ -28,14 +33,23 @@ pub struct CutOutcome {
 }
 
 impl CutOutcome {
-    /// `{"manifest", "parameters", "power"}`: the output of `destage run --cut-at-program k --payload --json`.
+    /// `{"manifest", "parameters", "metrics", "power"}`, with `"explained"` if the settings request it: the output of
+    /// `destage run --cut-at-program k --payload --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        json::text(&json!({
-            "manifest": self.manifest.single(),
-            "parameters": json::parameters(&self.result.parameters),
-            "power": self.power(),
-        }))
+        let record = &self.record;
+        let mut document = Map::new();
+        document.insert("manifest".to_owned(), json!(self.manifest.single()));
+        document.insert(
+            "parameters".to_owned(),
+            json::parameters(&record.parameters),
+        );
+        document.insert("metrics".to_owned(), json::metrics(&record.metrics));
+        if let Some(explained) = &record.explained {
+            document.insert("explained".to_owned(), explained::to_json(explained));
+        }
+        document.insert("power".to_owned(), self.power());
+        json::text(&document)
     }
 
     /// The counts and times of the power loss, by name.
@@ -80,7 +94,7 @@ impl CutOutcome {
 
 /// Simulates `input` with payload under `combination` until the moment at which `plan` cuts the power. Then the
 /// device is mounted again, and every sector is compared with the data that the answers before the power loss allow.
-/// `observer` receives the events of each request.
+/// `observer` receives the events of each request. With `recording`, the run is watched until the power fails.
 ///
 /// # Errors
 /// The errors of [`run`](crate::run()). Also if the run ends before the power fails, or if the run cannot have
@@ -89,6 +103,7 @@ pub fn cut(
     input: &Input,
     combination: &Combination,
     plan: &CutPlan,
+    recording: Option<&mut Recording>,
     progress: &dyn Progress,
     observer: &mut dyn Observer,
 ) -> Result<CutOutcome, Error> {
@@ -97,11 +112,13 @@ pub fn cut(
         ..combination.clone()
     };
     let simulate = |config: &_, source, prepass: &_, watch: &mut dyn Observer| {
-        cut_run(config, source, prepass, plan, watch)
+        cut_run(config, source, prepass, plan, recording, watch)
     };
-    let (result, _, manifest) = single(input, &combination, progress, observer, simulate)?;
+    let ((run, result), config, manifest) =
+        single(input, &combination, progress, observer, simulate)?;
     Ok(CutOutcome {
         manifest,
+        record: Record::new(input, &combination, &config, Ok(run)),
         plan: *plan,
         result,
     })

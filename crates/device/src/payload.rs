@@ -24,7 +24,7 @@ use destage_nand::medium::{FlashCommand, Image, ImageKind, Medium, Refusal, Spar
 
 use self::effect::{Effect, Emitted, Leaving};
 use self::table::PageTable;
-use crate::driver::{BatchStep, Note};
+use crate::driver::{BatchStep, Note, Transaction};
 use crate::operation::PageOperation;
 use crate::request::{Request, RequestKind, Span};
 
@@ -395,6 +395,24 @@ impl Payload {
         let number = self.emissions;
         let effects = &mut self.leaving.place(page).effects;
         effects.push_back(Emitted { effect, number });
+    }
+
+    /// Handles the beginning of `transaction`: see [`Driver::begin`](crate::Driver::begin).
+    ///
+    /// # Errors
+    /// The refusal of the medium.
+    pub fn transaction(
+        &mut self,
+        die: u32,
+        transaction: Transaction,
+        operations: &Operations,
+    ) -> Result<(), Refusal> {
+        match transaction {
+            Transaction::Page(page) | Transaction::ReadBetween(page) => {
+                self.serve(die, page, operations)
+            }
+            Transaction::Collection | Transaction::Fillers => self.collect_garbage(die, operations),
+        }
     }
 
     /// Handles the beginning of a page operation: see [`Driver::begin`](crate::Driver::begin).

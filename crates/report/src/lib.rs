@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use content::Content;
 use destage::Error;
 
-pub use watch::{Watched, watch};
+pub use watch::{Watched, watch, watch_cut};
 
 /// The page for `document`, which is the output of `destage run`, `compare`, `curve`, `fleet`, `size`, `study`,
 /// `reproduce` or `trace info` with `--json`. If `title` is given, it replaces the default title. Equal arguments

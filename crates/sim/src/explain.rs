@@ -1,7 +1,7 @@
 //! An explained run: its series, the distribution of response times, and the waits of each request.
 //!
-//! An explained run has an [`Explaining`] as its witness. The witness observes the events of the run and changes
-//! nothing. The memory of the witness does not grow with the length of the run. `docs/EXPLAIN.md` defines the parts
+//! An explained run has an [`Explaining`] as its probe. It hears of the events of the run and changes nothing. Its memory
+//! does not grow with the length of the run. `docs/EXPLAIN.md` defines the parts
 //! of a response time.
 
 mod path;
@@ -12,7 +12,7 @@ mod tables;
 
 use destage_base::Ticks;
 use destage_buffer::destage::{Destage, DestageCause};
-use destage_device::{Device, Note, PageOperation};
+use destage_device::{Device, Note, PageOperation, Request, Transaction};
 use destage_nand::media::dispatch::End;
 use destage_nand::operation::{Kind, Operation as FlashOperation};
 use destage_nand::{Cause, Operations, Timing};
@@ -25,7 +25,7 @@ use self::series::{Levels, Recording};
 pub use self::spread::{Bucket, Spread, Spreading};
 use self::tables::Worst;
 pub use self::tables::{Destages, Sized, Slow, Wear};
-use crate::engine::{Command, Completion, Witness};
+use crate::engine::{Command, Completion, Probe};
 use crate::latencies::Counted;
 use crate::run::Learnt;
 
@@ -140,7 +140,7 @@ impl Explaining {
 
     /// The result, without the values that the scheme learned.
     #[must_use]
-    fn finish(self) -> Explained {
+    pub(crate) fn finish(self) -> Explained {
         let timed = Timed {
             parts: match self.in_queues {
                 true => &PART_NAMES,
@@ -190,10 +190,9 @@ fn gc_of(operations: &[FlashOperation], timing: &Timing) -> Ticks {
     })
 }
 
-impl Witness for Explaining {
-    fn explained(self) -> Option<Explained> {
-        Some(self.finish())
-    }
+impl Probe for Explaining {
+    const HEARS_COMMANDS: bool = false;
+    const FOLLOWS_PAGES: bool = true;
 
     fn moment(&mut self, now: Ticks, device: &Device) {
         self.paths.forget_cause();
@@ -220,7 +219,7 @@ impl Witness for Explaining {
         }
     }
 
-    fn arrived(&mut self, id: u32) {
+    fn arrived(&mut self, id: u32, _: &mut Request) {
         let (now, dies) = (self.now, self.paths.dies.len());
         let recording = self
             .recording
@@ -243,7 +242,7 @@ impl Witness for Explaining {
         way.moved[usize::from(way.answered.is_some())] += now - way.transfers;
     }
 
-    fn accepted(&mut self, id: u32, device: &Device) {
+    fn accepted(&mut self, id: u32, _: &Request, device: &Device) {
         let (now, outstanding) = (self.now, self.levels.outstanding);
         let dies = self.paths.dies.iter();
         let dies_collecting = dies.filter(|die| die.collects(now)).count() as u32;
@@ -277,9 +276,8 @@ impl Witness for Explaining {
         }
     }
 
-    fn completed(&mut self, completion: &Completion<'_>) {
+    fn completed(&mut self, completion: &Completion<'_>, now: Ticks) {
         self.levels.outstanding -= 1;
-        let now = self.now;
         let Completion {
             id,
             request,
@@ -312,6 +310,16 @@ impl Witness for Explaining {
             times.push(response);
             spreading.push(response, &split);
             self.worst.push(slow);
+        }
+    }
+
+    fn transaction(&mut self, die: u32, transaction: Transaction, operations: &Operations) {
+        let Transaction::ReadBetween(operation) = transaction else {
+            return;
+        };
+        self.paths.begins_between(operation, die, self.now);
+        if let Some(interval) = self.interval() {
+            interval.tally.add(operations);
         }
     }
 
@@ -361,7 +369,7 @@ impl Witness for Explaining {
         die.serving.collects(self.now, begins);
     }
 
-    fn command_begins(&mut self, die: u32, kind: Kind, moves: bool) {
+    fn issued(&mut self, die: u32, kind: Kind, moves: bool) {
         let die = &mut self.paths.dies[die as usize];
         die.serving.begins(self.now, kind, moves);
     }
@@ -380,19 +388,12 @@ impl Witness for Explaining {
         self.paths.command_done(operation);
     }
 
-    fn command_leaves(&mut self, die: u32) {
+    fn left(&mut self, die: u32) {
         self.paths.dies[die as usize].serving.leaves(self.now);
     }
 
-    fn command_ended(&mut self, die: u32, kind: Kind) {
+    fn done(&mut self, die: u32, kind: Kind) {
         self.paths.dies[die as usize].serving.ends(self.now, kind);
-    }
-
-    fn reads_between(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
-        self.paths.begins_between(operation, die, self.now);
-        if let Some(interval) = self.interval() {
-            interval.tally.add(operations);
-        }
     }
 
     fn ending(&mut self, die: u32) {

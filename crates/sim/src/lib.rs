@@ -54,6 +54,7 @@ pub mod parameters;
 pub mod power;
 pub mod precondition;
 pub mod prepass;
+mod probes;
 pub mod profiles;
 pub mod programs;
 mod queue;

@@ -10,7 +10,8 @@ use destage_base::parameter::Value;
 pub use self::simulation::Simulation;
 use crate::error::SimError;
 use crate::explain::Explained;
-use crate::metrics::Metrics;
+use crate::measured::Measured;
+use crate::metrics::{Metrics, Scope, collect, learnt};
 use crate::observer::Observer;
 use crate::prepass::Prepass;
 use crate::settings::Config;
@@ -29,6 +30,27 @@ pub struct RunResult {
     pub metrics: Metrics,
     /// The explanation of where the time of the run went; `None` unless the user requested an explanation.
     pub explained: Option<Box<Explained>>,
+}
+
+impl RunResult {
+    /// The results of a run of `config` that has `measured` these values.
+    pub(crate) fn of(
+        config: &Config,
+        measured: Measured,
+        scope: &Scope,
+        explained: Option<Explained>,
+    ) -> Self {
+        Self {
+            parameters: config.parameters(),
+            metrics: collect(&measured, scope),
+            explained: explained.map(|explained| {
+                Box::new(Explained {
+                    scheme: learnt(measured.buffer.series),
+                    ..explained
+                })
+            }),
+        }
+    }
 }
 
 /// Simulates `source` under `config`. If [`Config::needs_prepass`], `prepass` must be the prepass over the same

@@ -99,6 +99,13 @@ const ENDINGS: &[(&str, Form)] = &[
 /// The forms of a result that is a page or a document and not a table.
 const PAGES: &[(&str, Form)] = &[("html", Form::Html), ("json", Form::Json)];
 
+/// The forms of the result of a run that loses its power.
+const FORMS_OF_CUTS: &[(&str, Form)] = &[
+    ("json", Form::Json),
+    ("md", Form::Table(Table::MarkedUp(Markup::Markdown))),
+    ("tex", Form::Table(Table::MarkedUp(Markup::Latex))),
+];
+
 /// The form that the extension of `path` names. `option` and `what` are the option and the kind of result in the
 /// error.
 fn form(option: &str, path: &Path, what: &str, endings: &[(&str, Form)]) -> Result<Form, Failure> {
@@ -140,6 +147,14 @@ impl ResultFile {
         }
         Ok(Self {
             form: form("-o", path, "results", ENDINGS)?,
+            file: PendingFile::create(path)?,
+        })
+    }
+
+    /// Opens the file at `path` for the result of a run that loses its power.
+    pub(crate) fn of_cut(path: &Path) -> Result<Self, Failure> {
+        Ok(Self {
+            form: form("-o", path, "a run that loses its power", FORMS_OF_CUTS)?,
             file: PendingFile::create(path)?,
         })
     }

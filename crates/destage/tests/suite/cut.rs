@@ -40,7 +40,7 @@ fn fail(pairs: &[&str], at: CutAt, seed: u64) -> Result<CutOutcome, Error> {
     let input = Input::requests("requests", requests(5, 3_000));
     let plan = CutPlan { at, seed };
     let mut observer = destage::sim::observer::Silent;
-    cut(&input, &combination, &plan, &Silent, &mut observer)
+    cut(&input, &combination, &plan, None, &Silent, &mut observer)
 }
 
 #[test]
@@ -488,7 +488,7 @@ fn cut_profile(name: &str, cuts: u64) -> (u64, u64) {
         };
         let plan = CutPlan { at, seed: number };
         let mut observer = destage::sim::observer::Silent;
-        let outcome = cut(&input, &combination, &plan, &Silent, &mut observer);
+        let outcome = cut(&input, &combination, &plan, None, &Silent, &mut observer);
         let outcome = outcome.unwrap_or_else(|error| panic!("{name} {at}: {error}"));
         assert_eq!(outcome.result.bad, [0; 0], "{name} at {at}, {number}");
         if number % 2 == 0 {

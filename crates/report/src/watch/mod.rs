@@ -11,6 +11,8 @@ use destage_sim::observer::Observer;
 use destage_sim::watch::{MOST_PAGES, Recording, watched_run};
 
 use destage::Combination;
+use destage::CutOutcome;
+use destage::CutPlan;
 use destage::Error;
 use destage::Input;
 use destage::Outcome;
@@ -32,7 +34,7 @@ const SCRIPTS: [&str; 5] = [
 /// A run with a recording of its beginning.
 #[derive(Clone, Debug)]
 pub struct Watched {
-    /// The results of the run, equal to those of [`run`](destage::run()).
+    /// The results of the run, equal to those of [`run`](destage::run()); up to the power loss if the power failed.
     pub outcome: Outcome,
     /// The recorded events.
     pub recording: Recording,
@@ -41,6 +43,15 @@ pub struct Watched {
 }
 
 impl Watched {
+    fn new(outcome: Outcome, recording: Recording, combination: &Combination) -> Self {
+        let scheme = combination.config.scheme;
+        Self {
+            outcome,
+            recording,
+            scheme: [scheme.name, scheme.about, scheme.source],
+        }
+    }
+
     /// The recording as a timeline, as JSON in the trace event format of Chrome, which Perfetto opens. The timeline
     /// has the requests, the pages that leave the buffer, and the work of each die. Equal inputs give equal
     /// timelines.
@@ -93,6 +104,44 @@ pub fn watch(
     progress: &dyn Progress,
     observer: &mut dyn Observer,
 ) -> Result<Watched, Error> {
+    check_size(combination)?;
+    let ((result, recording), config, manifest) =
+        single(input, combination, progress, observer, watched_run)?;
+    Ok(Watched::new(
+        Outcome {
+            manifest,
+            record: Record::new(input, combination, &config, Ok(result)),
+        },
+        recording,
+        combination,
+    ))
+}
+
+/// Simulates `input` under `combination` until `plan` cuts the power, as [`cut`](destage::cut()) does, and records the
+/// beginning of the run. The recording ends at the power loss, unless it reaches a bound before.
+///
+/// # Errors
+/// The errors of [`cut`](destage::cut()) and of [`watch`].
+pub fn watch_cut(
+    input: &Input,
+    combination: &Combination,
+    plan: &CutPlan,
+    progress: &dyn Progress,
+    observer: &mut dyn Observer,
+) -> Result<(CutOutcome, Watched), Error> {
+    check_size(combination)?;
+    let mut recording = Recording::new(combination.config.geometry().dies);
+    let watched = Some(&mut recording);
+    let cut = destage::cut(input, combination, plan, watched, progress, observer)?;
+    let outcome = Outcome {
+        manifest: cut.manifest.clone(),
+        record: cut.record.clone(),
+    };
+    Ok((cut, Watched::new(outcome, recording, combination)))
+}
+
+/// Returns an error if the buffer has more pages than can be drawn.
+fn check_size(combination: &Combination) -> Result<(), Error> {
     let config = &combination.config;
     let page_bytes = config.typed.flash.page_bytes;
     let pages = config.typed.buffer.capacity_bytes / page_bytes;
@@ -102,15 +151,5 @@ pub fn watch(
             u64::from(MOST_PAGES) * page_bytes / 1024
         )));
     }
-    let scheme = config.scheme;
-    let ((result, recording), config, manifest) =
-        single(input, combination, progress, observer, watched_run)?;
-    Ok(Watched {
-        outcome: Outcome {
-            manifest,
-            record: Record::new(input, combination, &config, Ok(result)),
-        },
-        recording,
-        scheme: [scheme.name, scheme.about, scheme.source],
-    })
+    Ok(())
 }

@@ -61,7 +61,7 @@ const MOST_TOLD: usize = 3;
 #[derive(Clone, Copy)]
 pub(super) struct Cached {
     pub die: u32,
-    /// The commands of the step as reported to the mover: one command, or up to three passes over two neighbouring
+    /// The commands of the step as reported to the probe: one command, or up to three passes over two neighbouring
     /// units.
     pub told: [Option<FlashCommand>; MOST_TOLD],
     /// The transaction that the step carries out.
@@ -73,7 +73,7 @@ pub(super) struct Cached {
 /// A command of a [`Cached`] step that was issued.
 pub(super) struct IssuedCached {
     pub cached: media::Cached,
-    /// The command as reported to the mover.
+    /// The command as reported to the probe.
     pub told: Option<FlashCommand>,
     /// Whether the command is the last one of the step.
     pub is_last: bool,

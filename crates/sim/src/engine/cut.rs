@@ -4,11 +4,12 @@ use destage_base::Ticks;
 use destage_device::Device;
 use destage_trace::Request;
 
-use super::{Engine, Mover};
+use super::{Engine, Probe};
 use crate::error::SimError;
+use crate::measured::Measured;
 use crate::observer::Observer;
 
-impl<'a, B: Mover> Engine<'a, B> {
+impl<'a, P: Probe> Engine<'a, P> {
     /// Simulates `requests`, which follow the requests of earlier calls, until the power fails. With `last` there are
     /// no more requests, and the run continues until no event is left. `fails_at` is called before each event. It
     /// returns the time of the failure, or `None` as long as this time is not known. Events up to the time of the
@@ -20,7 +21,7 @@ impl<'a, B: Mover> Engine<'a, B> {
         &mut self,
         requests: &[Request],
         last: bool,
-        fails_at: &mut impl FnMut(&mut B, Ticks) -> Option<Ticks>,
+        fails_at: &mut impl FnMut(&mut P, Ticks) -> Option<Ticks>,
     ) -> Result<bool, SimError> {
         let mut coming = requests.iter();
         if !self.has_begun {
@@ -32,7 +33,7 @@ impl<'a, B: Mover> Engine<'a, B> {
         while last || !coming.as_slice().is_empty() {
             let now = self.link.events.now();
             let next = self.link.events.next_time();
-            if let Some(at) = fails_at(&mut self.link.mover, now)
+            if let Some(at) = fails_at(&mut self.link.probe, now)
                 && next.is_none_or(|next| next > at)
             {
                 return Ok(false);
@@ -46,12 +47,20 @@ impl<'a, B: Mover> Engine<'a, B> {
         Ok(true)
     }
 
+    /// Closes statistics, because the power has failed, and reports the requests that are not complete to the
+    /// observer. Returns the values measured until now.
+    pub fn close_at_loss(&mut self) -> Measured {
+        self.close();
+        self.report_unfinished();
+        std::mem::take(&mut self.measured)
+    }
+
     /// The parts of the engine, after the power has failed.
     #[must_use]
-    pub fn into_parts(self) -> Parts<'a, B> {
+    pub fn into_parts(self) -> Parts<'a, P> {
         Parts {
             device: self.device,
-            mover: self.link.mover,
+            probe: self.link.probe,
             observer: self.link.observed.by,
             arrivals: self.arrived.first_index + self.arrived.count,
             begins: self.link.meter.begins(),
@@ -61,11 +70,11 @@ impl<'a, B: Mover> Engine<'a, B> {
 }
 
 /// The parts of an engine that has stopped.
-pub struct Parts<'a, B> {
+pub struct Parts<'a, P> {
     /// The device.
     pub device: Device,
-    /// The mover of the bytes.
-    pub mover: B,
+    /// The probe of the run.
+    pub probe: P,
     /// The observer of the run.
     pub observer: Box<dyn Observer + 'a>,
     /// Number of requests that arrived, including requests of earlier engines (see [`Engine::go_on_from`]).

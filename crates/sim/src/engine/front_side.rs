@@ -6,12 +6,12 @@ use destage_trace::Operation;
 use super::event::Message;
 use super::front::{Front, FrontUsage, Place, Visit};
 use super::link::Link;
-use super::{Engine, Mover, Outcome, Witness, out_of_line};
+use super::{Engine, Outcome, Probe, out_of_line};
 
 /// The request number of visits that belong to no request.
 pub(super) const NOBODY: u32 = u32::MAX;
 
-impl<B: Mover, W: Witness> Link<'_, B, W> {
+impl<P: Probe> Link<'_, P> {
     /// Sends the message `visit` about request `id` over the link to the device or to the host, as `place` says.
     /// Does nothing without a link.
     fn tell(&mut self, place: Place, visit: Visit, id: u32) {
@@ -31,7 +31,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         };
         let begins = front.come(place, (visit, id), amount, time, &mut self.events);
         if begins && visit.is_of_request() {
-            self.witness.transfers(id);
+            self.probe.transfers(id);
         }
     }
 
@@ -165,19 +165,19 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     }
 }
 
-impl<B: Mover, W: Witness> Engine<'_, B, W> {
+impl<P: Probe> Engine<'_, P> {
     /// The visit of `request` to the server `place` is over. First the request moves on, then the server begins its
     /// next visit.
     #[inline(never)]
     pub(super) fn visited(&mut self, place: Place, visit: Visit, request: u32) -> Outcome {
         if visit.is_of_request() {
-            self.link.witness.moved(request);
+            self.link.probe.moved(request);
         }
         let handed_on = self.hand_on(visit, request);
         if let Some(front) = &mut self.link.front
             && let Some(next) = front.go_on(place, &mut self.link.events)
         {
-            self.link.witness.transfers(next);
+            self.link.probe.transfers(next);
         }
         handed_on
     }

@@ -7,7 +7,7 @@ use super::event::{
     Event, Message, PASSES_RELEASE, PASSES_SEND_ON_ARRIVAL, PASSES_SEND_ON_COMPLETION, Packed,
 };
 use super::link::Active;
-use super::{Coming, Completion, Engine, Mover, Outcome, Replay, Window, Witness};
+use super::{Coming, Completion, Engine, Outcome, Probe, Replay, Window};
 use crate::error::SimError;
 use crate::events::LAST;
 use crate::host::{Attribution, Identity, scaled};
@@ -21,7 +21,7 @@ pub(super) const NEAR: usize = 256;
 /// Number of requests between two calls of [`crate::observer::Observer::progress`].
 const PROGRESS_STEP: u64 = 4096;
 
-impl<B: Mover, W: Witness> Engine<'_, B, W> {
+impl<P: Probe> Engine<'_, P> {
     #[inline(always)]
     pub(super) fn schedule_arrival(&mut self) -> Outcome {
         match self.next {
@@ -102,9 +102,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         });
         self.arrived.last = id;
         if let Some(active) = self.link.active.get_mut(id) {
-            self.link.mover.arrived(id, &mut active.asked);
+            self.link.probe.arrived(id, &mut active.asked);
         }
-        self.link.witness.arrived(id);
         if self.config.attribution == Attribution::DiskSim {
             self.queue.outstanding.push(identity, request.sector);
         }
@@ -176,7 +175,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     /// ticks.
     #[inline(always)]
     pub(super) fn begin_moving(&mut self, id: u32, sectors: u32) -> Ticks {
-        self.link.witness.transfers(id);
+        self.link.probe.transfers(id);
         u64::from(sectors).saturating_mul(self.config.bus_per_sector)
     }
 
@@ -250,12 +249,6 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         };
         let response = now - identity.arrival;
         let counts = !self.link.closed && identity.index >= self.arrived.counted_from;
-        self.link.witness.completed(&Completion {
-            id,
-            request: &request,
-            identity: &identity,
-            counts,
-        });
         if counts {
             let write = identity.operation != Operation::Read;
             self.measured.host.completed += 1;
@@ -265,20 +258,24 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
                 self.measured.responses.queues[queue].push(response);
             }
         }
-        let response = || Response {
-            index: identity.index,
-            arrival: identity.arrival,
-            waited: sent.saturating_sub(identity.arrival),
-            response: Some(response),
-            sector: request.sector,
-            sectors: request.sectors,
-            operation: request.operation,
-        };
         if self.link.observed.responses {
-            self.link.observed.by.response(&response());
+            self.link.observed.by.response(&Response {
+                index: identity.index,
+                arrival: identity.arrival,
+                waited: sent.saturating_sub(identity.arrival),
+                response: Some(response),
+                sector: request.sector,
+                sectors: request.sectors,
+                operation: request.operation,
+            });
         }
-        self.link.mover.answered(&response());
-        self.link.mover.completed(id, now);
+        let completion = Completion {
+            id,
+            request: &request,
+            identity: &identity,
+            counts,
+        };
+        self.link.probe.completed(&completion, now);
         self.device.retire(&span, &mut self.link);
         if self.link.front.is_some() {
             self.link.front_completed(id, PASSES_SEND_ON_COMPLETION);

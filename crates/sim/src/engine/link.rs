@@ -11,10 +11,9 @@ use destage_trace::{Operation, Request};
 use super::commands::Commands;
 use super::event::{Event, Message, PASSES_BEFORE_READ_DATA, PASSES_COMPLETION, Packed, Phase};
 use super::front::Front;
-use super::mover::Mover;
 use super::plan::Planner;
+use super::probe::{Command, Probe};
 use super::queued::{Ended, Queued};
-use super::witness::{Command, Witness};
 use super::{Flash, FlashMedia};
 use crate::events::EventList;
 use crate::host::Identity;
@@ -108,9 +107,8 @@ pub(super) struct Observed<'a> {
 }
 
 /// The driver of the device, which carries out flash commands and brings answers to the host.
-pub(super) struct Link<'a, B, W> {
-    pub mover: B,
-    pub witness: W,
+pub(super) struct Link<'a, P> {
+    pub probe: P,
     pub events: EventList<Packed>,
     pub observed: Observed<'a>,
     pub meter: FlashMeter,
@@ -130,9 +128,9 @@ pub(super) struct Link<'a, B, W> {
     pub closed: bool,
 }
 
-impl<'a, B, W> Link<'a, B, W> {
+impl<'a, P> Link<'a, P> {
     pub fn new(
-        (mover, witness): (B, W),
+        probe: P,
         events: EventList<Packed>,
         meter: FlashMeter,
         time: FlashTime,
@@ -140,8 +138,7 @@ impl<'a, B, W> Link<'a, B, W> {
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
         Self {
-            mover,
-            witness,
+            probe,
             events,
             meter,
             time,
@@ -198,7 +195,7 @@ impl<'a, B, W> Link<'a, B, W> {
     }
 }
 
-impl<B: Mover, W: Witness> Link<'_, B, W> {
+impl<P: Probe> Link<'_, P> {
     /// Request `id` is answered. It uses the host bus as soon as the bus is idle.
     #[inline(always)]
     pub fn hand_to_channel(&mut self, id: u32) {
@@ -219,7 +216,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 
     #[inline]
     fn begins(&mut self, die: u32, collects: bool, operations: &Operations, time: Ticks) {
-        self.witness.begins(&Command {
+        self.probe.begins(&Command {
             die,
             collects,
             operations,
@@ -252,10 +249,10 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         let Some(commands) = self.time.booked_mut() else {
             return true;
         };
-        if B::HEARS_COMMANDS
+        if P::HEARS_COMMANDS
             && let Some((die, told)) = commands.take_latest_of_read(token)
         {
-            self.mover.command_ended(die, &told);
+            self.probe.command_ended(die, &told);
         }
         match commands.go_on_reading(token, now) {
             Some(time) => {
@@ -269,11 +266,11 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     /// A command of the read `token` has begun, and lasts `time` ticks. The read runs during a step.
     fn wait_for_read(&mut self, token: Token, time: Ticks) {
         let now = self.events.now();
-        if B::HEARS_COMMANDS
+        if P::HEARS_COMMANDS
             && let Some(commands) = self.time.booked()
             && let Some((die, told)) = commands.latest_of_read(token)
         {
-            self.mover.command_begins(die, &told, now, time);
+            self.probe.command_begins(die, &told, now, time);
         }
         self.events.after(time, Event::ReadDone(token.number()));
     }
@@ -290,14 +287,14 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         let now = self.events.now();
         let collects = transaction == Transaction::Collection;
         if let FlashTime::Queued(queued) = &mut self.time {
-            self.witness.begins(&Command {
+            self.probe.begins(&Command {
                 die,
                 collects,
                 operations,
                 timing: &self.meter.timing,
                 time: 0,
             });
-            let begun = queued.begin::<W>(die, (transaction, token), operations, now, map);
+            let begun = queued.begin::<P>(die, (transaction, token), operations, now, map);
             return begun.unwrap_or_else(|| {
                 self.end_step(die);
                 Progress::Running
@@ -311,7 +308,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             self.pass_programs();
             self.meter.occupy(die, now);
             let waited = issued.cached.waited;
-            self.witness.begins_beside(number, die, operations, waited);
+            self.probe.begins_beside(number, die, operations, waited);
             self.wait_for_cached(die, &issued);
             return Progress::Running;
         }
@@ -345,13 +342,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     pub fn end_phase(&mut self, phase: Phase, die: u32) {
         if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
-            queued.end(
-                phase,
-                die,
-                events,
-                meter,
-                (&mut self.mover, &mut self.witness),
-            );
+            queued.end(phase, die, events, meter, &mut self.probe);
             self.pass_programs();
         }
     }
@@ -387,7 +378,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     fn dispatch_queued(&mut self) {
         if let FlashTime::Queued(queued) = &mut self.time {
             let (events, meter) = (&mut self.events, &mut self.meter);
-            queued.dispatch(events, meter, (&mut self.mover, &mut self.witness));
+            queued.dispatch(events, meter, &mut self.probe);
             self.pass_programs();
         }
     }
@@ -399,10 +390,10 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         let Some(commands) = self.time.booked_mut() else {
             return false;
         };
-        if B::HEARS_COMMANDS
+        if P::HEARS_COMMANDS
             && let Some(told) = commands.take_latest(die, now)
         {
-            self.mover.command_ended(die, &told);
+            self.probe.command_ended(die, &told);
         }
         let Some(issued) = commands.issue(die, now) else {
             let collected = commands.collected(die, now);
@@ -410,7 +401,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
             return false;
         };
         self.pass_programs();
-        if B::HEARS_COMMANDS
+        if P::HEARS_COMMANDS
             && issued.begins
             && let Some(told) = self.time.booked().and_then(|commands| commands.latest(die))
         {
@@ -421,9 +412,9 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
                 Kind::Read | Kind::Program => 0,
             };
             let (begins, time) = (now + waits, issued.time - waits);
-            self.mover.command_begins(die, &told, begins, time);
+            self.probe.command_begins(die, &told, begins, time);
         }
-        self.witness
+        self.probe
             .goes_on(die, issued.waits, issued.time, issued.moves);
         self.command_begins(die, issued.time);
         self.events.after(issued.time, Event::CommandDone(die));
@@ -431,7 +422,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     }
 }
 
-impl<B: Mover, W: Witness> Link<'_, B, W> {
+impl<P: Probe> Link<'_, P> {
     #[inline(always)]
     fn begin_page(
         &mut self,
@@ -440,13 +431,14 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         operations: &Operations,
         map: Ticks,
     ) -> Progress {
-        self.mover.serve(die, page, operations);
+        let transaction = Transaction::Page(page);
+        self.probe.transaction(die, transaction, operations);
         if self.front.is_some() {
             self.serve_behind_front(page, operations);
         }
         let time = self.meter.serve(operations, map);
         if !matches!(self.time, FlashTime::Sum) {
-            return self.begin_commands(die, (Transaction::Page(page), token), operations, map);
+            return self.begin_commands(die, (transaction, token), operations, map);
         }
         self.begins(die, false, operations, time);
         self.wait_for_sum(die, token, time)
@@ -494,10 +486,11 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
 
     #[inline(never)]
     fn begin_collection(&mut self, die: u32, token: Token, operations: &Operations) -> Progress {
-        self.mover.collect_garbage(die, operations);
+        let transaction = Transaction::Collection;
+        self.probe.transaction(die, transaction, operations);
         self.meter.count_garbage(operations);
         if !matches!(self.time, FlashTime::Sum) {
-            return self.begin_commands(die, (Transaction::Collection, token), operations, 0);
+            return self.begin_commands(die, (transaction, token), operations, 0);
         }
         let time = self.meter.timing.parallel(operations);
         self.meter.add_gc_time(time);
@@ -512,7 +505,6 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     #[inline(always)]
     fn wait_for_sum(&mut self, die: u32, token: Token, time: Ticks) -> Progress {
         self.meter.begin(die, self.events.now(), time);
-        self.mover.busy(die, time);
         self.events.after(time, Event::Done(token.number()));
         Progress::Running
     }
@@ -524,9 +516,9 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         (page, token): (PageOperation, Token),
         operations: &Operations,
     ) -> Progress {
-        self.mover.serve(die, page, operations);
+        self.probe
+            .transaction(die, Transaction::ReadBetween(page), operations);
         self.meter.serve(operations, 0);
-        self.witness.reads_between(die, page, operations);
         self.note_load();
         let now = self.events.now();
         match &mut self.time {
@@ -536,7 +528,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
                 self.wait_for_read(token, time);
             }
             FlashTime::Queued(queued) => {
-                if !queued.begin_between::<W>(die, (page, token), operations) {
+                if !queued.begin_between::<P>(die, (page, token), operations) {
                     self.events.soon(Event::ReadDone(token.number()));
                 }
             }
@@ -545,7 +537,7 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     }
 }
 
-impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
+impl<P: Probe> Driver for Link<'_, P> {
     const TAKES_TIME: bool = true;
 
     #[inline(always)]
@@ -561,7 +553,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
             Transaction::Page(page) => self.begin_page(die, (page, token), operations, map),
             Transaction::Collection => self.begin_collection(die, token, operations),
             Transaction::Fillers => {
-                self.mover.fill(die, operations);
+                self.probe.transaction(die, transaction, operations);
                 self.meter.serve(operations, 0);
                 self.begin_commands(die, (transaction, token), operations, 0)
             }
@@ -570,7 +562,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
     }
 
     fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
-        self.mover.serve_batch(die, step);
+        self.probe.batch(die, step);
         if self.front.is_some() {
             let taken = step.taken.iter();
             let programs = taken.filter(|operation| operation.write_cause().is_some());
@@ -590,7 +582,6 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
         let parts = step.taken.len() as u32;
         self.meter
             .begin_batch(die, self.events.now(), latest, parts);
-        self.mover.busy(die, latest);
     }
 
     fn keeps_order(&self) -> bool {
@@ -614,7 +605,7 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
 
     #[inline(always)]
     fn answer(&mut self, id: u32) {
-        self.witness.answered(id);
+        self.probe.answered(id);
         match self.front {
             None => self.hand_to_channel(id),
             Some(_) => self.answer_front(id),
@@ -647,7 +638,6 @@ impl<B: Mover, W: Witness> Driver for Link<'_, B, W> {
             }
             _ => {}
         }
-        self.witness.note(note);
-        self.mover.note(note);
+        self.probe.note(note);
     }
 }

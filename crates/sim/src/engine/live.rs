@@ -3,12 +3,12 @@
 use destage_base::Ticks;
 use destage_trace::Request;
 
-use super::{Engine, Event, Mover};
+use super::{Engine, Event, Probe};
 use crate::error::SimError;
 use crate::measured::Measured;
 use crate::observer::Silent;
 
-impl<B: Mover> Engine<'_, B> {
+impl<P: Probe> Engine<'_, P> {
     /// Starts simulated time at `time`, and gives the next request the index `index`. To be called before the first
     /// event.
     pub fn go_on_from(&mut self, time: Ticks, index: u64) {
@@ -57,15 +57,15 @@ impl<B: Mover> Engine<'_, B> {
         self.link.events.now()
     }
 
-    /// The mover of the bytes.
+    /// The probe of the run.
     #[must_use]
-    pub fn mover(&self) -> &B {
-        &self.link.mover
+    pub fn probe(&self) -> &P {
+        &self.link.probe
     }
 
-    /// The mover of the bytes, as a mutable reference.
-    pub fn mover_mut(&mut self) -> &mut B {
-        &mut self.link.mover
+    /// The probe of the run, as a mutable reference.
+    pub fn probe_mut(&mut self) -> &mut P {
+        &mut self.link.probe
     }
 
     /// The values that the run would have measured if it ended now. The device continues.

@@ -22,13 +22,12 @@ mod host_side;
 mod link;
 mod live;
 mod load;
-mod mover;
 mod plan;
+mod probe;
 mod queued;
 mod registers;
 mod so_far;
 mod window;
-mod witness;
 
 use destage_base::{Lpn, Ticks};
 use destage_device::{Device, Token};
@@ -46,9 +45,8 @@ pub use self::front::{Dram, Firmware, FrontConfig, FrontUsage, Usage};
 use self::host_side::NEAR;
 use self::link::{Active, FlashTime, Link};
 pub use self::load::Load;
-pub use self::mover::Mover;
 pub use self::plan::Layout;
-pub use self::witness::{Command, Completion, Witness};
+pub use self::probe::{Command, Completion, Probe};
 use crate::error::SimError;
 use crate::events::EventList;
 use crate::host::{Outstanding, Waiting};
@@ -112,7 +110,7 @@ struct Arrived {
 }
 
 /// One run. See the [module](self).
-pub struct Engine<'a, B = (), W = ()> {
+pub struct Engine<'a, P = ()> {
     config: EngineConfig,
     origin: Box<str>,
     /// The next request to arrive; `None` at the end of the trace.
@@ -124,7 +122,7 @@ pub struct Engine<'a, B = (), W = ()> {
     /// end with the next event.
     is_under_way: bool,
     device: Device,
-    link: Link<'a, B, W>,
+    link: Link<'a, P>,
     queue: HostQueue,
     arrived: Arrived,
     measured: Measured,
@@ -133,29 +131,15 @@ pub struct Engine<'a, B = (), W = ()> {
     near: Vec<Lpn>,
 }
 
-impl<'a, B: Mover> Engine<'a, B> {
-    /// Creates a run on `device` over `flash`. The run has not begun. Errors call the trace `origin`. `mover` moves
-    /// the bytes of requests.
+impl<'a, P: Probe> Engine<'a, P> {
+    /// Creates a run on `device` over `flash`. The run has not begun. Errors call the trace `origin`. The engine reports
+    /// every event to `probe`.
     pub fn new(
-        config: EngineConfig,
-        origin: &str,
-        device: Device,
-        flash: Flash,
-        mover: B,
-        observer: Box<dyn Observer + 'a>,
-    ) -> Self {
-        Self::witnessed(config, origin, device, flash, (mover, ()), observer)
-    }
-}
-
-impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
-    /// Creates a run like [`Engine::new`], and reports its events to `witness`.
-    pub fn witnessed(
         mut config: EngineConfig,
         origin: &str,
         device: Device,
         flash: Flash,
-        (mover, witness): (B, W),
+        probe: P,
         observer: Box<dyn Observer + 'a>,
     ) -> Self {
         let (depth, scheduler) = (config.queue_depth, config.scheduler);
@@ -170,7 +154,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             is_under_way: false,
             device,
             link: Link::new(
-                (mover, witness),
+                probe,
                 EventList::new(config.clock),
                 FlashMeter::new(flash.sums, flash.geometry.dies),
                 FlashTime::new(&flash),
@@ -231,18 +215,18 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         Ok(!self.has_ended)
     }
 
-    /// Simulates the rest of the run, after the last request was fed. Returns the measured values and the witness.
+    /// Simulates the rest of the run, after the last request was fed. Returns the measured values and the probe.
     ///
     /// # Errors
     /// As for [`Engine::feed`]; also if no request arrived after the warm-up, or if simulated time has run out.
-    pub fn finish(mut self) -> Result<(Measured, W), SimError> {
+    pub fn finish(mut self) -> Result<(Measured, P), SimError> {
         self.run_out().map_err(|error| *error)?;
         check_measured(
             &self.origin,
             self.config.statistics.warmup,
             self.arrived.count,
         )?;
-        Ok((self.measured, self.link.witness))
+        Ok((self.measured, self.link.probe))
     }
 
     fn begin(&mut self, first: Option<Request>) -> Outcome {
@@ -379,12 +363,11 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         self.handle::<false>(event, coming)
     }
 
-    /// Tells mover and witness the present time, before an event is handled.
+    /// Tells the probe the present time, before an event is handled.
     #[inline(always)]
     fn note_moment(&mut self) -> Ticks {
         let now = self.link.events.now();
-        self.link.mover.time(now);
-        self.link.witness.moment(now, &self.device);
+        self.link.probe.moment(now, &self.device);
         now
     }
 
@@ -409,7 +392,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
                 if !self.link.end_reading(token) {
                     return Ok(());
                 }
-                self.link.witness.ending(self.device.die_of(token));
+                self.link.probe.ending(self.device.die_of(token));
                 self.end(token, now)
             }
             Event::Phase { phase, die } => self.end_phase::<ON>(phase, die, now),
@@ -428,7 +411,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
             } => self.pass(message, passes, request),
             Event::WriteDataIn(id) => out_of_line(|| self.data_in(id)),
             Event::ReadDataOut(id) => {
-                self.link.witness.moved(id);
+                self.link.probe.moved(id);
                 self.pass(Message::Complete, PASSES_COMPLETION + 1, id)
             }
             Event::Front {
@@ -448,8 +431,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let now = self.note_moment();
         let die = self.device.die_of(token);
         self.link.meter.end(now);
-        self.link.mover.end(die);
-        self.link.witness.ending(die);
+        self.link.probe.step_ended(die);
+        self.link.probe.ending(die);
         self.end(token, now)?;
         self.go_on::<ON>()
     }
@@ -460,9 +443,9 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let now = self.note_moment();
         let die = self.device.die_of(token);
         if self.link.meter.end_part(die, now) {
-            self.link.mover.end(die);
+            self.link.probe.step_ended(die);
         }
-        self.link.witness.ending(die);
+        self.link.probe.ending(die);
         self.end(token, now)?;
         self.go_on::<ON>()
     }
@@ -481,8 +464,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         if self.goes_on(die, now)? {
             return Ok(());
         }
-        self.link.mover.end(die);
-        self.link.witness.ending(die);
+        self.link.probe.step_ended(die);
+        self.link.probe.ending(die);
         if let Some(token) = self.link.token(die) {
             self.end(token, now)?;
         }
@@ -565,7 +548,7 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// The data of write `id` has arrived in the device.
     #[inline(always)]
     fn data_in(&mut self, id: u32) -> Outcome {
-        self.link.witness.moved(id);
+        self.link.probe.moved(id);
         match self.link.front {
             None => self.start(id)?,
             Some(_) => self.enter_front(id)?,
@@ -627,12 +610,11 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
         let Active { request, asked, .. } = self.link.active[id];
         self.measured.host.count_pages(&request, asked.span.pages);
         let now = self.link.events.now();
-        self.link.mover.accepted(id, &asked);
-        self.link.witness.accepted(id, &self.device);
+        self.link.probe.accepted(id, &asked, &self.device);
         self.device.set_stream(request.stream);
         let done = self.device.submit(id, &asked, now, &mut self.link);
         done.map_err(|full| self.device_full(full))?;
-        self.link.witness.taken_in(id);
+        self.link.probe.taken_in(id);
         self.link.dispatch();
         Ok(())
     }

@@ -219,7 +219,7 @@ impl Planner {
         }));
     }
 
-    /// A command of this kind on `page` of `block` of `plane`, as reported to the mover; `None` if it only
+    /// A command of this kind on `page` of `block` of `plane`, as reported to the probe; `None` if it only
     /// [loads](Planned::loads) data that another command programs.
     pub fn told(
         &self,
@@ -252,7 +252,7 @@ impl Planner {
         }
     }
 
-    /// The command `planned`, as reported to the mover.
+    /// The command `planned`, as reported to the probe.
     pub fn told_of(&self, planned: &Planned) -> Option<FlashCommand> {
         let place = (planned.plane, planned.block, planned.page);
         self.told(planned.kind, place, planned.page_type, planned.loads)

@@ -17,7 +17,7 @@ use destage_nand::{Kind, Operations};
 
 use super::event::{Event, Packed, Phase};
 use super::plan::{Planned, Planner};
-use super::{Engine, Mover, Outcome, Witness};
+use super::{Engine, Outcome, Probe};
 use crate::events::EventList;
 use crate::meter::FlashMeter;
 
@@ -51,7 +51,7 @@ fn is_of_step(number: u32) -> bool {
 /// one.
 const PART: u32 = u32::MAX;
 
-/// The command of `operation`, as reported to the mover.
+/// The command of `operation`, as reported to the probe.
 fn told(planner: &Planner, operation: &Operation) -> Option<FlashCommand> {
     let place = (operation.plane, operation.block, operation.page);
     planner.told(operation.kind, place, operation.page_type, operation.loads)
@@ -113,15 +113,15 @@ pub(super) struct Queued {
     shape: Shape,
     planner: Planner,
     cells: Cells,
-    /// For each die: the erase that was issued and whose cells have not begun. Only used for a mover that needs
+    /// For each die: the erase that was issued and whose cells have not begun. Only used for a probe that needs
     /// single commands.
     erases: Vec<Option<FlashCommand>>,
     steps: Vec<Step>,
     /// For each read that runs during a step, by its number in the media: its die, and its commands that have not
     /// joined a queue yet.
     between: BTreeMap<u32, (u32, VecDeque<Planned>)>,
-    /// The page operations whose commands are under way, by their numbers in the media. Only used if the witness
-    /// listens (`Witness::LISTENS`).
+    /// The page operations whose commands are under way, by their numbers in the media. Only used for a
+    /// probe that needs them.
     pages: BTreeMap<u32, PageOperation>,
     /// The numbers of commands that have ended, until they are reported to the device.
     ended: VecDeque<u32>,
@@ -129,14 +129,13 @@ pub(super) struct Queued {
     begun: u32,
 }
 
-/// The clock of the media. It passes the events of the media on to mover, witness and meter.
-struct Teller<'t, B, W> {
-    mover: &'t mut B,
+/// The clock of the media. It passes the events of the media on to the probe and the meter.
+struct Teller<'t, P> {
+    probe: &'t mut P,
     planner: &'t Planner,
     cells: &'t Cells,
     erases: &'t mut [Option<FlashCommand>],
     shape: &'t Shape,
-    witness: &'t mut W,
     events: &'t mut EventList<Packed>,
     meter: &'t mut FlashMeter,
     steps: &'t mut [Step],
@@ -145,10 +144,10 @@ struct Teller<'t, B, W> {
     begun: &'t mut u32,
 }
 
-impl<B: Mover, W: Witness> Teller<'_, B, W> {
+impl<P: Probe> Teller<'_, P> {
     /// Reports the begin of `command` of `die`. An erase is reported when its cells begin, because the cells may be
     /// busy when the erase is issued.
-    fn tell_mover(&mut self, die: u32, command: &[Operation]) {
+    fn tell_begun(&mut self, die: u32, command: &[Operation]) {
         let now = self.events.now();
         let data: Ticks = command.iter().map(|page| page.data).sum();
         for operation in command {
@@ -164,7 +163,7 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
                     continue;
                 }
             };
-            self.mover.command_begins(die, &told, now, data + cells);
+            self.probe.command_begins(die, &told, now, data + cells);
         }
     }
 
@@ -172,7 +171,7 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
     fn begin_erase(&mut self, die: u32) {
         if let Some(told) = self.erases[die as usize].take() {
             let (now, time) = (self.events.now(), self.cells.erase);
-            self.mover.command_begins(die, &told, now, time);
+            self.probe.command_begins(die, &told, now, time);
         }
     }
 
@@ -185,24 +184,24 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
         }
         step.began = Some(self.events.now());
         if step.collects {
-            self.witness.collects(die, true);
+            self.probe.collects(die, true);
         }
     }
 
-    /// Reports the begin of `command` of `die`, of this kind, to the witness.
+    /// Reports the begin of `command` of `die`, of this kind.
     fn tell_issued(&mut self, die: u32, kind: Kind, command: &[Operation]) {
         let of_step = command.iter().any(|of| is_of_step(of.token));
         let moves = of_step && self.steps[die as usize].moves;
-        self.witness.command_begins(die, kind, moves);
+        self.probe.issued(die, kind, moves);
         for operation in command {
             if let Some(page) = self.pages.get(&operation.token) {
-                self.witness.serves(die, *page);
+                self.probe.serves(die, *page);
             }
         }
     }
 }
 
-impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
+impl<P: Probe> Clock for Teller<'_, P> {
     fn now(&self) -> Ticks {
         self.events.now()
     }
@@ -216,11 +215,11 @@ impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
             End::Between(die) => (Phase::Between, die),
         };
         self.events.after(length, Event::Phase { phase, die });
-        if W::LISTENS {
+        if P::FOLLOWS_PAGES {
             let die = self.shape.to_device(die);
-            self.witness.phase_begins(die, end, length);
+            self.probe.phase_begins(die, end, length);
         }
-        if B::HEARS_COMMANDS && phase == Phase::Cells {
+        if P::HEARS_COMMANDS && phase == Phase::Cells {
             self.begin_erase(self.shape.to_device(die));
         }
     }
@@ -235,26 +234,26 @@ impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
                     self.begin_step(die);
                 }
             }
-            if W::LISTENS {
+            if P::FOLLOWS_PAGES {
                 self.tell_issued(die, first.kind, command);
             }
-            if B::HEARS_COMMANDS {
-                self.tell_mover(die, command);
+            if P::HEARS_COMMANDS {
+                self.tell_begun(die, command);
             }
         }
     }
 
     fn done(&mut self, operation: &Operation) {
-        if B::HEARS_COMMANDS
+        if P::HEARS_COMMANDS
             && let Some(told) = told(self.planner, operation)
         {
             let die = self.shape.to_device(operation.die);
-            self.mover.command_ended(die, &told);
+            self.probe.command_ended(die, &told);
         }
-        if W::LISTENS
+        if P::FOLLOWS_PAGES
             && let Some(page) = self.pages.remove(&operation.token)
         {
-            self.witness.served(page);
+            self.probe.served(page);
         }
         if operation.token != PART {
             self.ended.push_back(operation.token);
@@ -262,13 +261,13 @@ impl<B: Mover, W: Witness> Clock for Teller<'_, B, W> {
     }
 
     fn leaves(&mut self, die: u32) {
-        self.witness.command_leaves(self.shape.to_device(die));
+        self.probe.left(self.shape.to_device(die));
     }
 
     fn idle(&mut self, die: u32, kind: Kind) {
         let die = self.shape.to_device(die);
         self.meter.release(die, self.events.now());
-        self.witness.command_ended(die, kind);
+        self.probe.done(die, kind);
     }
 }
 
@@ -303,10 +302,10 @@ impl Queued {
     }
 
     /// `die` begins `operations` for `transaction`, which is called `token`. At the same time the mapping table is
-    /// busy for `map_time` ticks. Returns `None` if the step has no command to wait for. `W` is the type of the
-    /// witness.
+    /// busy for `map_time` ticks. Returns `None` if the step has no command to wait for. `P` is the type of the
+    /// probe.
     #[inline(always)]
-    pub fn begin<W: Witness>(
+    pub fn begin<P: Probe>(
         &mut self,
         die: u32,
         (transaction, token): (Transaction, Token),
@@ -320,20 +319,20 @@ impl Queued {
             && !(page.is_trim() && self.planner.has_units())
         {
             let planned = self.planner.one(operation);
-            if W::LISTENS {
+            if P::FOLLOWS_PAGES {
                 self.pages.insert(token.number(), page);
             }
             self.push_beside(die, &planned, token.number());
             return Some(Progress::Beside);
         }
-        self.begin_several::<W>(die, (transaction, token), operations, now, map_time)
+        self.begin_several::<P>(die, (transaction, token), operations, now, map_time)
     }
 
     /// Begins `operations`, which may need several commands, for `transaction`. Programs of units, for a write or for
     /// fillers, wait in the queue together with operations of other transactions. So does a read of one command. All
     /// other operations form a step.
     #[inline(never)]
-    fn begin_several<W: Witness>(
+    fn begin_several<P: Probe>(
         &mut self,
         die: u32,
         (transaction, token): (Transaction, Token),
@@ -359,7 +358,7 @@ impl Queued {
                 self.push_beside(die, &command, PART);
             }
             // A page that only loads its data ends together with a later page of its unit.
-            if W::LISTENS
+            if P::FOLLOWS_PAGES
                 && !last.loads
                 && let Transaction::Page(page) = transaction
             {
@@ -380,7 +379,7 @@ impl Queued {
 
     /// The read `page`, called `token`, begins with `operations` at `die` during a step. Returns whether the read has
     /// a command to wait for.
-    pub fn begin_between<W: Witness>(
+    pub fn begin_between<P: Probe>(
         &mut self,
         die: u32,
         (page, token): (PageOperation, Token),
@@ -388,7 +387,7 @@ impl Queued {
     ) -> bool {
         let mut commands = VecDeque::new();
         self.planner.plan(die, operations, false, &mut commands);
-        if W::LISTENS && commands.len() == 1 {
+        if P::FOLLOWS_PAGES && commands.len() == 1 {
             self.pages.insert(token.number(), page);
         }
         self.between.insert(token.number(), (die, commands));
@@ -479,25 +478,25 @@ impl Queued {
 
     /// Idle channels begin commands that have joined queues.
     #[inline]
-    pub fn dispatch<B: Mover, W: Witness>(
+    pub fn dispatch<P: Probe>(
         &mut self,
         events: &mut EventList<Packed>,
         meter: &mut FlashMeter,
-        (mover, witness): (&mut B, &mut W),
+        probe: &mut P,
     ) {
-        let (media, mut teller) = self.parts(events, meter, (mover, witness));
+        let (media, mut teller) = self.parts(events, meter, probe);
         media.dispatch(&mut teller);
     }
 
     /// A phase of a command at `die` has ended; `die` is the number that the media use.
     #[inline]
-    pub fn end<B: Mover, W: Witness>(
+    pub fn end<P: Probe>(
         &mut self,
         phase: Phase,
         die: u32,
         events: &mut EventList<Packed>,
         meter: &mut FlashMeter,
-        (mover, witness): (&mut B, &mut W),
+        probe: &mut P,
     ) {
         let end = match phase {
             Phase::Command => End::Command(die),
@@ -506,23 +505,22 @@ impl Queued {
             Phase::Register => End::Register(die),
             Phase::Between => End::Between(die),
         };
-        let (media, mut teller) = self.parts(events, meter, (mover, witness));
+        let (media, mut teller) = self.parts(events, meter, probe);
         media.end(end, &mut teller);
     }
 
-    fn parts<'t, B, W>(
+    fn parts<'t, P>(
         &'t mut self,
         events: &'t mut EventList<Packed>,
         meter: &'t mut FlashMeter,
-        (mover, witness): (&'t mut B, &'t mut W),
-    ) -> (&'t mut Dispatcher, Teller<'t, B, W>) {
+        probe: &'t mut P,
+    ) -> (&'t mut Dispatcher, Teller<'t, P>) {
         let teller = Teller {
-            mover,
+            probe,
             planner: &self.planner,
             cells: &self.cells,
             erases: &mut self.erases,
             shape: &self.shape,
-            witness,
             events,
             meter,
             steps: &mut self.steps,
@@ -534,12 +532,12 @@ impl Queued {
     }
 }
 
-impl<B: Mover, W: Witness> Engine<'_, B, W> {
+impl<P: Probe> Engine<'_, P> {
     /// The step of `die` has ended. Its commands waited in queues.
     #[inline(never)]
     pub(super) fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
-        self.link.witness.ending(die);
-        self.link.witness.collects(die, false);
+        self.link.probe.ending(die);
+        self.link.probe.collects(die, false);
         let done = match self.link.token(die) {
             Some(token) => self.end(token, now),
             None => Ok(()),
@@ -575,8 +573,8 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
                 Ended::Command(die) => self.link.go_on_queued(die),
                 Ended::Page(token) if self.link.go_on_between(token) => {}
                 Ended::Page(token) => {
-                    if W::LISTENS {
-                        self.link.witness.ending(self.device.die_of(token));
+                    if P::FOLLOWS_PAGES {
+                        self.link.probe.ending(self.device.die_of(token));
                     }
                     self.end(token, now)?;
                 }

@@ -6,9 +6,9 @@ use destage_nand::media;
 use super::commands::{Cached, Commands, IssuedCached};
 use super::event::Event;
 use super::link::Link;
-use super::{Engine, Mover, Outcome, Witness};
+use super::{Engine, Outcome, Probe};
 
-impl<B: Mover, W: Witness> Link<'_, B, W> {
+impl<P: Probe> Link<'_, P> {
     /// A command of `die` begins and lasts `time` ticks.
     pub fn command_begins(&mut self, die: u32, time: Ticks) {
         let now = self.events.now();
@@ -35,11 +35,11 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
     pub fn wait_for_cached(&mut self, die: u32, issued: &IssuedCached) {
         let now = self.events.now();
         let media::Cached { done, next, .. } = issued.cached;
-        self.witness.goes_on_beside(die, done - now);
-        if B::HEARS_COMMANDS
+        self.probe.goes_on_beside(die, done - now);
+        if P::HEARS_COMMANDS
             && let Some(told) = &issued.told
         {
-            self.mover.command_begins(die, told, now, done - now);
+            self.probe.command_begins(die, told, now, done - now);
         }
         self.events.after(next - now, Event::DieFree(die));
         if issued.is_last
@@ -66,21 +66,21 @@ impl<B: Mover, W: Witness> Link<'_, B, W> {
         let taken = match self.time.booked_mut()?.take_cached(number, now) {
             Ok(taken) => taken,
             Err((die, left)) => {
-                self.witness.goes_on_beside(die, left);
+                self.probe.goes_on_beside(die, left);
                 self.events.after(left, Event::CachedDone(number));
                 return None;
             }
         };
         self.meter.release(taken.die, now);
         for told in taken.told.iter().flatten() {
-            self.mover.command_ended(taken.die, told);
+            self.probe.command_ended(taken.die, told);
         }
-        self.witness.ending_beside(number);
+        self.probe.ending_beside(number);
         Some(taken)
     }
 }
 
-impl<B: Mover, W: Witness> Engine<'_, B, W> {
+impl<P: Probe> Engine<'_, P> {
     /// The next command or step may begin at `die`. If the present step has more commands, its next command is
     /// issued. Otherwise the step continues with its cache register, and the device may begin the next step.
     #[inline(never)]

@@ -3,11 +3,11 @@
 use destage_base::Ticks;
 use destage_trace::Operation;
 
-use super::{Engine, Mover, Witness};
+use super::{Engine, Probe};
 use crate::error::SimError;
 use crate::limits::{SoFar, Unanswered};
 
-impl<B: Mover, W: Witness> Engine<'_, B, W> {
+impl<P: Probe> Engine<'_, P> {
     /// The values measured so far; `None` once statistics are closed.
     pub(crate) fn so_far(&self) -> Option<SoFar<'_>> {
         let (tally, gc_runs) = self.link.meter.counted();
@@ -31,7 +31,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
     }
 }
 
-impl<B: Mover, W: Witness> Unanswered for Engine<'_, B, W> {
+impl<P: Probe> Unanswered for Engine<'_, P> {
     fn count(&self) -> usize {
         self.link.active.len()
     }

@@ -3,14 +3,14 @@
 
 use destage_base::Ticks;
 
-use super::{Engine, Mover, Witness};
+use super::{Engine, Probe};
 use crate::observer::Response;
 
-impl<B: Mover, W: Witness> Engine<'_, B, W> {
+impl<P: Probe> Engine<'_, P> {
     /// Opens the window. No statistic counts events before `now`.
     pub(super) fn open(&mut self, now: Ticks) {
         self.link.opened = Some(now);
-        self.link.witness.opened();
+        self.link.probe.opened();
         let totals = self.link.meter.totals(now);
         self.measured.open(&mut self.device, totals);
         self.measured.front = self.link.front_usage();
@@ -23,7 +23,7 @@ impl<B: Mover, W: Witness> Engine<'_, B, W> {
         }
         self.link.closed = true;
         self.is_under_way = false;
-        self.link.witness.closed(&self.device);
+        self.link.probe.closed(&self.device);
         let now = self.link.events.now();
         self.measured.makespan = now - self.link.opened.unwrap_or(now);
         self.measured.responses.destage = std::mem::take(&mut self.link.destage_response);

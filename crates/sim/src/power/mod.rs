@@ -4,12 +4,11 @@
 //! Such a run is the event-driven run with a [`Payload`] and a [`Ledger`]. Equal configurations, requests, moments
 //! and seeds give equal contents.
 
-mod moving;
+pub(crate) mod moving;
 mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use destage_base::parameter::Value;
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_US, from_units, to_ms};
 use destage_base::{Lpn, Random, Ticks};
 use destage_device::Device;
@@ -30,7 +29,10 @@ use crate::error::SimError;
 use crate::observer::Observer;
 use crate::parameters::{Torn, VolatileCache};
 use crate::prepass::Prepass;
+use crate::probes::Probes;
+use crate::run::RunResult;
 use crate::source::Source;
+use crate::watch::Recording;
 
 /// The number of old versions of a sector that a ledger stores.
 const REMEMBERED: usize = 64;
@@ -72,8 +74,6 @@ pub struct CutPlan {
 /// The outcome of a run with a loss of power. It is equal for equal inputs on any machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CutResult {
-    /// Every parameter by its dotted name.
-    pub parameters: BTreeMap<String, Value>,
     /// The time of the loss of power, in ticks.
     pub time: Ticks,
     /// The number of accepted requests, and the number of these that were answered.
@@ -109,8 +109,9 @@ pub(crate) fn word(finding: Finding) -> &'static str {
 }
 
 /// Simulates `source` under `config` until the power fails as in `plan`, mounts the device again, and compares its
-/// contents with the ledger. If [`Config::needs_prepass`], `prepass` must be the prepass over the same requests.
-/// Returns the outcome, and the source, from which the caller can read counts and digest.
+/// contents with the ledger. If [`Config::needs_prepass`], `prepass` must be the prepass over the same requests. With
+/// `recording`, the run is watched until the power fails. Returns the results of the run up to the loss of power, the
+/// outcome of the loss, and the source, from which the caller can read counts and digest.
 ///
 /// # Errors
 /// If the configuration, the trace or the size of the device has an error, or if the run ends before the power
@@ -120,24 +121,26 @@ pub fn cut_run<'a>(
     mut source: Source<'a>,
     prepass: &Prepass,
     plan: &CutPlan,
+    recording: Option<&mut Recording>,
     observer: &mut dyn Observer,
-) -> Result<(CutResult, Source<'a>), SimError> {
+) -> Result<((RunResult, CutResult), Source<'a>), SimError> {
     config.check(Purpose::Cut)?;
+    if recording.is_some() {
+        config.check(Purpose::Watch)?;
+    }
     let ftl = config.prepared_ftl(observer)?;
-    let moving = Moving::new(config, &*ftl, *plan);
+    let (scope, flash) = (config.scope(true, &*ftl), config.flash());
+    let probes = Probes {
+        moving: Some(Box::new(Moving::new(config, &*ftl, *plan))),
+        watcher: recording.map(|recording| config.watcher(recording)),
+        explaining: config.explaining(&flash),
+    };
     let device = config.device(true, true, config.buffer(true, prepass)?, ftl);
     let engine = config.engine(prepass.span_pages);
     let origin = source.origin().to_owned();
-    let mut engine = Engine::new(
-        engine,
-        &origin,
-        device,
-        config.flash(),
-        moving,
-        Box::new(observer),
-    );
+    let mut engine = Engine::new(engine, &origin, device, flash, probes, Box::new(observer));
     let mut batch = Vec::new();
-    let mut fails_at = |moving: &mut Moving, now| moving.fails_at(now);
+    let mut fails_at = |probes: &mut Probes<'_>, now| probes.moving.as_mut()?.fails_at(now);
     let mut is_on = true;
     while is_on && source.fill(&mut batch)? {
         is_on = engine.feed_until(&batch, false, &mut fails_at)?;
@@ -145,13 +148,17 @@ pub fn cut_run<'a>(
     if is_on {
         engine.feed_until(&[], true, &mut fails_at)?;
     }
+    let measured = engine.close_at_loss();
     let Parts {
         device,
-        mover: mut moving,
+        probe,
         begins,
         now,
         ..
     } = engine.into_parts();
+    let mut moving = probe
+        .moving
+        .expect("a run that loses its power has this probe");
     let Some(time) = moving.fails_at(now) else {
         return Err(SimError::NoCut {
             origin,
@@ -159,13 +166,16 @@ pub fn cut_run<'a>(
             seen: moving.trigger.seen(),
         });
     };
+    if let Some(watcher) = probe.watcher {
+        watcher.stop_at_loss();
+    }
     let payload = &mut moving.payload;
     let (cut, dump) = config.fail_power(device, payload, &begins, time, plan.seed)?;
     let Moving {
         mut payload,
         ledger,
         ..
-    } = moving;
+    } = *moving;
     let (mut mounted, mount) = config.mount(&mut payload)?;
     let check = Check {
         ledger: &ledger,
@@ -179,7 +189,6 @@ pub fn cut_run<'a>(
         lost_answered,
     } = check.run();
     let result = CutResult {
-        parameters: config.parameters(),
         time,
         requests: moving.requests,
         programs: moving.trigger.programs(),
@@ -191,7 +200,9 @@ pub fn cut_run<'a>(
         lost,
         lost_answered,
     };
-    Ok((result, source))
+    let explained = probe.explaining.map(|explaining| explaining.finish());
+    let run = RunResult::of(config, measured, &scope, explained);
+    Ok(((run, result), source))
 }
 
 /// A device after its mount, and the ledger to compare it with.

@@ -1,19 +1,20 @@
-//! The mover of a run with a loss of power: it has the payload, the ledger, and the trigger of the loss.
+//! The probe of a run with a loss of power: it has the payload, the ledger, and the trigger of the loss.
 
 use destage_base::{Random, Ticks};
 use destage_device::ledger::Ledger;
 use destage_device::payload::Payload;
-use destage_device::{Request, RequestKind};
+use destage_device::{BatchStep, Device, Note, Request, RequestKind, Transaction};
 use destage_ftl::Ftl;
+use destage_nand::Operations;
 use destage_nand::medium::{FlashCommand, Refusal};
 
 use super::CutPlan;
 use super::trigger::Trigger;
 use crate::config::Config;
-use crate::engine::Mover;
+use crate::engine::{Completion, Probe};
 
 /// See the [module](self).
-pub(super) struct Moving {
+pub struct Moving {
     pub payload: Payload,
     pub ledger: Ledger,
     /// The number of accepted requests, and the number of these that were answered.
@@ -68,8 +69,8 @@ impl Moving {
     }
 }
 
-impl Mover for Moving {
-    fn accepted(&mut self, id: u32, request: &Request) {
+impl Probe for Moving {
+    fn accepted(&mut self, id: u32, request: &Request, _: &Device) {
         self.requests[0] += 1;
         self.trigger.accepted(request.kind);
         self.data.clear();
@@ -80,15 +81,43 @@ impl Mover for Moving {
         self.ledger.accept(id, request, version, [&self.data[..]]);
     }
 
-    fn completed(&mut self, id: u32, _: Ticks) {
+    fn completed(&mut self, completion: &Completion<'_>, _: Ticks) {
         self.requests[1] += 1;
-        self.ledger.answer(id);
+        self.ledger.answer(completion.id);
     }
 
-    fn payload(&mut self) -> Option<&mut Payload> {
-        Some(&mut self.payload)
+    fn transaction(&mut self, die: u32, transaction: Transaction, operations: &Operations) {
+        let outcome = self.payload.transaction(die, transaction, operations);
+        self.begun(die, outcome);
     }
 
+    fn batch(&mut self, die: u32, step: BatchStep<'_>) {
+        let outcome = self.payload.serve_batch(die, step);
+        self.begun(die, outcome);
+    }
+
+    /// # Panics
+    /// If flash refuses the command, or a die does not keep the order of its commands. This is a bug of this program.
+    fn command_begins(&mut self, die: u32, command: &FlashCommand, begins: Ticks, time: Ticks) {
+        let outcome = self.payload.command_begins(die, command, begins, time);
+        outcome.unwrap_or_else(|refusal| panic!("flash refuses a command: {refusal}"));
+        self.trigger.command_begun(command, begins, time);
+    }
+
+    fn command_ended(&mut self, die: u32, command: &FlashCommand) {
+        self.payload.command_ended(die, command);
+    }
+
+    fn step_ended(&mut self, die: u32) {
+        self.payload.end(die);
+    }
+
+    fn note(&mut self, note: &Note<'_>) {
+        self.payload.note(note);
+    }
+}
+
+impl Moving {
     /// # Panics
     /// If flash refuses an operation of the layer, which is a bug of the layer.
     fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
@@ -96,20 +125,5 @@ impl Mover for Moving {
             panic!("flash refuses an operation of the layer: {refusal}");
         }
         self.trigger.begun(die);
-    }
-
-    /// # Panics
-    /// If flash refuses an operation of the layer, or a die does not keep the order of its commands.
-    fn command_begun(
-        &mut self,
-        command: &FlashCommand,
-        begins: Ticks,
-        time: Ticks,
-        outcome: Result<(), Refusal>,
-    ) {
-        if let Err(refusal) = outcome {
-            panic!("flash refuses a command: {refusal}");
-        }
-        self.trigger.command_begun(command, begins, time);
     }
 }

@@ -13,9 +13,10 @@ use destage_base::{Lpn, Ticks};
 use destage_device::backed::Fault;
 pub use destage_device::backed::Holds;
 use destage_device::ledger::Ledger;
-use destage_device::payload::{Payload, cut_up};
-use destage_device::{Note, RequestKind};
+use destage_device::payload::cut_up;
+use destage_device::{BatchStep, Device, Note, RequestKind, Transaction};
 use destage_ftl::Ftl;
+use destage_nand::Operations;
 use destage_nand::medium::{FlashCommand, Refusal};
 use destage_trace::request::SECTOR_BYTES;
 use destage_trace::{Operation, Request};
@@ -25,7 +26,7 @@ pub use self::below::Media;
 pub use self::power::{Cut, CutAfter, Off, Restored};
 use super::Config;
 use crate::check::Purpose;
-use crate::engine::{Engine, EngineConfig, Mover, Replay, Statistics, Window};
+use crate::engine::{self, Engine, EngineConfig, Probe, Replay, Statistics, Window};
 use crate::error::SimError;
 use crate::host::Attribution;
 use crate::metrics::{Metrics, Scope, collect};
@@ -123,7 +124,7 @@ struct Pending {
 /// Maximum number of pages of data for which the vector of a request keeps its memory.
 const KEPT_PIECES: usize = 16;
 
-/// The mover of a live device. It holds the bytes of the requests and of the device.
+/// The probe of a live device. It holds the bytes of the requests and of the device.
 struct Bytes {
     below: Below,
     /// Whether every change has force unit access, because the device has no volatile cache.
@@ -144,7 +145,7 @@ struct Bytes {
     trigger: Option<Box<Trigger>>,
 }
 
-impl Mover for Bytes {
+impl Probe for Bytes {
     fn arrived(&mut self, id: u32, asked: &mut destage_device::Request) {
         let id = id as usize;
         if id >= self.pending.len() {
@@ -156,7 +157,7 @@ impl Mover for Bytes {
         std::mem::swap(&mut self.pending[id], &mut self.coming);
     }
 
-    fn accepted(&mut self, id: u32, asked: &destage_device::Request) {
+    fn accepted(&mut self, id: u32, asked: &destage_device::Request, _: &Device) {
         self.submitted = id as usize;
         let pending = &mut self.pending[id as usize];
         match &mut self.below {
@@ -181,7 +182,8 @@ impl Mover for Bytes {
         pending.data.shrink_to(KEPT_PIECES);
     }
 
-    fn completed(&mut self, id: u32, now: Ticks) {
+    fn completed(&mut self, completion: &engine::Completion<'_>, now: Ticks) {
+        let id = completion.id;
         let pending = &self.pending[id as usize];
         let (tag, fault) = (pending.tag, pending.fault);
         let kind = pending.kind.unwrap_or(RequestKind::Read);
@@ -203,10 +205,39 @@ impl Mover for Bytes {
         });
     }
 
-    fn payload(&mut self) -> Option<&mut Payload> {
-        match &mut self.below {
-            Below::Flash(payload) => Some(payload),
-            Below::Disk(_) => None,
+    fn transaction(&mut self, die: u32, transaction: Transaction, operations: &Operations) {
+        if let Below::Flash(payload) = &mut self.below {
+            let outcome = payload.transaction(die, transaction, operations);
+            self.begun(die, outcome);
+        }
+    }
+
+    fn batch(&mut self, die: u32, step: BatchStep<'_>) {
+        if let Below::Flash(payload) = &mut self.below {
+            let outcome = payload.serve_batch(die, step);
+            self.begun(die, outcome);
+        }
+    }
+
+    fn command_begins(&mut self, die: u32, command: &FlashCommand, begins: Ticks, time: Ticks) {
+        if let Below::Flash(payload) = &mut self.below {
+            let outcome = payload.command_begins(die, command, begins, time);
+            self.note_refusal(outcome);
+            if let Some(trigger) = &mut self.trigger {
+                trigger.command_begun(command, begins, time);
+            }
+        }
+    }
+
+    fn command_ended(&mut self, die: u32, command: &FlashCommand) {
+        if let Below::Flash(payload) = &mut self.below {
+            payload.command_ended(die, command);
+        }
+    }
+
+    fn step_ended(&mut self, die: u32) {
+        if let Below::Flash(payload) = &mut self.below {
+            payload.end(die);
         }
     }
 
@@ -220,28 +251,20 @@ impl Mover for Bytes {
             }
         }
     }
+}
 
+impl Bytes {
     fn begun(&mut self, die: u32, outcome: Result<(), Refusal>) {
-        if let Err(refusal) = outcome {
-            self.refusal.get_or_insert(refusal);
-        }
+        self.note_refusal(outcome);
         if let Some(trigger) = &mut self.trigger {
             trigger.begun(die);
         }
     }
 
-    fn command_begun(
-        &mut self,
-        command: &FlashCommand,
-        begins: Ticks,
-        time: Ticks,
-        outcome: Result<(), Refusal>,
-    ) {
+    /// Keeps the first refusal of the flash, so that the device is not used any more.
+    fn note_refusal(&mut self, outcome: Result<(), Refusal>) {
         if let Err(refusal) = outcome {
             self.refusal.get_or_insert(refusal);
-        }
-        if let Some(trigger) = &mut self.trigger {
-            trigger.command_begun(command, begins, time);
         }
     }
 }
@@ -309,7 +332,7 @@ impl<'a> Live<'a> {
         let geometry = config.geometry();
         let sectors_per_page = geometry.page_bytes / SECTOR_BYTES;
         let buffer = config.buffer(true, &Prepass::default())?;
-        let device = config.device(true, Bytes::WANTS_PAGES, buffer, ftl);
+        let device = config.device(true, true, buffer, ftl);
         let bytes = Bytes {
             below,
             is_write_through: config.typed.device.vwc == VolatileCache::Off,
@@ -367,7 +390,7 @@ impl<'a> Live<'a> {
     /// # Panics
     /// If the number of bytes of a write does not match its sectors.
     pub fn submit(&mut self, at: Ticks, ask: &Ask<'_>) -> Result<(), Broken> {
-        let coming = &mut self.engine.mover_mut().coming;
+        let coming = &mut self.engine.probe_mut().coming;
         coming.kind = Some(ask.kind);
         coming.tag = ask.tag;
         coming.fua = ask.fua;
@@ -382,7 +405,7 @@ impl<'a> Live<'a> {
 
     /// Processes the next event. Returns `false` if no event is left, or if the power fails before the next event.
     fn step(&mut self) -> Result<bool, Broken> {
-        if self.engine.mover().trigger.is_some() && self.fails_before(self.engine.next_time()) {
+        if self.engine.probe().trigger.is_some() && self.fails_before(self.engine.next_time()) {
             return Ok(false);
         }
         Ok(self.engine.step()?)
@@ -394,7 +417,7 @@ impl<'a> Live<'a> {
     /// The reason why the device cannot be used any more.
     pub fn advance(&mut self, until: Ticks) -> Result<(), Broken> {
         while self.engine.next_time().is_some_and(|time| time <= until) && self.step()? {}
-        if self.engine.mover().trigger.is_some() {
+        if self.engine.probe().trigger.is_some() {
             self.fails_before(until.checked_add(1));
         }
         self.check()
@@ -405,7 +428,7 @@ impl<'a> Live<'a> {
     /// # Errors
     /// The reason why the device cannot be used any more.
     pub fn advance_to_completion(&mut self) -> Result<(), Broken> {
-        while self.engine.mover().completions.is_empty() {
+        while self.engine.probe().completions.is_empty() {
             if !self.step()? {
                 return match self.failed_at {
                     Some(_) => Ok(()),
@@ -417,7 +440,7 @@ impl<'a> Live<'a> {
     }
 
     fn check(&self) -> Result<(), Broken> {
-        let Bytes { refusal, below, .. } = self.engine.mover();
+        let Bytes { refusal, below, .. } = self.engine.probe();
         if let Some(refusal) = refusal {
             return Err(Broken::Refused(*refusal));
         }
@@ -435,12 +458,12 @@ impl<'a> Live<'a> {
     /// The number of accepted writes, including write-zeroes, and the number of accepted flushes.
     #[must_use]
     pub fn accepted(&self) -> [u64; 2] {
-        self.engine.mover().accepted
+        self.engine.probe().accepted
     }
 
     /// Removes and returns the next completion, in the order in which requests completed.
     pub fn completed(&mut self) -> Option<Completion> {
-        self.engine.mover_mut().completions.pop_front()
+        self.engine.probe_mut().completions.pop_front()
     }
 
     /// The time of the next event; `None` if there is none.
@@ -461,7 +484,7 @@ impl<'a> Live<'a> {
     /// # Errors
     /// If the disk below cannot read, or the image is damaged; `out` is then unchanged.
     pub fn read(&self, sector: u64, sectors: u32, out: &mut Vec<u8>) -> Result<(), Fault> {
-        let below = &self.engine.mover().below;
+        let below = &self.engine.probe().below;
         below.read(self.sectors_per_page, sector, sectors, out)
     }
 
@@ -471,7 +494,7 @@ impl<'a> Live<'a> {
     /// # Errors
     /// The error of the disk below.
     pub fn settle(&mut self) -> Result<(), Fault> {
-        match &mut self.engine.mover_mut().below {
+        match &mut self.engine.probe_mut().below {
             Below::Flash(_) => Ok(()),
             Below::Disk(backed) => backed.settle(),
         }
@@ -482,7 +505,7 @@ impl<'a> Live<'a> {
     #[must_use]
     pub fn holds(&self, sector: u64) -> (Holds, u64) {
         let page = sector / self.sectors_per_page;
-        let (holds, next) = self.engine.mover().below.holds(Lpn(page));
+        let (holds, next) = self.engine.probe().below.holds(Lpn(page));
         (holds, next.0.saturating_mul(self.sectors_per_page))
     }
 

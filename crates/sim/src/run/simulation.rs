@@ -5,18 +5,19 @@ use destage_ftl::Ftl;
 use destage_trace::Request;
 
 use super::{Config, RunResult};
-use crate::engine::{Engine, FlashMedia, Mover, Witness};
+use crate::engine::{Engine, Probe};
 use crate::error::SimError;
-use crate::explain::{Explained, Explaining};
+use crate::explain::Explained;
 use crate::limits::{Limits, SoFar, Unanswered};
 use crate::measured::Measured;
 use crate::meter::FlashMeter;
-use crate::metrics::{Scope, collect, learnt};
+use crate::metrics::Scope;
 use crate::observer::Observer;
 use crate::op_count::Count;
 use crate::parameters::Wearout;
 use crate::precondition::{Precondition, Preparation};
 use crate::prepass::Prepass;
+use crate::probes::Probes;
 use crate::state;
 
 impl Config {
@@ -42,7 +43,7 @@ impl Config {
     }
 
     /// The settings that metrics need, for a run with `ftl`.
-    pub(super) fn scope(&self, timed: bool, ftl: &dyn Ftl) -> Scope {
+    pub(crate) fn scope(&self, timed: bool, ftl: &dyn Ftl) -> Scope {
         Scope {
             timed,
             flash: self.has_flash(),
@@ -86,8 +87,8 @@ enum Kind<'a> {
     Counted(Box<Count<'a>>),
 }
 
-/// An [`Engine`] with any mover and any witness. Because of this trait, the engine is compiled once, in this crate.
-/// Without the trait, every crate that runs a simulation would compile an engine of its own.
+/// An [`Engine`] with probes or without. Because of this trait, the engine is compiled here, and not again in every crate
+/// that runs a simulation.
 trait Timed: Send {
     /// See [`Engine::feed`].
     fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError>;
@@ -101,7 +102,7 @@ trait Timed: Send {
     fn finish(self: Box<Self>) -> Result<(Measured, Option<Explained>), SimError>;
 }
 
-impl<B: Mover, W: Witness> Timed for Engine<'_, B, W> {
+impl<'a, P: Probe + Into<Probes<'a>>> Timed for Engine<'a, P> {
     fn feed(&mut self, requests: &[Request]) -> Result<bool, SimError> {
         self.feed(requests)
     }
@@ -119,8 +120,9 @@ impl<B: Mover, W: Witness> Timed for Engine<'_, B, W> {
     }
 
     fn finish(self: Box<Self>) -> Result<(Measured, Option<Explained>), SimError> {
-        let (measured, witness) = Engine::finish(*self)?;
-        Ok((measured, witness.explained()))
+        let (measured, probe) = Engine::finish(*self)?;
+        let explaining = probe.into().explaining;
+        Ok((measured, explaining.map(|explaining| explaining.finish())))
     }
 }
 
@@ -137,40 +139,33 @@ impl<'a> Simulation<'a> {
         prepass: &Prepass,
         observer: Box<dyn Observer + 'a>,
     ) -> Result<Self, SimError> {
-        Self::with_mover(config, origin, ftl, prepass, (), observer)
+        Self::probed(config, origin, ftl, prepass, Probes::default(), observer)
     }
 
-    /// Does the same as [`Simulation::new`]. If the run has a clock, the engine calls `mover` for the events of
-    /// requests, pages and flash commands.
+    /// Does the same as [`Simulation::new`]. If the run has a clock, the engine also reports its events to `probes`.
     ///
     /// # Errors
     /// If the configuration has an error.
-    pub(crate) fn with_mover<B: Mover + 'a>(
+    pub(crate) fn probed(
         config: &Config,
         origin: &str,
         ftl: Box<dyn Ftl>,
         prepass: &Prepass,
-        mover: B,
+        mut probes: Probes<'a>,
         observer: Box<dyn Observer + 'a>,
     ) -> Result<Self, SimError> {
         let timed = config.is_timed();
         let scope = config.scope(timed, &*ftl);
-        let device = config.device(timed, B::WANTS_PAGES, config.buffer(timed, prepass)?, ftl);
+        let device = config.device(timed, false, config.buffer(timed, prepass)?, ftl);
         let kind = if timed {
             let engine = config.engine(prepass.span_pages);
             let flash = config.flash();
-            let dies = flash.geometry.dies;
-            if config.explain {
-                let witness = (
-                    mover,
-                    Explaining::new(dies, matches!(flash.media, FlashMedia::Queued(_))),
-                );
-                let engine = Engine::witnessed(engine, origin, device, flash, witness, observer);
-                Kind::Timed(Box::new(engine))
-            } else {
-                let engine = Engine::new(engine, origin, device, flash, mover, observer);
-                Kind::Timed(Box::new(engine))
-            }
+            probes.explaining = config.explaining(&flash);
+            // An engine without probes is compiled for itself, because it needs no time for their calls.
+            Kind::Timed(match probes.is_empty() {
+                true => Box::new(Engine::new(engine, origin, device, flash, (), observer)),
+                false => Box::new(Engine::new(engine, origin, device, flash, probes, observer)),
+            })
         } else {
             let addressing = config.addressing(prepass.span_pages);
             let meter = FlashMeter::new(config.timing_of_sums(), config.geometry().dies);
@@ -262,15 +257,11 @@ impl<'a> Simulation<'a> {
             Kind::Timed(engine) => engine.finish()?,
             Kind::Counted(count) => count.finish(self.config.typed.sim.drain)?,
         };
-        Ok(RunResult {
-            parameters: self.config.parameters(),
-            metrics: collect(&measured, &self.scope),
-            explained: explained.map(|explained| {
-                Box::new(Explained {
-                    scheme: learnt(measured.buffer.series),
-                    ..explained
-                })
-            }),
-        })
+        Ok(RunResult::of(
+            &self.config,
+            measured,
+            &self.scope,
+            explained,
+        ))
     }
 }

@@ -1,7 +1,7 @@
 //! A watched run: the buffer's lists after each page, the pages that leave the buffer, and the work of the dies.
 //!
 //! ```text
-//!   engine --(what a `Mover` hears)--> Watcher --> Recording: requests, events, intervals of the dies
+//!   engine --(what a `Probe` hears)--> Watcher --> Recording: requests, events, intervals of the dies
 //! ```
 //!
 //! The state of the buffer is a sequence of [tokens](Token), and each event holds the changes that it makes to this
@@ -23,6 +23,7 @@ use crate::check::Purpose;
 use crate::error::SimError;
 use crate::observer::Observer;
 use crate::prepass::Prepass;
+use crate::probes::Probes;
 use crate::run::{RunResult, Simulation};
 use crate::settings::Config;
 use crate::source::Source;
@@ -52,10 +53,13 @@ pub fn watched_run<'a>(
     config.check(Purpose::Watch)?;
     let ftl = config.prepared_ftl(observer)?;
     let mut recording = Recording::new(config.geometry().dies);
-    let watcher = Watcher::new(&mut recording, config.timing(), config.times_commands());
+    let probes = Probes {
+        watcher: Some(config.watcher(&mut recording)),
+        ..Probes::default()
+    };
     let origin = source.origin().to_owned();
     let observer = Box::new(observer);
-    let mut run = Simulation::with_mover(config, &origin, ftl, prepass, watcher, observer)?;
+    let mut run = Simulation::probed(config, &origin, ftl, prepass, probes, observer)?;
     let mut batch = Vec::new();
     while source.fill(&mut batch)? && run.feed(&batch)? {}
     let result = run.finish()?;

@@ -48,6 +48,8 @@ pub enum Stop {
     Size,
     /// The buffer has more pages than can be watched; only for a buffer without a bound.
     Pages,
+    /// The power failed.
+    PowerLoss,
 }
 
 /// A recorded request.

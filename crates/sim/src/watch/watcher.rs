@@ -7,7 +7,7 @@ use destage_buffer::Buffer;
 use destage_buffer::destage::{Destage, DestageCause};
 use destage_buffer::resident::State;
 use destage_device::operation::Work;
-use destage_device::{BatchStep, Note, PageOperation, Request, RequestKind};
+use destage_device::{BatchStep, Device, Note, PageOperation, Request, RequestKind, Transaction};
 use destage_nand::medium::FlashCommand;
 use destage_nand::{Operations, Timing};
 use destage_trace::Operation;
@@ -17,8 +17,7 @@ use super::recording::{
     Asked, Event, Held, Interval, Part, Recording, Stop, Token, WatchedRecord, What,
 };
 use super::{MOST_EVENTS, MOST_INTERVALS, MOST_PAGES, MOST_REQUESTS, MOST_TOKENS, Splice, changes};
-use crate::engine::Mover;
-use crate::observer::Response;
+use crate::engine::{Command, Completion, Probe};
 
 /// A destage record whose programs have not all ended.
 struct UnderWay {
@@ -81,6 +80,11 @@ impl<'r> Watcher<'r> {
             step: None,
             commands: by_commands.then(Commands::default),
         }
+    }
+
+    /// Ends the recording, unless it has ended before, because the power has failed.
+    pub(crate) fn stop_at_loss(self) {
+        self.recording.stop.get_or_insert(Stop::PowerLoss);
     }
 
     fn has_stopped(&self) -> bool {
@@ -235,10 +239,8 @@ fn tokens(buffer: &Buffer) -> Vec<Token> {
     tokens
 }
 
-impl Mover for Watcher<'_> {
-    const WANTS_PAGES: bool = false;
-
-    fn time(&mut self, now: Ticks) {
+impl Probe for Watcher<'_> {
+    fn moment(&mut self, now: Ticks, _: &Device) {
         self.now = now;
     }
 
@@ -268,45 +270,35 @@ impl Mover for Watcher<'_> {
         self.add(What::Arrival, Some(place), Vec::new());
     }
 
-    fn accepted(&mut self, id: u32, _: &Request) {
+    fn accepted(&mut self, id: u32, _: &Request, _: &Device) {
         self.submitted = self.requests.get(&id).copied();
     }
 
-    fn answered(&mut self, response: &Response) {
-        let place = usize::try_from(response.index).unwrap_or(usize::MAX);
-        if self.has_stopped() {
-            return;
-        }
-        if let Some(request) = self.recording.requests.get_mut(place) {
-            request.response = response.response;
+    fn completed(&mut self, completion: &Completion<'_>, now: Ticks) {
+        let Completion { id, identity, .. } = *completion;
+        let place = usize::try_from(identity.index).unwrap_or(usize::MAX);
+        if !self.has_stopped()
+            && let Some(request) = self.recording.requests.get_mut(place)
+        {
+            request.response = Some(now - identity.arrival);
             self.add(What::Answer, Some(place as u32), Vec::new());
         }
-    }
-
-    fn completed(&mut self, id: u32, _: Ticks) {
         self.requests.remove(&id);
     }
 
-    fn serve(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
-        if !self.has_stopped() {
-            self.begin(die, word(operation.work()), operations);
-            self.take_part(operation);
-            self.plan(operations);
+    fn transaction(&mut self, die: u32, transaction: Transaction, operations: &Operations) {
+        if self.has_stopped() {
+            return;
         }
-    }
-
-    fn collect_garbage(&mut self, die: u32, operations: &Operations) {
-        if !self.has_stopped() {
-            self.begin(die, "garbage collection", operations);
-            self.plan(operations);
+        match transaction {
+            Transaction::Page(page) | Transaction::ReadBetween(page) => {
+                self.begin(die, word(page.work()), operations);
+                self.take_part(page);
+            }
+            Transaction::Collection => self.begin(die, "garbage collection", operations),
+            Transaction::Fillers => self.begin(die, "completing a unit", operations),
         }
-    }
-
-    fn fill(&mut self, die: u32, operations: &Operations) {
-        if !self.has_stopped() {
-            self.begin(die, "completing a unit", operations);
-            self.plan(operations);
-        }
+        self.plan(operations);
     }
 
     fn command_begins(&mut self, die: u32, command: &FlashCommand, begins: Ticks, time: Ticks) {
@@ -330,7 +322,7 @@ impl Mover for Watcher<'_> {
         }
     }
 
-    fn serve_batch(&mut self, die: u32, step: BatchStep<'_>) {
+    fn batch(&mut self, die: u32, step: BatchStep<'_>) {
         if !self.has_stopped() {
             let work = step
                 .taken
@@ -343,9 +335,9 @@ impl Mover for Watcher<'_> {
         }
     }
 
-    fn busy(&mut self, _: u32, time: Ticks) {
+    fn begins(&mut self, command: &Command<'_>) {
         if let Some(mut step) = self.step.take() {
-            step.time = time;
+            step.time = command.time;
             self.note_interval(step);
         }
     }

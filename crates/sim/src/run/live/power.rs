@@ -92,7 +92,7 @@ impl<'a> Live<'a> {
     /// Approximate maximum of the memory that a mount would need if the power failed now, in bytes. 0 without flash.
     #[must_use]
     pub fn mount_bytes(&self) -> u64 {
-        match &self.engine.mover().below {
+        match &self.engine.probe().below {
             Below::Flash(payload) => self.config.mount_bytes(payload),
             Below::Disk(_) => 0,
         }
@@ -104,7 +104,7 @@ impl<'a> Live<'a> {
         let mut terms = self.config.terms(pages);
         terms.remembered = REMEMBERED;
         let mut ledger = Ledger::new(terms);
-        let Below::Flash(payload) = &self.engine.mover().below else {
+        let Below::Flash(payload) = &self.engine.probe().below else {
             return;
         };
         if payload.version() > 0 {
@@ -116,19 +116,19 @@ impl<'a> Live<'a> {
             // Damage is ignored here, because a later read of a damaged page reports it.
             payload.medium().forgive_damage();
         }
-        self.engine.mover_mut().ledger = Some(Box::new(ledger));
+        self.engine.probe_mut().ledger = Some(Box::new(ledger));
     }
 
     /// Whether the bytes are on simulated flash, whose power may fail. A disk below the buffer has its own power.
     #[must_use]
     pub fn has_flash(&self) -> bool {
-        matches!(self.engine.mover().below, Below::Flash(_))
+        matches!(self.engine.probe().below, Below::Flash(_))
     }
 
     /// The ledger of promises; `None` if it was not begun.
     #[must_use]
     pub fn ledger(&self) -> Option<&Ledger> {
-        self.engine.mover().ledger.as_deref()
+        self.engine.probe().ledger.as_deref()
     }
 
     /// Arms the loss of power: the power fails at the event `after`, counted from `now`. `None` disarms the loss.
@@ -145,13 +145,13 @@ impl<'a> Live<'a> {
             };
             Box::new(Trigger::new(CutPlan { at, seed }, timing))
         });
-        self.engine.mover_mut().trigger = trigger;
+        self.engine.probe_mut().trigger = trigger;
     }
 
     /// Whether a loss of power is armed.
     #[must_use]
     pub fn is_armed(&self) -> bool {
-        self.engine.mover().trigger.is_some()
+        self.engine.probe().trigger.is_some()
     }
 
     /// The time at which the armed loss of power happened; `None` if the device has power. No event happens after
@@ -165,7 +165,7 @@ impl<'a> Live<'a> {
     /// time alone does not determine it.
     pub fn fails_at(&mut self) -> Option<Ticks> {
         let now = self.engine.now();
-        let bytes = self.engine.mover_mut();
+        let bytes = self.engine.probe_mut();
         let trigger = bytes.trigger.as_mut()?;
         let Below::Flash(payload) = &bytes.below else {
             return None;
@@ -176,7 +176,7 @@ impl<'a> Live<'a> {
     /// The time at which the power will fail if it was armed with [`CutAfter::Time`]; otherwise `None`.
     #[must_use]
     pub fn fails_at_time(&self) -> Option<Ticks> {
-        match self.engine.mover().trigger.as_ref()?.plan().at {
+        match self.engine.probe().trigger.as_ref()?.plan().at {
             CutAt::Time(time) => Some(time),
             CutAt::Write(_) | CutAt::Flush(_) | CutAt::Program(_) => None,
         }
@@ -212,21 +212,21 @@ impl<'a> Live<'a> {
         let metrics = crate::metrics::collect(&engine.measure(), &scope);
         let Parts {
             device,
-            mover,
+            probe: bytes,
             observer,
             begins,
             now,
             arrivals,
         } = engine.into_parts();
-        let accepted = mover.accepted;
+        let accepted = bytes.accepted;
         let at = failed_at.unwrap_or(at).max(now);
-        let seed = mover
+        let seed = bytes
             .trigger
             .filter(|_| failed_at.is_some())
             .map_or(seed.unwrap_or(config.typed.sim.seed), |trigger| {
                 trigger.plan().seed
             });
-        let Below::Flash(mut payload) = mover.below else {
+        let Below::Flash(mut payload) = bytes.below else {
             panic!("a disk behind the buffer has a power of its own");
         };
         let done = config.fail_power(device, &mut payload, &begins, at, seed);
@@ -237,7 +237,7 @@ impl<'a> Live<'a> {
         let cut = Cut { at, report, dump };
         let terms = config.terms(sectors / sectors_per_page);
         let off = Off {
-            ledger: mover.ledger.unwrap_or_else(|| Box::new(Ledger::new(terms))),
+            ledger: bytes.ledger.unwrap_or_else(|| Box::new(Ledger::new(terms))),
             config,
             payload,
             observer,
@@ -258,7 +258,7 @@ impl<'a> Live<'a> {
     pub fn bad_sectors(&self) -> Result<Vec<u64>, Broken> {
         self.check()?;
         let mut bad = self.bad.clone();
-        if let (Some(ledger), Below::Flash(payload)) = (self.ledger(), &self.engine.mover().below) {
+        if let (Some(ledger), Below::Flash(payload)) = (self.ledger(), &self.engine.probe().below) {
             for page in ledger.pages() {
                 let found = ledger.check(page, &payload.look(page).bytes, None);
                 let of_page = found.into_iter().filter(|(_, what)| *what == Finding::Bad);
@@ -356,7 +356,7 @@ impl<'a> Off<'a> {
         let made = Live::over(config, ftl, Below::Flash(payload), sectors, observer);
         let mut live = made.unwrap_or_else(|error| panic!("it was made like this before: {error}"));
         live.engine.go_on_from(start, arrivals);
-        live.engine.mover_mut().ledger = Some(ledger);
+        live.engine.probe_mut().ledger = Some(ledger);
         live.bad = bad;
         Ok((live, restored))
     }
@@ -418,7 +418,7 @@ mod tests {
             if is_planted {
                 // The ledger records a flush that never reaches the device. The check must find the write that
                 // this flush would cover.
-                let ledger = live.engine.mover_mut().ledger.as_mut().unwrap();
+                let ledger = live.engine.probe_mut().ledger.as_mut().unwrap();
                 let flush = Request {
                     kind: RequestKind::Flush,
                     span: Span::default(),
@@ -452,7 +452,7 @@ mod tests {
         let mut live = live();
         ask(&mut live, RequestKind::Write, 0, 7);
         ask(&mut live, RequestKind::Flush, 0, 0);
-        let ledger = live.engine.mover_mut().ledger.as_mut().unwrap();
+        let ledger = live.engine.probe_mut().ledger.as_mut().unwrap();
         let write = Request {
             kind: RequestKind::Write,
             span: Span::whole(0, 1),

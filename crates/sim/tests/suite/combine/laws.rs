@@ -18,7 +18,7 @@ use destage_sim::run::live::{Ask, Live};
 use destage_sim::run::{Simulation, run as run_alone};
 use destage_sim::settings::{Config, Settings};
 use destage_sim::source::Source;
-use destage_sim::watch::watched_run;
+use destage_sim::watch::{Recording, watched_run};
 use destage_trace::{Operation, Request};
 
 /// A law that was checked and holds.
@@ -326,8 +326,17 @@ fn cut(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
         };
         let source = Source::memory("requests", requests);
         let prepass = prepass(config, requests)?;
-        let (result, _) = cut_run(config, source, &prepass, &plan, &mut Silent)
+        let ((_, result), _) = cut_run(config, source, &prepass, &plan, None, &mut Silent)
             .map_err(|error| format!("cut at write {at}: {error}"))?;
+        if at == 60 && config.check(Purpose::Watch).is_ok() {
+            let mut recording = Recording::new(config.geometry().dies);
+            let (source, watched) = (Source::memory("requests", requests), Some(&mut recording));
+            let ((_, again), _) = cut_run(config, source, &prepass, &plan, watched, &mut Silent)
+                .map_err(|error| format!("cut at write {at} and watched: {error}"))?;
+            if again != result {
+                return Err(format!("watching changes a cut at write {at}"));
+            }
+        }
         if !result.bad.is_empty() {
             return Err(format!(
                 "cut at write {at}: {} sectors do not hold what they must",

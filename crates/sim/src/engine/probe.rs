@@ -1,12 +1,11 @@
-//! The witness of a run with a clock. It observes all events, and can record what requests wait for.
+//! The probe of a run with a clock. It hears of every event, and moves bytes, records the run, or explains it.
 
 use destage_base::Ticks;
-use destage_device::{Device, Note, PageOperation};
+use destage_device::{BatchStep, Device, Note, PageOperation, Request, Transaction};
 use destage_nand::media::dispatch::End;
+use destage_nand::medium::FlashCommand;
 use destage_nand::{Kind, Operations, Timing};
-use destage_trace::Request;
 
-use crate::explain::Explained;
 use crate::host::Identity;
 
 /// A flash command, or a step of a die, that begins.
@@ -28,84 +27,109 @@ pub struct Command<'a> {
 /// A request that is complete, and the host learns of this.
 #[derive(Clone, Copy, Debug)]
 pub struct Completion<'a> {
-    /// The number that the engine gave the request at its arrival.
+    /// The number that the engine gave the request at its arrival. It is free again after the call.
     pub id: u32,
     /// The request.
-    pub request: &'a Request,
+    pub request: &'a destage_trace::Request,
     /// The request to which the response is credited, and its time of arrival.
     pub identity: &'a Identity,
     /// Whether the response is in the statistics.
     pub counts: bool,
 }
 
-/// Observes the events of a run, in the order in which they happen, and changes nothing.
+/// Hears of the events of a run, in the order in which they happen. A probe cannot change what happens, except for the
+/// kind of a request at its arrival.
 ///
-/// A run that is not explained has the witness `()`, which does nothing and needs no time. The simulated time of a
-/// call is the time that the latest call of [`Witness::moment`] gave.
-pub trait Witness: Send {
-    /// Whether the witness uses the events that are reported to it. If not, reports may be left out.
-    const LISTENS: bool = true;
+/// A run without bytes that is neither watched nor explained has the probe `()`, which does nothing and needs no time.
+/// The simulated time of a call is the time that the latest call of [`Probe::moment`] gave. A request has the same
+/// number from its arrival to its completion.
+pub trait Probe: Send {
+    /// Whether the probe needs the begin and the end of single flash commands, if commands are timed one by one. If
+    /// not, [`Probe::command_begins`] and [`Probe::command_ended`] may be left out.
+    const HEARS_COMMANDS: bool = true;
 
-    /// The run is over. Returns the explanation of the run, if the witness has recorded one.
-    fn explained(self) -> Option<Explained>
-    where
-        Self: Sized,
-    {
-        None
-    }
+    /// Whether the probe needs the page operations and the phases of commands that wait in queues. If not,
+    /// [`Probe::issued`], [`Probe::serves`], [`Probe::served`] and [`Probe::phase_begins`] may be left out.
+    const FOLLOWS_PAGES: bool = false;
 
-    /// The time is `now`, and an event is about to be handled. `device` is in the state after the previous event.
+    /// The time is `now`, in ticks, and an event is about to be handled. `device` is in the state after the previous
+    /// event.
     #[inline]
     fn moment(&mut self, now: Ticks, device: &Device) {
         let _ = (now, device);
     }
+
     /// Statistics open.
     fn opened(&mut self) {}
+
     /// Statistics close.
     fn closed(&mut self, device: &Device) {
         let _ = device;
     }
-    /// Request `id` arrives at the host.
+
+    /// Request `id` arrives at the host. The device will receive the request in the form `asked`, whose kind the probe
+    /// may change.
     #[inline]
-    fn arrived(&mut self, id: u32) {
-        let _ = id;
+    fn arrived(&mut self, id: u32, asked: &mut Request) {
+        let _ = (id, asked);
     }
+
     /// The transfer of the data of request `id` over the host bus begins. With a front end, one of the servers of the
     /// front end begins to serve the request.
     #[inline]
     fn transfers(&mut self, id: u32) {
         let _ = id;
     }
-    /// The latest transfer or service of request `id` that [`Witness::transfers`] announced is over.
+
+    /// The latest transfer or service of request `id` that [`Probe::transfers`] announced is over.
     #[inline]
     fn moved(&mut self, id: u32) {
         let _ = id;
     }
-    /// The device is about to accept request `id`.
+
+    /// The device is about to accept request `id` in the form `asked`.
     #[inline]
-    fn accepted(&mut self, id: u32, device: &Device) {
-        let _ = (id, device);
+    fn accepted(&mut self, id: u32, asked: &Request, device: &Device) {
+        let _ = (id, asked, device);
     }
+
     /// The device has accepted request `id`. The request now waits, unless it was answered already.
     #[inline]
     fn taken_in(&mut self, id: u32) {
         let _ = id;
     }
+
     /// The device has answered request `id`.
     #[inline]
     fn answered(&mut self, id: u32) {
         let _ = id;
     }
-    /// The host learns that a request is complete.
+
+    /// The host learns at `now` that a request is complete.
     #[inline]
-    fn completed(&mut self, completion: &Completion<'_>) {
-        let _ = completion;
+    fn completed(&mut self, completion: &Completion<'_>, now: Ticks) {
+        let _ = (completion, now);
     }
-    /// A flash command begins.
+
+    /// `transaction` begins at `die`: see [`Driver::begin`](destage_device::Driver::begin).
+    #[inline]
+    fn transaction(&mut self, die: u32, transaction: Transaction, operations: &Operations) {
+        let _ = (die, transaction, operations);
+    }
+
+    /// A batch begins at `die`: see [`Driver::serve_batch`](destage_device::Driver::serve_batch).
+    #[inline]
+    fn batch(&mut self, die: u32, step: BatchStep<'_>) {
+        let _ = (die, step);
+    }
+
+    /// The step of the transaction or batch that was announced last begins, unless it begins beside an earlier step
+    /// of its die.
     #[inline]
     fn begins(&mut self, command: &Command<'_>) {
         let _ = command;
     }
+
     /// Only called if commands are timed one by one. The step of `die` continues for `time` ticks with one command.
     /// During the first `waits` of these ticks the die still works on earlier steps. `moves` says whether the command
     /// moves or erases existing contents, and serves no request.
@@ -113,6 +137,7 @@ pub trait Witness: Send {
     fn goes_on(&mut self, die: u32, waits: Ticks, time: Ticks, moves: bool) {
         let _ = (die, waits, time, moves);
     }
+
     /// The step `number` of `die` begins. It releases the die before its own end. `waited` holds the wait of the step
     /// for the cells, and its wait for the cache register. Each wait has a begin and an end.
     #[inline]
@@ -125,64 +150,90 @@ pub trait Witness: Send {
     ) {
         let _ = (number, die, operations, waited);
     }
+
     /// A command runs for `time` ticks. It belongs to a step of `die` that releases the die before its own end.
     #[inline]
     fn goes_on_beside(&mut self, die: u32, time: Ticks) {
         let _ = (die, time);
     }
+
     /// The step `number`, which has released its die, is about to end.
     #[inline]
     fn ending_beside(&mut self, number: u32) {
         let _ = number;
     }
+
     /// Only called if commands wait in queues. A garbage collection of `die` begins if `begins` is true, and ends
     /// otherwise.
     #[inline]
     fn collects(&mut self, die: u32, begins: bool) {
         let _ = (die, begins);
     }
-    /// Only called if commands wait in queues. A command of `die` begins. `moves` says whether the command moves or
+
+    /// Only called if commands wait in queues. A command of `die` is issued. `moves` says whether the command moves or
     /// erases existing contents, and serves no request.
     #[inline]
-    fn command_begins(&mut self, die: u32, kind: Kind, moves: bool) {
+    fn issued(&mut self, die: u32, kind: Kind, moves: bool) {
         let _ = (die, kind, moves);
     }
-    /// The command of `die` that [`Witness::command_begins`] reported last does all work of `operation`.
+
+    /// The command of `die` that [`Probe::issued`] reported last does all work of `operation`.
     #[inline]
     fn serves(&mut self, die: u32, operation: PageOperation) {
         let _ = (die, operation);
     }
+
     /// A phase of a command begins at `die`, and lasts `time` ticks. `end` names the phase.
     #[inline]
     fn phase_begins(&mut self, die: u32, end: End, time: Ticks) {
         let _ = (die, end, time);
     }
-    /// The command that [`Witness::serves`] announced for `operation` has done its work.
+
+    /// The command that [`Probe::serves`] announced for `operation` has done its work.
     #[inline]
     fn served(&mut self, operation: PageOperation) {
         let _ = operation;
     }
-    /// The die may begin the next command, while the command that began last at `die` continues.
+
+    /// Only called if commands wait in queues. The die may begin the next command, while the command that began last
+    /// at `die` continues.
     #[inline]
-    fn command_leaves(&mut self, die: u32) {
+    fn left(&mut self, die: u32) {
         let _ = die;
     }
-    /// A command of `die` has ended. If `kind` is a read, it is the read that began first; otherwise, it is the
-    /// program or erase that began first.
+
+    /// Only called if commands wait in queues. A command of `die` is done. If `kind` is a read, it is the read that
+    /// began first; otherwise, it is the program or erase that began first.
     #[inline]
-    fn command_ended(&mut self, die: u32, kind: Kind) {
+    fn done(&mut self, die: u32, kind: Kind) {
         let _ = (die, kind);
     }
-    /// A read begins at `die` during a step of the die.
+
+    /// Only called if commands are timed one by one. `command` of `die` begins at the time `begins`, which may be
+    /// later than now. It lasts `time` ticks if nothing interrupts it.
     #[inline]
-    fn reads_between(&mut self, die: u32, operation: PageOperation, operations: &Operations) {
-        let _ = (die, operation, operations);
+    fn command_begins(&mut self, die: u32, command: &FlashCommand, begins: Ticks, time: Ticks) {
+        let _ = (die, command, begins, time);
     }
-    /// The command of `die`, or one operation of the batch of `die`, is about to end.
+
+    /// `command` of `die` ends now.
+    #[inline]
+    fn command_ended(&mut self, die: u32, command: &FlashCommand) {
+        let _ = (die, command);
+    }
+
+    /// The step of `die` has ended. A batch has ended when its last operation has ended.
+    #[inline]
+    fn step_ended(&mut self, die: u32) {
+        let _ = die;
+    }
+
+    /// The device is about to learn that a transaction of `die`, or one operation of its batch, has ended.
     #[inline]
     fn ending(&mut self, die: u32) {
         let _ = die;
     }
+
     /// An event in the device: see [`Driver::note`](destage_device::Driver::note).
     #[inline]
     fn note(&mut self, note: &Note<'_>) {
@@ -190,6 +241,6 @@ pub trait Witness: Send {
     }
 }
 
-impl Witness for () {
-    const LISTENS: bool = false;
+impl Probe for () {
+    const HEARS_COMMANDS: bool = false;
 }
