@@ -279,8 +279,8 @@ pub(crate) struct Common {
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) device: DeviceArguments,
-    /// Worker threads if there are several runs, never more than there are runs. Without this option, one thread for
-    /// each core. Each run uses one thread
+    /// Number of worker threads. Without this option, one thread for each core. Each run uses one thread, so at most as
+    /// many threads work as there are runs
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
@@ -684,7 +684,8 @@ pub(crate) struct DemoArguments {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Worker threads, never more than there are runs. Without this option, one thread for each core
+    /// Number of worker threads. Without this option, one thread for each core. Each run uses one thread, so at most as
+    /// many threads work as there are runs
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]

@@ -49,7 +49,7 @@ pub struct Addressing {
 }
 
 impl Addressing {
-    /// Converts `request` to a request for a device of `device_pages` pages; `origin` names the trace in errors.
+    /// Converts `request` to a request for a device of `device_pages` pages; error messages call the trace `origin`.
     ///
     /// # Errors
     /// [`SimError::BeyondDevice`] if the request ends beyond the device and [`AddressMap::Refuse`] applies;
