@@ -302,9 +302,8 @@ impl Queued {
         std::mem::take(&mut self.begun)
     }
 
-    /// `die` begins `operations` for `transaction`, which is called `token`. At the same time the mapping table is
-    /// busy for `map_time` ticks. Returns `None` if the step has no command to wait for. `W` is the type of the
-    /// witness.
+    /// `die` begins `operations` for `transaction`, whose token is `token`. At the same time the mapping table is busy
+    /// for `map_time` ticks. Returns `None` if the step has no command to wait for. `W` is the type of the witness.
     #[inline(always)]
     pub fn begin<W: Witness>(
         &mut self,
@@ -378,8 +377,8 @@ impl Queued {
         self.go_on(die).then_some(Progress::Running)
     }
 
-    /// The read `page`, called `token`, begins with `operations` at `die` during a step. Returns whether the read has
-    /// a command to wait for.
+    /// `die` begins the read `page`, whose token is `token`, while a step is in service. The read carries out
+    /// `operations`. Returns whether the read has a command to wait for.
     pub fn begin_between<W: Witness>(
         &mut self,
         die: u32,

@@ -482,7 +482,8 @@ impl SetCache {
         (entry, place..self.places.set_of(entry.page).end)
     }
 
-    /// Removes `entry` from the first of `lines`. `lines` extend from the line of `entry` to the end of its set.
+    /// Removes `entry` from its line, and moves the later lines of the set forward by one. `lines` are the lines from
+    /// the line of `entry` to the end of its set.
     #[inline]
     fn vacate(&mut self, lines: Range<usize>, entry: Entry) {
         let lines = self.lines.of_mut(lines);
