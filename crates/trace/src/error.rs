@@ -70,7 +70,7 @@ pub enum TraceError {
     },
     /// The file is neither text nor in a known binary format.
     #[error(
-        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, in ASCII or UTF-8 (`iconv -t UTF-8` makes it of others), or a known binary format, plain or compressed with gz, zst, bz2 or xz"
+        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, in ASCII or UTF-8 (`iconv -t UTF-8` converts text in other encodings), or a known binary format, plain or compressed with gz, zst, bz2 or xz"
     )]
     NotText {
         /// The path as given.
