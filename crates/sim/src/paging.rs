@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
     }
 
-    /// As [`span`], but for pages of `per_page` sectors, and with requests aligned to units of 4 KiB.
+    /// Does the same as [`span`] for pages of `per_page` sectors, and with requests aligned to units of 4 KiB.
     fn span_of_units(
         align: Align,
         per_page: u64,

@@ -273,7 +273,7 @@ pub enum TraceError {
     },
     /// Traces that are to be merged have different clocks.
     #[error(
-        "{file}: the clock of its format, {format}, is another than that of the other traces; expected traces of one format and one century"
+        "{file}: format {format} has another clock than the formats of the other traces; expected traces of one format and one century"
     )]
     Clock {
         /// The path as given.

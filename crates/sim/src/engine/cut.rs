@@ -15,7 +15,7 @@ impl<'a, B: Mover> Engine<'a, B> {
     /// failure still happen. Returns `true` if the power has not failed.
     ///
     /// # Errors
-    /// As for [`Engine::feed`].
+    /// The errors are those of [`Engine::feed`].
     pub fn feed_until(
         &mut self,
         requests: &[Request],

@@ -234,7 +234,8 @@ impl<'a, B: Mover, W: Witness> Engine<'a, B, W> {
     /// Simulates the rest of the run, after the last request was fed. Returns the measured values and the witness.
     ///
     /// # Errors
-    /// As for [`Engine::feed`]; also if no request arrived after the warm-up, or if simulated time has run out.
+    /// The errors of [`Engine::feed`]. Another error occurs if no request arrived after the warm-up, or if simulated
+    /// time has run out.
     pub fn finish(mut self) -> Result<(Measured, W), SimError> {
         self.run_out().map_err(|error| *error)?;
         check_measured(

@@ -328,9 +328,9 @@ impl Queued {
         self.begin_several::<W>(die, (transaction, token), operations, now, map_time)
     }
 
-    /// Begins `operations`, which may need several commands, for `transaction`. Programs of units, for a write or for
-    /// fillers, wait in the queue together with operations of other transactions. So does a read of one command. All
-    /// other operations form a step.
+    /// Begins `operations`, which may need several commands, for `transaction`. Programs of units (for a write or for
+    /// fillers) and reads of one command wait in the queue together with operations of other transactions. All other
+    /// operations form a step.
     #[inline(never)]
     fn begin_several<W: Witness>(
         &mut self,
