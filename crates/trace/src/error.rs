@@ -211,7 +211,7 @@ pub enum TraceError {
     },
     /// The directory at the end of a table, its footer, cannot be read.
     #[error(
-        "{file}: the footer, which says where everything is, cannot be read: {cause}; expected a complete, intact file"
+        "{file}: the footer, which lists the positions of all other parts, cannot be read: {cause}; expected a complete, intact file"
     )]
     Footer {
         /// The path as given.

@@ -569,7 +569,7 @@ fn written(
             let zones = pages / pages_of_zone;
             if zones <= open {
                 return Err(Error::Input(format!(
-                    "{open} zones of {:.2} GiB are written at a time, but the drive made small has only {zones} in all; expected a larger one (more superblocks)",
+                    "{open} zones of {:.2} GiB are open at a time, but the reduced drive has only {zones} zones; expected a larger reduced drive (more superblocks)",
                     bytes as f64 / super::scaled::GIB
                 )));
             }
