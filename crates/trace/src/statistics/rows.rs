@@ -117,7 +117,7 @@ statistics! {
         trims: u64 = "trims", "";
         /// Share of writes among reads and writes.
         write_share: Option<f64> = "write_share", "";
-        /// Writes with forced unit access.
+        /// Writes with force unit access.
         fua_writes: u64 = "fua_writes", "";
         /// Number of different streams; requests without a stream do not count.
         streams: u64 = "streams", "";
