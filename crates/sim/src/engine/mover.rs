@@ -18,7 +18,7 @@ pub trait Mover: Send {
     /// Whether flash commands have to name every page and its contents.
     const WANTS_PAGES: bool = true;
 
-    /// Whether the mover needs the begin and the end of single commands, if commands are timed one by one.
+    /// Whether the mover needs the start and the end of single commands, if commands are timed one by one.
     const HEARS_COMMANDS: bool = true;
 
     /// The time is `now`, in ticks. Called before each event.

@@ -146,7 +146,7 @@ struct Teller<'t, B, W> {
 }
 
 impl<B: Mover, W: Witness> Teller<'_, B, W> {
-    /// Reports the begin of `command` of `die`. An erase is reported when its cells begin, because the cells may be
+    /// Reports the start of `command` of `die`. An erase is reported when its cells begin, because the cells may be
     /// busy when the erase is issued.
     fn tell_mover(&mut self, die: u32, command: &[Operation]) {
         let now = self.events.now();
@@ -189,7 +189,7 @@ impl<B: Mover, W: Witness> Teller<'_, B, W> {
         }
     }
 
-    /// Reports the begin of `command` of `die`, of this kind, to the witness.
+    /// Reports the start of `command` of `die`, of this kind, to the witness.
     fn tell_issued(&mut self, die: u32, kind: Kind, command: &[Operation]) {
         let of_step = command.iter().any(|of| is_of_step(of.token));
         let moves = of_step && self.steps[die as usize].moves;

@@ -54,7 +54,7 @@ pub struct CommandTimes {
 /// How reads interrupt programs and erases, in queues where reads go first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Suspension {
-    /// Ticks from the stop of the cells to the begin of the read.
+    /// Ticks from the stop of the cells to the start of the read.
     pub cost: Ticks,
     /// The largest number of interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,
