@@ -114,7 +114,7 @@ pub trait Witness: Send {
         let _ = (die, waits, time, moves);
     }
     /// The step `number` of `die` begins. It releases the die before its own end. `waited` holds the wait of the step
-    /// for the cells, and its wait for the cache register. Each wait has a begin and an end.
+    /// for the cells, and its wait for the cache register. Each wait has a start and an end.
     #[inline]
     fn begins_beside(
         &mut self,

@@ -85,7 +85,7 @@ pub(super) struct Die {
     gc: Ticks,
     /// Begin and end of the latest garbage collection.
     gc_span: Span,
-    /// The begin of the command in service.
+    /// The start of the command in service.
     began: Ticks,
     /// The work of the die before the command in service.
     before: Spent,

@@ -79,7 +79,7 @@ pub(super) struct Levels {
 /// The series of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Series {
-    /// Begin of the first interval, in ticks.
+    /// The start of the first interval, in ticks.
     pub start: Ticks,
     /// Length of an interval, in ticks.
     pub length: Ticks,

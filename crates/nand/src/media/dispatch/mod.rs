@@ -405,7 +405,8 @@ impl Dispatcher {
         }
     }
 
-    /// Begins the data of the page that has waited longest, over the idle `channel`. Returns whether a page waited.
+    /// Begins to transfer the data of the page that has waited longest, over the idle `channel`. Returns whether a page
+    /// waited.
     fn begin_data<C: Clock>(&mut self, channel: u32, clock: &mut C) -> bool {
         let state = &mut self.channels[channel as usize];
         let Some(number) = state.data.pop_front() else {
