@@ -506,7 +506,8 @@ fn a_request_that_the_export_does_not_have_is_named() {
     assert_eq!(server.wait().0, 0);
     let gone = place.run(&["replay", "t.disksim", "--to", URI]);
     assert!(
-        gone.errors.contains("expected an NBD server at this address"),
+        gone.errors
+            .contains("expected an NBD server at this address"),
         "{}",
         gone.errors
     );

@@ -162,7 +162,11 @@ impl TryFrom<String> for Tolerance {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let refused = || format!("tolerance {text:?}: expected a number with a unit, such as \"15 %\" or \"0.1 points\"");
+        let refused = || {
+            format!(
+                "tolerance {text:?}: expected a number with a unit, such as \"15 %\" or \"0.1 points\""
+            )
+        };
         let (number, unit) = text.trim().split_once(' ').ok_or_else(refused)?;
         let number: f64 = number.parse().map_err(|_| refused())?;
         match unit.trim() {
