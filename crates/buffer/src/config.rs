@@ -18,7 +18,7 @@ choices! {
 }
 
 choices! {
-    /// Whether a flush, or a write with forced unit access (FUA), destages anything.
+    /// Whether a flush, or a write with force unit access (FUA), destages anything.
     pub enum FlushMode {
         /// Flushes and FUA writes destage dirty pages.
         Honor = "honor",
@@ -78,7 +78,7 @@ parameters! {
         bg_high: f64 = "0.9" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
         /// With bg_destage: destaging in idle time ends when at most this share is dirty; never above bg_high.
         bg_low: f64 = "0.7" in SHARE, "", "Ours.", needs &["clock", "buffer.bg_destage = true"];
-        /// With bg_destage: how long no host request may have been queued or in service before destaging begins.
+        /// With bg_destage: the time without a queued or served host request after which destaging begins.
         bg_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", "Ours.", needs &["clock", "buffer.bg_destage = true"];
         /// With bg_destage: whether more pages are destaged after the whole last record is programmed, or after any
         /// page of it.

@@ -93,11 +93,11 @@ pub struct IdleRule {
 /// The moment at which a scheme that has named pages in idle time is asked again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IdleAgain {
-    /// When every page of the last answer is programmed.
+    /// As soon as all pages that the scheme named last are programmed.
     AfterRecord,
-    /// When any page of the last answer is programmed. The scheme can query with [`View::queue_length`] which dies
-    /// are still busy. The scheme may therefore name no pages now and be asked again later. An answer without pages
-    /// ends the idle period only when none of the scheme's pages is being programmed.
+    /// As soon as one of the pages that the scheme named last is programmed. The scheme can query with
+    /// [`View::queue_length`] which dies are still busy. The scheme may therefore name no pages now and be asked again
+    /// later. An answer without pages ends the idle period only when none of the scheme's pages is being programmed.
     AfterPage,
 }
 

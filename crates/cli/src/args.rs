@@ -176,7 +176,7 @@ pub(crate) struct ModelledDrive {
     /// parameter applies; see `destage show`
     #[arg(short = 'k', long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Worker threads. Without this option, one thread for each core
+    /// Number of worker threads; by default one for each core
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
 }
@@ -279,8 +279,8 @@ pub(crate) struct Common {
     pub(crate) reading: Reading,
     #[command(flatten)]
     pub(crate) device: DeviceArguments,
-    /// Worker threads if there are several runs, never more than there are runs. Without this option, one thread for
-    /// each core. Each run uses one thread
+    /// Number of worker threads; by default one for each core. Each run uses one thread, so at most as many threads
+    /// work as there are runs
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]
@@ -574,7 +574,7 @@ pub(crate) struct Kept {
     /// The runs to carry out: with reduced, only runs that end within minutes. With full, all runs
     #[arg(long, value_enum, default_value = "reduced")]
     pub(crate) scale: ScaleArgument,
-    /// Worker threads. Without this option, one thread for each core. Each run uses one thread
+    /// Number of worker threads; by default one for each core. Each run uses one thread
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     /// Prints JSON and nothing else on standard output
@@ -684,7 +684,8 @@ pub(crate) struct DemoArguments {
     pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) machine: Machine,
-    /// Worker threads, never more than there are runs. Without this option, one thread for each core
+    /// Number of worker threads; by default one for each core. Each run uses one thread, so at most as many threads
+    /// work as there are runs
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]

@@ -119,7 +119,7 @@ pub(crate) fn fit(arguments: &DriveFitArguments) -> Result<(), Failure> {
     check_distinct(&[("-o", output)], &inputs)?;
     if output.extension().is_none_or(|ending| ending != "toml") {
         return Err(Failure::input(format!(
-            "-o {}: a profile has the ending .toml; expected a name that ends so",
+            "-o {}: the name of a profile has to end in .toml; expected such a name",
             output.display()
         )));
     }

@@ -35,7 +35,7 @@ pub(crate) struct FleetArguments {
     /// the same folder of results
     #[arg(long, value_name = "I/N", conflicts_with_all = ["csv", "output"])]
     pub(crate) shard: Option<String>,
-    /// Worker threads. Without this option, one thread for each core. Each curve uses one thread
+    /// Number of worker threads; by default one for each core. Each curve uses one thread
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) threads: Option<u16>,
     #[command(flatten)]

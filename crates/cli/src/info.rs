@@ -115,7 +115,7 @@ fn by_volume(collector: &Collector) -> String {
     }
     let left = match volumes.len().saturating_sub(SHOWN) {
         0 => String::new(),
-        left => format!("and {left} with no more requests each\n"),
+        left => format!("and {left} more volumes, none of them with more requests\n"),
     };
     format!("\n{}{left}", table.text())
 }

@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
         ReplayError::Trace(failure) => failure,
         ReplayError::Beyond(error) => Failure::input(format!("{name}: {error}")),
         ReplayError::Client(cause) => Failure::input(format!(
-            "--to {}: {cause}; expected an NBD server there",
+            "--to {}: {cause}; expected an NBD server at this address",
             arguments.to
         )),
     })?;

@@ -139,7 +139,7 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         match recorded {
             Some(file) if recorded_any => file.commit()?,
             _ => warn(format!(
-                "--record {}: there was no request, and a trace without one could not be read; no file was written",
+                "--record {}: no request arrived, and a trace without requests could not be read; no file was written",
                 path.display()
             )),
         }

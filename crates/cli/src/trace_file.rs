@@ -63,7 +63,7 @@ pub(crate) fn form_of(
     };
     let packing = Packing::of_file(&name).ok_or_else(|| {
         Failure::input(format!(
-            "{option} {name}: files with that compression are read and not written; expected .zst, .gz or neither"
+            "{option} {name}: files with this compression can be read, but not written; expected .zst, .gz or neither"
         ))
     })?;
     Ok((form, packing))

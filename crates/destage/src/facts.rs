@@ -165,7 +165,7 @@ impl Facts {
         }
         if self.is_empty {
             warnings.push(format!(
-                "{}: no request is left of it (skip, limit, writes only, trace.array_member)",
+                "{}: none of its requests is left (skip, limit, writes only, trace.array_member)",
                 self.name
             ));
         }

@@ -272,7 +272,7 @@ impl<'a> Pool<'a> {
                     Gone::Ended(outcome) => Phase::Done(outcome),
                 };
                 let seen = batches.len();
-                // The feed can reuse the memory of a batch only if nobody else refers to the batch, so this worker
+                // The feed can reuse the memory of a batch only if no other owner refers to the batch, so this worker
                 // drops its references first.
                 drop(batches);
                 self.put_back(feed, run, seen, phase)?;

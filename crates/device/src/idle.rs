@@ -21,7 +21,8 @@ struct Group {
     outstanding: u64,
     /// Number of pages of requests that have arrived so far. An idle time that began at another value is over.
     arrivals: u32,
-    /// Whether the scheme, when last asked in the present idle time, had nothing to write back.
+    /// Whether the device has asked the scheme in the present idle time, and the scheme had nothing to write back at
+    /// the last question.
     declined: bool,
 }
 
@@ -69,7 +70,8 @@ impl Idle {
         self.groups[time.group as usize].declined = !answered;
     }
 
-    /// The present idle time of `group`, if the scheme, when last asked in it, had nothing to write back.
+    /// The present idle time of `group`, if the device has asked the scheme in this idle time, and the scheme had
+    /// nothing to write back at the last question.
     pub fn declined(&self, group: u32) -> Option<IdleTime> {
         let Group {
             arrivals, declined, ..

@@ -168,7 +168,7 @@ impl Payload {
     /// `pieces` are undefined.
     ///
     /// # Panics
-    /// As for [`Payload::accept`].
+    /// The reasons are those of [`Payload::accept`].
     pub fn accept_taken(&mut self, request: &Request, pieces: &mut Vec<Arc<[u8]>>) -> u64 {
         core::mem::swap(&mut self.accepted.data, pieces);
         self.accept_kept(request)

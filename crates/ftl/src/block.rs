@@ -129,8 +129,7 @@ impl Block {
         }
     }
 
-    /// Copies the needed pages with offsets from `open.next` up to before `end` from the old block to the new
-    /// block.
+    /// Copies the needed pages with the offsets `open.next..end` from the old block to the new block.
     fn copy(&mut self, open: &mut Rewrite, end: u32, operations: &mut Operations) {
         let (block, next, from) = (open.block, open.next, open.from);
         let newest = self.data.newest();

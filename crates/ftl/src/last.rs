@@ -262,8 +262,9 @@ impl Last {
         Ok(log)
     }
 
-    /// Reclaims a shared log block. A log block without needed pages is preferred; then a full one to one with
-    /// free pages; then a cold one to a hot one; then one that needs fewer merges; then an older one.
+    /// Reclaims a shared log block. The order is decided, in this sequence, by these preferences: a log block without
+    /// needed pages, a full log block over one with free pages, a cold log block over a hot one, a log block that needs
+    /// fewer merges, and an older log block.
     fn reclaim(&mut self, operations: &mut Operations) -> Result<(), NoSpace> {
         let log = &self.store.log;
         let cost = |victim: &u32| {

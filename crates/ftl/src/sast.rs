@@ -43,8 +43,8 @@ parameters! {
         /// Maximum number of log blocks of a group (K of N : N+K).
         group_log_blocks: u32 = "4" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "blocks", SOURCE;
         spare_blocks: u32 as shared::SPARE_BLOCKS;
-        /// Which log block of a group is reclaimed: the one with the most pages that are not needed any more
-        /// (among equals the oldest), or the oldest.
+        /// Which log block of a group is reclaimed: the log block with the most dead pages (of several, the oldest), or
+        /// the oldest log block.
         log_victim: Victim = "most_dead", "", OURS;
         logs: shared::Logs;
     }

@@ -374,7 +374,7 @@ impl Copied {
         if kind == FLUSH_PAGE && !entries.iter().any(|entry| Some(entry.page.0) == page) {
             return Err(refusal(
                 self,
-                "the page that has to reach the flash is not among the returned pages; expected it there"
+                "the page that has to reach the flash is not among the returned pages; expected this page among them"
                     .to_owned(),
             ));
         }

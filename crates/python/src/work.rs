@@ -120,7 +120,7 @@ pub(crate) fn watched<T: Send + 'static>(
             watch.stop.store(true, Ordering::Relaxed);
             let why = destage_memory::why_held();
             return Err(why.map_or_else(
-                || errors::Error::new_err("more memory was asked for than there is"),
+                || errors::Error::new_err("the call asked for more memory than there is"),
                 |why| memory::raised(&why),
             ));
         }

@@ -43,7 +43,7 @@ pub fn html(document: &str, title: Option<&str>) -> Result<String, Error> {
 /// `statistics` is a list of rows with name, value, unit and meaning.
 ///
 /// # Errors
-/// As for [`html`].
+/// The errors are those of [`html`].
 pub fn outline(document: &str) -> Result<String, Error> {
     let mut content = read(document)?;
     let mut outline = json!({

@@ -77,7 +77,7 @@ impl Checked {
         let (said, resident) = (self.scheme.len(), self.resident);
         if said != resident {
             self.breach(format_args!(
-                "after {asked} its len() is {said}, and {resident} pages are resident; expected it to forget what it names, and nothing else"
+                "after {asked} its len() is {said}, and {resident} pages are resident; expected the scheme to forget the pages that it names, and no other pages"
             ));
         }
     }
@@ -133,7 +133,7 @@ impl Scheme for Checked {
             && !named.contains(&entry)
         {
             self.breach(format_args!(
-                "{} did not name that page; expected it among the pages named",
+                "{} did not name that page; expected this page among the named pages",
                 asked(need)
             ));
         }

@@ -106,7 +106,9 @@ pub enum SimError {
     )]
     OpenSize,
     /// The image of a flash has changed since it was written.
-    #[error("the image is damaged: {0}; expected it unchanged")]
+    #[error(
+        "the image is damaged: {0}; expected an image that has not changed since destage wrote it"
+    )]
     Image(Damage),
     /// A request lies outside the device.
     #[error(

@@ -113,7 +113,7 @@ const STEPS: usize = 16;
 /// highest bits of the product select an entry.
 const SPAN_BITS: u32 = 2;
 const MIXER: u64 = 0x9E37_79B9_7F4A_7C15;
-/// The key of the entry after the last event. It is later than every moment.
+/// The key of the entry after the last event. The key is larger than that of every event.
 const NEVER: u64 = u64::MAX;
 
 /// Events of type `E`. They are delivered by time, and at equal times in the order in which they were scheduled.

@@ -87,7 +87,7 @@ pub struct Timed {
 #[derive(Clone, Debug, Default)]
 struct Way {
     arrived: Ticks,
-    /// The begin of the latest transfer of the request.
+    /// The start of the latest transfer of the request.
     transfers: Ticks,
     /// The time of all transfers of the request before its answer, and after its answer.
     moved: [Ticks; 2],

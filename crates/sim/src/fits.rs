@@ -81,7 +81,7 @@ fn times_by_type(config: &Config) -> Result<(), String> {
         }
         let Some(times) = times(text) else {
             return Err(format!(
-                "flash.{name}_times_us = {text:?}: expected one to {MOST_TYPES} numbers of microseconds with / between them, as 56.5/77.5/106"
+                "flash.{name}_times_us = {text:?}: expected one to {MOST_TYPES} numbers of microseconds with / between them, such as 56.5/77.5/106"
             ));
         };
         *types = times.len();

@@ -49,7 +49,7 @@ pub struct Addressing {
 }
 
 impl Addressing {
-    /// Converts `request` to a request for a device of `device_pages` pages; `origin` names the trace in errors.
+    /// Converts `request` to a request for a device of `device_pages` pages; error messages call the trace `origin`.
     ///
     /// # Errors
     /// [`SimError::BeyondDevice`] if the request ends beyond the device and [`AddressMap::Refuse`] applies;
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(pages, [1, 1, 1, 2, 2, 2, 4]);
     }
 
-    /// As [`span`], but for pages of `per_page` sectors, and with requests aligned to units of 4 KiB.
+    /// Does the same as [`span`] for pages of `per_page` sectors, and with requests aligned to units of 4 KiB.
     fn span_of_units(
         align: Align,
         per_page: u64,

@@ -249,10 +249,12 @@ parameters! {
         command_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer: 1000 in its examples, off by default", needs &[CLOCK];
         /// Time that the status of a program, a read or an erase occupies the channel.
         status_ns: f64 = "0" in Kind::Number { min: 0.0, max: 1e9 }, "ns", "FEMU's media layer, off by default", needs &[CLOCK];
-        /// Which operation a die serves next. arrival: page operations in order of arrival, except that garbage collection that is due comes first.
-        /// reads_first: host reads before that order. garbage_last: host reads first, and garbage collection after all others as long as there is
-        /// room (docs/SPEC.md, Order of service). commands_arrival and commands_reads_first: commands wait in queues until channel and die are free,
-        /// and are served in order of arrival or reads first (docs/SPEC.md, Commands dispatched).
+        /// Which operation a die serves next. arrival: page operations in order of arrival, except that garbage
+        /// collection that is due comes first. reads_first: host reads first, then all other operations as with
+        /// arrival. garbage_last: host reads first, and garbage collection after all others as long as there is room
+        /// (docs/SPEC.md, Order of service). commands_arrival and commands_reads_first: commands wait in queues until
+        /// channel and die are free, and are served in order of arrival or reads first (docs/SPEC.md, Commands
+        /// dispatched).
         scheduling: Scheduling = "arrival", "", "arrival: DiskSim 4.0 SSD extension; garbage_last: MQSim, whose order is mapping, urgent collection, reads, writes, collection; commands_reads_first: MQSim (FAST 2018)", needs &[CLOCK];
         /// Largest number of host reads that may overtake a waiting operation of the same die; then this
         /// operation is served.
@@ -386,8 +388,8 @@ parameters! {
         firmware_cores: u32 = "1" in Kind::Integer { min: 1, max: 1024 }, "", OURS, needs &[CLOCK, "device.firmware_ns > 0 or device.firmware_read_ns > 0 or device.firmware_page_ns > 0"], excludes FOREKNOWN_CORES;
         /// Energy of a request on a firmware core; for energy.firmware_mj.
         firmware_uj: f64 = "0" in MICROJOULES, "uJ", "none", needs &[CLOCK, "device.firmware_ns > 0 or device.firmware_read_ns > 0 or device.firmware_page_ns > 0"];
-        /// Maximum number of commands that the device holds at a time; 0 for no limit. A command that the host sends beyond it waits until another one is
-        /// answered, and its response time includes this wait.
+        /// Maximum number of commands that the device holds at a time; 0 for no limit. A command beyond this number
+        /// waits until another command is answered, and its response time includes this wait.
         command_slots: u32 = "0", "", "no limit", needs &[CLOCK];
         /// Access time of the buffer's DRAM for each page read or written, until the first byte.
         dram_access_ns: f64 = "0" in NANOSECONDS, "ns", "MQSim: 26, tRCD and tCL", needs &[CLOCK];

@@ -157,7 +157,7 @@ pub fn chain(name: &str) -> Result<Vec<Read>, SimError> {
         let of = &chain[chain.len() - 1].name;
         if chain.iter().any(|profile| profile.name == base) {
             return Err(SimError::Config(format!(
-                "profile {of}: inherits {base:?}, which inherits {of} in turn; expected a profile that does not"
+                "profile {of}: inherits {base:?}, which inherits {of} in turn; expected profiles that do not inherit one another"
             )));
         }
         let read = Read::of(&base).map_err(|error| {

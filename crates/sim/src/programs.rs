@@ -26,7 +26,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Milliseconds until dies that take turns have programmed `pages` pages. At the begin, all these pages are in
+    /// Milliseconds until dies that take turns have programmed `pages` pages. At the start, all these pages are in
     /// the buffer.
     ///
     /// A die receives the pages of an operation over its channel, and then programs them while the channel serves

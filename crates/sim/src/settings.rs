@@ -584,9 +584,9 @@ const SYNONYMS: [(&str, &str); 8] = [
     ("page-level", "page"),
 ];
 
-/// Text such as `; did you mean "x"?`, where x is one of `names`; empty if no name fits. The first of these names
-/// that exists is suggested: the name for which `name` is a synonym; the name with the nearest spelling, among equals
-/// the first; the shortest name that contains `name`.
+/// Text such as `; did you mean "x"?`, where x is one of `names`; empty if no name fits. The first of these names that
+/// exists is suggested: the name for which `name` is a synonym; the name with the nearest spelling (of several equally
+/// near names, the first); the shortest name that contains `name`.
 pub fn suggestion<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let name = name.trim().to_ascii_lowercase();
     let in_letters = || {

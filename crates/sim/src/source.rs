@@ -69,7 +69,7 @@ impl Source<'static> {
 }
 
 impl<'a> Source<'a> {
-    /// A source of requests that are in memory; `origin` names them in errors.
+    /// A source of requests that are in memory. Error messages call the source `origin`.
     pub fn memory(origin: impl Into<String>, requests: &'a [Request]) -> Self {
         Self {
             origin: origin.into(),
@@ -88,7 +88,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A source that generates requests as they are needed; `origin` names them in errors.
+    /// A source that generates requests as they are needed. Error messages call the source `origin`.
     pub fn generated(
         origin: impl Into<String>,
         requests: Box<dyn Iterator<Item = Request> + Send + 'a>,
@@ -100,7 +100,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The name of the requests in errors.
+    /// The name by which error messages call the source of the requests.
     pub fn origin(&self) -> &str {
         &self.origin
     }

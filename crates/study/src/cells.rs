@@ -423,8 +423,8 @@ impl Study {
         let wrong = |error: Error| self.wrong(format!("input {:?}: {error}", entry.name));
         let limit = scale.limit(entry.limit, entry.reduced_limit);
         // If the file of the paper's trace is known, that trace is read in place of a stand-in or an unrelated
-        // recording. A relative is read in any case, because the study shows its results next to those of the
-        // paper's trace.
+        // recording. A relative (an entry with `differs`) is never replaced, because the study shows its results next
+        // to the results of the paper's trace.
         let replaced = entry
             .stands_for
             .as_ref()

@@ -109,7 +109,7 @@ impl FromStr for Columns {
         Self::named(text, |unknown| {
             let known: Vec<&str> = NAMES.iter().map(|(name, _)| *name).collect();
             Err(format!(
-                "columns out of {} (a column that is ignored), but {unknown:?} is none",
+                "columns out of {} (a column that is ignored), but {unknown:?} is none of these",
                 known.join(", ")
             ))
         })
@@ -138,7 +138,7 @@ impl Columns {
         let once = |wanted: &dyn Fn(&Field) -> bool, names: &str| {
             (count(wanted) == 1)
                 .then_some(())
-                .ok_or(format!("one of {names}, once, among the columns"))
+                .ok_or(format!("exactly one of {names} among the columns"))
         };
         once(
             &|field| matches!(field, Field::Sector | Field::Offset(_)),

@@ -99,7 +99,7 @@ fn leading_digits(word: u64, odd: u64) -> (u64, usize) {
     (value, (bit / 8) as usize)
 }
 
-/// As [`digits`], for any number of digits.
+/// Does the same as [`digits`] for any number of digits.
 #[inline(never)]
 fn many_digits(bytes: &[u8], at: usize) -> (u64, usize) {
     let mut value = 0u64;

@@ -70,7 +70,7 @@ pub enum TraceError {
     },
     /// The file is neither text nor in a known binary format.
     #[error(
-        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, in ASCII or UTF-8 (`iconv -t UTF-8` makes it of others), or a known binary format, plain or compressed with gz, zst, bz2 or xz"
+        "{file}: is not text: byte 0x{byte:02x} at offset {offset}; expected lines of text, in ASCII or UTF-8 (`iconv -t UTF-8` converts text in other encodings), or a known binary format, plain or compressed with gz, zst, bz2 or xz"
     )]
     NotText {
         /// The path as given.
@@ -211,7 +211,7 @@ pub enum TraceError {
     },
     /// The directory at the end of a table, its footer, cannot be read.
     #[error(
-        "{file}: the footer, which says where everything is, cannot be read: {cause}; expected a complete, intact file"
+        "{file}: the footer, which lists the positions of all other parts, cannot be read: {cause}; expected a complete, intact file"
     )]
     Footer {
         /// The path as given.
@@ -273,7 +273,7 @@ pub enum TraceError {
     },
     /// Traces that are to be merged have different clocks.
     #[error(
-        "{file}: the clock of its format, {format}, is another than that of the other traces; expected traces of one format and one century"
+        "{file}: format {format} has another clock than the formats of the other traces; expected traces of one format and one century"
     )]
     Clock {
         /// The path as given.

@@ -1,4 +1,4 @@
-//! Inserts by rules what was lost when a trace was recorded: flushes, forced unit access, trims and streams.
+//! Inserts by rules what was lost when a trace was recorded: flushes, force unit access, trims and streams.
 //!
 //! All rules count only the requests that the reader returns. `flush_every_writes` adds a flush with every n-th
 //! write. `flush_every` adds a flush at each multiple of a period after the first request, if a write arrived

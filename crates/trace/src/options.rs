@@ -69,7 +69,7 @@ parameters! {
         /// A flush is added at every multiple of this time after the first request, if a write arrived since
         /// the last flush; 0 adds none.
         flush_every_ms: u64 = "0" in Kind::Integer { min: 0, max: 1_000_000_000 }, "ms", "file systems commit every 5 s or so";
-        /// Every n-th write of a trace or workload becomes forced unit access; 0 changes none.
+        /// Every n-th write of a trace or workload gets force unit access; 0 changes none.
         fua_every_writes: u64 = "0", "writes", "most traces lost the flag; journals force their commit records";
         /// With every n-th write, a trim is added for the range that the previous n-th write wrote, as if this
         /// range were a temporary file; 0 adds none.
@@ -231,7 +231,7 @@ pub struct ReadOptions {
     /// A flush is added at every multiple of this time in ticks, if a write arrived since the last flush; with
     /// 0 never.
     pub flush_every: Ticks,
-    /// Every n-th write becomes forced unit access; with 0 none.
+    /// Every n-th write gets force unit access; with 0 none.
     pub fua_every_writes: u64,
     /// With every n-th write, the range of the previous n-th write is trimmed; with 0 never.
     pub trim_every_writes: u64,

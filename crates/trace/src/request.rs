@@ -60,7 +60,7 @@ pub struct Request {
     pub line: u32,
     /// The operation.
     pub operation: Operation,
-    /// Whether this write must be durable before it is acknowledged (forced unit access).
+    /// Whether this write must be durable before it is acknowledged (force unit access).
     pub fua: bool,
     /// The stream or placement handle that the host gives; data of one stream tend to be trimmed together. 0
     /// means none.

@@ -171,7 +171,7 @@ impl Sizes {
                 workload,
                 MAX_PAGES.name,
                 max,
-                format!("at most the {space_pages} pages there are"),
+                format!("at most {space_pages}, the number of pages of the address space"),
             ));
         }
         if min > max {

@@ -159,8 +159,8 @@ impl ResultFile {
         })
     }
 
-    /// Opens the file at `path` for a page or for JSON. `option` and `what` are the option and the kind of result
-    /// in errors.
+    /// Opens the file at `path` for a page or for JSON. Error messages name the option `option` and the kind of result
+    /// `what`.
     pub(crate) fn page(option: &str, path: &Path, what: &str) -> Result<Self, Failure> {
         Ok(Self {
             form: form(option, path, what, PAGES)?,

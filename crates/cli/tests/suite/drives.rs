@@ -174,7 +174,7 @@ fn what_cannot_be_fitted_is_refused_and_leaves_nothing() {
     for (arguments, expected) in [
         ("rates.csv -o new.toml", "several drives"),
         ("rates.csv --drive Small -o new.toml", "several drives"),
-        ("rates.csv --drive 1 -o new.json", "ends so"),
+        ("rates.csv --drive 1 -o new.json", "has to end in .toml"),
         ("none.csv -o new.toml", "none.csv"),
         (
             "rates.csv other.csv --drive 1 -o new.toml",
@@ -610,7 +610,7 @@ mod measured {
             ),
             (
                 "nbd+unix:///?socket=none.sock -o found",
-                "expected an NBD server there",
+                "expected an NBD server at this address",
             ),
             ("nbd://10809 -o found", "expected nbd+unix:"),
             (

@@ -25,7 +25,7 @@ const WRITES: [&str; 2] = [
     "--workload",
     "uniform:requests=20000,footprint_pages=2000,mean_interarrival_ms=5",
 ];
-const NOTHING: &str = "no block had to be cleaned there, so erases and WAF mean nothing yet";
+const NOTHING: &str = "no garbage had to be collected, so erases and WAF mean nothing yet";
 
 #[test]
 fn a_run_without_cleaning_says_what_erases_mean() {

@@ -143,7 +143,7 @@ fn volumes_are_listed_by_the_number_of_their_requests() {
     let words: Vec<&str> = first.split_whitespace().collect();
     assert_eq!(words, ["3", "42", "0", "172,032"]);
     assert!(
-        shown.ends_with("and 2 with no more requests each\n"),
+        shown.ends_with("and 2 more volumes, none of them with more requests\n"),
         "{shown}"
     );
     let told = place.json(&["trace", "info", "t.csv", "--json"]);

@@ -72,7 +72,7 @@ fn the_compact_form_has_no_other_unit_of_time() {
 #[test]
 fn a_slice_beyond_the_trace_is_told() {
     let place = place();
-    let warning = "destage: warning: t.disksim: no request is left of it (skip, limit, writes only, trace.array_member)\n";
+    let warning = "destage: warning: t.disksim: none of its requests is left (skip, limit, writes only, trace.array_member)\n";
     for command in [&["run", "t.disksim"][..], &["trace", "info", "t.disksim"]] {
         let outcome = place.run(&[command, &["--skip", "2"]].concat());
         assert_eq!(

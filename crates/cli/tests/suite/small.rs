@@ -211,7 +211,7 @@ fn a_workload_of_which_nothing_is_left_is_named() {
         for cut in [["--limit", "0"], ["--skip", "100"], ["--skip", "1000000"]] {
             let errors = errors(command, &cut);
             assert!(
-                errors.contains("uniform:requests=100: no request is left of it"),
+                errors.contains("uniform:requests=100: none of its requests is left"),
                 "{command} {cut:?}: {errors}"
             );
         }

@@ -229,7 +229,7 @@ fn what_cannot_be_written_is_said_and_leaves_nothing() {
         ),
         (
             &["convert", "f.csv", "-o", "g.csv.xz"],
-            "-o g.csv.xz: files with that compression are read and not written; expected .zst, .gz or neither",
+            "-o g.csv.xz: files with this compression can be read, but not written; expected .zst, .gz or neither",
         ),
         (&["convert", "f.csv", "-o", "./f.csv"], "-o ./f.csv"),
         (

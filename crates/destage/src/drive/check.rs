@@ -22,7 +22,7 @@ use crate::side_by_side::side_by_side;
 
 /// The largest number of outstanding requests in `latency.csv`: seven streams with a queue depth of 64.
 pub(super) const LATENCY_DEPTH: u64 = STREAMS * OF_STREAM;
-/// One stream has the same rate at every load: so many reads per second, and as many writes per second.
+/// The reads per second, and also the writes per second, of the stream that has the same rate at every load.
 pub(super) const STREAM_PER_S: f64 = 5000.0;
 /// The fraction of writes among the requests of all other streams.
 pub(super) const WRITE_SHARE: f64 = 0.99;

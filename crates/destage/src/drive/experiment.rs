@@ -569,7 +569,7 @@ fn written(
             let zones = pages / pages_of_zone;
             if zones <= open {
                 return Err(Error::Input(format!(
-                    "{open} zones of {:.2} GiB are written at a time, but the drive made small has only {zones} in all; expected a larger one (more superblocks)",
+                    "{open} zones of {:.2} GiB are open at a time, but the reduced drive has only {zones} zones; expected a larger reduced drive (more superblocks)",
                     bytes as f64 / super::scaled::GIB
                 )));
             }
@@ -642,8 +642,8 @@ mod tests {
     use super::{Random, Step, zoned};
     use std::collections::BTreeMap;
 
-    /// Zones are trimmed before they are written, written in ascending order and completely, and at most as many are open
-    /// as asked for.
+    /// Zones are trimmed before they are written. They are written completely and in ascending order, and the number of
+    /// open zones never exceeds the requested number.
     #[test]
     fn zones_are_trimmed_and_then_written_in_order() {
         let (zones, pages, open) = (9, 5, 3);

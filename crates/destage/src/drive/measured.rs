@@ -296,7 +296,10 @@ fn shape_of(columns: &[String]) -> Result<Shape, String> {
         true => format!("for {words}, the file also needs {}", missing.join(", ")),
         false => {
             let kinds = SHAPES.map(|(_, words, needed)| format!("{} ({words})", needed.join(",")));
-            format!("expected those of one kind: {}", kinds.join("; "))
+            format!(
+                "expected the columns of one kind of measurement: {}",
+                kinds.join("; ")
+            )
         }
     };
     Err(format!(

@@ -7,8 +7,8 @@
 //!   reaches the highest write rate. All other loads below saturation judge the profile.
 //! * Write amplification: the fit uses the uniform overwrite with the largest used capacity, and the sequential fill
 //!   before this overwrite. All other rows judge the profile.
-//! * Queue depth: the fit uses depths 1, 8 and 32 with one job. All other depths with one job, except 2, judge
-//!   the profile.
+//! * Queue depth: the fit uses depths 1, 8 and 32 with one job. All other depths with one job judge the profile, except
+//!   depth 2.
 //! * Saturated rates: the fit uses reads and sequential writes. Random writes judge the profile.
 
 use super::check::{Check, RANDOM_WRITES, SATURATED};

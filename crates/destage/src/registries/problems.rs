@@ -71,7 +71,7 @@ pub const PROBLEMS: &[Problem] = &[
     Problem {
         name: "device-full",
         phrase: "the device is full",
-        about: "The translation layer had to write and found no free block, and no block that cleaning would free.",
+        about: "The translation layer had to write and found no free block, and no block that garbage collection would free.",
         remedy: "Give the device more over-provisioning (device.op_percent) or more capacity (device.capacity_bytes), or use a layer that needs fewer spare blocks.",
     },
     Problem {

@@ -5,8 +5,9 @@ use super::search::Range;
 /// The search follows such a line for this many trials. After these trials it halves the range of sizes instead.
 pub(super) const POINTED: usize = 3;
 
-/// How far a scheme misses its worst goal, as a fraction of the goal, as a linear function of the index of its size.
-/// The value is negative if the scheme reaches all goals. The index is called place, the value excess.
+/// The excess of a scheme over its worst goal, as a linear function of its place. The excess is the distance to the
+/// goal as a fraction of the goal, and is negative if the scheme reaches all goals. The place is the index of the size
+/// of the scheme.
 pub(super) struct Line {
     /// A place with a known excess, and this excess.
     place: usize,

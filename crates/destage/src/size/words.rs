@@ -74,7 +74,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         ended => format!(", {ended} of them ended early because the goals were out of reach"),
     };
     let mut tried = format!(
-        "{} at {} were compared. That took {}{early}; a grid of all of them has {}.",
+        "{} at {} were compared. That took {}{early}; a grid of all schemes and sizes has {}.",
         schemes(answers),
         counted(answers.sizes.len(), "size"),
         counted(answers.runs, "full run"),
@@ -111,7 +111,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let failed: Vec<String> = failed.collect();
     let Some(best) = answers.answers.first() else {
         lines.push(format!(
-            "Nothing reaches {goals} with up to {}.",
+            "No scheme reaches {goals} with up to {}.",
             numbers::size(largest)
         ));
         let unknown = answers.goals.iter().filter(|goal| has_none(answers, goal));

@@ -25,7 +25,7 @@ pub fn conclusions(records: &[Record]) -> Vec<String> {
     }
     if !bounds.is_empty() && !sentences.is_empty() {
         sentences.push(format!(
-            "No sentence is about {}: a bound is what no device can have.",
+            "These sentences leave out {}: no device can reach a bound.",
             bounds.join(" or ")
         ));
     }

@@ -232,7 +232,7 @@ pub fn remark(records: &[Record]) -> Option<String> {
         _ => format!("No block was erased in {clean} of {all} runs"),
     };
     Some(format!(
-        "{which}: no block had to be cleaned there, so erases and WAF mean nothing yet. A smaller device (flash.blocks_per_plane), a longer trace, or a device that is full before the first request (sim.precondition = random_fill:1) needs garbage collection."
+        "{which}: no garbage had to be collected, so erases and WAF mean nothing yet. A smaller device (flash.blocks_per_plane), a longer trace, or a device that is full before the first request (sim.precondition = random_fill:1) needs garbage collection."
     ))
 }
 

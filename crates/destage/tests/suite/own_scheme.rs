@@ -113,7 +113,10 @@ fn a_scheme_that_breaks_its_contract_is_an_error_that_names_it() {
     for (row, said) in [
         (&NOTHING, "named no page, and"),
         (&STRANGER, "expected pages that are resident"),
-        (&KEEPS, "expected it to forget what it names"),
+        (
+            &KEEPS,
+            "expected the scheme to forget the pages that it names",
+        ),
     ] {
         let mut base = settings(&[]);
         base.add_scheme(row).unwrap();

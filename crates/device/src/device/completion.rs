@@ -1,4 +1,4 @@
-//! The begin and the end of operations at dies, and the answers to requests that waited for these operations.
+//! The start and the end of operations at dies, and the answers to requests that waited for these operations.
 
 use destage_base::Ticks;
 use destage_buffer::destage::{DirtyPage, Slot};

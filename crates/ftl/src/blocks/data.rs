@@ -150,8 +150,7 @@ impl DataBlocks {
         }
     }
 
-    /// Marks that the newest copies of the pages from `first` up to before `end` are in the data block of
-    /// `logical` too.
+    /// Marks that the newest copies of the pages `first..end` are in the data block of `logical` too.
     pub fn set_newest_range(&mut self, logical: u32, first: u32, end: u32) {
         self.newest.set_range(logical, first, end);
         if let Some(programmed) = &mut self.programmed {

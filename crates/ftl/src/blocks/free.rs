@@ -29,7 +29,7 @@ impl Archived for Queue {
 
 #[derive(Clone)]
 struct Plane {
-    /// Blocks from `fresh` up to before `end` were free from the start and have not been used yet.
+    /// The blocks `fresh..end` were free from the start and have not been used yet.
     fresh: BlockSlot,
     end: BlockSlot,
     returned: Queue,

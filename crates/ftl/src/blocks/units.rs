@@ -66,9 +66,9 @@ impl Units {
         })
     }
 
-    /// The pages that have to be programmed without content before `page`, so that no unit is partly programmed.
-    /// The block is programmed up to before page `next`. With two passes, these are all pages from `next` up to
-    /// before `page`, since the second pass of a unit is done when the next unit is programmed.
+    /// The pages that have to be programmed without content before `page`, so that no unit is partly programmed. All
+    /// pages of the block before page `next` are programmed. With two passes, the returned pages are `next..page`,
+    /// since the second pass of a unit is done when the next unit is programmed.
     fn left_out(&self, next: u32, page: u32) -> impl Iterator<Item = u32> + use<> {
         let (behind, ahead) = match self.passes {
             1 => {
@@ -109,9 +109,9 @@ impl Blocks {
         self.note_programs(block, purpose);
     }
 
-    /// Emits the fillers that complete the units of pages that were copied to `block`. Before the copies, the
-    /// block was programmed up to before page `next`. The copies were emitted since `mark`, and the
-    /// [nand](Blocks::nand) counts the copied pages as programmed.
+    /// Emits the fillers that complete the units of pages that were copied to `block`. Before the copies, exactly the
+    /// pages before page `next` were programmed. The copies were emitted since `mark`, and the [nand](Blocks::nand)
+    /// counts the copied pages as programmed.
     pub fn copied(
         &mut self,
         block: BlockSlot,

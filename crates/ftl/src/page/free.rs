@@ -21,7 +21,7 @@ impl FreeBlocks {
         }
     }
 
-    /// Marks `block` free, or used.
+    /// Marks `block` as free if `free` is true, and as used otherwise.
     pub fn set(&mut self, block: u32, free: bool) {
         let bit = 1 << (block % 64);
         let word = &mut self.words[(block / 64) as usize];
@@ -32,7 +32,7 @@ impl FreeBlocks {
         }
     }
 
-    /// Marks the blocks from `from` up to before `end` as free.
+    /// Marks the blocks `from..end` as free.
     pub fn set_all(&mut self, from: u32, end: u32) {
         let mut block = from;
         while block < end {

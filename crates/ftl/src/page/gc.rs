@@ -283,7 +283,8 @@ pub(crate) fn collect_die(
     Ok(last.is_some())
 }
 
-/// The next candidate in the order of valid pages at the start and then of block numbers.
+/// The next candidate. Candidates are ordered by their numbers of valid pages when garbage collection began, and equal
+/// candidates by block number.
 fn next_victim(
     die: &Die,
     filled: &[(u16, u32, u32)],

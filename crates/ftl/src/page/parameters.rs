@@ -115,7 +115,8 @@ parameters! {
         /// Garbage collection starts when fewer than this many blocks of a pool are free. 0: one more than min_free_percent of the pool, rounded
         /// down, or as many as garbage collection needs if that is more.
         gc_low: u32 = "0", "blocks", OURS;
-        /// Garbage collection ends when this many blocks of a pool are free. 0: gc_low with copy-back, one more without.
+        /// Garbage collection ends when this many blocks of a pool are free. 0: gc_low with copy-back, and gc_low + 1
+        /// without copy-back.
         gc_high: u32 = "0", "blocks", OURS;
     }
 }

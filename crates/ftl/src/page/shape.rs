@@ -27,8 +27,8 @@ pub(crate) struct Shape {
     pub page_bits: u32,
     /// Before the first request, either all logical pages have contents or none has.
     pub filled: bool,
-    /// If any page of the device may be on any die: the number of dies, and the number of this die. Pages then
-    /// have the same number in a die as in the device.
+    /// The number of dies, and the number of this die, if any page of the device may be on any die. In this case, a die
+    /// numbers the pages as the device does.
     pub shared: Option<(u32, u32)>,
 }
 

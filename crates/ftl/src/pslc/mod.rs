@@ -32,7 +32,7 @@ choices! {
     enum Size {
         /// Always the same blocks, in addition to the reserve.
         Static = "static",
-        /// The blocks that are free beyond those that garbage collection needs.
+        /// Free blocks that garbage collection does not need.
         Dynamic = "dynamic",
     }
 }
@@ -54,8 +54,7 @@ parameters! {
         /// room. With cache_size=dynamic, it is the largest share. The figure ftl.cache_blocks is the number of
         /// blocks.
         cache_percent: f64 = "5" in Kind::Number { min: 0.0, max: 90.0 }, "%", OURS;
-        /// Whether the cache has blocks of its own, or uses the blocks that are free beyond those that garbage
-        /// collection needs.
+        /// Whether the cache has blocks of its own, or uses free blocks that garbage collection does not need.
         cache_size: Size = "static", "", OURS;
         /// Whether a write that finds the cache full bypasses it, or waits until the oldest block of the cache is
         /// folded.

@@ -69,8 +69,8 @@ impl Rows {
         self.valid[row as usize]
     }
 
-    /// The free superblock that became free first. If the layer keeps a reserve, this superblock is the reserve
-    /// and is used last.
+    /// The free superblock that became free first. If the layer keeps a reserve, this superblock is the reserve, which
+    /// is opened only if no other superblock is free.
     pub fn reserve(&self) -> Option<u32> {
         self.free.front().copied()
     }

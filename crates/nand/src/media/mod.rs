@@ -53,7 +53,7 @@ pub struct PlaneGaps {
 /// How reads interrupt a program or an erase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Suspend {
-    /// Ticks from the stop of the cells to the begin of the read.
+    /// Ticks from the stop of the cells to the start of the read.
     pub cost: Ticks,
     /// The largest number of interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,

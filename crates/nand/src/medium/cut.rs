@@ -228,8 +228,8 @@ impl Medium {
         self.pages = LazyTable::new(self.pages.len(), AtFirst::Nowhere);
     }
 
-    /// The ends of all operations of the step in service at `die`, and 0 for the begin of the step. The moments are
-    /// in ticks after the begin of the step, in ascending order.
+    /// The ends of all operations of the step in service at `die`, and 0 for the start of the step. The moments are
+    /// in ticks after the start of the step, in ascending order.
     #[must_use]
     pub fn moments(&self, die: u32, timing: &Timing) -> Vec<Ticks> {
         let mut moments: Vec<Ticks> = self.spans(die, timing).iter().map(|span| span.1).collect();
@@ -239,7 +239,7 @@ impl Medium {
         moments
     }
 
-    /// Begin and end of each program of the step in service at `die`, in ticks after the begin of the step. The list
+    /// Begin and end of each program of the step in service at `die`, in ticks after the start of the step. The list
     /// is empty if [commands](Self::by_commands) begin and end one by one.
     #[must_use]
     pub fn programs(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
@@ -252,7 +252,7 @@ impl Medium {
         programs.map(|(_, span)| span).collect()
     }
 
-    /// Begin and end of each operation of the step in service at `die`, in ticks after the begin of the step.
+    /// Begin and end of each operation of the step in service at `die`, in ticks after the start of the step.
     fn spans(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {
         let state = &self.dies[die as usize];
         if !state.parts.is_empty() {
@@ -270,7 +270,7 @@ impl Medium {
         each.collect()
     }
 
-    /// Begin and end of each operation of the batch at `die`, in ticks after the begin of the batch. An operation
+    /// Begin and end of each operation of the batch at `die`, in ticks after the start of the batch. An operation
     /// begins with its transfer. After the program of the last data page of a block, the die programs the summary
     /// page.
     fn spans_of_batch(&self, die: u32, timing: &Timing) -> Vec<(Ticks, Ticks)> {

@@ -238,7 +238,7 @@ impl Medium {
     /// [`Medium::start`] for a step, such as a step of a mount, that [ends](Self::end) as a whole on every device.
     ///
     /// # Errors
-    /// As for [`Medium::start`].
+    /// The errors are those of [`Medium::start`].
     pub fn start_whole(
         &mut self,
         die: u32,
@@ -300,7 +300,7 @@ impl Medium {
     /// [`Medium::start`] for a batch with the entries `parts`, each of which ends at a time of its own.
     ///
     /// # Errors
-    /// As for [`Medium::start`].
+    /// The errors are those of [`Medium::start`].
     pub fn start_batch(
         &mut self,
         die: u32,

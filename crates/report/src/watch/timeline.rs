@@ -185,7 +185,7 @@ impl Timeline {
         }
     }
 
-    /// Adds one end of an arrow. `end` is `s` for the begin of the arrow and `f` for its end.
+    /// Adds one end of an arrow. `end` is `s` for the start of the arrow and `f` for its end.
     fn arrow(&mut self, end: &str, record: u32, (process, lane): (u32, u32), at: Ticks) {
         let mut row = Map::new();
         for (name, value) in [

@@ -184,7 +184,7 @@ fn partitions(number: Option<u64>) -> Option<String> {
     has_some.then(|| "has partitions".to_owned())
 }
 
-/// Carries out `command`, and records the times of its begin and end.
+/// Carries out `command`, and records the times at which it begins and ends.
 fn act(
     file: &File,
     clock: Clock,

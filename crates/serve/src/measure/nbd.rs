@@ -33,7 +33,9 @@ pub struct Nbd {
 }
 
 fn failed(name: &str, cause: &ClientError) -> Error {
-    Error::Input(format!("{name}: {cause}; expected an NBD server there"))
+    Error::Input(format!(
+        "{name}: {cause}; expected an NBD server at this address"
+    ))
 }
 
 impl Nbd {

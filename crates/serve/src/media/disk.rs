@@ -186,7 +186,7 @@ fn make_hole(_: &File, _: u64, _: u64) -> io::Result<()> {
 /// Locks `file` against other programs that lock the file in the same way.
 pub(super) fn lock(file: &File) -> io::Result<()> {
     file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => io::Error::other("somebody else uses it"),
+        TryLockError::WouldBlock => io::Error::other("the file is already in use"),
         TryLockError::Error(cause) => cause,
     })
 }

@@ -289,7 +289,7 @@ fn a_file_is_made_extended_taken_as_it_is_or_refused() {
     assert_eq!(std::fs::metadata(&path).unwrap().len(), 1 << 20);
     let disk = Disk::open(&path, Some(2 << 20), false).unwrap();
     assert_eq!(disk.bytes(), 2 << 20);
-    assert!(error(&path, None).contains("somebody else uses it"));
+    assert!(error(&path, None).contains("the file is already in use"));
     drop(disk);
     let text = error(&path, Some(1 << 20));
     assert!(

@@ -117,7 +117,7 @@ fn another_device_and_what_is_no_image_are_refused_by_one_line() {
     assert!(!path.exists());
     drop(open(&with(&[]), Place::Image(&path), false).unwrap());
     let first = open(&with(&[]), Place::Image(&path), false).unwrap();
-    assert!(refused(&with(&[]), &path).contains("somebody else uses it"));
+    assert!(refused(&with(&[]), &path).contains("the file is already in use"));
     drop(first);
     for (pair, expected) in [
         (

@@ -125,8 +125,8 @@ impl Commands {
         std::mem::take(&mut self.begun)
     }
 
-    /// `die` begins a step for `transaction`, which is called `token`. The step carries out `operations` one after
-    /// the other. At the same time the mapping table is busy for `map_time` ticks.
+    /// `die` begins a step for `transaction`, whose token is `token`. The step carries out `operations` one after the
+    /// other. At the same time the mapping table is busy for `map_time` ticks.
     pub fn begin(
         &mut self,
         die: u32,
@@ -253,8 +253,8 @@ impl Commands {
             }
     }
 
-    /// The step of `die` has just begun for `transaction` (called `token`). If the step releases its die before its
-    /// own end, issues the first command of the step. Returns the number of the step, and the command.
+    /// The step of `die` has just begun for `transaction`, whose token is `token`. If the step releases its die before
+    /// its own end, issues the first command of the step. Returns the number of the step, and the command.
     pub fn begin_cached(
         &mut self,
         die: u32,

@@ -16,7 +16,7 @@ impl<'a, P: Probe> Engine<'a, P> {
     /// failure still happen. Returns `true` if the power has not failed.
     ///
     /// # Errors
-    /// As for [`Engine::feed`].
+    /// The errors are those of [`Engine::feed`].
     pub fn feed_until(
         &mut self,
         requests: &[Request],
@@ -79,7 +79,7 @@ pub struct Parts<'a, P> {
     pub observer: Box<dyn Observer + 'a>,
     /// Number of requests that arrived, including requests of earlier engines (see [`Engine::go_on_from`]).
     pub arrivals: u64,
-    /// For each die: the begin of its latest flash command; 0 if the die has had no command.
+    /// For each die: the start of its latest flash command; 0 if the die has had no command.
     pub begins: Vec<Ticks>,
     /// The time of the last event, in ticks.
     pub now: Ticks,

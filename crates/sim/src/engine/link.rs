@@ -275,7 +275,7 @@ impl<P: Probe> Link<'_, P> {
         self.events.after(time, Event::ReadDone(token.number()));
     }
 
-    /// `die` begins `transaction`, called `token`, whose commands are timed one by one.
+    /// `die` begins `transaction`, whose token is `token`. The commands of the transaction are timed one by one.
     #[inline(never)]
     fn begin_commands(
         &mut self,

@@ -218,7 +218,8 @@ impl<'a, P: Probe> Engine<'a, P> {
     /// Simulates the rest of the run, after the last request was fed. Returns the measured values and the probe.
     ///
     /// # Errors
-    /// As for [`Engine::feed`]; also if no request arrived after the warm-up, or if simulated time has run out.
+    /// The errors of [`Engine::feed`]. Another error occurs if no request arrived after the warm-up, or if simulated
+    /// time has run out.
     pub fn finish(mut self) -> Result<(Measured, P), SimError> {
         self.run_out().map_err(|error| *error)?;
         check_measured(

@@ -44,7 +44,7 @@ pub struct Completion<'a> {
 /// The simulated time of a call is the time that the latest call of [`Probe::moment`] gave. A request has the same
 /// number from its arrival to its completion.
 pub trait Probe: Send {
-    /// Whether the probe needs the begin and the end of single flash commands, if commands are timed one by one. If
+    /// Whether the probe needs the start and the end of single flash commands, if commands are timed one by one. If
     /// not, [`Probe::command_begins`] and [`Probe::command_ended`] may be left out.
     const HEARS_COMMANDS: bool = true;
 
@@ -139,7 +139,7 @@ pub trait Probe: Send {
     }
 
     /// The step `number` of `die` begins. It releases the die before its own end. `waited` holds the wait of the step
-    /// for the cells, and its wait for the cache register. Each wait has a begin and an end.
+    /// for the cells, and its wait for the cache register. Each wait has a start and an end.
     #[inline]
     fn begins_beside(
         &mut self,

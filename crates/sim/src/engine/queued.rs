@@ -145,7 +145,7 @@ struct Teller<'t, P> {
 }
 
 impl<P: Probe> Teller<'_, P> {
-    /// Reports the begin of `command` of `die`. An erase is reported when its cells begin, because the cells may be
+    /// Reports the start of `command` of `die`. An erase is reported when its cells begin, because the cells may be
     /// busy when the erase is issued.
     fn tell_begun(&mut self, die: u32, command: &[Operation]) {
         let now = self.events.now();
@@ -188,7 +188,7 @@ impl<P: Probe> Teller<'_, P> {
         }
     }
 
-    /// Reports the begin of `command` of `die`, of this kind.
+    /// Reports the start of `command` of `die`, of this kind.
     fn tell_issued(&mut self, die: u32, kind: Kind, command: &[Operation]) {
         let of_step = command.iter().any(|of| is_of_step(of.token));
         let moves = of_step && self.steps[die as usize].moves;
@@ -301,9 +301,8 @@ impl Queued {
         std::mem::take(&mut self.begun)
     }
 
-    /// `die` begins `operations` for `transaction`, which is called `token`. At the same time the mapping table is
-    /// busy for `map_time` ticks. Returns `None` if the step has no command to wait for. `P` is the type of the
-    /// probe.
+    /// `die` begins `operations` for `transaction`, whose token is `token`. At the same time the mapping table is busy
+    /// for `map_time` ticks. Returns `None` if the step has no command to wait for. `P` is the type of the probe.
     #[inline(always)]
     pub fn begin<P: Probe>(
         &mut self,
@@ -328,9 +327,9 @@ impl Queued {
         self.begin_several::<P>(die, (transaction, token), operations, now, map_time)
     }
 
-    /// Begins `operations`, which may need several commands, for `transaction`. Programs of units, for a write or for
-    /// fillers, wait in the queue together with operations of other transactions. So does a read of one command. All
-    /// other operations form a step.
+    /// Begins `operations`, which may need several commands, for `transaction`. Programs of units (for a write or for
+    /// fillers) and reads of one command wait in the queue together with operations of other transactions. All other
+    /// operations form a step.
     #[inline(never)]
     fn begin_several<P: Probe>(
         &mut self,
@@ -377,8 +376,8 @@ impl Queued {
         self.go_on(die).then_some(Progress::Running)
     }
 
-    /// The read `page`, called `token`, begins with `operations` at `die` during a step. Returns whether the read has
-    /// a command to wait for.
+    /// `die` begins the read `page`, whose token is `token`, while a step is in service. The read carries out
+    /// `operations`. Returns whether the read has a command to wait for.
     pub fn begin_between<P: Probe>(
         &mut self,
         die: u32,

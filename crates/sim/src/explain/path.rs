@@ -85,7 +85,7 @@ pub(super) struct Die {
     gc: Ticks,
     /// Begin and end of the latest garbage collection.
     gc_span: Span,
-    /// The begin of the command in service.
+    /// The start of the command in service.
     began: Ticks,
     /// The work of the die before the command in service.
     before: Spent,
@@ -125,7 +125,7 @@ impl Die {
         self.busy_until = until;
     }
 
-    /// Time of garbage collection up to `now`, which is not before the begin of the latest command.
+    /// Time of garbage collection up to `now`, which is not before the start of the latest command.
     pub fn gc(&self, now: Ticks) -> Ticks {
         self.gc_in_steps(now) + self.serving.spent(now).gc
     }
@@ -134,7 +134,7 @@ impl Die {
         self.gc - within(self.gc_span, now, Ticks::MAX)
     }
 
-    /// Busy time up to `now`, which is not before the begin of the latest command.
+    /// Busy time up to `now`, which is not before the start of the latest command.
     pub fn busy(&self, now: Ticks) -> Ticks {
         self.busy_in_steps(now) + self.serving.busy(now)
     }
@@ -166,7 +166,7 @@ struct Step {
     /// waited for no other operation.
     queued: Option<(Ticks, Spent)>,
     began: Ticks,
-    /// The work of the die up to the begin of the operation.
+    /// The work of the die up to the start of the operation.
     spent: Spent,
     /// The time of garbage collection of the die up to the end of the operation.
     gc_ended: Ticks,
@@ -213,7 +213,7 @@ impl Step {
 struct Beside {
     die: u32,
     began: Ticks,
-    /// The work of the die up to the begin of the step or command.
+    /// The work of the die up to the start of the step or command.
     spent: Spent,
     waited: [Span; 2],
     phases: Option<Phases>,
@@ -247,7 +247,7 @@ pub(super) struct Accepted {
 pub(super) struct Paths {
     pub dies: Vec<Die>,
     trails: HashMap<PageOperation, Trail>,
-    /// Reads that a die serves during a step: the begin of the read, and the work of the die up to this begin.
+    /// Reads that a die serves during a step: the start of the read, and the work of the die up to this begin.
     between: HashMap<PageOperation, (Ticks, Spent)>,
     /// Steps that release their dies before their own end. The index is the number of the step.
     beside: Vec<Beside>,

@@ -79,7 +79,7 @@ pub(super) struct Levels {
 /// The series of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Series {
-    /// Begin of the first interval, in ticks.
+    /// The start of the first interval, in ticks.
     pub start: Ticks,
     /// Length of an interval, in ticks.
     pub length: Ticks,
@@ -99,9 +99,9 @@ pub(super) struct Recording {
     end: Ticks,
     /// The time up to which the levels of the current interval are summed.
     now: Ticks,
-    /// Busy time of each die up to the begin of the current interval.
+    /// Busy time of each die up to the start of the current interval.
     busy: Vec<Ticks>,
-    /// Time of garbage collection of all dies up to the begin of the current interval.
+    /// Time of garbage collection of all dies up to the start of the current interval.
     gc: Ticks,
     is_closed: bool,
 }

@@ -180,9 +180,9 @@ metrics! {
     FTL_MERGES_PARTIAL = "ftl.merges.partial", "";
     /// Merges in which all pages were copied to a new block.
     FTL_MERGES_FULL = "ftl.merges.full", "";
-    /// Merges because the log block of the written block had no room for the page.
+    /// Merges that were done because the log block of the written block had no room for the page.
     FTL_MERGE_CAUSES_OWN_LOG = "ftl.merge_causes.own_log", "";
-    /// Merges because another block needed room in the log.
+    /// Merges that were done because another block needed room in the log.
     FTL_MERGE_CAUSES_ROOM = "ftl.merge_causes.room", "";
     /// Merges that were done before they were needed.
     FTL_MERGE_CAUSES_EAGER = "ftl.merge_causes.eager", "";

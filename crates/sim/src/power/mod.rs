@@ -264,7 +264,7 @@ impl Check<'_> {
 
 impl Config {
     /// Cuts the power of `device` at `time`, after which only the contents of flash in `payload` remain. `begins`
-    /// holds the begin of the latest step of each die. `seed` determines all random choices.
+    /// holds the start of the latest step of each die. `seed` determines all random choices.
     ///
     /// # Errors
     /// If a capacitor needs a mounted layer, and the layer cannot be mounted.

@@ -240,7 +240,7 @@ impl<'a> Simulation<'a> {
     /// [`Simulation::finish`] must follow in either case.
     ///
     /// # Errors
-    /// The same as for [`Simulation::feed`].
+    /// The errors are those of [`Simulation::feed`].
     pub fn work_down(&mut self, events: u64) -> Result<bool, SimError> {
         match &mut self.kind {
             Kind::Timed(engine) => engine.work_down(events),
@@ -251,7 +251,7 @@ impl<'a> Simulation<'a> {
     /// Runs to the end without further requests, and returns the results.
     ///
     /// # Errors
-    /// The same as for [`Simulation::feed`].
+    /// The errors are those of [`Simulation::feed`].
     pub fn finish(self) -> Result<RunResult, SimError> {
         let (measured, explained) = match self.kind {
             Kind::Timed(engine) => engine.finish()?,

@@ -51,7 +51,7 @@ pub fn refusal(config: &Config) -> Option<String> {
         () => return None,
     };
     Some(format!(
-        "{text}, and a sample has only a part of that; expected the default, or no sample"
+        "{text}, and a sample has only a part of the trace and of the device; expected the default, or no sample"
     ))
 }
 

@@ -43,7 +43,7 @@ pub const MOST_PAGES: u32 = 4_096;
 /// Returns the result, the recording and the source.
 ///
 /// # Errors
-/// As for [`run`](crate::run::run()).
+/// The errors are those of [`run`](crate::run::run()).
 pub fn watched_run<'a>(
     config: &Config,
     mut source: Source<'a>,

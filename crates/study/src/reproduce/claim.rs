@@ -136,13 +136,13 @@ impl TryFrom<String> for Checked {
         };
         match (check, tolerance.is_some()) {
             (Check::Within, false) => Err(format!(
-                "check {text:?}: expected the name of a tolerance behind it, such as \"within times\""
+                "check {text:?}: expected the name of a tolerance after it, such as \"within times\""
             )),
             (Check::Within | Check::Between | Check::Arithmetic, _) | (_, false) => {
                 Ok(Self { check, tolerance })
             }
             (_, true) => Err(format!(
-                "check {text:?}: a tolerance is of within, between and arithmetic only"
+                "check {text:?}: only within, between and arithmetic have a tolerance"
             )),
         }
     }
@@ -162,7 +162,11 @@ impl TryFrom<String> for Tolerance {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let refused = || format!("tolerance {text:?}: expected such as \"15 %\" or \"0.1 points\"");
+        let refused = || {
+            format!(
+                "tolerance {text:?}: expected a number with a unit, such as \"15 %\" or \"0.1 points\""
+            )
+        };
         let (number, unit) = text.trim().split_once(' ').ok_or_else(refused)?;
         let number: f64 = number.parse().map_err(|_| refused())?;
         match unit.trim() {

@@ -192,7 +192,7 @@ impl Paper {
             if paper.study(experiment).is_none() {
                 let names = paper.studies.iter().map(|study| study.name.as_str());
                 let refusal = format!(
-                    "{}: claim {}: experiment {experiment:?} is not there",
+                    "{}: claim {}: experiment {experiment:?} does not exist",
                     origin("claims.toml"),
                     claim.id
                 );

@@ -75,7 +75,9 @@ pub(super) fn filled(text: &str, limits: &Value) -> Result<String, String> {
     for piece in pieces {
         let (name, rest) = piece.split_once('}').unwrap_or((piece, ""));
         let limit = limits.get(name).ok_or_else(|| {
-            format!("words.toml names the limit {name:?}; thresholds.toml has none of this name")
+            format!(
+                "words.toml names the limit {name:?}; thresholds.toml has no limit of this name"
+            )
         })?;
         filled.push_str(&short(limit));
         filled.push_str(rest);
@@ -128,7 +130,7 @@ fn parts(
     };
     if names.len() != items.len() {
         return Err(format!(
-            "words.toml has the labels {names:?} for {} values; expected as many",
+            "words.toml has the labels {names:?} for {} values; expected a label for each value",
             items.len()
         ));
     }

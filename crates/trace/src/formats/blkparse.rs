@@ -82,8 +82,8 @@ impl Layout for BlkParse {
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
         cursor.skip_blanks();
-        // No line of the summary begins with a digit. A later line that begins with a digit was appended to the
-        // file, and is an event.
+        // No line of the summary begins with a digit. So a line after the summary that begins with a digit was appended
+        // to the file, and holds an event.
         let in_summary = state.kind == SUMMARY && !cursor.peek().is_ascii_digit();
         if in_summary || matches!(cursor.peek(), b'C' | b'T') {
             return summary(cursor, state);

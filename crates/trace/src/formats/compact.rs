@@ -21,7 +21,7 @@
 //!   `first_end`), with the sign in the lowest bit;
 //! * the number of sectors;
 //! * the volume;
-//! * the operation (0 read, 1 write, 2 flush, 3 trim), plus 4 for forced unit access, plus 8 times the stream.
+//! * the operation (0 read, 1 write, 2 flush, 3 trim), plus 4 for force unit access, plus 8 times the stream.
 //!
 //! Each block can be decoded without the other blocks.
 
@@ -216,7 +216,7 @@ fn requests(
             sound &= length <= u64::from(u32::MAX)
                 && volume <= u64::from(u32::MAX)
                 && kind < 8 << 16
-                // A flush has no length, no forced unit access and no stream.
+                // A flush has no length, no force unit access and no stream.
                 && (kind & 3 != 2 || length == 0 && kind == 2)
                 && sector <= SECTORS_MAX - (length & u64::from(u32::MAX));
             end = sector.wrapping_add(length);

@@ -345,8 +345,12 @@ impl ParquetRows {
             .reader
             .get_row_group(self.next_group)
             .map_err(|cause| one_line(&cause))?;
-        self.rows_left = u64::try_from(group.metadata().num_rows())
-            .map_err(|_| format!("row group {} has fewer than no rows", self.next_group))?;
+        self.rows_left = u64::try_from(group.metadata().num_rows()).map_err(|_| {
+            format!(
+                "row group {} has a negative number of rows",
+                self.next_group
+            )
+        })?;
         self.open.clear();
         for (column, found) in self.found.iter().enumerate() {
             if let Some(found) = found {

@@ -117,7 +117,7 @@ statistics! {
         trims: u64 = "trims", "";
         /// Share of writes among reads and writes.
         write_share: Option<f64> = "write_share", "";
-        /// Writes with forced unit access.
+        /// Writes with force unit access.
         fua_writes: u64 = "fua_writes", "";
         /// Number of different streams; requests without a stream do not count.
         streams: u64 = "streams", "";
@@ -205,25 +205,28 @@ statistics! {
         written_blocks: u64 = "written_blocks", "blocks";
         /// Different pages written more than once.
         rewritten_pages: u64 = "rewritten_pages", "pages";
-        /// Half of the rewrites have at most this number of page writes since the page's previous write (PIRD).
+        /// For half of the rewrites, at most this number of other page writes lie between the rewrite and the previous
+        /// write of the page (PIRD).
         pird_p50: Option<u64> = "pird.p50", "page writes";
-        /// 90 of 100 rewrites have at most this number of page writes since the page's previous write.
+        /// For 90 of 100 rewrites, at most this number of other page writes lie between the rewrite and the previous
+        /// write of the page.
         pird_p90: Option<u64> = "pird.p90", "page writes";
-        /// 99 of 100 rewrites have at most this number of page writes since the page's previous write.
+        /// For 99 of 100 rewrites, at most this number of other page writes lie between the rewrite and the previous
+        /// write of the page.
         pird_p99: Option<u64> = "pird.p99", "page writes";
-        /// Share of rewrites with at most 10 page writes since the page's previous write.
+        /// Share of rewrites with at most 10 other page writes since the previous write of the page.
         pird_within_10: Option<f64> = "pird.share_within_10", "";
-        /// Share of rewrites with at most 50 page writes since the page's previous write.
+        /// Share of rewrites with at most 50 other page writes since the previous write of the page.
         pird_within_50: Option<f64> = "pird.share_within_50", "";
-        /// Share of rewrites with at most 100 page writes since the page's previous write.
+        /// Share of rewrites with at most 100 other page writes since the previous write of the page.
         pird_within_100: Option<f64> = "pird.share_within_100", "";
-        /// Share of rewrites with at most 200 page writes since the page's previous write.
+        /// Share of rewrites with at most 200 other page writes since the previous write of the page.
         pird_within_200: Option<f64> = "pird.share_within_200", "";
-        /// Share of rewrites with at most 500 page writes since the page's previous write.
+        /// Share of rewrites with at most 500 other page writes since the previous write of the page.
         pird_within_500: Option<f64> = "pird.share_within_500", "";
-        /// Share of rewrites with at most 1000 page writes since the page's previous write.
+        /// Share of rewrites with at most 1000 other page writes since the previous write of the page.
         pird_within_1000: Option<f64> = "pird.share_within_1000", "";
-        /// Share of rewrites with at most 10000 page writes since the page's previous write.
+        /// Share of rewrites with at most 10000 other page writes since the previous write of the page.
         pird_within_10000: Option<f64> = "pird.share_within_10000", "";
         /// Rank correlation (Spearman) between the number of writes of a page and its mean PIRD, over pages
         /// written more than once.
@@ -234,37 +237,44 @@ statistics! {
         pird_of_next_900: Option<f64> = "pird.mean_of_next_900", "page writes";
         /// Mean PIRD of the 9000 pages with ranks 1001 to 10000.
         pird_of_next_9000: Option<f64> = "pird.mean_of_next_9000", "page writes";
-        /// Half of the rewrites have at most this number of different pages written since the page's previous
-        /// write (stack distance).
+        /// For half of the rewrites, at most this number of different pages were written since the previous write of
+        /// the page (stack distance).
         stack_p50: Option<u64> = "stack.p50", "pages";
-        /// 90 of 100 rewrites have at most this number of different pages written since the page's previous
-        /// write.
+        /// For 90 of 100 rewrites, at most this number of different pages were written since the previous write of the
+        /// page.
         stack_p90: Option<u64> = "stack.p90", "pages";
-        /// 99 of 100 rewrites have at most this number of different pages written since the page's previous
-        /// write.
+        /// For 99 of 100 rewrites, at most this number of different pages were written since the previous write of the
+        /// page.
         stack_p99: Option<u64> = "stack.p99", "pages";
-        /// Half of the page writes to a block have at most this number of page writes since the previous one to
-        /// that block (BIRD).
+        /// For half of the page writes to a block, at most this number of other page writes lie between the write and
+        /// the previous page write to the block (BIRD).
         bird_p50: Option<u64> = "bird.p50", "page writes";
-        /// 90 of 100 page writes to a block have at most this number of page writes since the previous one to
-        /// that block.
+        /// For 90 of 100 page writes to a block, at most this number of other page writes lie between the write and the
+        /// previous page write to the block.
         bird_p90: Option<u64> = "bird.p90", "page writes";
-        /// 99 of 100 page writes to a block have at most this number of page writes since the previous one to
-        /// that block.
+        /// For 99 of 100 page writes to a block, at most this number of other page writes lie between the write and the
+        /// previous page write to the block.
         bird_p99: Option<u64> = "bird.p99", "page writes";
-        /// Share of page writes to a block with at most 10 page writes since the previous one to that block.
+        /// Share of page writes to a block with at most 10 other page writes since the previous page write to the
+        /// block.
         bird_within_10: Option<f64> = "bird.share_within_10", "";
-        /// Share of page writes to a block with at most 50 page writes since the previous one to that block.
+        /// Share of page writes to a block with at most 50 other page writes since the previous page write to the
+        /// block.
         bird_within_50: Option<f64> = "bird.share_within_50", "";
-        /// Share of page writes to a block with at most 100 page writes since the previous one to that block.
+        /// Share of page writes to a block with at most 100 other page writes since the previous page write to the
+        /// block.
         bird_within_100: Option<f64> = "bird.share_within_100", "";
-        /// Share of page writes to a block with at most 200 page writes since the previous one to that block.
+        /// Share of page writes to a block with at most 200 other page writes since the previous page write to the
+        /// block.
         bird_within_200: Option<f64> = "bird.share_within_200", "";
-        /// Share of page writes to a block with at most 500 page writes since the previous one to that block.
+        /// Share of page writes to a block with at most 500 other page writes since the previous page write to the
+        /// block.
         bird_within_500: Option<f64> = "bird.share_within_500", "";
-        /// Share of page writes to a block with at most 1000 page writes since the previous one to that block.
+        /// Share of page writes to a block with at most 1000 other page writes since the previous page write to the
+        /// block.
         bird_within_1000: Option<f64> = "bird.share_within_1000", "";
-        /// Share of page writes to a block with at most 10000 page writes since the previous one to that block.
+        /// Share of page writes to a block with at most 10000 other page writes since the previous page write to the
+        /// block.
         bird_within_10000: Option<f64> = "bird.share_within_10000", "";
         /// Different blocks that contain the 10 pages written most often.
         hot_10_pages_blocks: Option<u64> = "hot_pages.blocks_of_10", "blocks";

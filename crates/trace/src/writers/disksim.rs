@@ -27,7 +27,7 @@ pub fn write(out: &mut impl Write, request: &Request) -> io::Result<()> {
     };
     if request.fua || request.stream != 0 {
         let lost = if request.fua {
-            "forced unit access"
+            "force unit access"
         } else {
             "streams"
         };

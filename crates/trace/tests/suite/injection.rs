@@ -1,4 +1,4 @@
-//! Tests the rules that insert what was lost when a trace was recorded: flushes, forced unit access, trims and
+//! Tests the rules that insert what was lost when a trace was recorded: flushes, force unit access, trims and
 //! streams.
 #![allow(clippy::unwrap_used, reason = "in a test, a panic is the report")]
 

@@ -186,7 +186,7 @@ fn traces_of_one_clock_keep_their_distance() {
     assert!(
         error
             .to_string()
-            .contains("other: the clock of its format, disksim, is another than"),
+            .contains("other: format disksim has another clock than"),
         "{error}"
     );
 }

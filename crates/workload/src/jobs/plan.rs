@@ -284,7 +284,7 @@ fn arrivals(groups: &[Vec<JobCopy>]) -> Result<(u32, bool), JobFileError> {
                     line: line.unwrap_or(1),
                     text: "stonewall".to_owned(),
                     expected: format!(
-                        "as many outstanding requests after the barrier as before it, {} and not {depth}, all with rates or all without; or the parameter job, which names one job to run",
+                        "the same number of outstanding requests before and after the barrier ({} before, {depth} after), and rates for all jobs or for none; or the parameter job, which names one job to run",
                         before.0
                     ),
                 });

@@ -360,7 +360,7 @@ fn what_is_not_understood_is_named_with_its_line() {
             "[a]\nsize=1m\n[b]\nsize=1m\nstonewall\nnumjobs=2\n",
             5,
             "stonewall",
-            "1 and not 2",
+            "1 before, 2 after",
         ),
     ] {
         let error = plan_with(text, &[])

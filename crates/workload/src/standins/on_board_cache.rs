@@ -46,7 +46,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     let sectors = own.footprint_pages.saturating_mul(page_sectors);
     let max_sectors = own.max_request_sectors;
     if max_sectors > sectors {
-        let expected = format!("at most the {sectors} sectors there are");
+        let expected = format!("at most {sectors}, the number of sectors of the address space");
         return Err(contradiction(
             WORKLOAD.name,
             "max_request_sectors",

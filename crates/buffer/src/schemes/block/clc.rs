@@ -41,7 +41,7 @@ choices! {
 parameters! {
     /// The parameters of `clc`.
     struct Parameters {
-        /// Share of the buffered blocks, latest first, that do not leave because of their size; to a millionth,
+        /// Share of the buffered blocks, latest first, among which no victim is chosen by its size; to a millionth,
         /// rounded up to whole blocks.
         alpha: f64 = "0.1" in Kind::Number { min: 0.0, max: 1.0 }, "", "CLC (2009); the default is the best value found there.";
         /// Whether blocks above the share lose this protection only at a write, or also when other blocks leave,

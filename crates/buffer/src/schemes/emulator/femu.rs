@@ -29,8 +29,8 @@ use destage_base::Lpn;
 parameters! {
     /// The parameters of `femu`.
     struct Parameters {
-        /// The share of the buffer's pages that is the watermark: when it is reached, a batch is destaged before the
-        /// next page enters. A batch is as many pages as the rest of the buffer.
+        /// The watermark, as a share of the buffer's pages: when it is reached, a batch is destaged before the next
+        /// page enters. A batch has as many pages as there are slots above the watermark.
         femu_watermark_percent: u32 = "90" in Kind::Integer { min: 1, max: 100 }, "%", "FEMU, property `buffer_thres_pcent`.";
     }
 }

@@ -34,7 +34,8 @@ parameters! {
     struct Parameters {
         /// Pages of a word line; they are programmed as one.
         nvmevirt_word_line_pages: u32 = "8" in Kind::Integer { min: 1, max: 65536 }, "pages", "NVMeVirt, SAMSUNG_970PRO: ONESHOT_PAGE_SIZE of 32 KiB, mapped by 4 KiB.";
-        /// Number of partitions, each with an open word line; the partition of a page is its number modulo this.
+        /// Number of partitions, each with an open word line; the partition of a page is the page number modulo the
+        /// number of partitions.
         nvmevirt_partitions: u32 = "4" in Kind::Integer { min: 1, max: 4096 }, "", "NVMeVirt, SAMSUNG_970PRO: SSD_PARTITIONS.";
     }
 }

@@ -65,7 +65,7 @@ parameters! {
     /// The parameters of `simplessd`.
     struct Parameters {
         /// Lines of a set. The set of a page is its number modulo the number of sets, and the page may be in any line
-        /// of it.
+        /// of its set.
         simplessd_ways: Ways = "8", "lines", "SimpleSSD, config/sample.cfg, `CacheWaySize`.";
         /// The lines that leave when a set is full: one line for each of `all` places of all dies, or one line for
         /// each page of a `superpage`.

@@ -107,7 +107,7 @@ const IDLE_US: Parameter = Parameter {
     },
     default: "2000",
     unit: "us",
-    about: "How long no host request may have been queued or in service before idle time begins and lines are written back.",
+    about: "Time without a queued or served host request after which idle time begins and lines are written back.",
     source: SOURCE,
     ..Parameter::BLANK
 };
@@ -148,8 +148,8 @@ parameters! {
 parameters! {
     /// How packages write lines back in parallel.
     pub struct Rounds {
-        /// When a package writes back its next line: when all lines of the round are programmed, or when its own line
-        /// is.
+        /// When a package writes back its next line: when all lines of the round are programmed, or when the line of
+        /// this package is programmed.
         apu_round: Round = "barrier", "", "Ours; the APU cache's text does not say.";
         /// What has to be idle before lines are written back: the whole device, or the packages of the piece that has
         /// the lines.
@@ -482,7 +482,8 @@ impl SetCache {
         (entry, place..self.places.set_of(entry.page).end)
     }
 
-    /// Removes `entry` from the first of `lines`. `lines` extend from the line of `entry` to the end of its set.
+    /// Removes `entry` from its line, and moves the later lines of the set forward by one. `lines` are the lines from
+    /// the line of `entry` to the end of its set.
     #[inline]
     fn vacate(&mut self, lines: Range<usize>, entry: Entry) {
         let lines = self.lines.of_mut(lines);

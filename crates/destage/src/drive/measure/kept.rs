@@ -77,7 +77,7 @@ impl Kept {
                     let [was, is] =
                         [&file.of, &of].map(|of| serde_json::to_string(of).unwrap_or_default());
                     return Err(wrong(format!(
-                        "is of another measurement ({was}) than this one ({is}); expected the same drive and options, or another folder"
+                        "is of another measurement ({was}), and not of this one ({is}); expected the same drive and options, or another folder"
                     )));
                 }
                 file

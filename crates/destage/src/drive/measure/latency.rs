@@ -37,7 +37,7 @@ fn short(number: f64) -> f64 {
     format!("{number:.2e}").parse().unwrap_or(number)
 }
 
-/// The rate of the stream that is the same at every load: so many reads per second, and as many writes per second.
+/// The reads per second, and also the writes per second, of the stream that has the same rate at every load.
 /// `saturated` is the saturated write rate of the drive, per second.
 pub(super) fn stream_per_s(saturated: f64) -> f64 {
     STREAM_PER_S.min((saturated * SHARES[0]).floor().max(1.0))

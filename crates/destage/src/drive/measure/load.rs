@@ -159,7 +159,7 @@ impl<'a> Bench<'a> {
         let flight = self.flights.get_mut(done.tag as usize);
         let Some(flight) = flight.and_then(Option::take) else {
             return Err(Error::Internal(format!(
-                "a drive answers command {}, which is not under way",
+                "the drive answers command {}, which is not outstanding",
                 done.tag
             )));
         };

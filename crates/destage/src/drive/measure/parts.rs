@@ -202,7 +202,7 @@ pub(super) fn alone(bench: &mut Bench<'_>, seed: u64) -> Result<Findings, Error>
         found.values.push(page("page_read_us", read.0));
     } else {
         found.unknown.push(format!(
-            "page_read_us: a read of a block written just before takes {} us, and any other read takes {} us: the time of the page cannot be told from the time of the command",
+            "page_read_us: a read of a block written just before takes {} us, and any other read takes {} us: the time of the page cannot be separated from the time of the command",
             rounded(hit.0),
             rounded(read.0)
         ));

@@ -88,8 +88,8 @@ impl Die {
         self.search.front.forget();
     }
 
-    /// Programs fillers into the open block of `stream` up to before page `end`. If the block is full then,
-    /// programs its summary page and seals it.
+    /// Programs fillers into the open block of `stream` until `end` is the next page to be programmed. If the block is
+    /// full then, programs its summary page and seals it.
     pub(super) fn fill_up_to(
         &mut self,
         pool: usize,

@@ -73,7 +73,7 @@ impl BlockMap {
         block[offset].is_some() && block[offset] == self.newest.get(&page).copied()
     }
 
-    /// Copies the needed pages of the old block from offset `first` up to before `end`.
+    /// Copies the needed pages of the old block with the offsets `first..end`.
     fn copy(&mut self, rewrite: &mut Rewrite, first: usize, end: usize) {
         for offset in first..end {
             if self.is_needed(&rewrite.old, rewrite.lbn, offset) {

@@ -54,7 +54,7 @@ pub struct CommandTimes {
 /// How reads interrupt programs and erases, in queues where reads go first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Suspension {
-    /// Ticks from the stop of the cells to the begin of the read.
+    /// Ticks from the stop of the cells to the start of the read.
     pub cost: Ticks,
     /// The largest number of interruptions of one program or erase; further reads wait for its end.
     pub limit: u32,
@@ -405,7 +405,8 @@ impl Dispatcher {
         }
     }
 
-    /// Begins the data of the page that has waited longest, over the idle `channel`. Returns whether a page waited.
+    /// Begins to transfer the data of the page that has waited longest, over the idle `channel`. Returns whether a page
+    /// waited.
     fn begin_data<C: Clock>(&mut self, channel: u32, clock: &mut C) -> bool {
         let state = &mut self.channels[channel as usize];
         let Some(number) = state.data.pop_front() else {

@@ -64,7 +64,7 @@ impl Config {
             Media::Disk(_, bytes) if sectors < bytes / SECTOR_BYTES => {
                 let offered = sectors * SECTOR_BYTES;
                 Err(SimError::Config(format!(
-                    "flash.blocks_per_plane: makes a device of {offered} bytes, and the disk behind the buffer has {bytes}; expected to leave it out"
+                    "flash.blocks_per_plane: makes a device of {offered} bytes, and the disk behind the buffer has {bytes}; expected no value, so that the size follows from the disk"
                 )))
             }
             Media::Disk(disk, bytes) => {

@@ -92,7 +92,7 @@ pub fn with(name: &str, choices: Choices) -> ReadOptions {
     }
 }
 
-/// Arrival, volume, operation, sector, sectors, forced unit access. Tests that use streams compare them
+/// Arrival, volume, operation, sector, sectors, force unit access. Tests that use streams compare them
 /// separately.
 pub type Plain = (u64, u32, Operation, u64, u32, bool);
 

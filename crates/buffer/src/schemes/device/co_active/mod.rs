@@ -50,7 +50,8 @@ parameters! {
     /// The parameters of `co-active`.
     struct Parameters {
         stride: u64 as STRIDE;
-        /// Within how many page writes the accesses of a page are counted; 0: as many as the buffer has pages.
+        /// Number of the last page writes during which the accesses of a page are counted; 0: as many as the buffer has
+        /// pages.
         co_window: u32 = "0", "page writes", OURS;
         /// How many accesses within the window make a page hot, including the write with which it enters.
         co_hot: u32 = "2" in Kind::Integer { min: 2, max: u32::MAX as u64 }, "accesses", OURS;
@@ -62,7 +63,7 @@ parameters! {
         /// How many past periods measure the burstiness of writes: the cap is multiplied by their peak over their
         /// mean.
         co_periods: u32 = "8" in Kind::Integer { min: 1, max: 1024 }, "periods", OURS;
-        /// How long no host request for a die's pages may have been queued or in service before they are written
+        /// Time without a queued or served host request for the pages of a die, after which these pages are written
         /// back.
         co_idle_us: u64 = "0" in Kind::Integer { min: 0, max: u64::MAX / TICKS_PER_US }, "us", OURS;
         /// Whether a read hit counts as an access, both for recency and for becoming hot.

@@ -41,7 +41,8 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// The pool of an empty buffer. `None` if the scheme counts its free slots correctly.
+    /// The pool of an empty buffer. Returns `None` if the scheme counts its free slots correctly, since only wrong
+    /// counts need a pool.
     pub fn new(counting: Counting, capacity_pages: u32, dies: u32) -> Option<Self> {
         let at_every_miss = match counting {
             Counting::Corrected => return None,

@@ -61,15 +61,18 @@ choices! {
 parameters! {
     /// The parameters of `bpac`.
     pub struct Parameters {
-        /// How many page writes distances are sampled for before the thresholds are computed again.
+        /// Length of a period in page writes. At the end of a period, thresholds are computed from its sampled
+        /// distances.
         bpac_period: u64 = "10000" in Kind::Integer { min: 1, max: 1 << 30 }, "page writes", "BPAC (MSST 2010).";
         /// Share of the sampled distances that a threshold covers.
         bpac_cover: f64 = "0.9" in SHARE, "", "BPAC (MSST 2010), IV.D, says that a threshold covers the most of the distribution; the number is ours.";
         /// The minimum number of samples in a period that changes a threshold.
         bpac_min_samples: u64 = "16", "samples", "Ours.";
-        /// Threshold for pages until the first period ends: a hot page whose last write is longer ago leaves the list of hot pages; with `inf`, none does.
+        /// Threshold for pages until the first period ends: a hot page whose last write is longer ago than this leaves
+        /// the list of hot pages; with `inf`, no page leaves it.
         bpac_pird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
-        /// Threshold for clusters until the first period ends: a cluster whose last use is longer ago is old; with `inf`, none is.
+        /// Threshold for clusters until the first period ends: a cluster whose last use is longer ago than this is old;
+        /// with `inf`, no cluster is old.
         bpac_bird_thd: f64 = "inf" in DISTANCE, "page writes", "Ours.";
         /// Whether thresholds are learned; false: they keep their first values.
         bpac_adapts: bool = "true", "", "Ours, for comparison with fixed thresholds.";
