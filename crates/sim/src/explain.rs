@@ -100,7 +100,7 @@ struct Way {
     dies_collecting: u32,
 }
 
-/// The witness of a run that is to be explained. See the [module](self).
+/// The probe of a run that is to be explained. See the [module](self).
 #[derive(Debug)]
 pub struct Explaining {
     /// Whether commands wait in queues.
@@ -120,7 +120,7 @@ pub struct Explaining {
 }
 
 impl Explaining {
-    /// A witness for a run on `dies` dies. `in_queues` says whether their commands wait in queues.
+    /// A probe for a run on `dies` dies. `in_queues` says whether their commands wait in queues.
     #[must_use]
     pub fn new(dies: u32, in_queues: bool) -> Self {
         Self {

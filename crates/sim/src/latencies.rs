@@ -212,20 +212,55 @@ impl Latencies {
     }
 }
 
+/// The largest of a number of times, their sum, and the sum of their squares.
+#[derive(Default)]
+struct Sums {
+    max: Ticks,
+    sum: u128,
+    squares: Squares,
+}
+
+impl Sums {
+    /// The number of times whose squares are added up in 64 bits if all of these times are below [`SHORT`](Self::SHORT).
+    const PIECE: usize = 512;
+    /// 13 ms. The squares of [`PIECE`](Self::PIECE) times below this one add up to less than 2^64.
+    const SHORT: Ticks = 1 << 27;
+
+    fn add_all(&mut self, times: &[Ticks]) {
+        for piece in times.chunks(Self::PIECE) {
+            if piece.iter().fold(0, |bits, time| bits | time) >= Self::SHORT {
+                for time in piece {
+                    self.max = self.max.max(*time);
+                    self.sum += u128::from(*time);
+                    self.squares.add(*time);
+                }
+                continue;
+            }
+            let (mut max, mut sum, mut squares) = (0, 0, 0);
+            for time in piece {
+                max = max.max(*time);
+                sum += time;
+                squares += time * time;
+            }
+            self.max = self.max.max(max);
+            self.sum += u128::from(sum);
+            self.squares.add_all(Squares {
+                low: u128::from(squares),
+                high: 0,
+            });
+        }
+    }
+}
+
 /// The statistics of all times in `sets`.
 fn summary(sets: &[&[Ticks]]) -> Option<Summary> {
     let count = sets.iter().map(|times| times.len() as u64).sum();
     if count == 0 {
         return None;
     }
-    let (mut max, mut sum, mut squares) = (0, 0_u128, Squares::default());
-    for times in sets {
-        for time in *times {
-            max = max.max(*time);
-            sum += u128::from(*time);
-            squares.add(*time);
-        }
-    }
+    let mut sums = Sums::default();
+    sets.iter().for_each(|times| sums.add_all(times));
+    let Sums { max, sum, squares } = sums;
     let n = u128::from(count);
     let ranks = PERCENTILES
         .map(|(part, whole)| (n * u128::from(part)).div_ceil(u128::from(whole)) as usize - 1);
@@ -277,6 +312,24 @@ mod tests {
         assert_eq!(all.percentiles_ms, [20.0, 40.0, 40.0, 40.0]);
         assert!((all.std_ms - 125f64.sqrt()).abs() < 1e-12);
         assert_eq!(latencies.writes(latencies.all()).unwrap().mean_ms, 35.0);
+    }
+
+    #[test]
+    fn sums_of_pieces_are_those_of_single_times() {
+        let mut random = destage_base::Random::new(9);
+        for bits in [10, 27, 28, 40, 64] {
+            let times: Vec<Ticks> = (0..3000)
+                .map(|_| random.next_u64() >> (64 - bits))
+                .chain([Sums::SHORT - 1; 2 * Sums::PIECE])
+                .collect();
+            let mut sums = Sums::default();
+            sums.add_all(&times);
+            let mut squares = Squares::default();
+            times.iter().for_each(|time| squares.add(*time));
+            assert_eq!(sums.max, *times.iter().max().unwrap());
+            assert_eq!(sums.sum, times.iter().map(|time| u128::from(*time)).sum());
+            assert_eq!(sums.squares, squares, "{bits} bits");
+        }
     }
 
     #[test]

@@ -162,10 +162,6 @@ fn a_page_to_watch_does_not_change_results_and_is_written_whole_or_not_at_all() 
             &["--set", "sim.costing=op_count"],
             "sim.costing = op_count: without a clock there are no moments to watch; expected sim.costing = event",
         ),
-        (
-            &["--payload", "--cut-at-program", "5"],
-            "cannot be used with",
-        ),
         (&["-o", "x.html"], "x.html"),
     ] {
         let workload = [

@@ -96,6 +96,55 @@ fn what_was_answered_and_is_gone_is_counted_and_a_capacitor_saves_it() {
 }
 
 #[test]
+fn a_run_that_loses_its_power_is_explained_watched_and_written_to_files() {
+    let place = Place::new();
+    let cut = ["--payload", "--cut-at-write", "300", "--explain"];
+    let alone = json(&run(&place, &[&cut[..], &["--json"]].concat()).output);
+    // The requests before the loss have the response times that they have in a run with power, and their parts add up.
+    let metrics = &alone["metrics"];
+    assert_eq!(metrics["host.requests"], alone["power"]["requests"]);
+    assert_eq!(metrics["host.completed"], alone["power"]["answered"]);
+    let limited = alone["power"]["requests"].to_string();
+    let with_power = json(&run(&place, &["--limit", &limited, "--json"]).output);
+    assert_eq!(
+        with_power["metrics"]["buffer.page_writes"],
+        metrics["buffer.page_writes"]
+    );
+    assert!(alone["explained"]["parts"].is_object() || alone["explained"]["parts"].is_array());
+
+    let files = [
+        "--watch",
+        "page.html",
+        "-o",
+        "cut.json",
+        "--erase-log",
+        "erases.csv",
+        "--response-log",
+        "responses.csv",
+    ];
+    let outcome = run(&place, &[&cut[..], &files].concat());
+    assert_eq!((outcome.status, outcome.errors.as_str()), (0, ""));
+    let kept = json(&place.read("cut.json"));
+    for key in ["power", "metrics", "explained"] {
+        assert_eq!(kept[key], alone[key], "{key}");
+    }
+    let page = place.read("page.html");
+    assert!(page.contains("The power failed at this point."));
+    let lines = place.read("responses.csv").lines().count() as u64;
+    assert_eq!(Some(lines - 1), alone["power"]["requests"].as_u64());
+    assert!(place.read("erases.csv").lines().count() > 1);
+
+    let outcome = run(&place, &["--payload", "--cut-at-ms", "40", "-o", "cut.md"]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    let table = place.read("cut.md");
+    assert!(table.contains("| sectors not as promised |"), "{table}");
+    let outcome = run(&place, &["--payload", "--cut-at-ms", "40", "-o", "cut.csv"]);
+    let said = "-o cut.csv: the ending names no form of a run that loses its power; expected .json, .md or .tex";
+    assert!(outcome.errors.contains(said), "{}", outcome.errors);
+    assert_eq!(outcome.status, 2);
+}
+
+#[test]
 fn people_get_a_table() {
     let place = Place::new();
     let outcome = run(&place, &["--payload", "--cut-at-ms", "40"]);
