@@ -97,7 +97,7 @@ impl Records for BlkTrace {
             return done;
         }
         let time = number::<8>(header, 8, little);
-        let Some(arrival) = time.checked_mul(state.ticks_per_unit) else {
+        let Some(arrival) = time.checked_mul(state.unit.ticks) else {
             return Err(bad_field(Fault::TooLarge("time"), &TIME, 8, 8, length));
         };
         let sector = number::<8>(header, 16, little);
