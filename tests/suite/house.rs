@@ -266,8 +266,7 @@ fn no_error_of_the_library_names_an_option() {
 /// The most fields that a structure may have: a structure with more fields stands for more than one idea.
 const MOST_FIELDS: usize = 14;
 /// Structures that already have more fields. This list may only become shorter.
-const LARGER: [&str; 5] = [
-    "crates/destage/src/size/mod.rs Answers",
+const LARGER: [&str; 4] = [
     "crates/ftl/tests/suite/naive/streams.rs Die",
     "crates/serve/src/server/core.rs Core",
     "crates/study/src/file.rs FigureEntry",
