@@ -266,9 +266,8 @@ fn no_error_of_the_library_names_an_option() {
 /// The most fields that a structure may have: a structure with more fields stands for more than one idea.
 const MOST_FIELDS: usize = 14;
 /// Structures that already have more fields. This list may only become shorter.
-const LARGER: [&str; 4] = [
+const LARGER: [&str; 3] = [
     "crates/ftl/tests/suite/naive/streams.rs Die",
-    "crates/serve/src/server/core.rs Core",
     "crates/study/src/file.rs FigureEntry",
     "tests/suite/cache/suspended.rs Die",
 ];
