@@ -151,7 +151,7 @@ impl Injection {
         self.added += 1;
         made.push(Request {
             arrival,
-            ..near.flush_beside()
+            ..near.flush_of_volume()
         });
     }
 }

@@ -134,7 +134,7 @@ impl Records for BlkTrace {
         let mut made = request(state, arrival, device, (sector, sectors), operation, length)?;
         made.fua = action & FUA != 0 && operation == Operation::Write;
         if flush {
-            batch.push(made.flush_beside());
+            batch.push(made.flush_of_volume());
         }
         batch.push(made);
         done

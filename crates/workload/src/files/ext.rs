@@ -337,7 +337,7 @@ impl Ext {
         let mut left = pages;
         while left > 0 {
             let part = left.min(journal.pages - journal.head);
-            disk.write_apart(journal.first + journal.head, part);
+            disk.write_unmerged(journal.first + journal.head, part);
             journal.head += part;
             if journal.head == journal.pages {
                 journal.head = 1;

@@ -126,7 +126,7 @@ impl Log {
             let part = left.min(log_bytes - self.byte);
             let first = self.byte / page_bytes;
             let end = (self.byte + part).div_ceil(page_bytes);
-            disk.write_apart(self.first + RESTART_PAGES + first, end - first);
+            disk.write_unmerged(self.first + RESTART_PAGES + first, end - first);
             self.byte = (self.byte + part) % log_bytes;
             left -= part;
         }
@@ -135,7 +135,7 @@ impl Log {
 
     /// Writes the restart pages, which contain the current position.
     fn write_position(&self, disk: &mut Disk) {
-        disk.write_apart(self.first, RESTART_PAGES);
+        disk.write_unmerged(self.first, RESTART_PAGES);
     }
 }
 
