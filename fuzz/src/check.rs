@@ -2,8 +2,8 @@
 
 use destage_base::Random;
 use destage_trace::{
-    BadLines, Choices, Event, FORMATS, Format, Operation, Order, ReadOptions, Reader, Streams,
-    Volumes, ZeroLength,
+    BadLines, Choices, Event, FORMATS, Format, InjectionRules, Operation, Order, ReadOptions,
+    Reader, Slice, Streams, Volumes, ZeroLength,
 };
 use std::path::Path;
 
@@ -21,12 +21,17 @@ pub fn options(format: Option<&'static Format>, random: &mut Random) -> ReadOpti
         zero_length: [ZeroLength::Error, ZeroLength::Drop][pick(2)],
         order: [Order::Auto, Order::Error, Order::Sort, Order::Clamp][pick(4)],
         bad_lines: [BadLines::Stop, BadLines::Skip][pick(2)],
-        limit: [None, Some(3)][pick(2)],
-        flush_every_writes: [0, 2][pick(2)],
-        flush_every: [0, 10_000][pick(2)],
-        fua_every_writes: [0, 2][pick(2)],
-        trim_every_writes: [0, 2][pick(2)],
-        streams: [Streams::Trace, Streams::Volume][pick(2)],
+        slice: Slice {
+            limit: [None, Some(3)][pick(2)],
+            ..Slice::default()
+        },
+        injection: InjectionRules {
+            flush_every_writes: [0, 2][pick(2)],
+            flush_every: [0, 10_000][pick(2)],
+            fua_every_writes: [0, 2][pick(2)],
+            trim_every_writes: [0, 2][pick(2)],
+            streams: [Streams::Trace, Streams::Volume][pick(2)],
+        },
         choices: Choices {
             event: [Event::Issue, Event::Queue, Event::Complete][pick(3)],
             block_bytes: [512, 1, 1 << 30][pick(3)],

@@ -156,9 +156,9 @@ fn a_size_is_that_of_the_grid() {
             let mark = if is_same { ' ' } else { '!' };
             println!(
                 "{mark} {trace} {goal}: {wanted:?} {found:?}, {} full runs, {} of them ended, and {} others: {:.1} % of the grid's {grid_s:.1} s, {:.1} % with twice the load and the second half",
-                answers.runs,
-                answers.ended,
-                answers.trials,
+                answers.spent.runs,
+                answers.spent.ended,
+                answers.spent.trials,
                 100.0 * took / grid_s,
                 100.0 * all_of_it / grid_s
             );

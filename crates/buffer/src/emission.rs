@@ -59,7 +59,7 @@ impl Buffer {
         self.counts.records[cause as usize] += 1;
         self.counts.destaged_pages[cause as usize] += self.record.pages.len() as u64;
         if self.config.release == Release::Issue {
-            self.complete_at_once(now);
+            self.note_programmed(now);
         }
         self.check_scheme();
         true
@@ -93,11 +93,12 @@ impl Buffer {
     /// effect is the same as calling [`Buffer::programmed`] for each page.
     pub fn record_programmed(&mut self, now: Ticks) {
         if self.config.release != Release::Issue {
-            self.complete_at_once(now);
+            self.note_programmed(now);
         }
     }
 
-    fn complete_at_once(&mut self, now: Ticks) {
+    /// Notes in the table of pages and in the scheme that the pages of the latest record are programmed.
+    fn note_programmed(&mut self, now: Ticks) {
         for page in &self.record.pages {
             if self.resident.programmed(page.page, page.slot, now) {
                 self.scheme.cleaned(Entry {

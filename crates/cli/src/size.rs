@@ -55,8 +55,11 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
         }
         format!("{heading}\n\n{words}\n\n{}", table(&answers))
     };
-    let again = answers.twice_the_load.iter().chain(&answers.second_half);
-    let runs: Vec<Record> = records.iter().chain(again).cloned().collect();
+    let runs: Vec<Record> = records
+        .iter()
+        .chain(answers.sensitivity.runs())
+        .cloned()
+        .collect();
     work.deliver(&runs, content, text)
 }
 

@@ -10,8 +10,8 @@ use destage_base::parameter::{Parameter, Value, Values};
 use destage_sim::settings::{Config, Origin, Settings, split_kind};
 use destage_sim::source::Source;
 use destage_trace::{
-    BadLines, FORMATS, Operation, ReadOptions, Reader, Request, TraceError, can_be_read_again,
-    format, injected, placed,
+    BadLines, FORMATS, Operation, ReadOptions, Reader, Request, Slice, TraceError,
+    can_be_read_again, format, injected, placed,
 };
 use destage_workload::fitted::{self, Profile};
 use destage_workload::jobs::{self, JobFile, Plan};
@@ -103,9 +103,11 @@ impl Reading {
     /// If the format does not exist, or a `trace.*` parameter cannot be used.
     pub fn options(&self, config: &Config) -> Result<ReadOptions, Error> {
         let mut options = config.read_options()?;
-        options.limit = self.limit;
-        options.skip = self.skip;
-        options.writes_only = self.writes_only;
+        options.slice = Slice {
+            skip: self.skip,
+            limit: self.limit,
+            writes_only: self.writes_only,
+        };
         if let Some(name) = &self.format {
             let format = format::find(name).ok_or_else(|| {
                 if let Some(reason) = format::left_out(name) {
@@ -480,8 +482,8 @@ impl Input {
             // All other options were applied when the requests were decoded. Only skip and limit are applied here.
             Kind::Decoded(of, requests) => {
                 let requests = Arc::clone(requests);
-                let first = count(options.skip).min(requests.len());
-                let last = match options.limit {
+                let first = count(options.slice.skip).min(requests.len());
+                let last = match options.slice.limit {
                     Some(limit) => first.saturating_add(count(limit)).min(requests.len()),
                     None => requests.len(),
                 };
@@ -518,10 +520,14 @@ fn sliced(
     requests: Box<dyn Iterator<Item = Request> + Send>,
     options: &ReadOptions,
 ) -> Box<dyn Iterator<Item = Request> + Send> {
-    let writes_only = options.writes_only;
+    let Slice {
+        skip,
+        limit,
+        writes_only,
+    } = options.slice;
     let requests = requests
-        .skip(count(options.skip))
-        .take(options.limit.map_or(usize::MAX, count))
+        .skip(count(skip))
+        .take(limit.map_or(usize::MAX, count))
         .filter(move |request| !writes_only || request.operation != Operation::Read);
     injected(Box::new(requests), options)
 }

@@ -52,13 +52,13 @@ impl Inspection {
                 numbers::real(100.0 * rewrites)
             ));
         }
-        if let Some(half) = self.shape.page_distances.percentile(50) {
+        if let Some(half) = self.shape.distances.page.percentile(50) {
             sentences.push(format!(
                 "Half of all rewrites of a page come after at most {} other page writes.",
                 numbers::whole(half)
             ));
         }
-        let stack = &self.shape.stack_distances;
+        let stack = &self.shape.distances.stack;
         if let (Some(half), Some(most)) = (stack.percentile(50), stack.percentile(90)) {
             // The buffer also has to hold the page itself.
             let bytes = |pages: u64| numbers::size((pages + 1).saturating_mul(of.page_bytes));
@@ -89,9 +89,9 @@ impl Inspection {
             "write_sectors": json!(shape.sizes[1].up_to_powers()),
             "starts": self.collector.starts(),
             "gaps_us": cumulative(&shape.gaps),
-            "page_distances": cumulative(&shape.page_distances),
-            "block_distances": cumulative(&shape.block_distances),
-            "stack_distances": cumulative(&shape.stack_distances),
+            "page_distances": cumulative(&shape.distances.page),
+            "block_distances": cumulative(&shape.distances.block),
+            "stack_distances": cumulative(&shape.distances.stack),
             "footprint": shape.footprint(),
             "hot_pages": hot.iter().map(|row| json!([row.pages, row.blocks, row.writes, row.mean_distance])).collect::<Vec<_>>(),
             "reads_at": grid(&shape.places[0]),

@@ -95,7 +95,9 @@ pub use record::Record;
 pub use results::{Outcome, Results};
 pub use run::run;
 pub use sampled::{Rate, SALTS, SampledHow, SampledPoint, Sampling, check_metric};
-pub use size::{Answer, Answers, DumpEnergy, Goal, HoldUp, SIZED_SCHEMES, SizePlan, size};
+pub use size::{
+    Answer, Answers, DumpEnergy, Goal, HoldUp, SIZED_SCHEMES, Sensitivity, SizePlan, Spent, size,
+};
 pub use survey::Sizing;
 pub use trace_metrics::{Inspection, inspect, trace_metrics};
 

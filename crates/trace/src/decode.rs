@@ -61,14 +61,8 @@ pub(crate) type Decode = fn(&[u8], &mut State, &mut Vec<Request>, usize) -> Outc
 pub(crate) struct State {
     /// The number of the next line or record, counted from 1.
     pub line: u64,
-    /// Ticks in one unit of time; this is 10^`exponent`.
-    pub ticks_per_unit: u64,
-    pub exponent: u32,
-    /// Whether the user names the unit of time. The trace's own unit is then ignored.
-    pub unit_is_given: bool,
-    /// For each number of digits after the decimal point: the number of ticks that a 1 in the last digit means;
-    /// 0 if it means less than a tick.
-    pub ticks_per_digit: [u64; 8],
+    /// The unit of the trace's times.
+    pub unit: ClockUnit,
     /// For times that count from an epoch: the offset that is subtracted from each time, in whole units. The
     /// first time of the trace sets it.
     base: Option<u64>,
@@ -76,15 +70,10 @@ pub(crate) struct State {
     pub rounded: u64,
     /// Whether the times of a table are calendar times. The first time decides.
     pub is_calendar: bool,
-    /// The number of the first of several consecutive blank lines, if the last line read was blank.
-    blank: Option<u64>,
-    /// The number of the blank line that the last [`Fault::BlankLine`] reports.
-    pub bad_blank: u64,
-    /// The number of each name of a host or of a file. The code only looks up keys of this map, and never
-    /// iterates over it.
-    names: HashMap<Vec<u8>, u32>,
-    /// The name that was looked up last, and its number.
-    last_name: (Vec<u8>, u32),
+    /// The blank lines.
+    pub blanks: Blanks,
+    /// The names of hosts or of files.
+    pub names: Names,
     /// The user's choices for properties that the format does not define.
     pub choices: Choices,
     /// A flush that belongs to the write in the current line. The flush is added to the batch before that
@@ -100,6 +89,98 @@ pub(crate) struct State {
     pub under_way: HashMap<u64, Ticks>,
 }
 
+/// The unit in which the times of a trace are written, in ticks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ClockUnit {
+    /// Ticks in one unit; this is 10^`exponent`.
+    pub ticks: u64,
+    pub exponent: u32,
+    /// For each number of digits after the decimal point: the number of ticks that a 1 in the last digit means;
+    /// 0 if it means less than a tick.
+    pub ticks_per_digit: [u64; 8],
+    /// Whether the user names the unit. The trace's own unit is then ignored.
+    pub is_given: bool,
+}
+
+impl ClockUnit {
+    /// The unit of 10^`exponent` ticks.
+    fn new(exponent: u32) -> Self {
+        Self {
+            ticks: POWERS_OF_TEN[exponent as usize],
+            exponent,
+            ticks_per_digit: std::array::from_fn(|digits| {
+                let missing = (exponent as usize).checked_sub(digits);
+                missing.map_or(0, |missing| POWERS_OF_TEN[missing])
+            }),
+            is_given: false,
+        }
+    }
+
+    /// The ticks of `whole` units and `rest` ticks. `None` if they do not fit in 64 bits.
+    #[inline(always)]
+    fn ticks_of(&self, whole: u64, rest: Ticks) -> Option<Ticks> {
+        whole.checked_mul(self.ticks)?.checked_add(rest)
+    }
+}
+
+/// The blank lines of a trace, which are legal only at its end.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Blanks {
+    /// The number of the first of several consecutive blank lines, if the last line read was blank.
+    first: Option<u64>,
+    /// The number of the blank line that the last [`Fault::BlankLine`] reports.
+    pub reported: u64,
+}
+
+/// The names of hosts or of files in a trace, which are numbered in the order in which they appear.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Names {
+    /// The number of each name. The code only looks up keys of this map, and never iterates over it.
+    numbers: HashMap<Vec<u8>, u32>,
+    /// The name that was looked up last, and its number.
+    last: (Vec<u8>, u32),
+}
+
+impl Names {
+    /// The number of `name`: 0 for the first name seen, 1 for the second. `None` if there are more names than
+    /// 32 bits can number.
+    #[inline(always)]
+    pub fn number(&mut self, name: &[u8]) -> Option<u32> {
+        if !self.numbers.is_empty() && self.last.0 == name {
+            return Some(self.last.1);
+        }
+        self.look_up(name)
+    }
+
+    #[cold]
+    fn look_up(&mut self, name: &[u8]) -> Option<u32> {
+        let next = u32::try_from(self.numbers.len()).ok()?;
+        let number = match self.numbers.get(name) {
+            Some(number) => *number,
+            None => {
+                self.numbers.insert(name.to_vec(), next);
+                next
+            }
+        };
+        self.last.0.clear();
+        self.last.0.extend_from_slice(name);
+        self.last.1 = number;
+        Some(number)
+    }
+
+    /// The volume number for a disk of a host. Disks of the first host keep their numbers. The numbers of disks
+    /// of the n-th host after the first begin at n * 2^16. With several hosts, `None` if the number of the host
+    /// or of the disk needs more than 16 bits.
+    #[inline(always)]
+    pub fn volume_of_host(&mut self, host: &[u8], disk: u32) -> Option<u32> {
+        let host = self.number(host)?;
+        if host == 0 && self.numbers.len() == 1 {
+            return Some(disk);
+        }
+        (host < 1 << 16 && disk < 1 << 16).then_some((host << 16) | disk)
+    }
+}
+
 /// The result of decoding a block.
 pub(crate) struct Outcome {
     /// The number of bytes in the lines that were decoded.
@@ -111,20 +192,14 @@ pub(crate) struct Outcome {
 impl State {
     /// Creates the state for a time unit of 10^`exponent` ticks.
     pub fn new(exponent: u32) -> Self {
-        let (ticks_per_unit, ticks_per_digit) = Self::ticks(exponent);
         Self {
             line: 1,
-            ticks_per_unit,
-            exponent,
-            unit_is_given: false,
-            ticks_per_digit,
+            unit: ClockUnit::new(exponent),
             base: None,
             rounded: 0,
             is_calendar: false,
-            blank: None,
-            bad_blank: 0,
-            names: HashMap::new(),
-            last_name: (Vec::new(), 0),
+            blanks: Blanks::default(),
+            names: Names::default(),
             choices: Choices::default(),
             ahead: None,
             kind: 0,
@@ -133,19 +208,12 @@ impl State {
         }
     }
 
-    /// The values of `ticks_per_unit` and `ticks_per_digit` for a unit of 10^`exponent` ticks.
-    fn ticks(exponent: u32) -> (u64, [u64; 8]) {
-        let of_digits = std::array::from_fn(|digits| {
-            let missing = (exponent as usize).checked_sub(digits);
-            missing.map_or(0, |missing| POWERS_OF_TEN[missing])
-        });
-        (POWERS_OF_TEN[exponent as usize], of_digits)
-    }
-
     /// Sets the unit of time to 10^`exponent` ticks for the lines that follow.
     pub fn count_in(&mut self, exponent: u32) {
-        self.exponent = exponent;
-        (self.ticks_per_unit, self.ticks_per_digit) = Self::ticks(exponent);
+        self.unit = ClockUnit {
+            is_given: self.unit.is_given,
+            ..ClockUnit::new(exponent)
+        };
     }
 
     /// Sets the user's choices for units and events that the format does not define.
@@ -159,11 +227,9 @@ impl State {
     /// Reads a time in the trace's unit; returns ticks.
     #[inline(always)]
     pub fn time(&self, cursor: &mut Cursor<'_>, column: &'static Column) -> Result<Ticks, Problem> {
-        let (whole, rest) = cursor.decimal(self.exponent, column)?;
-        whole
-            .checked_mul(self.ticks_per_unit)
-            .and_then(|ticks| ticks.checked_add(rest))
-            .ok_or_else(|| too_late(cursor, column, TIME_MAX))
+        let (whole, rest) = cursor.decimal(self.unit.exponent, column)?;
+        let ticks = self.unit.ticks_of(whole, rest);
+        ticks.ok_or_else(|| too_late(cursor, column, TIME_MAX))
     }
 
     /// Reads a time that counts from an epoch. Returns the ticks since a point up to 3.6 years before the time
@@ -177,20 +243,15 @@ impl State {
         cursor: &mut Cursor<'_>,
         column: &'static Column,
     ) -> Result<Ticks, Problem> {
-        let (whole, rest) = cursor.decimal(self.exponent, column)?;
+        let (whole, rest) = cursor.decimal(self.unit.exponent, column)?;
         let Some(whole) = self.since_base(whole) else {
             return Err(cursor.bad_field(Fault::BackInTime, column));
         };
-        whole
-            .checked_mul(self.ticks_per_unit)
-            .and_then(|ticks| ticks.checked_add(rest))
-            .ok_or_else(|| {
-                too_late(
-                    cursor,
-                    column,
-                    "a time within 54 years of the first request's",
-                )
-            })
+        let ticks = self.unit.ticks_of(whole, rest);
+        ticks.ok_or_else(|| {
+            let expected = "a time within 54 years of the first request's";
+            too_late(cursor, column, expected)
+        })
     }
 
     /// Converts a time of a table, in whole units and ticks, to ticks. The first time of a table decides
@@ -199,15 +260,15 @@ impl State {
     #[inline(always)]
     pub fn table_time(&mut self, whole: u64, rest: u64, is_date: bool) -> Option<Ticks> {
         if self.base.is_none() {
-            self.is_calendar = is_date || whole >= CALENDAR / self.ticks_per_unit;
-            let margin = EPOCH_MARGIN / self.ticks_per_unit;
+            self.is_calendar = is_date || whole >= CALENDAR / self.unit.ticks;
+            let margin = EPOCH_MARGIN / self.unit.ticks;
             self.base = Some(match self.is_calendar {
                 true => whole.saturating_sub(margin),
                 false => 0,
             });
         }
         let whole = whole.checked_sub(self.base?)?;
-        whole.checked_mul(self.ticks_per_unit)?.checked_add(rest)
+        self.unit.ticks_of(whole, rest)
     }
 
     /// Whether `whole` units are earlier than the point from which the times of this trace count.
@@ -217,58 +278,20 @@ impl State {
 
     /// The point from which [`State::epoch_time`] counts, in ticks since the epoch.
     pub fn epoch_start(&self) -> u128 {
-        u128::from(self.base.unwrap_or(0)) * u128::from(self.ticks_per_unit)
-    }
-
-    /// The number of `name`: 0 for the first name seen, 1 for the second. `None` if there are more names than
-    /// 32 bits can number.
-    #[inline(always)]
-    pub fn number_of_name(&mut self, name: &[u8]) -> Option<u32> {
-        if !self.names.is_empty() && self.last_name.0 == name {
-            return Some(self.last_name.1);
-        }
-        self.other_name(name)
-    }
-
-    #[cold]
-    fn other_name(&mut self, name: &[u8]) -> Option<u32> {
-        let next = u32::try_from(self.names.len()).ok()?;
-        let number = match self.names.get(name) {
-            Some(number) => *number,
-            None => {
-                self.names.insert(name.to_vec(), next);
-                next
-            }
-        };
-        self.last_name.0.clear();
-        self.last_name.0.extend_from_slice(name);
-        self.last_name.1 = number;
-        Some(number)
-    }
-
-    /// The volume number for a disk of a host. Disks of the first host keep their numbers. The numbers of disks
-    /// of the n-th host after the first begin at n * 2^16. With several hosts, `None` if the number of the host
-    /// or of the disk needs more than 16 bits.
-    #[inline(always)]
-    pub fn volume_of_host(&mut self, host: &[u8], disk: u32) -> Option<u32> {
-        let host = self.number_of_name(host)?;
-        if host == 0 && self.names.len() == 1 {
-            return Some(disk);
-        }
-        (host < 1 << 16 && disk < 1 << 16).then_some((host << 16) | disk)
+        u128::from(self.base.unwrap_or(0)) * u128::from(self.unit.ticks)
     }
 
     /// Converts a time that counts from an epoch, in whole units, to ticks since the same point as
     /// [`State::epoch_time`]. `None` if the time is too early or too large.
     #[inline(always)]
     pub fn whole_epoch_time(&mut self, whole: u64) -> Option<Ticks> {
-        self.since_base(whole)?.checked_mul(self.ticks_per_unit)
+        self.since_base(whole)?.checked_mul(self.unit.ticks)
     }
 
     /// Whole units since a point well before the first line. The first call sets this point.
     #[inline(always)]
     fn since_base(&mut self, whole: u64) -> Option<u64> {
-        let ticks_per_unit = self.ticks_per_unit;
+        let ticks_per_unit = self.unit.ticks;
         let base = *self
             .base
             .get_or_insert_with(|| whole.saturating_sub(EPOCH_MARGIN / ticks_per_unit));
@@ -344,7 +367,7 @@ pub(crate) fn decode<L: Layout>(
         at = next_line(block, 0);
         state.line += 1;
     }
-    if state.blank.is_some() && at < block.len() {
+    if state.blanks.first.is_some() && at < block.len() {
         let (next, problem) = blank_lines(block, at, state);
         if problem.is_some() {
             return Outcome {
@@ -433,13 +456,13 @@ fn blank_lines(block: &[u8], mut at: usize, state: &mut State) -> (usize, Option
         let next = next_line(block, at);
         if !block[at..next].trim_ascii().is_empty() {
             // The blank lines are an error only because this line follows them. This line itself can be valid.
-            let Some(line) = state.blank.take() else {
+            let Some(line) = state.blanks.first.take() else {
                 break;
             };
-            state.bad_blank = line;
+            state.blanks.reported = line;
             return (at, Some(Problem::line(Fault::BlankLine)));
         }
-        state.blank.get_or_insert(state.line);
+        state.blanks.first.get_or_insert(state.line);
         state.line += 1;
         at = next;
     }

@@ -8,7 +8,7 @@
 //! wrote. So each n-th write is like a temporary file that is removed when the next one is made. `streams` can
 //! derive the stream of a request from the number of its volume.
 
-use crate::options::{ReadOptions, Streams};
+use crate::options::{InjectionRules, ReadOptions, Streams};
 use crate::request::{Operation, Request};
 use destage_base::Ticks;
 
@@ -57,19 +57,16 @@ impl Countdown {
 }
 
 impl Injection {
-    /// Creates the rules that `options` select; `None` if `options` select no rule.
-    pub fn new(options: &ReadOptions) -> Option<Self> {
-        let ReadOptions {
+    /// Prepares to apply `rules`; `None` if they insert nothing.
+    pub fn new(rules: &InjectionRules) -> Option<Self> {
+        let InjectionRules {
             flush_every,
             flush_every_writes,
             fua_every_writes,
             trim_every_writes,
             streams,
-            ..
-        } = *options;
-        let counts = [flush_every_writes, fua_every_writes, trim_every_writes];
-        let wanted = flush_every > 0 || counts != [0; 3] || streams != Streams::Trace;
-        wanted.then(|| Self {
+        } = *rules;
+        (*rules != InjectionRules::default()).then(|| Self {
             flush_every,
             flush_writes: Countdown::new(flush_every_writes),
             fua_writes: Countdown::new(fua_every_writes),
@@ -154,7 +151,7 @@ impl Injection {
         self.added += 1;
         made.push(Request {
             arrival,
-            ..near.flush_beside()
+            ..near.flush_of_volume()
         });
     }
 }
@@ -167,7 +164,7 @@ pub fn injected(
     mut requests: Box<dyn Iterator<Item = Request> + Send>,
     options: &ReadOptions,
 ) -> Box<dyn Iterator<Item = Request> + Send> {
-    if let Some(mut injection) = Injection::new(options) {
+    if let Some(mut injection) = Injection::new(&options.injection) {
         requests = Box::new(requests.flat_map(move |request| {
             let mut made = Vec::new();
             injection.add(request, &mut made);

@@ -50,6 +50,7 @@ mod report;
 pub mod request;
 mod rows;
 pub mod runs;
+mod slice;
 pub mod statistics;
 pub mod trace;
 pub mod transform;
@@ -65,11 +66,13 @@ pub use format::{FORMATS, Format, TimeUnit};
 pub use held::{Columns, placed};
 pub use injection::injected;
 pub use options::{
-    BadLines, Choices, Event, Order, PARAMETERS, ReadOptions, Streams, Volumes, ZeroLength,
+    BadLines, Choices, Event, InjectionRules, Order, PARAMETERS, ReadOptions, Streams, Volumes,
+    ZeroLength,
 };
 pub use reader::Reader;
 pub use reader::sift::{Passed, Sieve};
 pub use report::{ReadReport, SoFar};
 pub use request::{Operation, Request};
+pub use slice::Slice;
 pub use statistics::{Collector, Statistics};
 pub use trace::{Trace, read_all};

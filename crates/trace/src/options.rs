@@ -6,6 +6,7 @@ use crate::array::Array;
 use crate::error::TraceError;
 use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, SECTOR_BYTES};
+use crate::slice::Slice;
 use destage_base::parameter::{Kind, Parameter, Values};
 use destage_base::time::TICKS_PER_MS;
 use destage_base::{Ticks, choices, parameters};
@@ -198,7 +199,33 @@ choices! {
     }
 }
 
+/// The rules that insert what was lost when a trace was recorded. The default inserts nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct InjectionRules {
+    /// A flush is added after this number of writes; with 0 never.
+    pub flush_every_writes: u64,
+    /// A flush is added at every multiple of this time in ticks, if a write arrived since the last flush; with
+    /// 0 never.
+    pub flush_every: Ticks,
+    /// Every n-th write gets force unit access; with 0 none.
+    pub fua_every_writes: u64,
+    /// With every n-th write, the range of the previous n-th write is trimmed; with 0 never.
+    pub trim_every_writes: u64,
+    /// The source of the stream of a request.
+    pub streams: Streams,
+}
+
 /// How a trace is read.
+///
+/// ```
+/// use destage_trace::{InjectionRules, ReadOptions, Slice};
+/// let options = ReadOptions {
+///     slice: Slice { limit: Some(1000), writes_only: true, ..Slice::default() },
+///     injection: InjectionRules { flush_every_writes: 100, ..InjectionRules::default() },
+///     ..ReadOptions::default()
+/// };
+/// assert_eq!(options.slice.skip, 0);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The format; with `None` it is detected from the content.
@@ -217,26 +244,12 @@ pub struct ReadOptions {
     pub order: Order,
     /// What happens to bad lines.
     pub bad_lines: BadLines,
-    /// The number of requests that are read after [`Self::skip`]; with `None` all of them.
-    pub limit: Option<u64>,
-    /// The number of requests at the start, in order of arrival, that are left out. The times of the other
-    /// requests do not change.
-    pub skip: u64,
-    /// Whether reads are dropped from the requests that `skip` and `limit` select.
-    pub writes_only: bool,
+    /// Which requests are read.
+    pub slice: Slice,
     /// Choices for properties that some formats do not define.
     pub choices: Choices,
-    /// A flush is added after this number of writes; with 0 never.
-    pub flush_every_writes: u64,
-    /// A flush is added at every multiple of this time in ticks, if a write arrived since the last flush; with
-    /// 0 never.
-    pub flush_every: Ticks,
-    /// Every n-th write gets force unit access; with 0 none.
-    pub fua_every_writes: u64,
-    /// With every n-th write, the range of the previous n-th write is trimmed; with 0 never.
-    pub trim_every_writes: u64,
-    /// The source of the stream of a request.
-    pub streams: Streams,
+    /// The rules that insert what was lost when the trace was recorded.
+    pub injection: InjectionRules,
     /// The array over which the trace is spread, and the disk of the array that gets the requests.
     pub array: Array,
     /// Whether the SHA-256 of the trace is computed.
@@ -254,15 +267,9 @@ impl Default for ReadOptions {
             zero_length: ZeroLength::Error,
             order: Order::Auto,
             bad_lines: BadLines::Stop,
-            limit: None,
-            skip: 0,
-            writes_only: false,
+            slice: Slice::default(),
             choices: Choices::default(),
-            flush_every_writes: 0,
-            flush_every: 0,
-            fua_every_writes: 0,
-            trim_every_writes: 0,
-            streams: Streams::Trace,
+            injection: InjectionRules::default(),
             array: Array::default(),
             digest: true,
         }
@@ -340,11 +347,13 @@ impl ReadOptions {
                 },
                 columns,
             },
-            flush_every_writes: own.flush_every_writes,
-            flush_every: own.flush_every_ms * TICKS_PER_MS,
-            fua_every_writes: own.fua_every_writes,
-            trim_every_writes: own.trim_every_writes,
-            streams: own.streams,
+            injection: InjectionRules {
+                flush_every_writes: own.flush_every_writes,
+                flush_every: own.flush_every_ms * TICKS_PER_MS,
+                fua_every_writes: own.fua_every_writes,
+                trim_every_writes: own.trim_every_writes,
+                streams: own.streams,
+            },
             array: array(&own)?,
             ..Self::default()
         })

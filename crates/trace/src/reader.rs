@@ -1,5 +1,6 @@
 //! Reads a trace in one pass, batch by batch, in bounded memory.
 
+mod file;
 pub(crate) mod sift;
 
 use crate::address::{Addresses, Placement};
@@ -7,8 +8,7 @@ use crate::admission::Admission;
 use crate::again::require_second_pass;
 use crate::alignment::Misaligned;
 use crate::array::Array;
-use crate::blocks::{BlockError, Blocks};
-use crate::compression::{self, Compression};
+use crate::blocks::BlockError;
 use crate::cursor::{Problem, next_line};
 use crate::decode::State;
 use crate::detect::first_block;
@@ -18,15 +18,14 @@ use crate::format::{Encoding, Format, TimeUnit};
 use crate::injection::Injection;
 use crate::options::{BadLines, Order, ReadOptions, Volumes};
 use crate::plausibility::{Doubt, Pace};
-use crate::report::{ReadReport, block_error, line_text, offending, offending_bytes};
-use crate::request::{Operation, Request};
+use crate::report::{ReadReport, line_text, offending, offending_bytes};
+use crate::request::Request;
 use crate::rows::{Rows, Step, shown};
+use crate::slice::Slice;
 use crate::volumes::{Seen, first_pass};
 use destage_base::Ticks;
-use std::fs::File;
+use file::TraceFile;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The largest number of requests in a batch, which then occupies 128 KiB.
 const BATCH: usize = 4096;
@@ -36,11 +35,8 @@ const BATCH: usize = 4096;
 /// Times are those of the trace, in ticks of 0.1 ns. Calendar times are made relative to the first request of
 /// the trace.
 pub struct Reader {
-    file: String,
+    file: TraceFile,
     format: &'static Format,
-    compression: Compression,
-    /// All bytes of the file in order. For a table these bytes are used only to compute the digest.
-    blocks: Blocks,
     /// The rows of a table; `None` for other formats.
     rows: Option<Box<dyn Rows>>,
     state: State,
@@ -49,21 +45,30 @@ pub struct Reader {
     /// The arrival of the first request on the clock of the trace. `None` before this request was read, and if
     /// times are not made relative to it.
     epoch: Option<Ticks>,
-    skip: u64,
-    left: Option<u64>,
-    writes_only: bool,
+    /// The slice of the requests that follow.
+    slice: Slice,
     injection: Option<Injection>,
     /// The array, and the disk of the array that gets the requests; `None` without an array.
     array: Option<Array>,
-    handed_out: u64,
-    volumes: Seen,
+    returned: Returned,
     unit: TimeUnit,
-    pace: Pace,
     stage: Stage,
-    /// Whether the buffer holds no complete record.
-    starved: bool,
-    bytes_read: Arc<AtomicU64>,
-    bytes_total: Option<u64>,
+}
+
+/// The requests that were returned so far.
+#[derive(Default)]
+struct Returned {
+    count: u64,
+    volumes: Seen,
+    pace: Pace,
+}
+
+impl Returned {
+    fn see(&mut self, batch: &[Request]) {
+        self.count += batch.len() as u64;
+        self.volumes.see(batch);
+        self.pace.see(batch);
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -86,8 +91,6 @@ impl Reader {
     /// format. With [`Volumes::Concatenate`] also for any error in the file, and for a trace that can be read
     /// only once.
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self, TraceError> {
-        let file = path.display().to_string();
-        let stdin = path.as_os_str() == "-";
         let placement = match options.volumes {
             Volumes::Ignore => Placement::Ignore,
             Volumes::Separate => Placement::Separate(options.volume_stride),
@@ -97,35 +100,21 @@ impl Reader {
                 first_pass(path, options)?
             }
         };
-        let bytes_read = Arc::new(AtomicU64::new(0));
-        let mut bytes_total = None;
-        let opened = if stdin {
-            compression::plain(std::io::stdin(), Arc::clone(&bytes_read))
-        } else {
-            let input = File::open(path).map_err(|cause| TraceError::Open {
-                file: file.clone(),
-                cause,
-            })?;
-            bytes_total = input
-                .metadata()
-                .ok()
-                .filter(std::fs::Metadata::is_file)
-                .map(|data| data.len());
-            compression::plain(input, Arc::clone(&bytes_read))
-        };
-        let (source, compression) = opened.map_err(|cause| TraceError::Read {
-            file: file.clone(),
-            offset: 0,
-            cause,
-        })?;
-        let mut blocks = Blocks::new(source, options.digest);
+        let mut file = TraceFile::open(path, options.digest)?;
         let mut faults = Faults::new(options.bad_lines);
         let long_line = |error| {
             faults.note(|| error);
         };
-        let Some(format) = first_block(&file, compression, &mut blocks, options, long_line)? else {
+        let format = first_block(
+            &file.name,
+            file.compression,
+            &mut file.blocks,
+            options,
+            long_line,
+        )?;
+        let Some(format) = format else {
             return Err(TraceError::Empty {
-                file,
+                file: file.name,
                 lines: 0,
                 skipped: 0,
                 expected: "at least one",
@@ -140,49 +129,35 @@ impl Reader {
             shift: options.lba_shift,
             placement,
         };
-        let unit = options.time_unit_of(&file, format)?;
+        let unit = options.time_unit_of(&file.name, format)?;
         let mut state = State::new(unit.exponent()).with(&options.choices);
-        state.unit_is_given = options.time_unit.is_some();
+        state.unit.is_given = options.time_unit.is_some();
         // Lines that were skipped because they are too long count as read.
         state.line += faults.skipped;
         let rows = match format.encoding {
             Encoding::Text(_) | Encoding::Binary(_) => None,
             Encoding::Table(table) => {
-                let through = match compression {
-                    _ if stdin => Some("standard input"),
-                    Some(name) => Some(name),
-                    None => bytes_total.is_none().then_some("a pipe or device"),
-                };
-                Some(table.open(path, through, format.name, &state)?)
+                Some(table.open(path, file.through(), format.name, &state)?)
             }
         };
         Ok(Self {
             file,
             format,
-            compression,
-            blocks,
             rows,
             state,
             admission: Admission::new(addresses, options.zero_length, order),
             faults,
             epoch: None,
-            skip: options.skip,
-            left: options.limit,
-            writes_only: options.writes_only,
-            injection: Injection::new(options),
+            slice: options.slice,
+            injection: Injection::new(&options.injection),
             array: options.array.divides().then_some(options.array),
-            handed_out: 0,
-            volumes: Seen::default(),
+            returned: Returned::default(),
             unit,
-            pace: Pace::default(),
-            stage: if options.limit == Some(0) {
+            stage: if options.slice.is_empty() {
                 Stage::Stopped
             } else {
                 Stage::Reading
             },
-            starved: false,
-            bytes_read,
-            bytes_total,
         })
     }
 
@@ -202,9 +177,7 @@ impl Reader {
                 return Err(error);
             }
             if !batch.is_empty() {
-                self.handed_out += batch.len() as u64;
-                self.volumes.see(batch);
-                self.pace.see(batch);
+                self.returned.see(batch);
                 return Ok(true);
             }
         }
@@ -220,7 +193,7 @@ impl Reader {
     /// The path of the file as it was given.
     #[must_use]
     pub fn origin(&self) -> &str {
-        &self.file
+        &self.file.name
     }
 
     /// The arrival of the trace's first request, in ticks of 0.1 ns on the clock of its format. `None` if no
@@ -233,13 +206,13 @@ impl Reader {
     /// Whether the requests returned so far belong to several volumes.
     #[must_use]
     pub fn has_volumes(&self) -> bool {
-        self.volumes.several
+        self.returned.volumes.several
     }
 
     /// Doubts about the times returned so far. Each doubt is a sentence for the user, without the file's name.
     #[must_use]
     pub fn doubts(&self) -> Vec<Doubt> {
-        let mut pace = self.pace;
+        let mut pace = self.returned.pace;
         pace.rounded = self.state.rounded;
         pace.doubts(self.time_unit())
     }
@@ -257,7 +230,7 @@ impl Reader {
         let columns = self.state.choices.columns.as_ref();
         let of_table = columns.and_then(|columns| columns.time_unit);
         of_table
-            .filter(|_| self.format.general && !self.state.unit_is_given)
+            .filter(|_| self.format.general && !self.state.unit.is_given)
             .unwrap_or(self.unit)
     }
 
@@ -266,7 +239,7 @@ impl Reader {
     pub fn report(&self) -> ReadReport {
         ReadReport {
             lines: self.state.line - 1,
-            requests: self.handed_out,
+            requests: self.returned.count,
             skipped: self.faults.skipped,
             zero_length: self.admission.dropped,
             clamped: self.admission.clamped,
@@ -288,7 +261,7 @@ impl Reader {
     #[must_use]
     pub fn digest(&self) -> Option<String> {
         if self.stage == Stage::Ended {
-            self.blocks.digest()
+            self.file.blocks.digest()
         } else {
             None
         }
@@ -297,13 +270,13 @@ impl Reader {
     /// The number of bytes read from the file so far. For a compressed file these are compressed bytes.
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
-        self.bytes_read.load(Ordering::Relaxed)
+        self.file.bytes_read()
     }
 
     /// The length of the file in bytes; `None` unless it is a regular file.
     #[must_use]
     pub fn bytes_total(&self) -> Option<u64> {
-        self.bytes_total
+        self.file.bytes_total
     }
 
     /// Does one step of reading. The step may add requests to `batch`, which must be empty, or leave it empty.
@@ -322,7 +295,10 @@ impl Reader {
         if self.format.epoch || self.state.is_calendar {
             self.make_relative(batch);
         }
-        self.cut(batch);
+        self.slice.cut(batch);
+        if self.slice.is_empty() {
+            self.stage = Stage::Stopped;
+        }
         if let Some(injection) = &mut self.injection {
             injection.apply(batch);
         }
@@ -334,18 +310,15 @@ impl Reader {
 
     fn decode(&mut self, batch: &mut Vec<Request>) -> Result<(), TraceError> {
         // Lines after the limit are not decoded, unless they are needed for sorting.
-        let wanted = self
-            .left
-            .map_or(u64::MAX, |left| left.saturating_add(self.skip));
-        let room = usize::try_from(wanted).map_or(BATCH, |wanted| wanted.min(BATCH));
+        let room = usize::try_from(self.slice.end()).map_or(BATCH, |end| end.min(BATCH));
         batch.reserve(BATCH);
         if self.rows.is_some() {
             self.decode_rows(batch, room);
             return Ok(());
         }
-        if self.starved || self.blocks.lines().is_empty() {
-            match self.blocks.refill() {
-                Ok(true) => self.starved = false,
+        if self.file.needs_more() {
+            match self.file.refill() {
+                Ok(true) => {}
                 Ok(false) => {
                     self.admission.finish();
                     self.stage = Stage::Emptying;
@@ -353,8 +326,8 @@ impl Reader {
                         && !(binary.ended)(&self.state)
                     {
                         self.faults.pending = Some(TraceError::NoEndMark {
-                            file: self.file.clone(),
-                            offset: self.blocks.offset(),
+                            file: self.file.name.clone(),
+                            offset: self.file.blocks.offset(),
                         });
                     }
                     return Ok(());
@@ -363,7 +336,7 @@ impl Reader {
                     let error = self.no_more_bytes(BlockError::LongLine);
                     self.faults.note(|| error);
                     self.state.line += 1;
-                    match self.blocks.pass_line() {
+                    match self.file.blocks.pass_line() {
                         // The next line can be too long as well; the next refill then reports that line.
                         Ok(_) | Err(BlockError::LongLine) => {}
                         Err(error) => {
@@ -385,7 +358,7 @@ impl Reader {
             Encoding::Binary(_) => self.decode_records(batch, room),
             Encoding::Table(_) => unreachable!("its rows were read above"),
         };
-        self.blocks.consume(consumed);
+        self.file.blocks.consume(consumed);
         if self.faults.pending.is_some() {
             // The requests that wait for sorting are returned before the error.
             self.admission.finish();
@@ -398,18 +371,17 @@ impl Reader {
         let Self {
             file,
             format,
-            blocks,
             state,
             admission,
             faults,
             ..
         } = self;
-        let block = blocks.lines();
+        let block = file.blocks.lines();
         let first_line = state.line;
         let outcome = format.decode(block, state, batch, room);
         let error =
             |line, fault: Fault, text: &[u8], expected: Option<&'static str>| TraceError::Line {
-                file: file.clone(),
+                file: file.name.clone(),
                 line,
                 fault,
                 text: Excerpt::new(text),
@@ -433,7 +405,7 @@ impl Reader {
             let bad = &block[consumed..next_line(block, consumed)];
             let is_blank = problem.fault == Fault::BlankLine;
             let line = if is_blank {
-                state.bad_blank
+                state.blanks.reported
             } else {
                 state.line
             };
@@ -458,23 +430,27 @@ impl Reader {
         let Self {
             file,
             format,
-            blocks,
             state,
             admission,
             faults,
-            starved,
             ..
         } = self;
         let Encoding::Binary(binary) = format.encoding else {
             unreachable!("the caller has asked for the encoding");
         };
+        let TraceFile {
+            name,
+            blocks,
+            starved,
+            ..
+        } = file;
         let block = blocks.lines();
         let offset = blocks.offset();
         let before = state.clone();
         let outcome = (binary.decode)(block, state, batch, room);
         *starved = outcome.problem.is_none() && batch.len() < room;
         let error = |at: usize, problem: &Problem| TraceError::Record {
-            file: file.clone(),
+            file: name.clone(),
             offset: offset + at as u64,
             fault: problem.fault,
             text: Excerpt::hexadecimal(offending_bytes(&block[at..], problem)),
@@ -521,7 +497,7 @@ impl Reader {
         let passed = rows.passed();
         admission.admit(batch, |request, fault| {
             faults.note(|| TraceError::Row {
-                file: file.clone(),
+                file: file.name.clone(),
                 row: u64::from(request.line),
                 fault,
                 text: shown(request),
@@ -552,9 +528,10 @@ impl Reader {
 
     /// Reads the bytes of a table for the digest, at least up to the position `place`.
     fn follow(&mut self, place: u64) -> Result<(), TraceError> {
-        while self.blocks.total < place {
-            self.blocks.consume(self.blocks.lines().len());
-            match self.blocks.refill() {
+        while self.file.blocks.total < place {
+            let read = self.file.blocks.lines().len();
+            self.file.blocks.consume(read);
+            match self.file.refill() {
                 Ok(true) => {}
                 Ok(false) => break,
                 Err(error) => return Err(self.no_more_bytes(error)),
@@ -565,8 +542,7 @@ impl Reader {
 
     #[cold]
     fn no_more_bytes(&self, error: BlockError) -> TraceError {
-        let line = self.state.line;
-        block_error(&self.file, self.compression, line, &self.blocks, error)
+        self.file.error(self.state.line, error)
     }
 
     fn make_relative(&mut self, batch: &mut [Request]) {
@@ -578,33 +554,13 @@ impl Reader {
         }
     }
 
-    /// Drops the requests that `skip`, `limit` and `writes_only` exclude.
-    fn cut(&mut self, batch: &mut Vec<Request>) {
-        if self.skip > 0 {
-            let skipped =
-                usize::try_from(self.skip).map_or(batch.len(), |skip| skip.min(batch.len()));
-            batch.drain(..skipped);
-            self.skip -= skipped as u64;
-        }
-        if let Some(left) = &mut self.left {
-            batch.truncate(usize::try_from(*left).unwrap_or(usize::MAX));
-            *left -= batch.len() as u64;
-            if *left == 0 {
-                self.stage = Stage::Stopped;
-            }
-        }
-        if self.writes_only {
-            batch.retain(|request| request.operation != Operation::Read);
-        }
-    }
-
     fn require_a_request(&self) -> Result<(), TraceError> {
         if self.admission.admitted > 0 {
             return Ok(());
         }
         let (lines, skipped) = (self.state.line - 1, self.faults.skipped);
         Err(TraceError::Empty {
-            file: self.file.clone(),
+            file: self.file.name.clone(),
             lines,
             skipped,
             expected: if self.format.filters_events {

@@ -22,8 +22,7 @@ pub struct ReadReport {
     pub zero_length: u64,
     /// Requests whose time was set to the latest time so far, with [`crate::Order::Clamp`].
     pub clamped: u64,
-    /// Flushes and trims added, with [`crate::ReadOptions::flush_every_writes`], [`crate::ReadOptions::flush_every`] or
-    /// [`crate::ReadOptions::trim_every_writes`].
+    /// Flushes and trims added, with [`crate::ReadOptions::injection`].
     pub added: u64,
 }
 

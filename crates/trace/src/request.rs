@@ -75,7 +75,7 @@ impl Request {
     }
 
     /// A flush of the same volume with the same arrival.
-    pub(crate) const fn flush_beside(&self) -> Self {
+    pub(crate) const fn flush_of_volume(&self) -> Self {
         Self {
             sector: 0,
             sectors: 0,

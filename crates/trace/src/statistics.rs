@@ -18,7 +18,7 @@ pub use grid::Grid;
 pub use histogram::Histogram;
 pub use load::{Interval, Load};
 pub use rows::{Locality, Number, Row, StatisticRow, Statistics, VolumeStatistics};
-pub use shape::{HotPages, Shape};
+pub use shape::{Distances, HotPages, Shape};
 
 use crate::request::{Operation, Request, SECTOR_BYTES};
 use destage_base::Ticks;
@@ -48,9 +48,7 @@ pub struct Collector {
     fua_writes: u64,
     streams: BTreeSet<u16>,
     sectors: [u64; 4],
-    pages: [u64; 2],
-    unique: PageSet,
-    unique_written: PageSet,
+    pages: Pages,
     volumes: BTreeMap<u32, Volume>,
     sequential: u64,
     sequential_writes: u64,
@@ -58,12 +56,70 @@ pub struct Collector {
     starts: [u64; ALIGNED_SECTORS],
     sizes: [Sizes; 2],
     rates: Rates,
+    arrivals: Arrivals,
+    range: SectorRange,
+}
+
+/// The sectors from the first one to the last one that requests address.
+#[derive(Debug)]
+struct SectorRange {
+    min: u64,
+    end: u64,
+}
+
+impl SectorRange {
+    /// The range before the first request.
+    const NONE: Self = Self {
+        min: u64::MAX,
+        end: 0,
+    };
+
+    fn add(&mut self, request: &Request) {
+        self.min = self.min.min(request.sector);
+        self.end = self.end.max(request.end());
+    }
+}
+
+/// The pages of reads and writes.
+#[derive(Debug, Default)]
+struct Pages {
+    /// The number of pages that were read, and that were written, with repetitions.
+    counts: [u64; 2],
+    unique: PageSet,
+    unique_written: PageSet,
+}
+
+impl Pages {
+    /// Adds the pages `first` to `last` of a read or write.
+    fn add(&mut self, operation: Operation, volume: u32, first: u64, last: u64) {
+        self.counts[operation as usize] += last - first + 1;
+        self.unique.insert(volume, first, last);
+        if operation == Operation::Write {
+            self.unique_written.insert(volume, first, last);
+        }
+    }
+}
+
+/// The arrival times.
+#[derive(Debug, Default)]
+struct Arrivals {
     first: Option<Ticks>,
     last: Ticks,
     /// The number of requests that arrived at the same time as the one before.
     zero_gaps: u64,
-    sector_min: u64,
-    sector_end: u64,
+}
+
+impl Arrivals {
+    fn add(&mut self, arrival: Ticks) {
+        self.zero_gaps += u64::from(self.first.is_some() && arrival == self.last);
+        self.first.get_or_insert(arrival);
+        self.last = self.last.max(arrival);
+    }
+
+    /// The time between the first and the last arrival.
+    fn span(&self) -> Ticks {
+        self.last - self.first.unwrap_or(self.last)
+    }
 }
 
 /// Sectors in the largest unit of alignment that is reported, 16 KiB.
@@ -96,20 +152,15 @@ impl Collector {
             fua_writes: 0,
             streams: BTreeSet::new(),
             sectors: [0; 4],
-            pages: [0; 2],
-            unique: PageSet::default(),
-            unique_written: PageSet::default(),
+            pages: Pages::default(),
             volumes: BTreeMap::new(),
             sequential: 0,
             sequential_writes: 0,
             starts: [0; ALIGNED_SECTORS],
             sizes: [Sizes::default(), Sizes::default()],
             rates: Rates::default(),
-            first: None,
-            last: 0,
-            zero_gaps: 0,
-            sector_min: u64::MAX,
-            sector_end: 0,
+            arrivals: Arrivals::default(),
+            range: SectorRange::NONE,
         }
     }
 
@@ -140,9 +191,7 @@ impl Collector {
         if request.stream != 0 {
             self.streams.insert(request.stream);
         }
-        self.zero_gaps += u64::from(self.first.is_some() && request.arrival == self.last);
-        self.first.get_or_insert(request.arrival);
-        self.last = self.last.max(request.arrival);
+        self.arrivals.add(request.arrival);
         let is_data = matches!(request.operation, Operation::Read | Operation::Write);
         let moved = if is_data {
             u64::from(request.sectors)
@@ -155,8 +204,7 @@ impl Collector {
         if request.operation == Operation::Flush || request.sectors == 0 {
             return;
         }
-        self.sector_min = self.sector_min.min(request.sector);
-        self.sector_end = self.sector_end.max(request.end());
+        self.range.add(request);
         if request.operation == Operation::Trim {
             return;
         }
@@ -164,11 +212,10 @@ impl Collector {
         self.starts[request.sector as usize % ALIGNED_SECTORS] += 1;
         self.sizes[kind].add(request.sectors);
         let (first, last) = pages.into_inner();
-        self.pages[kind] += last - first + 1;
-        self.unique.insert(request.volume, first, last);
+        self.pages
+            .add(request.operation, request.volume, first, last);
         self.sequential += u64::from(volume.end.replace(request.end()) == Some(request.sector));
         if request.operation == Operation::Write {
-            self.unique_written.insert(request.volume, first, last);
             self.sequential_writes +=
                 u64::from(volume.write_end.replace(request.end()) == Some(request.sector));
         }
@@ -180,9 +227,10 @@ impl Collector {
         let [reads, writes, flushes, trims] = self.counts;
         let bytes = self.sectors.map(|sectors| sectors * SECTOR_BYTES);
         let requests = self.counts.iter().sum();
-        let span = self.last - self.first.unwrap_or(self.last);
+        let span = self.arrivals.span();
         let addressed = requests > flushes;
-        let unique_written = self.unique_written.len();
+        let pages = &self.pages;
+        let unique_written = pages.unique_written.len();
         let size = |kind: usize, percent| {
             let sectors = self.sizes[kind].percentile(percent)?;
             Some(u64::from(sectors) * SECTOR_BYTES)
@@ -202,19 +250,19 @@ impl Collector {
             streams: self.streams.len() as u64,
             write_share: share(writes, reads + writes),
             volumes: self.volumes.len() as u64,
-            sector_min: addressed.then_some(self.sector_min),
-            sector_end: addressed.then_some(self.sector_end),
+            sector_min: addressed.then_some(self.range.min),
+            sector_end: addressed.then_some(self.range.end),
             bytes_read: bytes[0],
             bytes_written: bytes[1],
             request_mean_sectors: share(self.sectors[0] + self.sectors[1], reads + writes),
             read_mean_bytes: share(bytes[0], reads),
             write_mean_bytes: share(bytes[1], writes),
-            read_pages: self.pages[0],
-            written_pages: self.pages[1],
-            unique_pages: self.unique.len(),
+            read_pages: pages.counts[0],
+            written_pages: pages.counts[1],
+            unique_pages: pages.unique.len(),
             unique_written_pages: unique_written,
-            footprint_bytes: self.unique.len() * self.page_bytes,
-            rewrite_share: share(self.pages[1] - unique_written, self.pages[1]),
+            footprint_bytes: pages.unique.len() * self.page_bytes,
+            rewrite_share: share(pages.counts[1] - unique_written, pages.counts[1]),
             sequential_share: share(self.sequential, reads + writes),
             sequential_write_share: share(self.sequential_writes, writes),
             aligned_4kib_share: self.aligned(8),
@@ -236,7 +284,7 @@ impl Collector {
             mb_per_s_peak: (requests > 0).then(|| mb((sectors_peak * SECTOR_BYTES) as f64)),
             span_s: seconds,
             interarrival_mean_ms: (requests > 1).then(|| to_ms(span) / (requests - 1) as f64),
-            zero_gap_share: share(self.zero_gaps, requests.saturating_sub(1)),
+            zero_gap_share: share(self.arrivals.zero_gaps, requests.saturating_sub(1)),
         }
     }
 }

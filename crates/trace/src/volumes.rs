@@ -6,6 +6,7 @@ use crate::error::TraceError;
 use crate::options::{Order, ReadOptions, Volumes};
 use crate::reader::Reader;
 use crate::request::Request;
+use crate::slice::Slice;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -37,9 +38,7 @@ pub(crate) fn first_pass(path: &Path, options: &ReadOptions) -> Result<Placement
         volumes: Volumes::Ignore,
         // The order does not matter for the ends of volumes; the second pass checks it.
         order: Order::Clamp,
-        limit: None,
-        skip: 0,
-        writes_only: false,
+        slice: Slice::default(),
         digest: false,
         // Volumes end where the requests of all disks of the array end.
         array: Array::default(),

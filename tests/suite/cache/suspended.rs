@@ -96,6 +96,16 @@ struct End {
     between: bool,
 }
 
+/// The times until which parts of the die are in use.
+#[derive(Default)]
+struct Until {
+    cells: u64,
+    /// The cache register.
+    cache: u64,
+    /// The latest read, in the cells.
+    read: u64,
+}
+
 /// One die with a channel of its own. The model updates the die whenever a request arrives or an operation ends.
 struct Die<'a> {
     flash: &'a Flash,
@@ -106,9 +116,7 @@ struct Die<'a> {
     step: VecDeque<What>,
     /// The time until which the die begins no operation; `None` if the die is free.
     in_service: Option<u64>,
-    cells: u64,
-    cache: u64,
-    read_ends: u64,
+    until: Until,
     change: Option<Change>,
     ahead: u32,
     placed: u64,
@@ -123,7 +131,7 @@ impl Die<'_> {
             && self.change.as_ref().is_some_and(|change| {
                 !change.has_behind
                     && (change.taken..change.end).contains(&ready)
-                    && (self.read_ends > ready || change.interruptions < self.rules.limit)
+                    && (self.until.read > ready || change.interruptions < self.rules.limit)
             })
     }
 
@@ -148,40 +156,40 @@ impl Die<'_> {
     fn read_between(&mut self, now: u64, request: usize) {
         let ready = self.line.now(now, self.flash.command);
         let begins = if self.takes_read(ready) {
-            let joins = self.read_ends > ready;
+            let joins = self.until.read > ready;
             let change = self.change.as_mut().expect("a program");
             let cost = if joins { 0 } else { self.rules.cost };
             change.interruptions += u32::from(!joins);
             change.end += cost + READ;
-            self.cells = change.end;
+            self.until.cells = change.end;
             let end = change.end;
             if self.rules.moves_end == Some(true) {
                 let ends = self.ends.iter_mut().filter(|end| end.of_change);
                 ends.for_each(|of| of.time = end);
             }
-            if joins { self.read_ends } else { ready + cost }
+            if joins { self.until.read } else { ready + cost }
         } else {
             self.behind(ready)
         };
-        self.read_ends = begins + READ;
+        self.until.read = begins + READ;
         self.leave(request, true);
     }
 
     /// Schedules a read for the time when the cells are free; returns the start of the read.
     fn behind(&mut self, ready: u64) -> u64 {
-        let begins = ready.max(self.cells);
+        let begins = ready.max(self.until.cells);
         if let Some(change) = &mut self.change {
             change.has_behind = true;
         }
-        self.cells = begins + READ;
+        self.until.cells = begins + READ;
         begins
     }
 
     /// Transfers the page that was read; returns the time at which the request ends.
     fn leave(&mut self, request: usize, between: bool) -> u64 {
-        let leaves = self.read_ends.max(self.cache);
+        let leaves = self.until.read.max(self.until.cache);
         let left = self.line.later(leaves, self.flash.data);
-        self.cache = left;
+        self.until.cache = left;
         let done = self.line.later(left, self.flash.status);
         self.ends.push(End {
             time: done,
@@ -195,29 +203,29 @@ impl Die<'_> {
     fn read(&mut self, now: u64, request: usize) {
         let ready = self.line.now(now, self.flash.command);
         let begins = self.behind(ready);
-        self.read_ends = begins + READ;
+        self.until.read = begins + READ;
         let Some(busy) = self.flash.read else {
             let done = self.leave(request, false);
             self.in_service = Some(done);
             return;
         };
-        self.in_service = Some(self.read_ends);
-        let moved = self.read_ends.max(self.cache) + busy;
-        let next = std::mem::replace(&mut self.read_ends, moved);
+        self.in_service = Some(self.until.read);
+        let moved = self.until.read.max(self.until.cache) + busy;
+        let next = std::mem::replace(&mut self.until.read, moved);
         self.leave(request, false);
-        (self.cells, self.read_ends) = (moved, next);
+        (self.until.cells, self.until.read) = (moved, next);
     }
 
     /// Issues the next command of the current step.
     fn go_on(&mut self, now: u64) {
         let there = self.line.now(now, self.flash.command);
-        let there = self.line.now(there.max(self.cache), self.flash.data);
+        let there = self.line.now(there.max(self.until.cache), self.flash.data);
         match self.step.pop_front().expect("a command") {
             What::Load => self.in_service = Some(there),
             What::Pass => {
-                let taken = there.max(self.cells) + self.flash.program.unwrap_or(0);
+                let taken = there.max(self.until.cells) + self.flash.program.unwrap_or(0);
                 let end = taken + PROGRAM;
-                (self.cells, self.cache) = (end, taken);
+                (self.until.cells, self.until.cache) = (end, taken);
                 self.change = Some(Change {
                     taken,
                     end,
@@ -300,9 +308,7 @@ fn straight(flash: &Flash, rules: Rules, requests: &[Request]) -> Vec<u64> {
         writes: VecDeque::new(),
         step: VecDeque::new(),
         in_service: None,
-        cells: 0,
-        cache: 0,
-        read_ends: 0,
+        until: Until::default(),
         change: None,
         ahead: 0,
         placed: 0,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use destage_base::{Lpn, Random};
-use destage_trace::{ReadOptions, read_all};
+use destage_trace::{ReadOptions, Slice, read_all};
 
 /// Bytes of a page.
 const PAGE_BYTES: u64 = 4096;
@@ -111,7 +111,10 @@ pub fn traces(mut skip: impl FnMut(&str, String)) -> Vec<Stream> {
     let mut streams = Vec::new();
     for (name, file) in TRACES {
         let options = ReadOptions {
-            writes_only: true,
+            slice: Slice {
+                writes_only: true,
+                ..Slice::default()
+            },
             digest: false,
             ..ReadOptions::default()
         };

@@ -88,12 +88,8 @@ pub struct Answers {
     pub missed: Vec<Record>,
     /// The failed runs, with their errors. It is not known whether the schemes of these runs reach the goals.
     pub failed: Vec<Record>,
-    /// A run of the best answer at twice the load, if results depend on the arrival times of the input. This run may
-    /// have failed.
-    pub twice_the_load: Option<Record>,
-    /// A run of the best answer on the second half of the input; `None` if the input is too short. This run may have
-    /// failed.
-    pub second_half: Option<Record>,
+    /// Runs of the best answer under other conditions.
+    pub sensitivity: Sensitivity,
     /// For each scheme, the sizes in bytes that are smaller than the best answer and were not tried. The search did
     /// not try these sizes, because it assumes that a larger buffer is better than a smaller one.
     pub untried: Vec<(String, Vec<u64>)>,
@@ -102,15 +98,49 @@ pub struct Answers {
     pub hold_up: Option<HoldUp>,
     /// All sizes that were searched, in bytes.
     pub sizes: Vec<u64>,
-    /// The number of full runs in the search.
+    /// The numbers of runs in the search.
+    pub spent: Spent,
+    /// The number of runs in a grid of all compared schemes and sizes.
+    pub grid: usize,
+}
+
+/// Runs of the best answer under other conditions, which tell whether it then still reaches the goals. Each of these
+/// runs may have failed.
+#[derive(Clone, Debug, Default)]
+pub struct Sensitivity {
+    /// The run at twice the load, if results depend on the arrival times of the input.
+    pub twice_the_load: Option<Record>,
+    /// The run on the second half of the input; `None` if the input is too short.
+    pub second_half: Option<Record>,
+}
+
+impl Sensitivity {
+    /// The runs that took place, first the one at twice the load.
+    pub fn runs(&self) -> impl Iterator<Item = &Record> {
+        self.twice_the_load.iter().chain(&self.second_half)
+    }
+}
+
+/// The numbers of runs in a search.
+#[derive(Clone, Copy, Debug)]
+pub struct Spent {
+    /// The number of full runs.
     pub runs: usize,
     /// The number of full runs that were ended early, because the goals were out of reach.
     pub ended: usize,
     /// The number of cheaper runs, without a clock or on an excerpt of the input. Their results selected the full
     /// runs.
     pub trials: usize,
-    /// The number of runs in a grid of all compared schemes and sizes.
-    pub grid: usize,
+}
+
+impl Spent {
+    fn and(self, other: &Self) -> Self {
+        Self {
+            runs: self.runs + other.runs,
+            ended: self.ended + other.ended,
+            trials: self.trials + other.trials,
+        }
+    }
 }
 
 /// Searches for the smallest buffers that reach the goals of `plan` on `input`.
@@ -183,16 +213,11 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         reached = bounds.found.answers;
         sort(&mut reached, &plan.goals);
     }
-    let Spent {
-        runs,
-        ended,
-        trials,
-    } = spent;
     sort(&mut answers, &plan.goals);
     sort(&mut seeming, &plan.goals);
     let best = answers.first().map(|(_, record)| record);
     let chosen = best.and_then(|best| schemes.iter().find(|scheme| scheme.buffer == best.buffer));
-    let (mut twice_the_load, mut second_half, mut hold_up) = (None, None, None);
+    let (mut sensitivity, mut hold_up) = (Sensitivity::default(), None);
     if let Some((best, scheme)) = best.zip(chosen) {
         let bytes = best.capacity().unwrap_or(0);
         hold_up = HoldUp::of(&scheme.config, bytes);
@@ -206,10 +231,10 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
             let half = (scheme.config.typed.host.time_scale / 2.0).to_string();
             let origin = Origin::Given("twice the load".to_owned());
             settings.set("host.time_scale", &half, origin);
-            twice_the_load = again(&settings, &whole.input)?;
+            sensitivity.twice_the_load = again(&settings, &whole.input)?;
         }
         if let Some(half) = whole.input.second_half(whole.requests) {
-            second_half = again(&plan.settings, &half)?;
+            sensitivity.second_half = again(&plan.settings, &half)?;
         }
     }
     let answer = |confirmed: bool| {
@@ -235,34 +260,13 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         nearest,
         missed,
         failed,
-        twice_the_load,
-        second_half,
+        sensitivity,
         untried,
         hold_up,
         sizes,
-        runs,
-        ended,
-        trials,
+        spent,
         grid,
     })
-}
-
-/// The numbers of runs in a search; see [`Answers`].
-#[derive(Clone, Copy)]
-struct Spent {
-    runs: usize,
-    ended: usize,
-    trials: usize,
-}
-
-impl Spent {
-    fn and(self, other: &Self) -> Self {
-        Self {
-            runs: self.runs + other.runs,
-            ended: self.ended + other.ended,
-            trials: self.trials + other.trials,
-        }
-    }
 }
 
 /// The result of a search among some of the schemes.
@@ -404,8 +408,8 @@ impl Serialize for Answers {
         let missed: Vec<_> = self.missed.iter().map(row).collect();
         let mut sensitivity = Map::new();
         for (name, record) in [
-            ("twice_the_load", &self.twice_the_load),
-            ("second_half", &self.second_half),
+            ("twice_the_load", &self.sensitivity.twice_the_load),
+            ("second_half", &self.sensitivity.second_half),
         ] {
             if let Some(record) = record {
                 let mut map = row(record);
@@ -445,9 +449,9 @@ impl Serialize for Answers {
         }
         let records = self.answers.iter().map(|answer| answer.record.clone());
         add_warnings(&mut map, &records.collect::<Vec<_>>())?;
-        map.serialize_entry("runs", &self.runs)?;
-        map.serialize_entry("ended", &self.ended)?;
-        map.serialize_entry("trials", &self.trials)?;
+        map.serialize_entry("runs", &self.spent.runs)?;
+        map.serialize_entry("ended", &self.spent.ended)?;
+        map.serialize_entry("trials", &self.spent.trials)?;
         map.serialize_entry("grid", &self.grid)?;
         map.end()
     }

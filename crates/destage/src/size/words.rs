@@ -33,7 +33,7 @@ fn counted(count: usize, what: &str) -> String {
 /// have no metrics, so the answer is false if any run was ended early.
 fn has_none(answers: &Answers, goal: &Goal) -> bool {
     let knows = |record: &Record| record.metrics.get(&goal.metric).is_some();
-    answers.ended == 0 && !answers.missed.iter().any(knows)
+    answers.spent.ended == 0 && !answers.missed.iter().any(knows)
 }
 
 /// Whether a goal is about the work of the flash although the run of `record` erased no block.
@@ -69,7 +69,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let goals = goals.join(" and ");
     let largest = answers.sizes.last().copied().unwrap_or(0);
     let mut lines = Vec::new();
-    let early = match answers.ended {
+    let early = match answers.spent.ended {
         0 => String::new(),
         ended => format!(", {ended} of them ended early because the goals were out of reach"),
     };
@@ -77,15 +77,15 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         "{} at {} were compared. That took {}{early}; a grid of all schemes and sizes has {}.",
         schemes(answers),
         counted(answers.sizes.len(), "size"),
-        counted(answers.runs, "full run"),
+        counted(answers.spent.runs, "full run"),
         answers.grid
     );
-    if answers.trials > 0 {
+    if answers.spent.trials > 0 {
         // Writing to a string cannot fail.
         let _ = write!(
             tried,
             " {} without a clock, or on an excerpt of the input, chose which sizes to run in full.",
-            counted(answers.trials, "run")
+            counted(answers.spent.trials, "run")
         );
     }
     let unconfirmed = answers.answers.iter().filter(|answer| !answer.confirmed);
@@ -192,8 +192,11 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         ));
     }
     for (when, record) in [
-        ("At twice the load", &answers.twice_the_load),
-        ("On the second half of the input", &answers.second_half),
+        ("At twice the load", &answers.sensitivity.twice_the_load),
+        (
+            "On the second half of the input",
+            &answers.sensitivity.second_half,
+        ),
     ] {
         let Some(record) = record else { continue };
         if let Some(error) = &record.error {

@@ -86,11 +86,14 @@ fn the_two_best_are_those_of_the_grid() {
             "{goals:?}"
         );
         assert!(
-            answers.runs * 2 < answers.grid,
+            answers.spent.runs * 2 < answers.grid,
             "{goals:?}: {} runs",
-            answers.runs
+            answers.spent.runs
         );
-        assert!(answers.second_half.is_some() && answers.twice_the_load.is_some());
+        assert!(
+            answers.sensitivity.second_half.is_some()
+                && answers.sensitivity.twice_the_load.is_some()
+        );
     }
 }
 
@@ -178,7 +181,7 @@ fn a_goal_that_nothing_reaches_has_no_answer() {
     let of_lru = answers.missed.iter().find(|record| record.buffer == "lru");
     assert_eq!(of_lru.unwrap().capacity(), largest);
     // Full runs confirm only two of the schemes.
-    assert_eq!((answers.runs, answers.manifest.inputs.len()), (2, 1));
+    assert_eq!((answers.spent.runs, answers.manifest.inputs.len()), (2, 1));
     let words = answers.conclusions().join("\n");
     assert!(words.contains("2 full runs"), "{words}");
     assert!(!words.contains("No run has"), "{words}");

@@ -181,7 +181,7 @@ fn stack_distances_are_what_lru_absorbs() {
     let input = Input::requests("made", writes);
     let curves = curve(&input, &plan, &Effort::default()).unwrap();
     let mut compared = 0;
-    for (distance, rewrites) in inspection.shape.stack_distances.cumulative() {
+    for (distance, rewrites) in inspection.shape.distances.stack.cumulative() {
         let bytes = (distance + 1) * config.typed.flash.page_bytes;
         let Some(point) = curves.curves[0].at(bytes) else {
             continue;

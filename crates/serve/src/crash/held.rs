@@ -96,18 +96,18 @@ impl What {
             }
             Self::Mount(folder) => {
                 let folder = folder.as_os_str();
-                if !again_and_again(|| quiet("umount", &[folder])) {
+                if !retry(|| quiet("umount", &[folder])) {
                     // A process still uses the file system. A lazy unmount completes when the last process stops
                     // using it.
                     quiet("umount", &["-l".as_ref(), folder]);
                 }
             }
             Self::Loop(device) => {
-                again_and_again(|| quiet("losetup", &["-d".as_ref(), device.as_os_str()]));
+                retry(|| quiet("losetup", &["-d".as_ref(), device.as_os_str()]));
             }
             Self::Fuse(folder) => {
                 let folder = folder.as_os_str();
-                if !again_and_again(|| {
+                if !retry(|| {
                     quiet("fusermount3", &["-u".as_ref(), folder]) || quiet("umount", &[folder])
                 }) {
                     quiet("umount", &["-l".as_ref(), folder]);
@@ -117,7 +117,8 @@ impl What {
     }
 }
 
-fn again_and_again(act: impl Fn() -> bool) -> bool {
+/// Calls `act` until it returns `true`, at most [`ATTEMPTS`] times. Returns whether it did.
+fn retry(act: impl Fn() -> bool) -> bool {
     (0..ATTEMPTS).any(|attempt| {
         if attempt > 0 {
             sleep(PAUSE);

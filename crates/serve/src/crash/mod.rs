@@ -484,7 +484,7 @@ impl Trial<'_> {
         // cut is still armed.
         drop(cut);
         let mut round = Round {
-            came_late: stage.cut_now()?,
+            came_late: stage.cut_power()?,
             ..Round::default()
         };
         stage.detach();
@@ -499,7 +499,7 @@ impl Stage<'_> {
     }
 
     /// Cuts the power if it is on. Returns whether it was on.
-    fn cut_now(&mut self) -> Result<bool, CrashError> {
+    fn cut_power(&mut self) -> Result<bool, CrashError> {
         let began = Instant::now();
         while self.is_on()? {
             match self

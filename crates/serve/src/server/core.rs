@@ -17,6 +17,7 @@ use super::buffers::{ANSWER_MAX, Output};
 use super::commands::{PART_SECTORS, SECTOR, asked, extents};
 use super::memory::{Granted, Memory, Need};
 use super::peer::{Peer, PeerId, Role};
+use super::peers::Peers;
 use super::stream::Stream;
 use super::syncer::Syncer;
 use crate::control;
@@ -39,6 +40,24 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// A function that records each request of a client, with its data, as the client sent the request. The second
 /// argument is the arrival time in ticks since the start of the device.
 pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
+
+/// The recording of the requests of clients.
+pub(super) struct Recording<'a> {
+    /// `None` if nothing is recorded.
+    recorder: Option<Recorder<'a>>,
+    /// The first error, which ends the recording.
+    pub outcome: io::Result<()>,
+}
+
+impl Recording<'_> {
+    fn add(&mut self, ask: &Ask<'_>, arrival: Ticks) {
+        if let Some(record) = &mut self.recorder
+            && self.outcome.is_ok()
+        {
+            self.outcome = record(ask, arrival);
+        }
+    }
+}
 
 /// The receiver of the answer to a request.
 #[derive(Clone, Copy)]
@@ -77,21 +96,17 @@ pub(super) enum Waits {
 pub(super) struct Core<'a> {
     export: Export,
     pub front: Front<'a>,
-    pub peers: Vec<Option<Box<Peer>>>,
-    free: Vec<usize>,
-    generations: u64,
+    pub peers: Peers,
     pub requests: Slab<InFlight>,
     /// The connections that wait for a turn.
     turns: VecDeque<PeerId>,
     deadlines: BTreeSet<(Instant, PeerId)>,
     pub(super) memory: Memory,
-    operators: usize,
     /// The thread that makes bytes durable, if the media need one.
     syncer: Option<Syncer>,
     /// The reason why the server's last flush failed; `None` if it did not fail.
     pub unsaved: Option<&'static str>,
-    recorder: Option<Recorder<'a>>,
-    pub recording: io::Result<()>,
+    pub recording: Recording<'a>,
     /// The operators that ordered the server to end, and wait for the answer.
     pub stopping: Vec<PeerId>,
     /// The operator that waits for the armed power loss.
@@ -110,32 +125,21 @@ impl<'a> Core<'a> {
         Self {
             export,
             front,
-            peers: Vec::new(),
-            free: Vec::new(),
-            generations: 0,
+            peers: Peers::default(),
             requests: Slab::default(),
             turns: VecDeque::new(),
             deadlines: BTreeSet::new(),
             memory: Memory::new(),
-            operators: 0,
             syncer,
             unsaved: None,
-            recorder,
-            recording: Ok(()),
+            recording: Recording {
+                recorder,
+                outcome: Ok(()),
+            },
             stopping: Vec::new(),
             armed: None,
             closed: false,
         }
-    }
-
-    /// The number of connections of clients.
-    pub fn clients(&self) -> usize {
-        self.peers.len() - self.free.len() - self.operators
-    }
-
-    /// The number of connections of operators.
-    pub fn operators(&self) -> usize {
-        self.operators
     }
 
     /// Adds a new connection. `register` adds its socket to the poll.
@@ -145,29 +149,20 @@ impl<'a> Core<'a> {
         is_client: bool,
         register: impl FnOnce(&mut Stream, usize) -> io::Result<()>,
     ) {
-        let place = self.free.pop().unwrap_or_else(|| {
-            self.peers.push(None);
-            self.peers.len() - 1
-        });
+        let place = self.peers.take_place();
         if register(&mut stream, place).is_err() {
             // The system has no resources for another connection.
-            self.free.push(place);
-            return;
+            return self.peers.give_back(place);
         }
-        self.generations += 1;
         let now = Instant::now();
         let mut output = Output::default();
         let role = if is_client {
             Role::Client(Session::new(output.piece(0)))
         } else {
-            self.operators += 1;
             Role::Operator { waits: false }
         };
-        let mut peer = Box::new(Peer::new(stream, role, self.generations));
+        let (id, peer) = self.peers.add(place, stream, role);
         peer.output = output;
-        let generation = peer.generation;
-        self.peers[place] = Some(peer);
-        let id = PeerId { place, generation };
         if is_client {
             self.set_deadline(id, Some(now + PATIENCE));
         }
@@ -177,18 +172,16 @@ impl<'a> Core<'a> {
     /// Records that the socket of the connection with the index `place` is ready for reading or writing, and queues
     /// the connection for a turn.
     pub fn ready(&mut self, place: usize, event: &Event) {
-        if let Some(Some(peer)) = self.peers.get_mut(place) {
+        if let Some((id, peer)) = self.peers.at(place) {
             peer.socket.is_ending |= event.is_read_closed();
             peer.socket.can_read |= event.is_readable() || event.is_read_closed();
             peer.socket.can_write |= event.is_writable() || event.is_write_closed();
-            let generation = peer.generation;
-            self.queue(PeerId { place, generation });
+            self.queue(id);
         }
     }
 
     pub(super) fn peer(&mut self, id: PeerId) -> Option<&mut Peer> {
-        let peer = self.peers.get_mut(id.place)?.as_deref_mut()?;
-        (peer.generation == id.generation).then_some(peer)
+        self.peers.get(id)
     }
 
     pub(super) fn queue(&mut self, id: PeerId) {
@@ -216,12 +209,9 @@ impl<'a> Core<'a> {
         self.count_memory(id);
         if let Some(peer) = self.peer(id) {
             let (held, in_device) = (peer.held, peer.under_way.bytes_in);
-            let is_operator = matches!(peer.role, Role::Operator { .. });
-            self.operators -= usize::from(is_operator);
             self.memory.change(held, 0);
             self.memory.leave(in_device);
-            self.peers[id.place] = None;
-            self.free.push(id.place);
+            self.peers.remove(id);
         }
     }
 
@@ -352,10 +342,9 @@ impl<'a> Core<'a> {
         let begun = Instant::now();
         for _ in 0..TURN {
             let allowance = self.allowance(id);
-            let Some(Some(peer)) = self.peers.get_mut(id.place) else {
+            let Some(peer) = self.peers.get(id) else {
                 return Waits::Room;
             };
-            let peer = &mut **peer;
             let (has_room, is_done) = (peer.has_room(), peer.is_done());
             let Role::Client(session) = &mut peer.role else {
                 return Waits::Room;
@@ -432,13 +421,8 @@ impl<'a> Core<'a> {
                         peer.under_way.bytes_out += bytes_out;
                         let tag = u64::from(self.requests.insert(request));
                         let arrival = self.front.submit(&Ask { tag, ..ask });
-                        if let Some(record) = &mut self.recorder
-                            && self.recording.is_ok()
-                        {
-                            let sectors = command.length / SECTOR as u32;
-                            let whole = Ask { sectors, ..ask };
-                            self.recording = record(&whole, arrival);
-                        }
+                        let sectors = command.length / SECTOR as u32;
+                        self.recording.add(&Ask { sectors, ..ask }, arrival);
                     }
                     peer.take(count);
                     if more > allowance {
@@ -539,12 +523,7 @@ impl<'a> Core<'a> {
         match owner {
             Owner::Client(id, reply) => {
                 let Self { peers, front, .. } = self;
-                let Some(Some(peer)) = peers.get_mut(id.place) else {
-                    return;
-                };
-                if peer.generation != id.generation {
-                    return;
-                }
+                let Some(peer) = peers.get(id) else { return };
                 peer.under_way.requests -= 1;
                 peer.under_way.bytes_out -= reply.data_bytes() as usize;
                 let bytes = if failure.is_none() {
@@ -637,7 +616,7 @@ impl<'a> Core<'a> {
     /// Sends as much as can be sent. Returns whether bytes are left that the other side may still accept.
     pub fn send_rest(&mut self) -> bool {
         let mut left = false;
-        for peer in self.peers.iter_mut().flatten() {
+        for (_, peer) in self.peers.iter_mut() {
             left |= peer.send() && !peer.output.is_empty();
         }
         left

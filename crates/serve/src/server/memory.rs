@@ -260,7 +260,7 @@ impl Core<'_> {
             return;
         }
         // All connections free the unused memory of their input buffers.
-        for peer in self.peers.iter_mut().flatten() {
+        for (_, peer) in self.peers.iter_mut() {
             peer.shrink();
             let now = peer.memory();
             let before = std::mem::replace(&mut peer.held, now);
@@ -301,14 +301,11 @@ impl Core<'_> {
     /// The connection that has held more than [`SHARE`] for the longest time, if this time is at least [`STARVED`].
     /// The message of this connection does not end, or its client does not accept answers.
     fn longest_holder(&self) -> Option<PeerId> {
-        let peers = self.peers.iter().enumerate();
-        let holders = peers.filter_map(|(place, peer)| {
-            let peer = peer.as_deref()?;
+        let holders = self.peers.iter().filter_map(|(id, peer)| {
             let coming = peer.set_aside.map(|set_aside| set_aside.since);
             let since = coming.into_iter().chain(peer.output.since).min()?;
             let is_holder = peer.memory() > SHARE && since.elapsed() >= STARVED;
-            let generation = peer.generation;
-            is_holder.then_some((since, PeerId { place, generation }))
+            is_holder.then_some((since, id))
         });
         holders.min().map(|(_, id)| id)
     }

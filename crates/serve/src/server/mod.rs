@@ -14,6 +14,7 @@ mod core;
 mod memory;
 mod operators;
 mod peer;
+mod peers;
 mod power;
 mod stream;
 mod syncer;
@@ -330,8 +331,8 @@ impl<'a> Server<'a> {
         let Some(listener) = listener else { return };
         for _ in 0..ACCEPTED_MAX {
             let has_place = match of_clients {
-                true => self.core.clients() < self.clients_max,
-                false => self.core.operators() < OPERATORS_MAX,
+                true => self.core.peers.clients() < self.clients_max,
+                false => self.core.peers.operators() < OPERATORS_MAX,
             };
             match listener.accept() {
                 // There are too many connections, so this one is closed at once.
@@ -377,7 +378,7 @@ impl<'a> Server<'a> {
             metrics,
             broken: self.core.front.take_broken(),
             unsaved: self.core.unsaved,
-            recording: self.core.recording,
+            recording: self.core.recording.outcome,
         })
     }
 }

@@ -97,7 +97,7 @@ impl Core<'_> {
         let [writes, flushes] = self.front.accepted();
         more.insert("writes".to_owned(), writes.into());
         more.insert("flushes".to_owned(), flushes.into());
-        more.insert("clients".to_owned(), self.clients().into());
+        more.insert("clients".to_owned(), self.peers.clients().into());
         more.insert("in_flight".to_owned(), self.requests.len().into());
         let now = destage_base::time::to_ms(self.front.now());
         more.insert("model_ms".to_owned(), now.into());

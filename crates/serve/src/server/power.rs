@@ -104,18 +104,14 @@ impl Core<'_> {
 
     /// Closes the connections of all clients. Answers that are ready are sent as far as possible.
     fn drop_clients(&mut self) {
-        let clients = self.peers.iter_mut().enumerate();
+        let clients = self.peers.iter_mut();
         let clients: Vec<PeerId> = clients
-            .filter_map(|(place, peer)| {
-                let peer = peer.as_deref_mut()?;
+            .filter_map(|(id, peer)| {
                 let Role::Client(_) = peer.role else {
                     return None;
                 };
                 peer.send();
-                Some(PeerId {
-                    place,
-                    generation: peer.generation,
-                })
+                Some(id)
             })
             .collect();
         for id in clients {

@@ -280,7 +280,7 @@ impl Case<'_> {
         {
             // If a formula gives the seed and the variant of its runs itself, it uses the same runs as in the
             // base run. Such a result is no further case, and is dropped.
-            let tried = self.try_beside(&context)?;
+            let tried = self.other_case(&context)?;
             let tried = tried.filter(|tried| tried.runs.is_empty() || tried.runs != first.runs);
             tries.extend(tried.map(|tried| Other {
                 name,
@@ -476,7 +476,7 @@ impl Case<'_> {
             format!("{what}, measured {figures}")
         };
         for name in self.variants(VariantKind::Cause) {
-            let tried = self.try_beside(&self.context(&name, seed))?;
+            let tried = self.other_case(&self.context(&name, seed))?;
             tries += usize::from(tried.is_some());
             if let Some(tried) = tried.filter(|tried| tried.holds) {
                 turned.push(with(self.described(&name), &tried));
@@ -491,7 +491,7 @@ impl Case<'_> {
                 claim: &claim,
                 ..*self
             };
-            let tried = case.try_beside(&self.context(BASE, seed))?;
+            let tried = case.other_case(&self.context(BASE, seed))?;
             tries += usize::from(tried.is_some());
             if let Some(tried) = tried.filter(|tried| tried.holds) {
                 turned.push(with(cause.about.clone(), &tried));
@@ -513,7 +513,7 @@ impl Case<'_> {
     /// The result in a case other than the base run; `None` if the study has no runs for this case. A variant may
     /// change one of several inputs, for example exchange the stand-in for one trace; the values of the other
     /// inputs are then those of the base run.
-    fn try_beside(&self, context: &Context) -> Result<Option<Tried>, Error> {
+    fn other_case(&self, context: &Context) -> Result<Option<Tried>, Error> {
         let variant = context.get("variant").filter(|name| *name != BASE);
         match self.attempt(context) {
             Ok(tried) => {

@@ -162,7 +162,7 @@ impl Layout for BlkParse {
         if let Some(request) = &mut made {
             request.fua = asked.fua && operation == Operation::Write;
             if asked.flush {
-                state.ahead = Some(request.flush_beside());
+                state.ahead = Some(request.flush_of_volume());
             }
         }
         Ok(made)

@@ -97,7 +97,7 @@ impl Records for BlkTrace {
             return done;
         }
         let time = number::<8>(header, 8, little);
-        let Some(arrival) = time.checked_mul(state.ticks_per_unit) else {
+        let Some(arrival) = time.checked_mul(state.unit.ticks) else {
             return Err(bad_field(Fault::TooLarge("time"), &TIME, 8, 8, length));
         };
         let sector = number::<8>(header, 16, little);
@@ -134,7 +134,7 @@ impl Records for BlkTrace {
         let mut made = request(state, arrival, device, (sector, sectors), operation, length)?;
         made.fua = action & FUA != 0 && operation == Operation::Write;
         if flush {
-            batch.push(made.flush_beside());
+            batch.push(made.flush_of_volume());
         }
         batch.push(made);
         done

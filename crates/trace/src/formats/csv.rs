@@ -262,7 +262,7 @@ impl Row {
     ) -> Result<(), Problem> {
         let column = match place.field {
             Field::Time => {
-                let (whole, rest) = cursor.decimal(state.exponent, &TIME)?;
+                let (whole, rest) = cursor.decimal(state.unit.exponent, &TIME)?;
                 // The first time sets the origin of all times. So the end of the field is checked before the
                 // time is used.
                 place.leave(cursor, &TIME)?;
@@ -359,7 +359,7 @@ impl Row {
         let whole = odd::whole(text);
         let column = match place.field {
             Field::Time => {
-                let (whole, rest, is_date) = odd::time(text, state.exponent).ok_or(problem)?;
+                let (whole, rest, is_date) = odd::time(text, state.unit.exponent).ok_or(problem)?;
                 cursor.word(place.separator);
                 self.arrival = state
                     .table_time(whole, rest, is_date)
@@ -453,7 +453,7 @@ fn volume(text: &str, state: &mut State) -> Option<u32> {
         state.kind |= if is_number { NUMBERS } else { NAMED };
     }
     if state.kind & NAMED != 0 {
-        return state.number_of_name(text.as_bytes());
+        return state.names.number(text.as_bytes());
     }
     u32::try_from(odd::whole(text)?).ok()
 }
@@ -514,7 +514,7 @@ fn header(cursor: &mut Cursor<'_>, state: &mut State) -> Result<bool, Problem> {
         let names = text.trim_start().trim_start_matches('#');
         match has_names.then(|| Columns::of_header(names)) {
             Some(Ok(columns)) => {
-                if let (Some(unit), false) = (columns.time_unit, state.unit_is_given) {
+                if let (Some(unit), false) = (columns.time_unit, state.unit.is_given) {
                     state.count_in(unit.exponent());
                 }
                 state.choices.columns = Some(columns);

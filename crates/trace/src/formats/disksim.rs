@@ -56,13 +56,11 @@ impl Layout for DiskSim {
     fn usual(bytes: &[u8; WINDOW], state: &State) -> Option<(Request, usize)> {
         let (whole, point) = digits_before(b'.', bytes, 0)?;
         let (part, at) = digits_before(b' ', bytes, point)?;
-        let ticks = match state.ticks_per_digit[at - 1 - point] {
+        let ticks = match state.unit.ticks_per_digit[at - 1 - point] {
             0 => return None,
             ticks => part * ticks,
         };
-        let arrival = whole
-            .checked_mul(state.ticks_per_unit)?
-            .checked_add(ticks)?;
+        let arrival = whole.checked_mul(state.unit.ticks)?.checked_add(ticks)?;
         let (device, at) = digit_before(b' ', bytes, at)?;
         let (sector, length) = digits(bytes, at);
         if length.wrapping_sub(1) >= DIGITS_SAFE {

@@ -79,7 +79,7 @@ impl Layout for Fio {
         if file.is_empty() {
             return Err(cursor.unknown_word(&FILE));
         }
-        let Some(volume) = state.number_of_name(file) else {
+        let Some(volume) = state.names.number(file) else {
             return Err(cursor.bad_field(Fault::TooLarge(FILE.name), &FILE));
         };
         cursor.blanks(&FILE)?;
@@ -124,7 +124,7 @@ fn wait(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, P
     cursor.blanks(&ACTION)?;
     let time = cursor.number(&WAIT)?;
     let clock = time
-        .checked_mul(state.ticks_per_unit)
+        .checked_mul(state.unit.ticks)
         .and_then(|ticks| ticks.checked_add(state.clock));
     let Some(clock) = clock else {
         return Err(cursor.bad_field(Fault::TooLarge(WAIT.name), &WAIT));

@@ -62,7 +62,7 @@ impl Layout for Msr {
         let host = cursor.word(b',');
         cursor.separator(b',', &HOST)?;
         let disk = cursor.number32(&DISK)?;
-        let Some(volume) = state.volume_of_host(host, disk) else {
+        let Some(volume) = state.names.volume_of_host(host, disk) else {
             return Err(cursor.bad_field(Fault::TooLarge(DISK.name), &DISK));
         };
         cursor.separator(b',', &DISK)?;

@@ -193,7 +193,7 @@ fn open(path: &Path, state: &State) -> Opened {
         *found = Found::among(footer.schema_descr(), wanted).map_err(column)?;
     }
     if let Some(arrival) = &mut found[ARRIVAL] {
-        arrival.max /= state.ticks_per_unit;
+        arrival.max /= state.unit.ticks;
     }
     if found[OPERATION].is_none() && state.choices.missing_operation.is_none() {
         return Err(TraceError::Column {
@@ -271,7 +271,7 @@ impl ParquetRows {
     fn row(&self, at: usize, state: &State) -> Option<Request> {
         let value = |column: usize| self.values[column][at];
         // Every number has been compared with the limit of its column.
-        let arrival = value(ARRIVAL) * state.ticks_per_unit;
+        let arrival = value(ARRIVAL) * state.unit.ticks;
         let volume = value(VOLUME) as u32;
         let operation = Operation::ALL[value(OPERATION) as usize];
         if operation == Operation::Flush {

@@ -129,7 +129,7 @@ impl Records for Srt {
             return done;
         }
         let time = u64::from(be32(bytes, 8)) * MICROSECONDS_PER_SECOND + u64::from(be32(bytes, 12));
-        let Some(arrival) = time.checked_mul(state.ticks_per_unit) else {
+        let Some(arrival) = time.checked_mul(state.unit.ticks) else {
             return Err(bad_field(Fault::TooLarge(TIME.name), &TIME, 8, 8, length));
         };
         let offset = u64::from(be32(bytes, 28)) * state.choices.block_bytes;

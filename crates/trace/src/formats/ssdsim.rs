@@ -35,7 +35,7 @@ impl Layout for SsdSim {
         cursor.skip_blanks();
         let time = cursor.number(&TIME)?;
         cursor.blanks(&TIME)?;
-        let Some(arrival) = time.checked_mul(state.ticks_per_unit) else {
+        let Some(arrival) = time.checked_mul(state.unit.ticks) else {
             return Err(too_late(cursor, &TIME, TIME_MAX));
         };
         rest_of_request(cursor, state, arrival)

@@ -8,7 +8,7 @@ use super::{Reader, Stage};
 use crate::decode::State;
 use crate::error::TraceError;
 use crate::format::Encoding;
-use crate::request::{Operation, Request};
+use crate::request::Request;
 
 /// The sampled pages, which are needed.
 #[derive(Clone, Debug)]
@@ -67,9 +67,7 @@ impl Reader {
             // The first request must be decoded, because it sets the origin of all times.
             && self.epoch.is_some()
             && self.admission.is_plain()
-            && self.skip == 0
-            && self.left.is_none()
-            && !(self.writes_only && operation == Some(Operation::Read))
+            && self.slice.has_all(operation)
             && self.injection.is_none()
             && self.array.is_none()
             && self.faults.pending.is_none();
@@ -94,24 +92,20 @@ impl Reader {
     ) -> Result<Option<Passed>, TraceError> {
         batch.clear();
         if let Some(sift) = self.sifting() {
-            if self.starved || self.blocks.lines().is_empty() {
-                match self.blocks.refill() {
-                    Ok(true) => self.starved = false,
-                    // The call of `fill` below finds the end again.
-                    Ok(false) => {}
-                    Err(error) => {
-                        self.faults.pending = Some(self.no_more_bytes(error));
-                        self.admission.finish();
-                    }
-                }
+            // At the end of the file, the call of `fill` below finds the end again.
+            if self.file.needs_more()
+                && let Err(error) = self.file.refill()
+            {
+                self.faults.pending = Some(self.no_more_bytes(error));
+                self.admission.finish();
             }
-            let (block, latest) = (self.blocks.lines(), self.admission.latest());
+            let (block, latest) = (self.file.blocks.lines(), self.admission.latest());
             let sifted = sift(block, &mut self.state, sieve, latest, batch);
-            self.blocks.consume(sifted.consumed);
+            self.file.blocks.consume(sifted.consumed);
             if sifted.consumed > 0 {
                 let done = sifted.passed.requests + batch.len() as u64;
                 self.admission.pass(done, sifted.latest);
-                self.handed_out += done;
+                self.returned.count += done;
                 self.make_relative(batch);
                 return Ok(Some(sifted.passed));
             }

@@ -90,12 +90,8 @@ pub struct Shape {
     pub sizes: [Histogram; 2],
     /// Gaps between arrivals in us.
     pub gaps: Histogram,
-    /// Distances between two writes of a page, in page writes (PIRD).
-    pub page_distances: Histogram,
-    /// Distances between two page writes in a block, in page writes (BIRD).
-    pub block_distances: Histogram,
-    /// Distances between two writes of a page, in different pages written in between (stack distances).
-    pub stack_distances: Histogram,
+    /// Distances between two writes.
+    pub distances: Distances,
     /// The number of reads, and of writes, that start in each interval of time (in us) and address (in pages).
     /// All volumes are counted in the same grid.
     pub places: [Grid; 2],
@@ -103,14 +99,57 @@ pub struct Shape {
     pub load: Load,
     /// The virtual time: page writes so far.
     clock: u64,
-    /// The number of different pages written.
-    written: u64,
     pages: Runs<Writes>,
     blocks: Runs<LastWrite>,
     stack: Stack,
+    footprint: Footprint,
     last: Option<Ticks>,
     first: Ticks,
+}
+
+/// The distributions of the distances between two writes.
+#[derive(Debug, Default)]
+pub struct Distances {
+    /// Distances between two writes of a page, in page writes (PIRD).
+    pub page: Histogram,
+    /// Distances between two page writes in a block, in page writes (BIRD).
+    pub block: Histogram,
+    /// Distances between two writes of a page, in different pages written in between (stack distances).
+    pub stack: Histogram,
+}
+
+/// The different pages that were written.
+#[derive(Debug, Default)]
+struct Footprint {
+    pages: u64,
+    /// The number of these pages after 1, 2, 4 and so on page writes.
     growth: Vec<(u64, u64)>,
+}
+
+impl Footprint {
+    /// Adds the page writes after the virtual time `clock` up to `end`. The parts in `new` wrote pages for the
+    /// first time: each part has the offset of its first page behind `clock`, and its number of pages.
+    fn add(&mut self, clock: u64, end: u64, new: &[(u64, u64)]) {
+        let mut power = (clock + 1).next_power_of_two();
+        while power <= end {
+            let done = power - clock;
+            let before = new
+                .iter()
+                .map(|(offset, length)| done.saturating_sub(*offset).min(*length));
+            self.growth.push((power, self.pages + before.sum::<u64>()));
+            power *= 2;
+        }
+        self.pages += new.iter().map(|(_, length)| length).sum::<u64>();
+    }
+
+    /// The number of pages after 1, 2, 4 and so on page writes, and now, at the virtual time `clock`.
+    fn rows(&self, clock: u64) -> Vec<(u64, u64)> {
+        let mut rows = self.growth.clone();
+        if clock > 0 && !clock.is_power_of_two() {
+            rows.push((clock, self.pages));
+        }
+        rows
+    }
 }
 
 const TICKS_PER_MICROSECOND: Ticks = 10_000;
@@ -131,19 +170,16 @@ impl Shape {
             block_pages,
             sizes: [Histogram::default(), Histogram::default()],
             gaps: Histogram::default(),
-            page_distances: Histogram::default(),
-            block_distances: Histogram::default(),
-            stack_distances: Histogram::default(),
+            distances: Distances::default(),
             places: [Grid::new(), Grid::new()],
             load: Load::new(),
             clock: 0,
-            written: 0,
             pages: Runs::default(),
             blocks: Runs::default(),
             stack: Stack::default(),
+            footprint: Footprint::default(),
             last: None,
             first: 0,
-            growth: Vec::new(),
         }
     }
 
@@ -205,7 +241,7 @@ impl Shape {
             let written = (last + 1).min((from + 1) * pages) - begin;
             // The virtual time of the first page write to the first of these blocks.
             let clock = self.clock + 1 + (begin - first);
-            let distances = &mut self.block_distances;
+            let distances = &mut self.distances.block;
             distances.add_times(0, (written - 1) * (to - from + 1));
             self.blocks
                 .update(volume, from, to, |offset, length, before| {
@@ -224,7 +260,7 @@ impl Shape {
     /// Counts the writes of pages `first` to `last`, one after the other.
     fn write_pages(&mut self, volume: u32, first: u64, last: u64) {
         let (clock, count) = (self.clock, last - first + 1);
-        let distances = &mut self.page_distances;
+        let distances = &mut self.distances.page;
         // The parts of this request whose pages are new: the offset of the first page, and the number of pages.
         let mut new: Vec<(u64, u64)> = Vec::new();
         let mut again: Vec<Again> = Vec::new();
@@ -256,29 +292,15 @@ impl Shape {
                 }
             });
         self.stack
-            .write(clock + 1, count, &mut again, &mut self.stack_distances);
-        let mut power = (clock + 1).next_power_of_two();
-        while power <= clock + count {
-            let done = power - clock;
-            let before = new
-                .iter()
-                .map(|(offset, length)| done.saturating_sub(*offset).min(*length));
-            self.growth
-                .push((power, self.written + before.sum::<u64>()));
-            power *= 2;
-        }
-        self.written += new.iter().map(|(_, length)| length).sum::<u64>();
+            .write(clock + 1, count, &mut again, &mut self.distances.stack);
+        self.footprint.add(clock, clock + count, &new);
         self.clock += count;
     }
 
     /// The number of different pages written after 1, 2, 4 and so on page writes, and after all page writes.
     #[must_use]
     pub fn footprint(&self) -> Vec<(u64, u64)> {
-        let mut rows = self.growth.clone();
-        if self.clock > 0 && !self.clock.is_power_of_two() {
-            rows.push((self.clock, self.written));
-        }
-        rows
+        self.footprint.rows(self.clock)
     }
 
     /// Rows about the 1, 2, 4 and so on pages written most often, and a last row about all pages. Pages written
@@ -312,7 +334,7 @@ impl Shape {
                 rewrites += (writes.count - 1) * part;
                 distances += u128::from(writes.between()) * u128::from(part);
                 (rank, page, length) = (rank + part, page + part, length - part);
-                if rank == row || rank == self.written {
+                if rank == row || rank == self.footprint.pages {
                     rows.push(HotPages {
                         pages: rank,
                         blocks: block_count,
@@ -329,8 +351,11 @@ impl Shape {
     /// The numbers that describe how soon pages and blocks are written again.
     #[must_use]
     pub fn locality(&self) -> Locality {
-        let (pird, bird) = (&self.page_distances, &self.block_distances);
-        let stack = &self.stack_distances;
+        let Distances {
+            page: pird,
+            block: bird,
+            stack,
+        } = &self.distances;
         let hot = self.hottest(|rank| {
             let above = HOTTEST.into_iter().find(|pages| *pages > rank);
             above.unwrap_or(u64::MAX)
@@ -432,14 +457,14 @@ mod tests {
             };
             shape.add(&write(page * 8, 8));
         }
-        assert_eq!(shape.page_distances.cumulative(), [(31, 1)]);
-        assert_eq!(shape.block_distances.cumulative(), [(31, 1)]);
+        assert_eq!(shape.distances.page.cumulative(), [(31, 1)]);
+        assert_eq!(shape.distances.block.cumulative(), [(31, 1)]);
         shape.add(&write(34 * 8, 8));
         shape.add(&write(1000 * 8, 16));
         let expected = [(1, 1), (3, 1), (7, 1), (15, 1), (31, 2)];
-        assert_eq!(shape.page_distances.cumulative(), expected);
+        assert_eq!(shape.distances.page.cumulative(), expected);
         // Pages 1000 and 1001 are in the same block.
-        assert_eq!(shape.block_distances.cumulative()[0], (0, 1));
+        assert_eq!(shape.distances.block.cumulative()[0], (0, 1));
     }
 
     #[test]
@@ -555,7 +580,7 @@ mod tests {
         let mut shape = Shape::new(4096, 4);
         shape.add_as(&write(9, 1), 0..=4);
         let locality = shape.locality();
-        assert_eq!((shape.written, locality.written_blocks), (5, 2));
+        assert_eq!((shape.footprint.pages, locality.written_blocks), (5, 2));
     }
 
     #[test]
@@ -574,9 +599,9 @@ mod tests {
                 });
             }
         }
-        assert_eq!(whole.page_distances, single.page_distances);
-        assert_eq!(whole.block_distances, single.block_distances);
-        assert_eq!(whole.stack_distances, single.stack_distances);
+        assert_eq!(whole.distances.page, single.distances.page);
+        assert_eq!(whole.distances.block, single.distances.block);
+        assert_eq!(whole.distances.stack, single.distances.stack);
         assert_eq!(whole.footprint(), single.footprint());
         assert_eq!(whole.hot_pages(), single.hot_pages());
         assert_eq!(whole.locality(), single.locality());
@@ -588,7 +613,7 @@ mod tests {
         shape.add(&write(5, u32::MAX));
         shape.add(&write(5, u32::MAX));
         assert_eq!(
-            (shape.pages.iter().count(), shape.written),
+            (shape.pages.iter().count(), shape.footprint.pages),
             (1, u64::from(u32::MAX))
         );
         assert_eq!(shape.hot_pages().len(), 33);

@@ -5,7 +5,7 @@ use crate::common;
 
 use common::{Folder, error, read_as};
 use destage_trace::{
-    BadLines, FORMATS, Order, ReadOptions, Reader, TraceError, ZeroLength, format, read_all,
+    BadLines, FORMATS, Order, ReadOptions, Reader, Slice, TraceError, ZeroLength, format, read_all,
 };
 use std::path::Path;
 
@@ -191,7 +191,10 @@ fn requests_above_a_bad_line_are_handed_out_first() {
     let trace = read_all(
         &path,
         &ReadOptions {
-            limit: Some(2),
+            slice: Slice {
+                limit: Some(2),
+                ..Slice::default()
+            },
             ..disksim()
         },
     )

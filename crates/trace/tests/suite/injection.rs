@@ -6,7 +6,7 @@ use crate::common;
 
 use common::{MS, options, plain, read_as};
 use destage_trace::Operation::{self, Flush, Read, Trim, Write};
-use destage_trace::{ReadOptions, Streams};
+use destage_trace::{InjectionRules, ReadOptions, Streams};
 
 #[test]
 fn flushes_are_added_on_request() {
@@ -23,7 +23,10 @@ fn flushes_are_added_on_request() {
         shown
     };
     let by_count = ReadOptions {
-        flush_every_writes: 2,
+        injection: InjectionRules {
+            flush_every_writes: 2,
+            ..InjectionRules::default()
+        },
         ..options("disksim")
     };
     assert_eq!(
@@ -39,7 +42,10 @@ fn flushes_are_added_on_request() {
         ]
     );
     let by_time = ReadOptions {
-        flush_every: 10 * MS,
+        injection: InjectionRules {
+            flush_every: 10 * MS,
+            ..InjectionRules::default()
+        },
         ..options("disksim")
     };
     // There is a flush at 10 ms for the first writes, but none at 20 or 30 ms, because nothing was written
@@ -61,7 +67,10 @@ fn flushes_are_added_on_request() {
 fn every_so_many_writes_one_is_forced() {
     let content = "0 0 0 8 0\n1 0 8 8 1\n2 0 16 8 0\n3 0 24 8 0\n4 0 32 8 0\n";
     let options = ReadOptions {
-        fua_every_writes: 2,
+        injection: InjectionRules {
+            fua_every_writes: 2,
+            ..InjectionRules::default()
+        },
         ..options("disksim")
     };
     let trace = read_as("t", content, &options).unwrap();
@@ -79,8 +88,11 @@ fn a_temporary_file_is_trimmed_when_the_next_one_is_made() {
     let content =
         "0 2 0 8 0\n1 2 8 8 0\n2 2 16 8 1\n3 2 24 8 0\n4 2 32 9 0\n5 2 40 8 0\n6 2 48 8 0\n";
     let options = ReadOptions {
-        trim_every_writes: 2,
-        flush_every_writes: 4,
+        injection: InjectionRules {
+            trim_every_writes: 2,
+            flush_every_writes: 4,
+            ..InjectionRules::default()
+        },
         ..options("disksim")
     };
     let trace = read_as("t", content, &options).unwrap();
@@ -101,8 +113,11 @@ fn a_temporary_file_is_trimmed_when_the_next_one_is_made() {
 fn volumes_become_streams() {
     let content = "0 0 0 8 0\n1 65534 8 8 1\n2 65535 16 8 0\n";
     let options = ReadOptions {
-        streams: Streams::Volume,
-        flush_every_writes: 1,
+        injection: InjectionRules {
+            streams: Streams::Volume,
+            flush_every_writes: 1,
+            ..InjectionRules::default()
+        },
         ..options("disksim")
     };
     let trace = read_as("t", content, &options).unwrap();

@@ -6,8 +6,8 @@ use crate::common;
 use common::{Folder, error, read, read_as};
 use destage_base::time::{TICKS_PER_MS, TICKS_PER_NS, TICKS_PER_SECOND, TICKS_PER_US};
 use destage_trace::{
-    Array, BadLines, Operation, Order, ReadOptions, Reader, Request, TimeUnit, TraceError, Volumes,
-    format, read_all, writers,
+    Array, BadLines, InjectionRules, Operation, Order, ReadOptions, Reader, Request, Slice,
+    TimeUnit, TraceError, Volumes, format, read_all, writers,
 };
 use std::path::Path;
 
@@ -136,8 +136,11 @@ fn volumes_share_separate_or_follow_one_another() {
     };
     assert_eq!(sectors(VOLUMES, &concatenate), [26, 0, 108, 125]);
     let sliced = ReadOptions {
-        skip: 2,
-        limit: Some(1),
+        slice: Slice {
+            skip: 2,
+            limit: Some(1),
+            ..Slice::default()
+        },
         ..concatenate
     };
     assert_eq!(sectors(VOLUMES, &sliced), [108]);
@@ -315,8 +318,11 @@ fn a_slice_is_cut_before_reads_are_dropped() {
         .map(|index| format!("{index}.5 0 {index} 1 {}\n", index % 2))
         .collect();
     let options = ReadOptions {
-        skip: 4_999,
-        limit: Some(4),
+        slice: Slice {
+            skip: 4_999,
+            limit: Some(4),
+            ..Slice::default()
+        },
         ..ReadOptions::default()
     };
     assert_eq!(sectors(&text, &options), [4_999, 5_000, 5_001, 5_002]);
@@ -324,19 +330,28 @@ fn a_slice_is_cut_before_reads_are_dropped() {
         sectors(
             &text,
             &ReadOptions {
-                writes_only: true,
+                slice: Slice {
+                    writes_only: true,
+                    ..options.slice
+                },
                 ..options
             }
         ),
         [5_000, 5_002]
     );
     let none = ReadOptions {
-        limit: Some(0),
+        slice: Slice {
+            limit: Some(0),
+            ..Slice::default()
+        },
         ..ReadOptions::default()
     };
     assert!(sectors(&text, &none).is_empty());
     let beyond = ReadOptions {
-        skip: u64::MAX,
+        slice: Slice {
+            skip: u64::MAX,
+            ..Slice::default()
+        },
         ..ReadOptions::default()
     };
     assert!(sectors(&text, &beyond).is_empty());
@@ -346,7 +361,10 @@ fn a_slice_is_cut_before_reads_are_dropped() {
 fn what_a_limit_cuts_off_is_not_looked_at() {
     let text = "0.1 0 8 8 0\n0.2 0 8 8 0\nx\n";
     let options = ReadOptions {
-        limit: Some(1),
+        slice: Slice {
+            limit: Some(1),
+            ..Slice::default()
+        },
         bad_lines: BadLines::Skip,
         ..ReadOptions::default()
     };
@@ -442,7 +460,10 @@ fn a_disk_of_an_array_sees_its_stripes_and_every_added_flush() {
             member: 1,
             stripe_sectors: 8,
         },
-        flush_every_writes: 2,
+        injection: InjectionRules {
+            flush_every_writes: 2,
+            ..InjectionRules::default()
+        },
         ..ReadOptions::default()
     };
     // The first write and the read are on disk 0. The middle stripe of the second write and the end of the

@@ -8,7 +8,10 @@ use crate::common;
 use common::{Folder, Plain, error, options, plain, read_as};
 use destage_trace::Operation::{Flush, Read, Trim, Write};
 use destage_trace::writers::{self, Packing, TraceWriter};
-use destage_trace::{BadLines, Order, ReadOptions, Reader, Request, TimeUnit, format, read_all};
+use destage_trace::{
+    BadLines, InjectionRules, Order, ReadOptions, Reader, Request, Slice, TimeUnit, format,
+    read_all,
+};
 use sha2::{Digest, Sha256};
 
 fn request(index: u64) -> Request {
@@ -141,16 +144,21 @@ fn the_options_of_reading_hold() {
         assert!(!csv.is_empty());
     };
     same(ReadOptions {
-        skip: 4000,
-        limit: Some(500),
-        writes_only: true,
+        slice: Slice {
+            skip: 4000,
+            limit: Some(500),
+            writes_only: true,
+        },
         ..ReadOptions::default()
     });
     same(ReadOptions {
         lba_shift: -63,
         volumes: destage_trace::Volumes::Separate,
-        flush_every_writes: 100,
-        trim_every_writes: 70,
+        injection: InjectionRules {
+            flush_every_writes: 100,
+            trim_every_writes: 70,
+            ..InjectionRules::default()
+        },
         ..ReadOptions::default()
     });
     same(ReadOptions {
@@ -174,7 +182,10 @@ fn the_digest_is_that_of_the_file() {
     assert_eq!(trace.digest, Some(digest));
     // There is no digest if the trace is not read to its end.
     let some = ReadOptions {
-        limit: Some(10),
+        slice: Slice {
+            limit: Some(10),
+            ..Slice::default()
+        },
         ..ReadOptions::default()
     };
     assert_eq!(read_as("t", &content, &some).unwrap().digest, None);

@@ -7,7 +7,7 @@ use crate::common;
 
 use common::{Plain, error, options, plain, read_as, with};
 use destage_trace::Operation::{Flush, Read, Trim, Write};
-use destage_trace::{BadLines, Choices, ReadOptions};
+use destage_trace::{BadLines, Choices, ReadOptions, Slice};
 use parquet::basic::{Compression, Encoding};
 use parquet::data_type::{
     BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type,
@@ -344,7 +344,10 @@ fn a_unit_of_time_may_be_said_and_may_be_too_much() {
         "{text}"
     );
     let some = ReadOptions {
-        limit: Some(2),
+        slice: Slice {
+            limit: Some(2),
+            ..Slice::default()
+        },
         ..options
     };
     let trace = read_as("t", &content, &some).unwrap();

@@ -6,7 +6,7 @@ use crate::common;
 use common::Folder;
 use destage_base::Random;
 use destage_trace::{
-    BadLines, FORMATS, Operation, Order, ReadOptions, Reader, Volumes, ZeroLength,
+    BadLines, FORMATS, Operation, Order, ReadOptions, Reader, Slice, Volumes, ZeroLength,
 };
 use std::path::Path;
 
@@ -23,9 +23,11 @@ fn options(random: &mut Random) -> ReadOptions {
         zero_length: [ZeroLength::Error, ZeroLength::Drop][pick(random, 2)],
         order: [Order::Auto, Order::Error, Order::Sort, Order::Clamp][pick(random, 4)],
         bad_lines: [BadLines::Stop, BadLines::Skip][pick(random, 2)],
-        limit: [None, Some(3)][pick(random, 2)],
-        skip: random.below(2),
-        writes_only: random.below(2) == 0,
+        slice: Slice {
+            limit: [None, Some(3)][pick(random, 2)],
+            skip: random.below(2),
+            writes_only: random.below(2) == 0,
+        },
         ..ReadOptions::default()
     }
 }

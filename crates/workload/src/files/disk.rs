@@ -45,7 +45,7 @@ impl Disk {
 
     /// Writes pages as a separate request. It is not merged with the previous request, because the writer has waited
     /// between the two requests.
-    pub fn write_apart(&mut self, page: u64, pages: u64) {
+    pub fn write_unmerged(&mut self, page: u64, pages: u64) {
         self.push(page, pages, Operation::Write);
     }
 
@@ -106,7 +106,7 @@ mod tests {
         disk.read(19, 1);
         disk.read(20, 2);
         disk.write_all([1, 2, 4]);
-        disk.write_apart(5, 1);
+        disk.write_unmerged(5, 1);
         let all: Vec<_> = std::iter::from_fn(|| disk.pop())
             .map(|access| (access.page, access.pages))
             .collect();

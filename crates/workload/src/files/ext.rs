@@ -18,6 +18,7 @@
 //! the position (`ext3_find_near` in `fs/ext3/inode.c`). Therefore the files of one process are adjacent, and files
 //! that different processes make in turn are far apart.
 
+use super::commits::Commits;
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
 use std::collections::BTreeSet;
@@ -86,13 +87,24 @@ pub struct Ext {
     /// Pages of metadata that are committed to the journal, but not yet written to their addresses outside the
     /// journal.
     committed: BTreeSet<u64>,
-    commit_pages: u64,
-    since_commit: u64,
-    checkpoint_commits: u64,
-    commits: u64,
-    /// The number of processes, which make files in turn. `made` is the number of files made so far.
-    processes: u64,
+    commits: Commits,
+    processes: Processes,
+}
+
+/// The processes, which make files in turn.
+#[derive(Clone, Debug)]
+struct Processes {
+    count: u64,
+    /// The number of files made so far.
     made: u64,
+}
+
+impl Processes {
+    /// The process that makes the next file.
+    fn next(&mut self) -> u64 {
+        self.made += 1;
+        (self.made - 1) % self.count
+    }
 }
 
 impl Ext {
@@ -127,19 +139,15 @@ impl Ext {
             pending: Vec::new(),
             dirty: BTreeSet::new(),
             committed: BTreeSet::new(),
-            commit_pages,
-            since_commit: 0,
-            checkpoint_commits,
-            commits: 0,
-            processes: 1,
-            made: 0,
+            commits: Commits::new(commit_pages, checkpoint_commits),
+            processes: Processes { count: 1, made: 0 },
         };
         this.lay_out().then_some(this)
     }
 
     /// Sets the number of processes that make files in turn; the default is 1.
     pub fn used_by(mut self, processes: u64) -> Self {
-        self.processes = processes;
+        self.processes.count = processes;
         self
     }
 
@@ -151,7 +159,8 @@ impl Ext {
         self.pending.clear();
         self.dirty.clear();
         self.committed.clear();
-        (self.since_commit, self.commits, self.made) = (0, 0, 0);
+        self.commits.restart();
+        self.processes.made = 0;
         let table_pages = self.inodes_per_group * INODE_BYTES / self.page_bytes;
         let descriptor_pages =
             (self.pages.div_ceil(self.group_pages) * DESCRIPTOR_BYTES).div_ceil(self.page_bytes);
@@ -300,7 +309,7 @@ impl Ext {
 
     /// Commits: writes data pages to their addresses, then copies changed metadata to the journal.
     fn commit(&mut self, disk: &mut Disk) {
-        self.since_commit = 0;
+        self.commits.begin();
         disk.write_all(self.space.settle(&mut self.pending));
         if self.dirty.is_empty() {
             return;
@@ -316,8 +325,7 @@ impl Ext {
             self.write_journal(part, disk);
         }
         self.committed.append(&mut self.dirty);
-        self.commits += 1;
-        if self.commits.is_multiple_of(self.checkpoint_commits) {
+        if self.commits.count_commit() {
             self.checkpoint(disk);
         }
     }
@@ -329,7 +337,7 @@ impl Ext {
         let mut left = pages;
         while left > 0 {
             let part = left.min(journal.pages - journal.head);
-            disk.write_apart(journal.first + journal.head, part);
+            disk.write_unmerged(journal.first + journal.head, part);
             journal.head += part;
             if journal.head == journal.pages {
                 journal.head = 1;
@@ -409,8 +417,7 @@ impl FileSystem for Ext {
         }
         let page = self.directories[directory].entries.page(entry, per_page);
         self.dirty.extend([page, self.inode_page(inode)]);
-        let process = self.made % self.processes;
-        self.made += 1;
+        let process = self.processes.next();
         File {
             directory,
             slot: self.take_inode(group),
@@ -457,8 +464,8 @@ impl FileSystem for Ext {
     }
 
     fn written(&mut self, pages: u64, disk: &mut Disk) {
-        self.since_commit += pages;
-        if self.since_commit >= self.commit_pages || self.dirty.len() >= self.transaction_pages() {
+        let is_due = self.commits.count_pages(pages);
+        if is_due || self.dirty.len() >= self.transaction_pages() {
             self.commit(disk);
         }
     }

@@ -4,6 +4,7 @@
 //! | module | holds |
 //! | --- | --- |
 //! | `space` | the bitmap of the allocated units of a disk, and the search for free units |
+//! | `commits` | when a file system commits metadata, and when it makes a checkpoint |
 //! | `disk` | the queue of requests that a file system has issued and the workload has not yet returned |
 //! | `fat` | FAT: two copies of an allocation table, then clusters with next-fit allocation |
 //! | `ext` | a file system like ext3: block groups with bitmaps and inode tables, and a journal |
@@ -13,6 +14,7 @@
 //! and no bytes, and they do not recover from a crash. The module `standins` models the applications that use the
 //! files.
 
+mod commits;
 pub(super) mod disk;
 pub(super) mod ext;
 pub(super) mod fat;

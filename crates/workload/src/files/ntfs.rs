@@ -18,6 +18,7 @@
 //! this model, the new pages of a file are allocated in the first free run that can hold all of them. The search
 //! begins at the end of the file, or for an empty file after the last allocation.
 
+use super::commits::Commits;
 use super::space::Space;
 use super::{Disk, Entries, Extent, File, FileSystem};
 use std::collections::VecDeque;
@@ -81,20 +82,72 @@ impl Waiting {
     }
 }
 
+/// The file table. Its pages are those from `first` on.
+#[derive(Clone, Debug)]
+struct Table {
+    first: u64,
+    /// The number of records for which the zone of the table has space. `records` tells which are in use.
+    count: u64,
+    records: Space,
+}
+
+impl Table {
+    /// The page that contains `record`.
+    fn page(&self, record: u64, page_bytes: u64) -> u64 {
+        self.first + record * RECORD_BYTES / page_bytes
+    }
+
+    /// Allocates the first free record.
+    fn take(&mut self) -> u64 {
+        let run = self.records.take_run(0, 1);
+        run.expect("the caller has made sure that there is a record")
+            .first
+    }
+}
+
+/// The log of metadata changes.
+#[derive(Clone, Debug)]
+struct Log {
+    first: u64,
+    pages: u64,
+    /// The position at which the next log record is written, in bytes after the restart pages.
+    byte: u64,
+    /// The number of metadata changes since the last write-back. The next write-back appends them to the log.
+    changes: u64,
+}
+
+impl Log {
+    /// Appends the changes since the last write-back. At the end of the log, writing continues behind its restart
+    /// pages.
+    fn append(&mut self, page_bytes: u64, disk: &mut Disk) {
+        let log_bytes = (self.pages - RESTART_PAGES) * page_bytes;
+        let mut left = (self.changes * LOG_BYTES_PER_CHANGE).min(log_bytes);
+        while left > 0 {
+            let part = left.min(log_bytes - self.byte);
+            let first = self.byte / page_bytes;
+            let end = (self.byte + part).div_ceil(page_bytes);
+            disk.write_unmerged(self.first + RESTART_PAGES + first, end - first);
+            self.byte = (self.byte + part) % log_bytes;
+            left -= part;
+        }
+        self.changes = 0;
+    }
+
+    /// Writes the restart pages, which contain the current position.
+    fn write_position(&self, disk: &mut Disk) {
+        disk.write_unmerged(self.first, RESTART_PAGES);
+    }
+}
+
 /// A volume with a file system like NTFS.
 #[derive(Clone, Debug)]
 pub struct Ntfs {
     page_bytes: u64,
     pages: u64,
     bitmap_first: u64,
-    table_first: u64,
-    log_first: u64,
-    log_pages: u64,
-    /// The position at which the next log record is written, in bytes after the restart pages.
-    log_byte: u64,
+    table: Table,
+    log: Log,
     space: Space,
-    records: Space,
-    record_count: u64,
     next: u64,
     directories: Vec<(u64, Entries)>,
     /// Data pages that wait to be written back. `dirty` contains the metadata pages that wait.
@@ -103,12 +156,7 @@ pub struct Ntfs {
     /// The number of write-backs that a page waits for. `write_backs` is the number of write-backs so far.
     wait_commits: u64,
     write_backs: u64,
-    /// The number of metadata changes since the last write-back. The next write-back appends them to the log.
-    changes: u64,
-    commit_pages: u64,
-    since_commit: u64,
-    checkpoint_commits: u64,
-    commits: u64,
+    commits: Commits,
 }
 
 impl Ntfs {
@@ -139,27 +187,28 @@ impl Ntfs {
             page_bytes,
             pages,
             bitmap_first,
-            table_first,
-            log_first,
-            log_pages,
-            log_byte: 0,
+            table: Table {
+                first: table_first,
+                count: table_pages * page_bytes / RECORD_BYTES,
+                records: Space::new(0),
+            },
+            log: Log {
+                first: log_first,
+                pages: log_pages,
+                byte: 0,
+                changes: 0,
+            },
             space: Space::new(0),
-            records: Space::new(0),
-            record_count: table_pages * page_bytes / RECORD_BYTES,
             next: 0,
             directories: Vec::new(),
             data: Waiting::default(),
             dirty: Waiting::default(),
             wait_commits: 1,
             write_backs: 0,
-            changes: 0,
-            commit_pages,
-            since_commit: 0,
-            checkpoint_commits,
-            commits: 0,
+            commits: Commits::new(commit_pages, checkpoint_commits),
         };
         this.clear();
-        (this.record_count > 0).then_some(this)
+        (this.table.count > 0).then_some(this)
     }
 
     /// Sets the number of write-backs that a page waits for; the default is 1.
@@ -172,19 +221,20 @@ impl Ntfs {
         self.space = Space::new(self.pages);
         let data = self.bitmap_first + self.pages.div_ceil(self.page_bytes * 8);
         self.space.take(0, data);
-        self.space.take(self.table_first, self.pages / 8);
-        self.space.take(self.log_first, self.log_pages);
-        self.records = Space::new(self.record_count);
+        self.space.take(self.table.first, self.pages / 8);
+        self.space.take(self.log.first, self.log.pages);
+        self.table.records = Space::new(self.table.count);
         self.directories.clear();
         self.data = Waiting::default();
         self.dirty = Waiting::default();
-        (self.next, self.log_byte, self.changes) = (data, 0, 0);
-        (self.since_commit, self.commits, self.write_backs) = (0, 0, 0);
+        (self.next, self.log.byte, self.log.changes) = (data, 0, 0);
+        self.commits.restart();
+        self.write_backs = 0;
     }
 
     fn change(&mut self, page: u64) {
         self.dirty.add(page, self.write_backs);
-        self.changes += 1;
+        self.log.changes += 1;
     }
 
     fn change_bitmap(&mut self, extent: Extent) {
@@ -196,7 +246,7 @@ impl Ntfs {
     }
 
     fn record_page(&self, record: u64) -> u64 {
-        self.table_first + record * RECORD_BYTES / self.page_bytes
+        self.table.page(record, self.page_bytes)
     }
 
     fn take(&mut self, goal: u64, pages: u64) -> Extent {
@@ -211,10 +261,9 @@ impl Ntfs {
     }
 
     fn take_record(&mut self) -> u64 {
-        let run = self.records.take_run(0, 1);
-        let record = run.expect("the caller has made sure that there is a record");
-        self.change(self.record_page(record.first));
-        record.first
+        let record = self.table.take();
+        self.change(self.record_page(record));
+        record
     }
 }
 
@@ -224,7 +273,7 @@ impl FileSystem for Ntfs {
     }
 
     fn fits(&self, bytes: u64) -> bool {
-        bytes.div_ceil(self.page_bytes) + 2 <= self.space.free() && self.records.free() >= 2
+        bytes.div_ceil(self.page_bytes) + 2 <= self.space.free() && self.table.records.free() >= 2
     }
 
     fn make_directory(&mut self) -> usize {
@@ -273,8 +322,7 @@ impl FileSystem for Ntfs {
     }
 
     fn written(&mut self, pages: u64, disk: &mut Disk) {
-        self.since_commit += pages;
-        if self.since_commit >= self.commit_pages {
+        if self.commits.count_pages(pages) {
             self.sync(disk);
         }
     }
@@ -292,12 +340,12 @@ impl FileSystem for Ntfs {
             self.space.release(extent.first, extent.pages);
             self.change_bitmap(*extent);
         }
-        self.records.release(file.slot, 1);
+        self.table.records.release(file.slot, 1);
         self.written(1, disk);
     }
 
     fn sync(&mut self, disk: &mut Disk) {
-        self.since_commit = 0;
+        self.commits.begin();
         self.write_backs += 1;
         // `latest` is `None` if there were too few write-backs for any page to have waited long enough.
         let latest = self.write_backs.checked_sub(self.wait_commits);
@@ -308,23 +356,12 @@ impl FileSystem for Ntfs {
         if self.dirty.is_empty() {
             return;
         }
-        let log_bytes = (self.log_pages - RESTART_PAGES) * self.page_bytes;
-        let mut left = (self.changes * LOG_BYTES_PER_CHANGE).min(log_bytes);
-        while left > 0 {
-            let part = left.min(log_bytes - self.log_byte);
-            let first = self.log_byte / self.page_bytes;
-            let end = (self.log_byte + part).div_ceil(self.page_bytes);
-            disk.write_apart(self.log_first + RESTART_PAGES + first, end - first);
-            self.log_byte = (self.log_byte + part) % log_bytes;
-            left -= part;
-        }
-        self.changes = 0;
+        self.log.append(self.page_bytes, disk);
         if let Some(latest) = latest {
             disk.write_all(self.dirty.due(latest));
         }
-        self.commits += 1;
-        if self.commits.is_multiple_of(self.checkpoint_commits) {
-            disk.write_apart(self.log_first, RESTART_PAGES);
+        if self.commits.count_commit() {
+            self.log.write_position(disk);
         }
     }
 
@@ -332,9 +369,9 @@ impl FileSystem for Ntfs {
         self.clear();
         disk.write(0, self.next);
         disk.write(
-            self.table_first,
+            self.table.first,
             (16 * RECORD_BYTES).div_ceil(self.page_bytes),
         );
-        disk.write(self.log_first, self.log_pages);
+        disk.write(self.log.first, self.log.pages);
     }
 }

@@ -187,7 +187,7 @@ impl Iozone {
                     self.volume.write(0, self.record);
                     self.wait(self.record as f64 * BUS_MS);
                 }
-                (Test::RecordRewrite, true) => self.write_first_again(),
+                (Test::RecordRewrite, true) => self.rewrite_first_record(),
                 (_, false) => self.write_all(test.makes()),
                 (_, true) => self.write_all_views(test.makes()),
             }
@@ -372,7 +372,7 @@ impl Iozone {
     }
 
     /// Writes the first record of the file, which is long, as often as the file has records.
-    fn write_first_again(&mut self) {
+    fn rewrite_first_record(&mut self) {
         let views = self.record / VIEW;
         for _ in 0..self.file / self.record {
             for view in 0..views - 1 {

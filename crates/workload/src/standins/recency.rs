@@ -242,29 +242,74 @@ row! {
 
 struct Recency {
     random: Random,
-    /// The streams at the beginning. `None` if the workload has none, or after their end.
-    head: Option<Streams>,
-    /// The probability with which a read of the head is generated and not dropped, and this probability for a write.
-    kept_percent: [Chance; 2],
-    /// The factor for the gaps of the head. `gap_ms` is the gap after the last request of the head.
-    pace: f64,
-    gap_ms: f64,
+    head: Head,
     arrivals: Arrivals,
     writes: Chance,
     comes_back: Chance,
     goes_on: Chance,
     lags: ZipfRanks,
-    /// The last writes in a ring, each as its first sector and its number of sectors.
-    recent: Vec<(u64, u64)>,
-    capacity: usize,
-    /// The index of the oldest write. It is 0 until the ring is full.
-    oldest: usize,
+    recent: Recent,
     sizes: Steps,
     align: u64,
     /// The number of possible starts from which the largest request fits.
     starts: u64,
     /// The end of the last request that did not repeat an earlier write, as a sector.
     end: u64,
+}
+
+/// The table of streams at the beginning.
+struct Head {
+    /// The streams. `None` if the workload has none, or after their end.
+    streams: Option<Streams>,
+    /// The probability with which a read is generated and not dropped, and this probability for a write.
+    kept_percent: [Chance; 2],
+    /// The factor for the gaps. `gap_ms` is the gap after the last request.
+    pace: f64,
+    gap_ms: f64,
+}
+
+impl Head {
+    /// The next request that is not dropped; `None` after the end of the streams.
+    fn next(&mut self, random: &mut Random) -> Option<Step> {
+        let streams = self.streams.as_mut()?;
+        loop {
+            let Some(step) = streams.next(random) else {
+                self.streams = None;
+                return None;
+            };
+            if self.kept_percent[usize::from(step.write)].draw(random) {
+                return Some(step);
+            }
+        }
+    }
+}
+
+/// The last writes.
+struct Recent {
+    /// The writes in a ring, each as its first sector and its number of sectors.
+    writes: Vec<(u64, u64)>,
+    capacity: usize,
+    /// The index of the oldest write. It is 0 until the ring is full.
+    oldest: usize,
+}
+
+impl Recent {
+    /// The write that was `lag` writes ago; the last write has the lag 1. `None` if fewer than `lag` writes are
+    /// stored.
+    fn before(&self, lag: u64) -> Option<(u64, u64)> {
+        let count = self.writes.len();
+        let lag = lag as usize;
+        (lag <= count).then(|| self.writes[(self.oldest + count - lag) % count])
+    }
+
+    fn add(&mut self, place: (u64, u64)) {
+        if self.writes.len() < self.capacity {
+            self.writes.push(place);
+        } else {
+            self.writes[self.oldest] = place;
+            self.oldest = (self.oldest + 1) % self.capacity;
+        }
+    }
 }
 
 /// Sizes that are multiples of a step. The multiples are geometrically distributed.
@@ -315,7 +360,7 @@ fn make(
     let recent_requests = own.recent_requests;
     let mut random = Random::new(seed);
     let area = footprint.min(HEAD_SECTORS);
-    let head = match head {
+    let streams = match head {
         [] => None,
         head => Some(
             Streams::new(head, area, seed, &mut random)
@@ -332,19 +377,23 @@ fn make(
     };
     Ok(Box::new(Recency {
         random,
-        head,
-        kept_percent: [100.0 / odds, 100.0 * odds].map(Chance::new),
-        pace: own.mean_interarrival_ms / HEAD_GAPS_MS,
-        gap_ms: 0.0,
+        head: Head {
+            streams,
+            kept_percent: [100.0 / odds, 100.0 * odds].map(Chance::new),
+            pace: own.mean_interarrival_ms / HEAD_GAPS_MS,
+            gap_ms: 0.0,
+        },
         // In this workload, the sizes of requests are in sectors.
         arrivals: Arrivals::by_sectors(name, own.requests, own.mean_interarrival_ms, 1)?,
         writes: Chance::new(own.write_percent),
         comes_back: Chance::new(own.rewrite_percent),
         goes_on: Chance::new(own.sequential_percent),
         lags: ZipfRanks::new(recent_requests, own.recency_skew),
-        recent: Vec::new(),
-        capacity: recent_requests as usize,
-        oldest: 0,
+        recent: Recent {
+            writes: Vec::new(),
+            capacity: recent_requests as usize,
+            oldest: 0,
+        },
         sizes: Steps { step, mean, most },
         align,
         starts: (footprint - most * step) / align + 1,
@@ -353,37 +402,6 @@ fn make(
 }
 
 impl Recency {
-    /// The write that was `lag` writes ago; the last write has the lag 1. `None` if fewer than `lag` writes are
-    /// stored.
-    fn write_before(&self, lag: u64) -> Option<(u64, u64)> {
-        let count = self.recent.len();
-        let lag = lag as usize;
-        (lag <= count).then(|| self.recent[(self.oldest + count - lag) % count])
-    }
-
-    fn remember(&mut self, place: (u64, u64)) {
-        if self.recent.len() < self.capacity {
-            self.recent.push(place);
-        } else {
-            self.recent[self.oldest] = place;
-            self.oldest = (self.oldest + 1) % self.capacity;
-        }
-    }
-
-    /// The next request of the head that is not dropped; `None` after the end of the head.
-    fn head_step(&mut self) -> Option<Step> {
-        let head = self.head.as_mut()?;
-        loop {
-            let Some(step) = head.next(&mut self.random) else {
-                self.head = None;
-                return None;
-            };
-            if self.kept_percent[usize::from(step.write)].draw(&mut self.random) {
-                return Some(step);
-            }
-        }
-    }
-
     /// A request that does not repeat an earlier write, as its first sector and its number of sectors.
     fn fresh(&mut self) -> (u64, u64) {
         let goes_on = self.goes_on.draw(&mut self.random);
@@ -403,12 +421,12 @@ impl Iterator for Recency {
     type Item = Request;
 
     fn next(&mut self) -> Option<Request> {
-        if let Some(step) = self.head_step() {
+        if let Some(step) = self.head.next(&mut self.random) {
             self.arrivals.count()?;
-            self.arrivals.wait(self.gap_ms * self.pace);
-            self.gap_ms = step.gap_ms;
+            self.arrivals.wait(self.head.gap_ms * self.head.pace);
+            self.head.gap_ms = step.gap_ms;
             if step.write {
-                self.remember((step.sector, step.sectors));
+                self.recent.add((step.sector, step.sectors));
             }
             let operation = write_or_read(step.write);
             return Some(self.arrivals.request(step.sector, step.sectors, operation));
@@ -417,13 +435,13 @@ impl Iterator for Recency {
         let write = self.writes.draw(&mut self.random);
         let earlier = if self.comes_back.draw(&mut self.random) {
             let lag = self.lags.draw(&mut self.random);
-            self.write_before(lag)
+            self.recent.before(lag)
         } else {
             None
         };
         let place = earlier.unwrap_or_else(|| self.fresh());
         if write {
-            self.remember(place);
+            self.recent.add(place);
         }
         Some(
             self.arrivals

@@ -77,9 +77,9 @@ const MILLION: u64 = 1_000_000;
 
 struct Clc {
     clusters: Clusters,
-    /// The size-independent clusters are apart, the latest write first. All other clusters are ordered by size.
+    /// The size-independent clusters are unranked, the latest write first. All other clusters are ordered by size.
     order: BySize,
-    /// The share of all clusters that may be apart, in millionths.
+    /// The share of all clusters that may be unranked, in millionths.
     share: u64,
     rebalances_always: bool,
     pads: bool,
@@ -88,15 +88,15 @@ struct Clc {
 impl Clc {
     #[inline]
     fn renew(&mut self, place: Place) {
-        self.order.put_apart(place.cluster);
+        self.order.put_unranked(place.cluster);
         self.rebalance();
     }
 
     #[inline]
     fn rebalance(&mut self) {
         let limit = (self.clusters.count() as u64 * self.share).div_ceil(MILLION);
-        while self.order.apart() as u64 > limit
-            && let Some(oldest) = self.order.oldest_apart()
+        while self.order.unranked() as u64 > limit
+            && let Some(oldest) = self.order.oldest_unranked()
         {
             self.order.put(oldest, self.clusters.pages(oldest));
         }
@@ -138,7 +138,7 @@ impl Scheme for Clc {
             Need::FlushPage(entry) => Some(self.clusters.place(entry.slot).cluster),
             Need::Evict(_) | Need::Flush => {
                 let coldest = self.order.largest();
-                coldest.or_else(|| self.order.oldest_apart())
+                coldest.or_else(|| self.order.oldest_unranked())
             }
         };
         let Some(cluster) = cluster else { return };
@@ -159,11 +159,11 @@ impl Scheme for Clc {
             "latest write",
             "next to be compared by size",
         );
-        for cluster in self.order.iter_apart() {
+        for cluster in self.order.iter_unranked() {
             self.clusters.show(cluster, "", list);
         }
         let list = shown.list("Size-dependent", "smallest", "largest leaves next");
-        self.order.visit_compared(&mut |cluster| {
+        self.order.visit_ranked(&mut |cluster| {
             let label = format!("{} pages", self.clusters.pages(cluster));
             self.clusters.show(cluster, label, list);
             true

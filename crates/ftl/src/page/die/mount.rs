@@ -124,7 +124,7 @@ impl Die {
         others.retain(|(_, at, _)| block_of(at) == copied);
         for stream in self.all_streams() {
             if self.open_page(pool, stream).block == copied && !self.victims.contains(copied) {
-                self.open_again(pool, stream, None, blocks);
+                self.resume_stream(pool, stream, None, blocks);
             }
         }
         self.victims.remove(copied);
@@ -188,7 +188,7 @@ impl Die {
                 let last = |block: &&u32| blocks[**block as usize].programs();
                 let found = used.iter().filter(is_its).max_by_key(last).copied();
                 all.extend(found);
-                self.open_again(pool, stream, found, blocks);
+                self.resume_stream(pool, stream, found, blocks);
             }
         }
         all
@@ -208,7 +208,7 @@ impl Die {
     }
 
     /// Lets `stream` continue in `block` of `pool`; without `block`, the next page of the stream opens a block.
-    fn open_again(
+    fn resume_stream(
         &mut self,
         pool: usize,
         stream: Stream,

@@ -46,16 +46,25 @@ struct Block {
     closed: u64,
 }
 
+/// The open blocks: one for each stream of the host, one for each stream of moved pages, and the one for journal pages.
+struct Open {
+    host: Vec<Option<usize>>,
+    moves: Vec<Option<usize>>,
+    map: Option<usize>,
+}
+
+/// The journal: the number of changes that are not written yet, and the number of journal pages written so far.
+#[derive(Default)]
+struct Journal {
+    changes: u64,
+    pages: usize,
+}
+
 pub struct Die {
     rules: Rules,
     blocks: Vec<Block>,
-    /// The open block of each stream of the host. `moves` has the open blocks of the streams of moved pages.
-    open: Vec<Option<usize>>,
-    moves: Vec<Option<usize>>,
-    map: Option<usize>,
-    changes: u64,
-    /// Number of journal pages written so far.
-    noted: usize,
+    open: Open,
+    journal: Journal,
     pointer: usize,
     clock: u64,
     due: bool,
@@ -85,11 +94,12 @@ impl Die {
         let mut die = Self {
             rules,
             blocks: vec![free; rules.blocks],
-            open: vec![None; streams],
-            moves: vec![None; streams],
-            map: None,
-            changes: 0,
-            noted: 0,
+            open: Open {
+                host: vec![None; streams],
+                moves: vec![None; streams],
+                map: None,
+            },
+            journal: Journal::default(),
             pointer: 0,
             clock: 0,
             due: false,
@@ -110,7 +120,7 @@ impl Die {
         for block in 0..all.div_ceil(rules.pages) {
             die.close(block);
         }
-        die.open[0] = Some(die.take());
+        die.open.host[0] = Some(die.take());
         die.pointer = 0;
         die
     }
@@ -169,12 +179,12 @@ impl Die {
         let Some((every, pages)) = self.rules.journal else {
             return;
         };
-        self.changes += if self.writes > 0 { changes } else { 0 };
-        while self.changes >= every {
-            self.changes -= every;
-            let page = self.notes.len() + self.noted % pages;
-            self.noted += 1;
-            self.map = self.put(page as u64, self.map);
+        self.journal.changes += if self.writes > 0 { changes } else { 0 };
+        while self.journal.changes >= every {
+            self.journal.changes -= every;
+            let page = self.notes.len() + self.journal.pages % pages;
+            self.journal.pages += 1;
+            self.open.map = self.put(page as u64, self.open.map);
             self.counts.map_programs += 1;
         }
     }
@@ -198,7 +208,7 @@ impl Die {
         let before = self.written[page as usize];
         let is_hot = before > 0 && self.writes - before < window;
         let stream = (self.notes[page as usize] + if is_hot { handles } else { 0 }) as usize;
-        self.open[stream] = self.put(page, self.open[stream]);
+        self.open.host[stream] = self.put(page, self.open.host[stream]);
         self.writes += 1;
         self.written[page as usize] = self.writes;
         self.counts.programs += 1;
@@ -247,7 +257,7 @@ impl Die {
             self.copy_reads += u64::from(last != Some(of_flash));
             last = Some(of_flash);
             if self.is_map(page) {
-                self.map = self.put(page, self.map);
+                self.open.map = self.put(page, self.open.map);
                 continue;
             }
             changes += 1;
@@ -257,7 +267,7 @@ impl Die {
             } else {
                 0
             };
-            self.moves[stream] = self.put(page, self.moves[stream]);
+            self.open.moves[stream] = self.put(page, self.open.moves[stream]);
             self.told[handle].1 += 1;
         }
         self.begun = Some((victim, next));
