@@ -77,6 +77,17 @@ pub enum BuildError {
         /// Pages per block that hold data.
         data_pages: u32,
     },
+    /// The units that the drive keeps for itself fill the whole part of each superblock on a die.
+    NoDataUnit {
+        /// The share of a superblock that the drive keeps for itself, in percent.
+        percent: f64,
+        /// The die.
+        die: u32,
+        /// Program units in the part of the die.
+        units: u32,
+        /// Pages of a program unit.
+        pages: u32,
+    },
     /// Garbage collection works in steps, and at its hard threshold there are too few free blocks for the pages
     /// that a step moves.
     Floor {

@@ -81,6 +81,16 @@ pub fn layer(error: &BuildError) -> String {
         } => format!(
             "ftl.zone_blocks = {zone_blocks}: expected a number that divides the {blocks} blocks of a die, and zones of at most 32768 pages (a block has {data_pages})"
         ),
+        BuildError::NoDataUnit {
+            percent,
+            die,
+            units,
+            pages,
+        } => format!(
+            "ftl.own_percent = {percent}: the drive would keep all of die {die} for itself, because the blocks of a superblock on a die have only {units} program unit{} of {pages} page{}; expected larger blocks (flash.pages_per_block), or ftl.own_percent = 0",
+            if units == 1 { "" } else { "s" },
+            if pages == 1 { "" } else { "s" },
+        ),
         BuildError::Floor { floor, least } => format!(
             "ftl.gc_hard_threshold = {floor} leaves garbage collection in steps no room for the pages that it moves; expected at least {least}"
         ),

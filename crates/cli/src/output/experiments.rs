@@ -7,17 +7,23 @@ use destage_study::figure::Figure;
 use destage_study::reproduce::Report;
 use destage_study::shown::short;
 
-use super::summary;
 use super::table::{Side, Table};
+use super::{report, summary};
 
 /// The largest number of characters in a cell.
 const WIDEST: usize = 44;
 
-/// The text for a study: its figures as tables, and the path of the report.
+/// The largest number of rows that a study without figures shows in the terminal.
+const MOST_ROWS: usize = 30;
+
+/// The text for a study: its figures as tables, or its runs if it has no figures, and the path of the report.
 pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
     let mut text = format!("{}\n", report.title);
     for figure in &report.figures {
         text.push_str(&format!("\n{}\n{}", figure.heading(), data(figure)));
+    }
+    if report.figures.is_empty() {
+        text.push_str(&rows(report));
     }
     text.push_str(&summary::remarks(&report.rows.records()));
     let runs = report.rows.runs;
@@ -25,6 +31,19 @@ pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
         "\n{runs} runs; the report is {}, with the data beside it\n",
         folder.join("report.html").display()
     ));
+    text
+}
+
+/// The first rows of a study as a table, and the number of those that are left out.
+fn rows(report: &StudyReport) -> String {
+    let all = report.rows.all.len();
+    let mut text = format!("\n{}", report::study(&report.rows, MOST_ROWS).text());
+    if all > MOST_ROWS {
+        text.push_str(&format!(
+            "{} more rows are in the report and in the data beside it\n",
+            all - MOST_ROWS
+        ));
+    }
     text
 }
 

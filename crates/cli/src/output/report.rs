@@ -48,15 +48,16 @@ impl Table {
     pub(crate) fn of_study(self, rows: &Rows) -> Vec<u8> {
         match self {
             Self::Csv => destage_study::csv::rows(rows).into_bytes(),
-            Self::MarkedUp(markup) => study(rows).marked_up(markup).into_bytes(),
+            Self::MarkedUp(markup) => study(rows, rows.all.len()).marked_up(markup).into_bytes(),
             #[cfg(feature = "parquet")]
             Self::Parquet => parquet::rows(rows),
         }
     }
 }
 
-/// A table of a study: the columns that identify a run, and those of the usual metrics that the runs have.
-fn study(rows: &Rows) -> output::table::Table {
+/// A table of the first `most` rows of a study: the columns that identify a run, and those of the usual metrics that the
+/// runs have.
+pub(crate) fn study(rows: &Rows, most: usize) -> output::table::Table {
     let Names { labels, metrics } = Names::of(rows);
     let usual: Vec<_> = summary::metric_columns()
         .filter(|(_, name)| metrics.contains(name.as_str()))
@@ -73,7 +74,7 @@ fn study(rows: &Rows) -> output::table::Table {
         table.row(names.chain(usual.iter().map(|(head, _)| head[line])));
     }
     table.rule();
-    for row in &rows.all {
+    for row in rows.all.iter().take(most) {
         let labels = labels
             .iter()
             .map(|label| row.labels.get(*label).cloned().unwrap_or_default());

@@ -100,17 +100,17 @@ fn a_run_that_loses_its_power_is_explained_watched_and_written_to_files() {
     let place = Place::new();
     let cut = ["--payload", "--cut-at-write", "300", "--explain"];
     let alone = json(&run(&place, &[&cut[..], &["--json"]].concat()).output);
-    // The requests before the loss have the response times that they have in a run with power, and their parts add up.
+    // More requests may have arrived at the host than the device had accepted.
     let metrics = &alone["metrics"];
-    assert_eq!(metrics["host.requests"], alone["power"]["requests"]);
+    assert!(metrics["host.requests"].as_u64() >= alone["power"]["requests"].as_u64());
     assert_eq!(metrics["host.completed"], alone["power"]["answered"]);
     let limited = alone["power"]["requests"].to_string();
     let with_power = json(&run(&place, &["--limit", &limited, "--json"]).output);
     assert_eq!(
-        with_power["metrics"]["buffer.page_writes"],
-        metrics["buffer.page_writes"]
+        with_power["metrics"]["host.page_writes"],
+        metrics["host.page_writes"]
     );
-    assert!(alone["explained"]["parts"].is_object() || alone["explained"]["parts"].is_array());
+    assert!(alone["explained"]["parts"].is_array());
 
     let files = [
         "--watch",
@@ -129,9 +129,9 @@ fn a_run_that_loses_its_power_is_explained_watched_and_written_to_files() {
         assert_eq!(kept[key], alone[key], "{key}");
     }
     let page = place.read("page.html");
-    assert!(page.contains("The power failed at this point."));
+    assert!(page.contains("The recording ends because the power failed."));
     let lines = place.read("responses.csv").lines().count() as u64;
-    assert_eq!(Some(lines - 1), alone["power"]["requests"].as_u64());
+    assert_eq!(Some(lines - 1), metrics["host.requests"].as_u64());
     assert!(place.read("erases.csv").lines().count() > 1);
 
     let outcome = run(&place, &["--payload", "--cut-at-ms", "40", "-o", "cut.md"]);

@@ -147,6 +147,46 @@ fn a_varied_parameter_stands_once_in_the_report() {
     );
 }
 
+/// A study without figures shows its first runs as a table.
+#[test]
+fn a_study_without_figures_shows_its_runs() {
+    let place = Place::new();
+    let study = |seeds: &str| {
+        format!(
+            r#"
+title = "Runs"
+
+[settings]
+flash = {{ blocks_per_plane = 16, planes_per_die = 1, dies = 2 }}
+
+[[input]]
+name = "zipf"
+workload = "zipf:requests=50,footprint_pages=200"
+
+[[grid]]
+buffers = ["lru", "fab"]
+sizes = ["256KiB"]
+seeds = {seeds}
+"#
+        )
+    };
+    place.write("s.toml", study("[1, 2]"));
+    let said = place.succeed(&["study", "s.toml", "--results", "kept"]);
+    let rows = |said: &str| said.lines().filter(|line| line.contains("zipf")).count();
+    assert_eq!(rows(&said), 4, "{said}");
+    for head in ["buffer", "seed", "host MB/s"] {
+        assert!(said.contains(head), "{head}: {said}");
+    }
+    let seeds: Vec<u32> = (1..=20).collect();
+    place.write("m.toml", study(&format!("{seeds:?}")));
+    let said = place.succeed(&["study", "m.toml", "--results", "kept"]);
+    assert_eq!(rows(&said), 30, "{said}");
+    assert!(
+        said.contains("10 more rows are in the report and in the data beside it"),
+        "{said}"
+    );
+}
+
 fn refused(outcome: &Outcome, parts: &[&str]) {
     assert_eq!(outcome.status, 2, "{}", outcome.errors);
     for part in parts {

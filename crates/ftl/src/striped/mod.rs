@@ -176,6 +176,14 @@ impl Striped {
             return Err(BuildError::TooManyPages { pages });
         }
         let mut shape = Shape::new(config, own.own_percent);
+        if let Some(die) = shape.die_without_data() {
+            return Err(BuildError::NoDataUnit {
+                percent: own.own_percent,
+                die,
+                units: shape.part_units(),
+                pages: shape.unit,
+            });
+        }
         let rows = shape.rows;
         let bottom = 1 + u32::from(config.power_may_fail);
         let low = match own.gc_low {

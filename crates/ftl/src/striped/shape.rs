@@ -100,6 +100,13 @@ impl Shape {
         self.own > 0 && self.own_before(number + 1) > self.own_before(number)
     }
 
+    /// The first die whose part of each superblock would be the drive's own and hold no data.
+    pub fn die_without_data(&self) -> Option<u32> {
+        let is_all_own =
+            |die: &u32| self.own > 0 && (0..self.part_units()).all(|unit| self.is_own(*die, unit));
+        (0..self.dies).find(is_all_own)
+    }
+
     /// Number of places for data in the part of `die`, from place `from` on.
     pub fn data_places(&self, die: u32, from: u32) -> u32 {
         if self.own == 0 {

@@ -4,7 +4,7 @@ use crate::kit;
 use crate::naive;
 
 use destage_base::{Lpn, Random};
-use destage_ftl::PageWrite;
+use destage_ftl::{BuildError, PageWrite};
 use destage_nand::operation::Tally;
 use destage_nand::{Cause, Operations};
 use kit::Setup;
@@ -119,4 +119,51 @@ fn many_operations_cost_what_the_naive_model_says() {
             compare(&setup, &rules, 2_500, round)
         });
     }
+}
+
+/// Units of the drive's own take their turns among the dies. If they filled all that a die has of a superblock, the die
+/// could not hold data, so such a layer is refused. Any other layer takes every write.
+#[test]
+fn units_of_the_drive_leave_room_for_data_on_each_die_or_are_refused() {
+    let mut random = Random::new(31);
+    let (mut refused, mut built) = (0, 0);
+    for _ in 0..300 {
+        let dies = 1 + random.below(9) as u32;
+        let planes = 1 + random.below(2) as u32;
+        let pages = 1 + random.below(6) as u32;
+        let percent = 1 + random.below(50);
+        let mut setup = Setup::new("striped", dies, 16, pages)
+            .with("reserve_percent", "45")
+            .with("own_percent", &percent.to_string());
+        setup.geometry.planes = planes;
+        setup.filled = random.below(2) == 0;
+        let what = format!("{dies} dies, {planes} planes, {pages} pages, {percent} %");
+        let mut ftl = match setup.build() {
+            Ok(ftl) => ftl,
+            Err(BuildError::NoDataUnit { units, .. }) => {
+                assert_eq!(units, planes * pages, "{what}");
+                refused += 1;
+                continue;
+            }
+            Err(other) => panic!("{what}: {other:?}"),
+        };
+        built += 1;
+        kit::about(what, || {
+            let mut out = Operations::default();
+            for _ in 0..1500 {
+                let page = Lpn(random.below(ftl.pages()));
+                let die = ftl.place(page, &|_| 0);
+                loop {
+                    out.clear();
+                    let at = ftl.collects_at(die);
+                    if !ftl.collect_garbage(at, 0, &mut out).expect("room") {
+                        break;
+                    }
+                }
+                out.clear();
+                ftl.write(PageWrite::host(page), &mut out).expect("room");
+            }
+        });
+    }
+    assert!(refused > 10 && built > 100, "{refused} {built}");
 }

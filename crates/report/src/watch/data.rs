@@ -56,7 +56,7 @@ fn sentence(stop: Stop) -> &'static str {
             "The recording ends here because its size is limited; the run went on. A smaller buffer, or another part by skip and limit, gives a longer recording."
         }
         Stop::PowerLoss => {
-            "The power failed at this point. The page shows the device up to the loss of power."
+            "The recording ends because the power failed. Its last event is the last one before the loss."
         }
         Stop::Pages => {
             "The recording ends here because the buffer has grown beyond 4096 pages; the run went on. A shorter part by skip and limit stays below that."

@@ -320,12 +320,14 @@ impl<P: Probe> Link<'_, P> {
         Progress::Running
     }
 
-    /// The step of `die` has no more commands. It ends now, or when the mapping table is no longer busy.
+    /// The step of `die` has no more commands. It ends now, or when the mapping table is no longer busy. Until then, the
+    /// die is busy with the step.
     fn end_step(&mut self, die: u32) {
         let now = self.events.now();
         if let FlashTime::Queued(queued) = &self.time {
             let (map, collected) = queued.rest(die, now);
             self.meter.add_gc_time(collected);
+            self.meter.occupy(die, now);
             self.events.after(map, Event::StepDone(die));
         }
     }

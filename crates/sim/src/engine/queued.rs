@@ -535,6 +535,7 @@ impl<P: Probe> Engine<'_, P> {
     /// The step of `die` has ended. Its commands waited in queues.
     #[inline(never)]
     pub(super) fn end_step(&mut self, die: u32, now: Ticks) -> Outcome {
+        self.link.meter.release(die, now);
         self.link.probe.ending(die);
         self.link.probe.collects(die, false);
         let done = match self.link.token(die) {
