@@ -282,8 +282,8 @@ reproduce: build ## check every claim of the papers: renews the verdicts in the 
 	sh experiments/publish.sh $(TARGET)/reproduce
 
 .PHONY: verdicts
-verdicts: setup ## after `make reproduce`: change each published number and break each scheme of the papers, and check that the verdicts change
-	DESTAGE_RESULTS=$(abspath $(TARGET)/reproduce) DESTAGE_TRACES=$(DESTAGE_SHARED)/traces $(CARGO) test --release --locked -p destage-study -- --include-ignored every_published_number a_broken_scheme a_figure_shows --nocapture
+verdicts: setup ## after `make reproduce`: change each published number and break each scheme of the papers, and check that the verdicts change; check that figures and settings cover each run of a claim
+	DESTAGE_RESULTS=$(abspath $(TARGET)/reproduce) DESTAGE_TRACES=$(DESTAGE_SHARED)/traces $(CARGO) test --release --locked -p destage-study -- --include-ignored every_published_number a_broken_scheme a_figure_shows a_setting_is_tried --nocapture
 
 fuzz: setup ## feed mutated bytes to every trace reader and the NBD server, for FUZZ_SECONDS (600) each; a finding is added to the corpus, which `make test` replays
 	$(CARGO) run --release --locked --quiet -p destage-fuzz --features parquet -- fuzz/corpus $(FUZZ_SECONDS)

@@ -191,11 +191,11 @@ impl Readings {
         let all = self.rules.len();
         match (count, count == all) {
             (1, true) => format!(
-                "The rule that the paper leaves open is one of {}. It changes no run of this claim, whose runs either do not use it or fix it: it is no test of the claim.",
+                "The rule that the paper leaves open is one of {}. It changes no run of this claim, because each of its runs either does not use the rule or sets it to one reading. So this rule does not test the claim.",
                 of.join(" and ")
             ),
             (_, true) => format!(
-                "The {all} rules that the paper leaves open are rules of {}. They change no run of this claim, whose runs either do not use them or fix them: they are no test of the claim.",
+                "The {all} rules that the paper leaves open are rules of {}. They change no run of this claim, because each of its runs either does not use the rules or sets them to one reading. So these rules do not test the claim.",
                 of.join(" and ")
             ),
             (1, false) => "The other open rule changes no run of this claim.".to_owned(),
@@ -269,12 +269,7 @@ impl Readings {
     /// interpretations, and the measured value under them.
     pub(super) fn tried(&self, id: &str) -> Vec<(String, Value)> {
         let of = |set: &Vec<(usize, &str)>| {
-            let is_set = |each: &&Combination| {
-                let changed = self.changed(each).into_iter();
-                let values = changed.map(|index| (index, each.values[index].as_str()));
-                values.eq(set.iter().copied())
-            };
-            let measured = self.combinations.iter().find(is_set)?.measured.get(id)?;
+            let measured = self.measured_with(set, id)?;
             let rules = set.iter();
             let rules: Vec<_> = rules
                 .map(|(index, value)| format!("{} = {value}", self.rules[*index].parameter))
@@ -282,6 +277,23 @@ impl Readings {
             Some((rules.join(", "), measured.clone()))
         };
         self.turning(id).iter().filter_map(of).collect()
+    }
+
+    /// The measured value of the claim `id` under the first of [`Self::ways`].
+    pub(super) fn in_first_way(&self, id: &str) -> Option<&Value> {
+        let turning = self.turning(id);
+        self.measured_with(turning.iter().min_by_key(|set| set.len())?, id)
+    }
+
+    /// The measured value of the claim `id` if the rules of `set` have the values in `set`, and all other rules
+    /// keep their defaults.
+    fn measured_with(&self, set: &[(usize, &str)], id: &str) -> Option<&Value> {
+        let is_set = |each: &&Combination| {
+            let changed = self.changed(each).into_iter();
+            let values = changed.map(|index| (index, each.values[index].as_str()));
+            values.eq(set.iter().copied())
+        };
+        self.combinations.iter().find(is_set)?.measured.get(id)
     }
 
     /// Finds the combination that changes the fewest rules among those whose measured value of the claim `id`
@@ -503,7 +515,7 @@ mod tests {
         };
         assert_eq!(
             readings.turned("X").unwrap(),
-            "The 2 rules that the paper leaves open are rules of bpac. They change no run of this claim, whose runs either do not use them or fix them: they are no test of the claim."
+            "The 2 rules that the paper leaves open are rules of bpac. They change no run of this claim, because each of its runs either does not use the rules or sets them to one reading. So these rules do not test the claim."
         );
         assert_eq!(readings.others("X"), None);
         assert_eq!(

@@ -85,7 +85,7 @@ impl PaperReport {
     #[must_use]
     pub fn to_markdown(&self) -> String {
         let mut text = format!(
-            "# {}\n\n{}\n\n{}\n\nWritten by `make reproduce`; how to read and change it says [docs/STUDIES.md](../../docs/STUDIES.md).\n",
+            "# {}\n\n{}\n\n{}\n\nWritten by `make reproduce`. [docs/STUDIES.md](../../docs/STUDIES.md) says how to read and change it.\n",
             self.name,
             plain(&self.source),
             plain(&self.about)
@@ -105,7 +105,10 @@ impl PaperReport {
             &["verdict", "claims", "says"].map(str::to_owned),
             counts,
         ));
-        text.push_str("\nThresholds stand in [the README of all papers](../README.md#what-counts-as-what). *Of it* is measured over published.\n");
+        text.push_str(&format!(
+            "\nThresholds stand in [the README of all papers](../README.md#what-counts-as-what). *Measured* is the value of the base run with the first seed. *Of it* is measured over published. The tables of figures below show the mean over the seeds, with the smallest and the largest value in brackets. `destage reproduce {}` writes the page `destage-results/report.html`. It has the runs of each claim, the commands that repeat them, and a table of the judged values of the claim: those of the base run, of each other seed and setting, and of the open rules that change the result.\n",
+            self.name
+        ));
         text.push_str("\n## Claims\n\n");
         text.push_str(&claims(&self.claims));
         if let Some(readings) = &self.readings {

@@ -1,7 +1,7 @@
 //! Explains a verdict in sentences. There are four kinds: the main reason with remarks, further details, the
 //! condition that the check tests, and the cases in which the result of the check differs from the base run.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::claim::{Check, Tolerance, bears_out, ratios, scaled};
 use super::decide::{Kind, Share, Verdict};
 use super::values::each_things;
 use super::verdict::{Case, Other, Outcome, Tried};
-use super::words::{Words, filled, labelled, ranged};
+use super::words::{Words, bounded, filled, labelled, ranged};
 use crate::Role;
 use crate::shown::short;
 use destage::Error;
@@ -183,7 +183,10 @@ impl Case<'_> {
     /// anything other than numbers, or if the text is too long for a sentence.
     fn printed(&self) -> Option<String> {
         let published = self.published();
-        let text = in_commas(&self.named(&published)?);
+        let text = match self.claim.check.check {
+            Check::Between => bounded(&published, self.words.map_or("", |words| &words.unit)),
+            _ => in_commas(&self.named(&published)?),
+        };
         (has_numbers_alone(&published) && (1..=SHORT).contains(&text.len())).then_some(text)
     }
 
@@ -529,7 +532,7 @@ impl Case<'_> {
                 format!("Chance decides: {in_base} with {}.", other.name)
             }
             Decisive::Beside(other) if self.is_input(&other.name) => format!(
-                "What the paper does not print of its trace decides: {in_base} on another stand-in, {}.",
+                "A property of the trace that the paper does not print decides: {in_base} on another stand-in, {}.",
                 other.name
             ),
             Decisive::Beside(other) => format!(
@@ -687,7 +690,15 @@ impl Case<'_> {
                         ways.join("; or where ")
                     ),
                 };
-                all.push(format!("{reading}{in_base}").trim().to_owned());
+                let there = self.in_first_way(&outcome.first);
+                let there = there.map_or(String::new(), |there| {
+                    let at = match ways.len() {
+                        1 => "There",
+                        _ => "In the first of these cases",
+                    };
+                    format!(" {at} {there}.")
+                });
+                all.push(format!("{reading}{there}{in_base}").trim().to_owned());
             }
             None if !outcome.evidence.fitted => {
                 let others = self.sized_otherwise(outcome);
@@ -726,6 +737,23 @@ impl Case<'_> {
             ));
         }
         all
+    }
+
+    /// A clause that says whether the claim holds under the rules that change the result of the check in `first`,
+    /// with the measured value; the simplest of these rules if there are several. `None` if the value is too long
+    /// for a sentence.
+    fn in_first_way(&self, first: &Tried) -> Option<String> {
+        let measured = self.readings?.in_first_way(&self.claim.id)?;
+        let there = Tried {
+            measured: measured.clone(),
+            holds: !first.holds,
+            failed: BTreeMap::new(),
+            inputs: first.inputs.clone(),
+            runs: first.runs.clone(),
+        };
+        let said = in_brackets(Some(self.beside_printed(&there)?));
+        let does = spoken(there.holds);
+        Some(format!("it {does}{}{said}", self.in_direction(&there)))
     }
 
     /// Returns `asks`. If `asks` begins with a pronoun and does not name the measured quantity, the name of the
@@ -903,9 +931,11 @@ impl Case<'_> {
         let makes = turned_to(!outcome.first.holds);
         let is_seeded = outcome.evidence.role == Role::StandIn && self.kind == Kind::Measured;
         let has_seeds = outcome.others.iter().any(|other| other.is_seed);
-        let untried = match is_seeded && !has_seeds {
-            true => " No other seed was tried.",
-            false => "",
+        let has_settings = outcome.others.iter().any(|other| !other.is_seed);
+        let untried = match (has_seeds, has_settings) {
+            (false, true) if is_seeded => " No other seed was tried.",
+            (true, false) if self.kind == Kind::Measured => " No unpublished setting was tried.",
+            _ => "",
         };
         match (outcome.others.as_slice(), turning.len()) {
             ([], _) => match (self.kind, outcome.evidence.role) {
@@ -918,7 +948,7 @@ impl Case<'_> {
                 _ => None,
             },
             ([one], 0) if one.is_seed => Some(format!(
-                "{}, tried beside the base run, does not {}.",
+                "{}, tried beside the base run, does not {}.{untried}",
                 capital(&one.name),
                 makes[1]
             )),
@@ -942,7 +972,7 @@ impl Case<'_> {
                     true => String::new(),
                     false => format!(
                         " The claim comes out as in the base run with {}.",
-                        names(&others)
+                        self.explained(&others)
                     ),
                 };
                 let count = kinds(turning.iter().copied(), ["seed", "setting"]).join(" and ");
@@ -1079,7 +1109,7 @@ fn names(others: &[&Other]) -> String {
 }
 
 /// Joins the items of `all` for a sentence: `a, b and c`.
-fn listed<T: AsRef<str>>(all: &[T]) -> String {
+pub(super) fn listed<T: AsRef<str>>(all: &[T]) -> String {
     let all: Vec<_> = all.iter().map(AsRef::as_ref).collect();
     match all.as_slice() {
         [] => String::new(),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::*;
+use crate::BASE;
 
 #[derive(Deserialize)]
 struct Claims {
@@ -146,6 +147,67 @@ fn find_every_run(folder: &Path, known: Traces, small: bool) {
     assert!(found > 10, "{found}");
 }
 
+/// Checks the claims of small experiments: a setting that is tried on one run of a claim is tried on all of its
+/// runs.
+#[test]
+fn a_setting_is_tried_on_each_run_of_a_claim() {
+    let place = tempfile::tempdir().unwrap();
+    find_untried_runs(place.path(), shipped_traces().unwrap(), true);
+}
+
+/// Checks all claims of papers, with the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
+#[test]
+#[ignore = "needs recorded traces and the results of make reproduce: make verdicts"]
+fn a_setting_is_tried_on_each_run_of_a_claim_in_long_verdicts() {
+    let (results, known) = long();
+    find_untried_runs(&results, known, false);
+}
+
+/// Checks that no setting of an experiment is tried on some runs of a claim, such as those of one scheme, and not
+/// on its other runs. A claim is not judged with such a setting, so its verdict would say less than it seems to. A
+/// setting may be made for one input; runs on inputs that it is not tried on are not counted.
+fn find_untried_runs(folder: &Path, known: Traces, small: bool) {
+    let mut found = 0;
+    let mut lost = Vec::new();
+    for_each_paper(folder, &known, small, false, |plan, of_sets, readings| {
+        let paper = &plan.papers[0];
+        for claim in &paper.claims {
+            let case = plan.case(paper, claim, &of_sets[0], readings);
+            let Some((study, rows)) = case.over else {
+                continue;
+            };
+            let Ok(outcome) = case.outcome().unwrap() else {
+                continue;
+            };
+            let made: BTreeSet<_> = rows.all.iter().map(|row| &row.labels).collect();
+            let settings = study.variants();
+            for setting in settings.filter(|each| each.kind != VariantKind::Compared) {
+                let on = |input: Option<&String>| {
+                    let mut all = made.iter();
+                    all.any(|run| {
+                        run.get("variant") == Some(&setting.name) && run.get("input") == input
+                    })
+                };
+                let base = outcome.first.runs.iter();
+                let base = base.filter(|run| run.get("variant").is_some_and(|name| name == BASE));
+                let (tried, untried): (Vec<_>, Vec<_>) =
+                    base.filter(|run| on(run.get("input"))).partition(|run| {
+                        let mut other = (*run).clone();
+                        other.insert("variant".to_owned(), setting.name.clone());
+                        made.contains(&other)
+                    });
+                found += tried.len();
+                if let (false, Some(run)) = (tried.is_empty(), untried.first()) {
+                    let (id, name) = (&claim.id, &setting.name);
+                    lost.push(format!("{} {id} with {name}: {run:?}", paper.name));
+                }
+            }
+        }
+    });
+    assert!(lost.is_empty(), "no run:\n{}", lost.join("\n"));
+    assert!(small || found > 1000, "{found}");
+}
+
 /// Returns the folder with the results of `make reproduce`, and the list of traces with the recorded ones found.
 fn long() -> (PathBuf, Traces) {
     let results = std::env::var_os("DESTAGE_RESULTS");
@@ -250,17 +312,17 @@ fn change_every_number(folder: &Path, known: Traces, small: bool) {
                         ],
                         verdict if verdict.holds() => match times > 0 {
                             true => &[
-                                "would be the same had the paper printed three times as much",
-                                "would be the same had the paper printed a reduction of 100 %",
+                                "would be the same if the paper had printed three times the published number",
+                                "would be the same if the paper had printed a reduction of 100 %",
                             ],
-                            false => &["or the negative", "printed the negative of it"],
+                            false => &["or its negative", "printed the negative of"],
                         },
                         _ => match times > 0 {
                             true => &[
-                                "would fail as well had the paper printed three times as much",
-                                "would fail as well had the paper printed a reduction of 100 %",
+                                "would also fail if the paper had printed three times the published number",
+                                "would also fail if the paper had printed a reduction of 100 %",
                             ],
-                            false => &["or the negative", "printed the negative of it"],
+                            false => &["or its negative", "printed the negative of"],
                         },
                     };
                     let because = [now.why.because.clone(), now.why.folded.clone()]

@@ -103,7 +103,7 @@ impl Thresholds {
     pub fn listed(&self) -> Vec<[String; 3]> {
         let share = [
             "effect_share".to_owned(),
-            format!("{:.3}", self.effect_share),
+            format!("{:.2}", self.effect_share),
             "The share of a published effect that has to be seen; below it a verdict speaks of the sign only.".to_owned(),
         ];
         let tolerances = self.tolerances.iter();

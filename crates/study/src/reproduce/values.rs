@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::claim::{Check, Claim, ratios};
 use super::ran::without_section;
-use super::words::{Words, filled, labelled, ranged};
+use super::words::{Words, bounded, filled, labelled, ranged};
 use crate::rows::spoken;
 use crate::{BASE, product};
 
@@ -31,6 +31,8 @@ pub struct Values {
     pub each: usize,
     /// Whether a list of two measured numbers is shown as a range.
     pub range: bool,
+    /// Whether the two published numbers are shown as a range, because the check asks for a value between them.
+    pub published_range: bool,
     /// The result in the base run, the results with each other seed and each unpublished setting, and the results
     /// under those interpretations of open rules that change whether the claim holds.
     pub tries: Vec<Try>,
@@ -75,6 +77,7 @@ impl Values {
             unit: words.unit,
             each: usize::from(each.is_some()),
             range: words.range,
+            published_range: claim.check.check == Check::Between,
             tries: Vec::new(),
             labels: each.into_iter().chain(words.labels).collect(),
         };
@@ -96,7 +99,10 @@ impl Values {
             _ => own,
         };
         Ok([
-            labelled(&self.published, if has_own { own } else { &[] }, &self.unit)?,
+            match self.published_range {
+                true => bounded(&self.published, &self.unit),
+                false => labelled(&self.published, if has_own { own } else { &[] }, &self.unit)?,
+            },
             labelled(
                 &ranged(&self.measured, self.range),
                 &self.labels,

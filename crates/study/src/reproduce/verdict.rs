@@ -10,7 +10,7 @@ use super::claim::{Check, Claim, Tolerance, altered, bears_out, ratios, smallest
 use super::decide::{Evidence, Kind, Share, Verdict, decide};
 use super::ran::{Command, Ran, commands, listed, scaled, shrunk};
 use super::readings::Readings;
-use super::reason::{Why, turned_to};
+use super::reason::Why;
 use super::thresholds::Thresholds;
 use super::values::{Try, Values, each_names};
 use super::words::Words;
@@ -183,7 +183,7 @@ impl Case<'_> {
             Ok(outcome) => outcome,
             Err(NoValue::Missing(trace)) => {
                 let missing = format!(
-                    "The claim needs the trace {trace}, which was not found; --trace {trace}=FILE says where that lies."
+                    "The claim needs the trace {trace}, which was not found. The option --trace {trace}=FILE tells where it is."
                 );
                 let why = self.only(Some(missing));
                 let mut judged = self.judged(Verdict::TraceMissing, None, None, why)?;
@@ -202,11 +202,18 @@ impl Case<'_> {
         let tries = self.tries(&outcome);
         let Outcome {
             first,
-            evidence: Evidence { share, .. },
+            others,
+            evidence:
+                Evidence {
+                    share,
+                    holds,
+                    assumed,
+                    ..
+                },
             verdict,
-            ..
         } = outcome;
-        if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) {
+        let fails_as_assumed = assumed && !holds && verdict == Verdict::UnderDetermined;
+        if matches!(verdict, Verdict::Contradicted | Verdict::NotSeen) || fails_as_assumed {
             why.turned.extend(self.caused()?);
         }
         why.folded.extend(self.unmoved((verdict, share))?);
@@ -218,7 +225,32 @@ impl Case<'_> {
         let shown = (share.tried > 1 && !is_silent).then_some(share);
         let mut judged = self.judged(verdict, Some(first), shown, why)?;
         judged.values.tries = tries;
+        if !judged.ran.runs.is_empty() {
+            judged.ran.runs.push_str(&self.repeated(&others));
+        }
         Ok(judged)
+    }
+
+    /// A clause that the runs of a claim are also made with each other seed, setting and combination of open
+    /// rules; empty if nothing but the base run was tried.
+    fn repeated(&self, others: &[Other]) -> String {
+        let rules = self
+            .readings
+            .and_then(|readings| readings.others(&self.claim.id));
+        let each = [
+            ("seed", others.iter().any(|other| other.is_seed)),
+            ("setting", others.iter().any(|other| !other.is_seed)),
+            ("combination of open rules", rules.is_some()),
+        ];
+        let each: Vec<_> = each.into_iter().filter(|(_, is)| *is).collect();
+        let each: Vec<_> = each.into_iter().map(|(name, _)| name).collect();
+        match each.is_empty() {
+            true => String::new(),
+            false => format!(
+                "; each other {} that was tried has the same runs with its own values",
+                super::reason::listed(&each)
+            ),
+        }
     }
 
     /// The result in the base run, the results with each other seed and each unpublished setting, and the results
@@ -371,8 +403,8 @@ impl Case<'_> {
             }
         }
         let larger = match is_cut {
-            true => "a reduction of 100 %, the largest that there is",
-            false => "three times as much",
+            true => "a reduction of 100 %, the largest that is possible",
+            false => "three times the published number",
         };
         // Each test changes a single number.
         let of_one = match published {
@@ -382,29 +414,31 @@ impl Case<'_> {
         let other = match same {
             [false, false] => return Ok(None),
             [true, false] => format!("{larger}{of_one}"),
-            [false, true] => format!("the negative of it{of_one}"),
-            [true, true] => format!("{larger}, or the negative{of_one}"),
+            [false, true] => format!("the negative of the published number{of_one}"),
+            [true, true] => format!("{larger}, or its negative{of_one}"),
         };
         let check = self.claim.check.check;
-        let alike = format!("The verdict would be the same had the paper printed {other}");
+        let alike = format!("The verdict would be the same if the paper had printed {other}");
         Ok(Some(match (verdict.holds(), verdict) {
-            (false, _) => format!("It would fail as well had the paper printed {other}."),
+            (false, _) => format!("The claim would also fail if the paper had printed {other}."),
             (true, Verdict::SignReproduced) if check == Check::Sign => format!(
                 "{alike}, since {:.2} of the published value is enough.",
                 self.thresholds.effect_share
             ),
             (true, Verdict::SignOnly) => {
                 format!(
-                    "{alike}: what is measured is below {:.2} of that, too.",
+                    "{alike}. The measured value is below {:.2} of that number as well.",
                     self.thresholds.effect_share
                 )
             }
             (true, _) if self.asks_published() => {
                 format!(
-                    "{alike}: the check compares what is measured with the published number, and holds for that one, too."
+                    "{alike}. The check compares the measured value with the published number, and it holds with that number as well."
                 )
             }
-            (true, _) => format!("{alike}: what is asked does not depend on that."),
+            (true, _) => {
+                format!("{alike}. What the check asks does not depend on the published number.")
+            }
         }))
     }
 
@@ -497,17 +531,24 @@ impl Case<'_> {
                 turned.push(with(cause.about.clone(), &tried));
             }
         }
-        let tried = "Other conditions were tried to find why";
-        Ok(match (tries, turned.len()) {
-            (0, _) => None,
-            (1, 0) => Some(format!("{tried}; with the one it fails as well.")),
-            (_, 0) => Some(format!("{tried}; with each of {tries} it fails as well.")),
-            (_, some) => Some(format!(
-                "{tried}; of {tries}, {some} {}: {}.",
-                turned_to(true)[usize::from(some > 1)],
-                turned.join("; and ")
-            )),
-        })
+        let tried = match tries {
+            1 => "1 other condition was tried to find the cause".to_owned(),
+            _ => format!("{tries} other conditions were tried to find the cause"),
+        };
+        let does = match (tries, turned.len()) {
+            (0, _) => return Ok(None),
+            (1, 0) => return Ok(Some(format!("{tried}. The claim also fails with it."))),
+            (_, 0) => {
+                return Ok(Some(format!(
+                    "{tried}. The claim also fails with each of them."
+                )));
+            }
+            (1, _) => "It makes the claim hold".to_owned(),
+            (all, some) if all == some => "Each of them makes the claim hold".to_owned(),
+            (_, 1) => "1 of them makes the claim hold".to_owned(),
+            (_, some) => format!("{some} of them make the claim hold"),
+        };
+        Ok(Some(format!("{tried}. {does}: {}.", turned.join("; and "))))
     }
 
     /// The result in a case other than the base run; `None` if the study has no runs for this case. A variant may

@@ -98,6 +98,15 @@ pub(super) fn ranged(value: &Value, is_range: bool) -> Value {
     }
 }
 
+/// The two numbers in `bounds` as a range with the unit: `-5 to 0 %`.
+pub(super) fn bounded(bounds: &Value, unit: &str) -> String {
+    let text = short(&ranged(bounds, true));
+    match unit {
+        "" => text,
+        unit => format!("{text} {unit}"),
+    }
+}
+
 /// Formats `value` as text. Each element of a list is preceded by its name in `labels`, and numbers are followed
 /// by `unit`.
 ///

@@ -229,11 +229,11 @@ fn what_turns_a_verdict_is_named() {
         ]
     );
     assert!(of(WITHIN, &BOTH[..1]).why.turned.is_empty());
-    let tried = "Other conditions were tried to find why";
+    let tried = "were tried to find the cause";
     let slow = "slow (erases take longer), measured 100";
     assert_eq!(
         of(WITHIN, NONE).why.turned[1],
-        format!("{tried}; of 1, 1 makes it hold: {slow}.")
+        format!("1 other condition was tried to find the cause. It makes the claim hold: {slow}.")
     );
     let caused = format!(
         "{WITHIN}
@@ -249,7 +249,24 @@ measured = 'm(\"v\", seed=3)'"
     );
     assert_eq!(
         of(&caused, NONE).why.turned[1],
-        format!("{tried}; of 3, 2 make it hold: {slow}; and twice as much, measured 100.")
+        format!(
+            "3 other conditions {tried}. 2 of them make the claim hold: {slow}; and twice as much, measured 100."
+        )
+    );
+    let assumed = format!(
+        "{WITHIN}
+assumes = 'something'
+[[cause]]
+about = 'twice as much'
+measured = '2 * m(\"v\", seed=2)'"
+    );
+    let assumed = of(&assumed, NONE);
+    assert_eq!(assumed.verdict, Verdict::UnderDetermined);
+    assert_eq!(
+        assumed.why.turned[1],
+        format!(
+            "2 other conditions {tried}. Each of them makes the claim hold: {slow}; and twice as much, measured 100."
+        )
     );
     assert!(!of(&caused, ONE).why.turned.join(" ").contains("twice"));
     let noted = format!("{WITHIN}\nnote = 'A note.'");
@@ -288,7 +305,9 @@ fn seeds_and_settings_are_counted_apart() {
     );
     assert_eq!(
         steady.unwrap().why.turned,
-        ["Seed 2, tried beside the base run, does not make it fail."]
+        [
+            "Seed 2, tried beside the base run, does not make it fail. No unpublished setting was tried."
+        ]
     );
 }
 
@@ -428,7 +447,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
     // The measured values are 95 to 105. They are more than 0.33 of 3 * 10, but less than 0.33 of 3 * 150.
     let small = because(&sign(10.0), BOTH, Role::StandIn);
     assert!(
-        small.ends_with("The verdict would be the same had the paper printed three times as much, since 0.33 of the published value is enough."),
+        small.ends_with("The verdict would be the same if the paper had printed three times the published number, since 0.33 of the published value is enough."),
         "{small}"
     );
     let large = because(&sign(150.0), BOTH, Role::StandIn);
@@ -436,7 +455,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let unseen = because(&sign(1000.0), BOTH, Role::StandIn);
     assert!(
         unseen.contains(
-            "had the paper printed three times as much: what is measured is below 0.33 of that, too."
+            "if the paper had printed three times the published number. The measured value is below 0.33 of that number as well."
         ),
         "{unseen}"
     );
@@ -445,14 +464,16 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let beyond = because(WITHIN, NONE, Role::Original);
     assert!(
         beyond.contains(
-            "It would fail as well had the paper printed three times as much, or the negative."
+            "The claim would also fail if the paper had printed three times the published number, or its negative."
         ),
         "{beyond}"
     );
     let beside = "check = 'property'\nmeasured = 'm(\"v\")'\nholds = 'measured > 0'\npublished = 5";
     let beside = because(beside, BOTH, Role::Original);
     assert!(
-        beside.contains("or the negative: what is asked does not depend on that."),
+        beside.contains(
+            "or its negative. What the check asks does not depend on the published number."
+        ),
         "{beside}"
     );
     let compared =
@@ -460,7 +481,7 @@ fn a_verdict_that_another_number_would_get_says_so() {
     let compared = because(compared, BOTH, Role::Original);
     assert!(
         compared.contains(
-            "or the negative: the check compares what is measured with the published number, and holds for that one, too."
+            "or its negative. The check compares the measured value with the published number, and it holds with that number as well."
         ),
         "{compared}"
     );
