@@ -345,7 +345,10 @@ fn in_both_timings(device: &[&str], all: &[Request], what: &str) -> (Vec<u64>, R
 #[test]
 fn the_sum_of_a_step_equals_its_commands_one_by_one() {
     let mut collected = 0.0;
-    let layers = destage_ftl::FTLS.iter().filter(|row| row.name != "none");
+    // If a layer chooses the die of each write by the waiting operations, its choices depend on the order of events at
+    // one instant, and this order is not the same in all timings.
+    let layers = destage_ftl::FTLS.iter();
+    let layers = layers.filter(|row| row.name != "none" && !row.places_writes);
     for (seed, layer) in layers.enumerate() {
         for depth in [
             "host.queue_depth=1",
@@ -353,7 +356,12 @@ fn the_sum_of_a_step_equals_its_commands_one_by_one() {
             "host.queue_depth=200",
         ] {
             for buffer in ["buffer.kind=nocache", "buffer.kind=lru"] {
-                let all = with_trims(20 + seed as u64, 3000);
+                let mut all = with_trims(20 + seed as u64, 3000);
+                // Statistics close at the last answer. A read long after all other requests makes sure that no
+                // collection is in service at that moment: its time counts when it begins if it is a sum, and
+                // otherwise when it ends.
+                let long_after = all.last().map_or(0, |last| last.arrival) + 100_000_000 * US;
+                all.extend(page_requests(&[(long_after, 0, 1, Operation::Read)]));
                 let kind = format!("ftl.kind={}", layer.name);
                 let device = [
                     "flash.dies=4",
@@ -372,8 +380,8 @@ fn the_sum_of_a_step_equals_its_commands_one_by_one() {
                 let booked = ["flash.channels=4"];
                 let queued = ["flash.channels=4", "flash.scheduling=commands_arrival"];
                 equal_runs(&device, &booked, &all, &what);
-                let queued = equal_runs(&device, &queued, &all, &what);
-                let gc = queued.1.metrics.get("ftl.gc_time_ms");
+                let same = equal_runs(&device, &queued, &all, &what);
+                let gc = same.1.metrics.get("ftl.gc_time_ms");
                 collected += gc.map_or(0.0, |gc| gc.as_f64());
             }
         }

@@ -174,7 +174,7 @@ seeds = {seeds}
     let said = place.succeed(&["study", "s.toml", "--results", "kept"]);
     let rows = |said: &str| said.lines().filter(|line| line.contains("zipf")).count();
     assert_eq!(rows(&said), 4, "{said}");
-    for head in ["buffer", "seed", "host MB/s"] {
+    for head in ["buffer", "seed", "destaged"] {
         assert!(said.contains(head), "{head}: {said}");
     }
     let seeds: Vec<u32> = (1..=20).collect();
