@@ -153,6 +153,14 @@ class Result(Document):
         explained = self._document.get("explained")
         return None if explained is None else MappingProxyType(explained)
 
+    @property
+    def power(self) -> Mapping[str, Any] | None:
+        """The loss of power: `at`, `time_ms`, `mount_ms`, `ledger`, `bad_sectors`, `lost_answered_sectors` and others, as in
+        the output of `destage run --payload --json`. None without `cut`.
+        """
+        power = self._document.get("power")
+        return None if power is None else MappingProxyType(power)
+
     @cached_property
     def series(self) -> Series | None:
         """Series over the run, with one row for each interval. None without `series=True`, or if the run has no

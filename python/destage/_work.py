@@ -28,6 +28,7 @@ def simulate(
     responses: bool = False,
     series: bool = False,
     watch: str | os.PathLike[str] | None = None,
+    cut: str | None = None,
 ) -> Result:
     """Makes one run: simulates `trace` (a path, a `Trace` or a `Workload`) with one buffer over one translation layer.
 
@@ -37,6 +38,10 @@ def simulate(
     With `responses` the result has `Result.responses`. With `series` it has `Result.series` and `Result.explained`.
     `watch="FILE.html"` writes a page that shows the work of the device step by step. `watch="FILE.json"` writes a
     timeline for Perfetto.
+
+    With `cut` the run stores the bytes of every page and loses its power at that moment: `"write 300"` (when the device
+    accepts the 300th write), `"flush 3"`, `"program 150"` (while the 150th page program runs) or `"40 ms"`. `sim.seed`
+    decides the rest. Then the device is mounted, and `Result.power` says whether it holds what it promised.
     """
     given, of_trace = _inputs.of(trace)
     chosen = _chosen(profile, settings, of_trace, [buffer], buffer=buffer, size=size, ftl=ftl)
@@ -48,7 +53,7 @@ def simulate(
         if form not in ("html", "json"):
             raise _core.InputError(f"watch: {os.fspath(watch)!r}: the ending names no form of a run to watch; expected .html or .json")
     with Progress() as progress:
-        text, warnings, columns, page = _core.simulate(given, chosen, responses, form, progress.tell)
+        text, warnings, columns, page = _core.simulate(given, chosen, responses, form, cut, progress.tell)
     _results.warn(warnings)
     if watch is not None and page is not None:
         _core.write_file(watch, page.encode())

@@ -41,6 +41,33 @@ def test_run_of_a_workload(workload: str, buffer: str, size: str | int, ftl: str
     assert result.manifest["seed"] == result.parameters["sim.seed"]
 
 
+@pytest.mark.parametrize("moment", ["write 300", "flush 2", "program 150", "40 ms"])
+def test_run_that_loses_its_power(moment: str, tmp_path: Path) -> None:
+    work = "zipf:requests=1000,footprint_pages=2000"
+    settings = {"sim.seed": 7, "trace.flush_every_writes": 100}
+    pages = tmp_path / "one.html", tmp_path / "other.html"
+    given = destage.Workload(work)
+    result = destage.simulate(given, buffer="lru", size="512KiB", settings=settings, cut=moment, series=True, responses=True, watch=pages[0])
+    kind, _, last = moment.partition(" ")
+    at = ("--cut-at-ms", kind) if last == "ms" else (f"--cut-at-{kind}", last)
+    pairs = [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
+    typed = command(
+        "run", "--workload", work, "--buffer", "lru", "--size", "512KiB", *pairs, "--payload", *at, "--explain", "--watch", pages[1], "--json"
+    )  # fmt: skip
+    assert body(result.to_json()) == body(typed)
+    assert result.power is not None and result.responses is not None
+    assert result.power["at"] == moment and result.power["bad_sectors"] == 0
+    assert len(result.responses) == result.metrics["host.requests"]
+    assert pages[0].read_text() == pages[1].read_text()
+    assert destage.simulate(given, buffer="lru", size="512KiB").power is None
+
+
+@pytest.mark.parametrize("moment", ["write", "write 0", "read 3", "-1 ms", "3"])
+def test_a_moment_that_is_none_is_an_error(moment: str) -> None:
+    with pytest.raises(destage.ConfigError, match=f'"{moment}" is no moment of a loss of power; expected "write K"'):
+        destage.simulate(destage.Workload("zipf", requests=100), size="512KiB", cut=moment)
+
+
 @pytest.mark.parametrize("ending", ["csv", "disksim", "compact"])
 @pytest.mark.parametrize("reading", [{}, {"limit": 500, "skip": 20}, {"writes_only": True, "volumes": "separate"}])
 def test_run_of_a_file(

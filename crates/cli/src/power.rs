@@ -15,7 +15,7 @@ use crate::output::numbers;
 use crate::output::report::{Form, ResultFile, Table};
 use crate::output::table::Side;
 use crate::progress::Progress;
-use crate::run::of_watched;
+use crate::run::{of_watched, warn_about};
 
 impl PowerArguments {
     /// The planned cut; `None` if there is none.
@@ -79,6 +79,7 @@ pub(crate) fn cut(
     let (mut outcome, page) = done?;
     files.extend(page);
     outcome.manifest.command = command();
+    warn_about(&outcome.manifest, &outcome.record, noise);
     let content = |form| match form {
         Form::Table(Table::MarkedUp(markup)) => table(&outcome).marked_up(markup).into_bytes(),
         _ => outcome.to_json().into_bytes(),

@@ -50,18 +50,21 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         .flatten()
         .collect();
     check_distinct(&outputs, &read)?;
+    let plan = arguments.power.plan(combination.config.typed.sim.seed)?;
+    // A run that loses its power has a clock in any case.
+    let is_timed = plan.is_some() || combination.config.is_timed();
     for (option, wanted, has_it, what, needed) in [
         (
             "--response-log",
             &arguments.response_log,
-            combination.config.is_timed(),
+            is_timed,
             "response times",
             "sim.costing=event and an FTL other than none",
         ),
         (
             "--fio-json",
             &arguments.fio_json,
-            combination.config.is_timed(),
+            is_timed,
             "response times",
             "sim.costing=event and an FTL other than none",
         ),
@@ -80,7 +83,6 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
             )));
         }
     }
-    let plan = arguments.power.plan(combination.config.typed.sim.seed)?;
     let file = common.results.output.as_deref();
     let file = file.map(|path| match plan {
         None => ResultFile::create(path),
@@ -134,13 +136,7 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
 
     destage_memory::doing("writing results");
     let Outcome { manifest, record } = &outcome;
-    note(&manifest.inputs, common.noise);
-    let facts = manifest.inputs.iter();
-    facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
-    words::warnings(std::slice::from_ref(record))
-        .iter()
-        .for_each(warn);
-    manifest.unused.iter().for_each(warn);
+    warn_about(manifest, record, common.noise);
     let content = |form| match form {
         Form::Json => outcome.to_json().into_bytes(),
         Form::Table(report::Table::MarkedUp(markup)) => {
@@ -161,6 +157,17 @@ pub(crate) fn run(arguments: &RunArguments, typed: &ArgMatches) -> Result<(), Fa
         Some(form) => output::print(&content(form)),
         None => output::show(&for_people(manifest, record)),
     }
+}
+
+/// Prints the notes and the warnings about a run.
+pub(crate) fn warn_about(manifest: &Manifest, record: &Record, noise: Noise) {
+    note(&manifest.inputs, noise);
+    let facts = manifest.inputs.iter();
+    facts.flat_map(Facts::warnings_of_simulation).for_each(warn);
+    words::warnings(std::slice::from_ref(record))
+        .iter()
+        .for_each(warn);
+    manifest.unused.iter().for_each(warn);
 }
 
 /// The content of the file of a watched run.

@@ -4,16 +4,18 @@ use destage_base::time::to_ms;
 use destage_sim::observer::Observer;
 use destage_sim::power::{CutPlan, CutResult, cut_run};
 use destage_sim::watch::Recording;
+use serde_core::ser::SerializeMap;
+use serde_core::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use crate::error::Error;
-use crate::explained;
 use crate::grid::Combination;
 use crate::input::Input;
 use crate::json;
 use crate::manifest::Manifest;
 use crate::progress::Progress;
 use crate::record::Record;
+use crate::results::add_run;
 use crate::run::single;
 
 /// The largest number of bad sectors that the output names.
@@ -33,23 +35,11 @@ pub struct CutOutcome {
 }
 
 impl CutOutcome {
-    /// `{"manifest", "parameters", "metrics", "power"}`, with `"explained"` if the settings request it: the output of
-    /// `destage run --cut-at-program k --payload --json`.
+    /// The document of [`Outcome::to_json`](crate::Outcome::to_json) with `"power"`: the output of `destage run
+    /// --cut-at-program k --payload --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let record = &self.record;
-        let mut document = Map::new();
-        document.insert("manifest".to_owned(), json!(self.manifest.single()));
-        document.insert(
-            "parameters".to_owned(),
-            json::parameters(&record.parameters),
-        );
-        document.insert("metrics".to_owned(), json::metrics(&record.metrics));
-        if let Some(explained) = &record.explained {
-            document.insert("explained".to_owned(), explained::to_json(explained));
-        }
-        document.insert("power".to_owned(), self.power());
-        json::text(&document)
+        json::text(self)
     }
 
     /// The counts and times of the power loss, by name.
@@ -89,6 +79,15 @@ impl CutOutcome {
             );
         }
         power
+    }
+}
+
+impl Serialize for CutOutcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        add_run(&mut map, &self.manifest, &self.record)?;
+        map.serialize_entry("power", &self.power())?;
+        map.end()
     }
 }
 

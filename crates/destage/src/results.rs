@@ -63,14 +63,24 @@ impl Results {
 impl Serialize for Outcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("manifest", &self.manifest.single())?;
-        map.serialize_entry("parameters", &json::parameters(&self.record.parameters))?;
-        map.serialize_entry("metrics", &json::metrics(&self.record.metrics))?;
-        add_warnings(&mut map, std::slice::from_ref(&self.record))?;
-        if let Some(explained) = &self.record.explained {
-            map.serialize_entry("explained", &explained::to_json(explained))?;
-        }
+        add_run(&mut map, &self.manifest, &self.record)?;
         map.end()
+    }
+}
+
+/// Adds one run: how it was computed, its parameters, metrics and warnings, and its explanation if it has one.
+pub(crate) fn add_run<M: SerializeMap>(
+    map: &mut M,
+    manifest: &Manifest,
+    record: &Record,
+) -> Result<(), M::Error> {
+    map.serialize_entry("manifest", &manifest.single())?;
+    map.serialize_entry("parameters", &json::parameters(&record.parameters))?;
+    map.serialize_entry("metrics", &json::metrics(&record.metrics))?;
+    add_warnings(map, std::slice::from_ref(record))?;
+    match &record.explained {
+        Some(explained) => map.serialize_entry("explained", &explained::to_json(explained)),
+        None => Ok(()),
     }
 }
 

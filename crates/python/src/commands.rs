@@ -9,9 +9,10 @@ use destage::drive::{CheckPlan, FitPlan, Measurements};
 use destage::files::PendingFile;
 use destage::sim::observer::{Observer, Response};
 use destage::{
-    Combination, CurvePlan, Effort, Error, Goal, Grid, Rate, SIZED_SCHEMES, Sampling, SizePlan,
-    csv, words,
+    Combination, CurvePlan, CutPlan, Effort, Error, Goal, Grid, Manifest, Outcome, Rate, Record,
+    SIZED_SCHEMES, Sampling, SizePlan, csv, words,
 };
+use destage_report::Watched;
 use destage_study::fleet::{Fleet, FleetPlan};
 use destage_study::reproduce::{Paper, Plan, Thresholds, shipped_traces};
 use destage_study::{Extra, Scale, Shard, Store, Study, Traces};
@@ -73,7 +74,7 @@ type Arrays<'py> = (
 type Run<'py> = (String, Vec<String>, Option<Arrays<'py>>, Option<String>);
 
 /// Carries out one run. `watch` is the form in which the run can be watched: `html` for a page, `json` for a
-/// timeline.
+/// timeline. `cut` is the moment at which the power fails, such as `write 300`.
 #[pyfunction]
 pub(crate) fn simulate<'py>(
     py: Python<'py>,
@@ -81,6 +82,7 @@ pub(crate) fn simulate<'py>(
     settings: &Settings,
     responses: bool,
     watch: Option<&str>,
+    cut: Option<&str>,
     tell: &Bound<'py, PyAny>,
 ) -> PyResult<Run<'py>> {
     // `true` for a timeline as JSON, `false` for a page.
@@ -93,26 +95,41 @@ pub(crate) fn simulate<'py>(
                 .to_owned(),
         )));
     }
+    let plan = cut.map(|text| {
+        let at = text.parse().map_err(|error| raised(&Error::from(error)))?;
+        let seed = combination.config.typed.sim.seed;
+        Ok::<_, PyErr>(CutPlan { at, seed })
+    });
+    let plan = plan.transpose()?;
     let input = input.0.clone();
-    let (outcome, page, responses) =
+    let (text, warnings, page, responses) =
         watched(py, &Arc::clone(&settings.watch), tell, move |progress| {
             let mut observer = Responses(responses.then(Vec::new));
-            let (outcome, page) = if let Some(is_timeline) = watch {
-                let watched = destage_report::watch(&input, &combination, progress, &mut observer)?;
-                let page = match is_timeline {
-                    true => watched.to_timeline(),
-                    false => watched.to_html(),
-                };
-                (watched.outcome, Some(page))
-            } else {
-                let outcome = destage::run(&input, &combination, progress, &mut observer)?;
-                (outcome, None)
+            let shown = |watched: &Watched| match watch {
+                Some(true) => watched.to_timeline(),
+                _ => watched.to_html(),
             };
-            Ok((outcome, page, observer.0))
+            let of_run = (&input, &combination);
+            let (text, warnings, page) = match plan {
+                Some(plan) => cut_off(of_run, &plan, watch.is_some(), progress, &mut observer)
+                    .map(|(text, warnings, watched)| {
+                        (text, warnings, watched.as_ref().map(shown))
+                    })?,
+                None if watch.is_some() => {
+                    let watched =
+                        destage_report::watch(&input, &combination, progress, &mut observer)?;
+                    let Outcome { manifest, record } = &watched.outcome;
+                    let warnings = warnings_of(manifest, record);
+                    (watched.outcome.to_json(), warnings, Some(shown(&watched)))
+                }
+                None => {
+                    let outcome = destage::run(&input, &combination, progress, &mut observer)?;
+                    let warnings = warnings_of(&outcome.manifest, &outcome.record);
+                    (outcome.to_json(), warnings, None)
+                }
+            };
+            Ok((text, warnings, page, observer.0))
         })?;
-    let mut warnings = outcome.manifest.warnings();
-    warnings.extend(words::warnings(std::slice::from_ref(&outcome.record)));
-    let text = outcome.to_json();
     let arrays = responses.map(|rows| {
         let column = |of: fn(&(f64, f64, u8)) -> f64| -> Vec<f64> { rows.iter().map(of).collect() };
         let operations: Vec<u8> = rows.iter().map(|row| row.2).collect();
@@ -123,6 +140,36 @@ pub(crate) fn simulate<'py>(
         )
     });
     Ok((text, warnings, arrays, page))
+}
+
+/// The JSON and the warnings of a run, and the recording if it was watched.
+type CutOff = (String, Vec<String>, Option<Watched>);
+
+/// Carries out one run whose power fails as in `plan`. If `is_watched`, the run is recorded until then.
+fn cut_off(
+    (input, combination): (&destage::Input, &Combination),
+    plan: &CutPlan,
+    is_watched: bool,
+    progress: &Watch,
+    observer: &mut Responses,
+) -> Result<CutOff, Error> {
+    let (outcome, watched) = match is_watched {
+        true => destage_report::watch_cut(input, combination, plan, progress, observer)
+            .map(|(outcome, watched)| (outcome, Some(watched)))?,
+        false => {
+            let outcome = destage::cut(input, combination, plan, None, progress, observer)?;
+            (outcome, None)
+        }
+    };
+    let warnings = warnings_of(&outcome.manifest, &outcome.record);
+    Ok((outcome.to_json(), warnings, watched))
+}
+
+/// The warnings about the input and the metrics of a run.
+fn warnings_of(manifest: &Manifest, record: &Record) -> Vec<String> {
+    let mut warnings = manifest.warnings();
+    warnings.extend(words::warnings(std::slice::from_ref(record)));
+    warnings
 }
 
 /// Computes the statistics of an input. Returns the statistics as JSON, and warnings for the user.

@@ -87,7 +87,7 @@ pub fn layer(error: &BuildError) -> String {
             units,
             pages,
         } => format!(
-            "ftl.own_percent = {percent}: the drive would keep all of die {die} for itself, because the blocks of a superblock on a die have only {units} program unit{} of {pages} page{}; expected larger blocks (flash.pages_per_block), or ftl.own_percent = 0",
+            "ftl.own_percent = {percent}: the drive would keep all of die {die} for itself, because the blocks of a superblock on a die have only {units} program unit{} of {pages} page{}; expected larger blocks (flash.pages_per_block), a smaller flash.program_unit, or ftl.own_percent = 0",
             if units == 1 { "" } else { "s" },
             if pages == 1 { "" } else { "s" },
         ),

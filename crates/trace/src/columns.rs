@@ -76,7 +76,7 @@ const NAMES: [(&str, Field); 16] = [
 /// assert!("time,op,offset,bytes".parse::<Columns>().is_ok());
 /// assert!("time op offset bytes".parse::<Columns>().is_ok());
 /// let expected = "time,op".parse::<Columns>().unwrap_err();
-/// assert!(expected.starts_with("one of sector and offset"));
+/// assert!(expected.starts_with("exactly one of sector and offset"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Columns {

@@ -37,12 +37,14 @@ pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
 /// The first rows of a study as a table, and the number of those that are left out.
 fn rows(report: &StudyReport) -> String {
     let all = report.rows.all.len();
-    let mut text = format!("\n{}", report::study(&report.rows, MOST_ROWS).text());
-    if all > MOST_ROWS {
-        text.push_str(&format!(
-            "{} more rows are in the report and in the data beside it\n",
-            all - MOST_ROWS
-        ));
+    let table = report::study(&report.rows, MOST_ROWS);
+    let mut text = format!("\n{}", table.within(summary::width()));
+    match all.saturating_sub(MOST_ROWS) {
+        0 => {}
+        1 => text.push_str("1 more row is in the report and in the data beside it\n"),
+        more => text.push_str(&format!(
+            "{more} more rows are in the report and in the data beside it\n"
+        )),
     }
     text
 }

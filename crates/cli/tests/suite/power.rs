@@ -145,6 +145,42 @@ fn a_run_that_loses_its_power_is_explained_watched_and_written_to_files() {
 }
 
 #[test]
+fn metrics_end_at_the_loss_and_begin_after_the_warm_up() {
+    let place = Place::new();
+    // A flushed page cannot be lost, but what is dirty at the end of the requests stays dirty until the loss.
+    let words = ["--payload", "--cut-at-ms", "1e7", "--json"];
+    let metrics = &json(&run(&place, &words).output)["metrics"];
+    let oldest = metrics["buffer.oldest_dirty_ms_max"].as_f64();
+    assert!(oldest.is_some_and(|oldest| oldest > 9.9e6), "{metrics}");
+    // All requests before this loss are part of the warm-up, so nothing was measured.
+    let words = [
+        "--payload",
+        "--cut-at-write",
+        "20",
+        "--set",
+        "sim.warmup_requests=399",
+        "--set",
+        "host.replay=closed",
+        "--json",
+    ];
+    let result = json(&run(&place, &words).output);
+    assert_eq!(result["metrics"], json("{}"));
+    assert_eq!(result["power"]["requests"], 20);
+    // A run that loses its power has a clock, whatever was set.
+    let words = [
+        "--payload",
+        "--cut-at-write",
+        "20",
+        "--set",
+        "sim.costing=op_count",
+        "--fio-json",
+        "fio.json",
+    ];
+    assert_eq!(run(&place, &words).status, 0);
+    assert!(place.read("fio.json").contains("clat_ns"));
+}
+
+#[test]
 fn people_get_a_table() {
     let place = Place::new();
     let outcome = run(&place, &["--payload", "--cut-at-ms", "40"]);

@@ -47,12 +47,16 @@ impl<'a, P: Probe> Engine<'a, P> {
         Ok(true)
     }
 
-    /// Closes statistics, because the power has failed, and reports the requests that are not complete to the
-    /// observer. Returns the values measured until now.
-    pub fn close_at_loss(&mut self) -> Measured {
-        self.close();
+    /// Closes statistics, because the power has failed at `time`, and reports the requests that are not complete to the
+    /// observer. Returns the values measured until then; `None` if no request had arrived after the warm-up.
+    pub fn close_at_loss(&mut self, time: Ticks) -> Option<Measured> {
+        self.link.probe.moment(time, &self.device);
+        self.close_at(time);
         self.report_unfinished();
-        std::mem::take(&mut self.measured)
+        self.link
+            .opened
+            .is_some()
+            .then(|| std::mem::take(&mut self.measured))
     }
 
     /// The parts of the engine, after the power has failed.

@@ -328,6 +328,7 @@ impl<P: Probe> Link<'_, P> {
             let (map, collected) = queued.rest(die, now);
             self.meter.add_gc_time(collected);
             self.meter.occupy(die, now);
+            self.probe.goes_on_beside(die, map);
             self.events.after(map, Event::StepDone(die));
         }
     }

@@ -49,7 +49,8 @@ pub trait Probe: Send {
     const HEARS_COMMANDS: bool = true;
 
     /// Whether the probe needs the page operations and the phases of commands that wait in queues. If not,
-    /// [`Probe::issued`], [`Probe::serves`], [`Probe::served`] and [`Probe::phase_begins`] may be left out.
+    /// [`Probe::issued`], [`Probe::serves`], [`Probe::served`] and [`Probe::phase_begins`] may be left out, and
+    /// [`Probe::ending`] for such commands.
     const FOLLOWS_PAGES: bool = false;
 
     /// The time is `now`, in ticks, and an event is about to be handled. `device` is in the state after the previous
@@ -151,7 +152,8 @@ pub trait Probe: Send {
         let _ = (number, die, operations, waited);
     }
 
-    /// A command runs for `time` ticks. It belongs to a step of `die` that releases the die before its own end.
+    /// `die` works for `time` ticks: on a command of a step that releases the die before its own end, or, if commands
+    /// wait in queues, on a step that has no more commands and waits for the mapping table.
     #[inline]
     fn goes_on_beside(&mut self, die: u32, time: Ticks) {
         let _ = (die, time);
@@ -222,7 +224,8 @@ pub trait Probe: Send {
         let _ = (die, command);
     }
 
-    /// The step of `die` has ended. A batch has ended when its last operation has ended.
+    /// The step of `die` has ended. A batch has ended when its last operation has ended. Not called for steps whose
+    /// commands wait in queues, nor for steps that released their die before.
     #[inline]
     fn step_ended(&mut self, die: u32) {
         let _ = die;

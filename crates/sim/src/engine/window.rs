@@ -18,13 +18,17 @@ impl<P: Probe> Engine<'_, P> {
 
     /// Closes the window. No statistic counts events from now on. Does nothing if the window is already closed.
     pub(super) fn close(&mut self) {
+        self.close_at(self.link.events.now());
+    }
+
+    /// [`Engine::close`] at `now`, which is not before the last event.
+    pub(super) fn close_at(&mut self, now: Ticks) {
         if self.link.closed {
             return;
         }
         self.link.closed = true;
         self.is_under_way = false;
         self.link.probe.closed(&self.device);
-        let now = self.link.events.now();
         self.measured.makespan = now - self.link.opened.unwrap_or(now);
         self.measured.responses.destage = std::mem::take(&mut self.link.destage_response);
         let totals = self.link.meter.totals(now);

@@ -26,6 +26,7 @@ use crate::check::Purpose;
 use crate::config::Config;
 use crate::engine::{Engine, Parts};
 use crate::error::SimError;
+use crate::metrics::Metrics;
 use crate::observer::Observer;
 use crate::parameters::{Torn, VolatileCache};
 use crate::prepass::Prepass;
@@ -59,6 +60,27 @@ impl std::fmt::Display for CutAt {
             Self::Flush(number) => write!(out, "flush {number}"),
             Self::Program(number) => write!(out, "program {number}"),
         }
+    }
+}
+
+impl std::str::FromStr for CutAt {
+    type Err = SimError;
+
+    /// Reads a moment in the form in which it is displayed: `write 300`, `flush 3`, `program 150`, `40 ms`.
+    fn from_str(text: &str) -> Result<Self, SimError> {
+        let number = |text: &str| text.parse().ok().filter(|number| *number > 0);
+        let at = match text.split_once(' ') {
+            Some(("write", count)) => number(count).map(Self::Write),
+            Some(("flush", count)) => number(count).map(Self::Flush),
+            Some(("program", count)) => number(count).map(Self::Program),
+            Some((time, "ms")) => time.parse().ok().and_then(time_of_ms).map(Self::Time),
+            _ => None,
+        };
+        at.ok_or_else(|| {
+            SimError::Config(format!(
+                "{text:?} is no moment of a loss of power; expected \"write K\", \"flush K\" or \"program K\" with K counted from 1, or \"T ms\""
+            ))
+        })
     }
 }
 
@@ -148,26 +170,27 @@ pub fn cut_run<'a>(
     if is_on {
         engine.feed_until(&[], true, &mut fails_at)?;
     }
-    let measured = engine.close_at_loss();
+    let now = engine.now();
+    let Some(time) = fails_at(engine.probe_mut(), now) else {
+        let moving = engine.probe().moving.as_ref();
+        return Err(SimError::NoCut {
+            origin,
+            at: plan.at.to_string(),
+            seen: moving.map_or(0, |moving| moving.trigger.seen()),
+        });
+    };
+    let measured = engine.close_at_loss(time);
     let Parts {
         device,
         probe,
         begins,
-        now,
         ..
     } = engine.into_parts();
     let mut moving = probe
         .moving
         .expect("a run that loses its power has this probe");
-    let Some(time) = moving.fails_at(now) else {
-        return Err(SimError::NoCut {
-            origin,
-            at: plan.at.to_string(),
-            seen: moving.trigger.seen(),
-        });
-    };
     if let Some(watcher) = probe.watcher {
-        watcher.stop_at_loss();
+        watcher.stop_at_loss(time);
     }
     let payload = &mut moving.payload;
     let (cut, dump) = config.fail_power(device, payload, &begins, time, plan.seed)?;
@@ -201,7 +224,14 @@ pub fn cut_run<'a>(
         lost_answered,
     };
     let explained = probe.explaining.map(|explaining| explaining.finish());
-    let run = RunResult::of(config, measured, &scope, explained);
+    let run = match measured {
+        Some(measured) => RunResult::of(config, measured, &scope, explained),
+        None => RunResult {
+            parameters: config.parameters(),
+            metrics: Metrics::default(),
+            explained: None,
+        },
+    };
     Ok(((run, result), source))
 }
 

@@ -82,9 +82,15 @@ impl<'r> Watcher<'r> {
         }
     }
 
-    /// Ends the recording, unless it has ended before, because the power has failed.
-    pub(crate) fn stop_at_loss(self) {
+    /// Ends the recording, unless it has ended before, because the power has failed at `time`. The work of dies ends
+    /// there, too.
+    pub(crate) fn stop_at_loss(self, time: Ticks) {
         self.recording.stop.get_or_insert(Stop::PowerLoss);
+        let intervals = &mut self.recording.intervals;
+        intervals.retain(|interval| interval.begin < time);
+        for interval in intervals {
+            interval.time = interval.time.min(time - interval.begin);
+        }
     }
 
     fn has_stopped(&self) -> bool {

@@ -147,29 +147,21 @@ fn find_every_run(folder: &Path, known: Traces, small: bool) {
     assert!(found > 10, "{found}");
 }
 
-/// Checks the claims of small experiments: a setting that is tried on one run of a claim is tried on all of its
-/// runs.
-#[test]
-fn a_setting_is_tried_on_each_run_of_a_claim() {
-    let place = tempfile::tempdir().unwrap();
-    find_untried_runs(place.path(), shipped_traces().unwrap(), true);
-}
-
 /// Checks all claims of papers, with the results of `make reproduce` in the folder `DESTAGE_RESULTS`.
 #[test]
 #[ignore = "needs recorded traces and the results of make reproduce: make verdicts"]
 fn a_setting_is_tried_on_each_run_of_a_claim_in_long_verdicts() {
     let (results, known) = long();
-    find_untried_runs(&results, known, false);
+    find_untried_runs(&results, &known);
 }
 
 /// Checks that no setting of an experiment is tried on some runs of a claim, such as those of one scheme, and not
 /// on its other runs. A claim is not judged with such a setting, so its verdict would say less than it seems to. A
 /// setting may be made for one input; runs on inputs that it is not tried on are not counted.
-fn find_untried_runs(folder: &Path, known: Traces, small: bool) {
+fn find_untried_runs(folder: &Path, known: &Traces) {
     let mut found = 0;
     let mut lost = Vec::new();
-    for_each_paper(folder, &known, small, false, |plan, of_sets, readings| {
+    for_each_paper(folder, known, false, false, |plan, of_sets, readings| {
         let paper = &plan.papers[0];
         for claim in &paper.claims {
             let case = plan.case(paper, claim, &of_sets[0], readings);
@@ -205,7 +197,7 @@ fn find_untried_runs(folder: &Path, known: Traces, small: bool) {
         }
     });
     assert!(lost.is_empty(), "no run:\n{}", lost.join("\n"));
-    assert!(small || found > 1000, "{found}");
+    assert!(found > 1000, "{found}");
 }
 
 /// Returns the folder with the results of `make reproduce`, and the list of traces with the recorded ones found.

@@ -336,6 +336,10 @@ fn cut(config: &Config, requests: &[Request]) -> Result<Vec<Held>, String> {
             if again != result {
                 return Err(format!("watching changes a cut at write {at}"));
             }
+            let mut work = recording.intervals.iter();
+            if work.any(|work| work.begin + work.time > result.time) {
+                return Err(format!("a die works after the cut at write {at}"));
+            }
         }
         if !result.bad.is_empty() {
             return Err(format!(

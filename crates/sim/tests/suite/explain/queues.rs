@@ -126,6 +126,7 @@ fn parts_add_up_with_queues() {
             &["buffer.kind=bplru", "ftl.kind=dftl"],
             &["buffer.kind=lru", "device.vwc=off"],
             &["buffer.kind=nocache", "ftl.placement=dynamic"],
+            &["buffer.kind=lru", "ftl.kind=hat", "ftl.hat_update_us=1000"],
         ] {
             let places = kind.contains(&"ftl.placement=dynamic");
             if places && rules.contains(&registers[0]) {
