@@ -191,9 +191,6 @@ fn gc_of(operations: &[FlashOperation], timing: &Timing) -> Ticks {
 }
 
 impl Probe for Explaining {
-    const HEARS_COMMANDS: bool = false;
-    const FOLLOWS_PAGES: bool = true;
-
     fn moment(&mut self, now: Ticks, device: &Device) {
         self.paths.forget_cause();
         self.now = now;

@@ -32,22 +32,52 @@ impl Default for Latencies {
 /// Significant digits of percentiles that come from a histogram.
 const DIGITS: u8 = 3;
 
+/// The largest of a number of times, their sum, and the sum of their squares.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Sums {
+    max: Ticks,
+    sum: u128,
+    squares: Squares,
+}
+
+impl Sums {
+    #[inline]
+    fn push(&mut self, time: Ticks) {
+        self.max = self.max.max(time);
+        self.sum += u128::from(time);
+        self.squares.add(time);
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.max = self.max.max(other.max);
+        self.sum += other.sum;
+        self.squares.add_all(other.squares);
+    }
+
+    /// The statistics of `count` times with these sums. `percentiles` are in ticks.
+    fn summary(&self, count: u64, percentiles: [Ticks; PERCENTILES.len()]) -> Summary {
+        Summary {
+            count,
+            mean_ms: mean_ms(self.sum, count),
+            std_ms: deviation(self.sum, self.squares, count) / TICKS_PER_MS as f64,
+            percentiles_ms: percentiles.map(to_ms),
+            max_ms: to_ms(self.max),
+        }
+    }
+}
+
 /// A histogram of times in bounded memory, with their exact sum, sum of squares and maximum.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Counted {
     times: Histogram<u64>,
-    sum: u128,
-    squares: Squares,
-    max: Ticks,
+    sums: Sums,
 }
 
 impl Default for Counted {
     fn default() -> Self {
         Self {
             times: Histogram::new(DIGITS).expect("three digits are legal"),
-            sum: 0,
-            squares: Squares::default(),
-            max: 0,
+            sums: Sums::default(),
         }
     }
 }
@@ -57,16 +87,12 @@ impl Counted {
     pub fn push(&mut self, time: Ticks) {
         // The histogram resizes itself, so it accepts every value.
         self.times += time;
-        self.sum += u128::from(time);
-        self.squares.add(time);
-        self.max = self.max.max(time);
+        self.sums.push(time);
     }
 
     fn and(mut self, other: &Self) -> Self {
         self.times += &other.times;
-        self.sum += other.sum;
-        self.squares.add_all(other.squares);
-        self.max = self.max.max(other.max);
+        self.sums.add(&other.sums);
         self
     }
 
@@ -75,26 +101,21 @@ impl Counted {
     #[must_use]
     pub fn percentile(&self, (part, whole): (u64, u64)) -> Ticks {
         let value = self.times.value_at_quantile(part as f64 / whole as f64);
-        value.min(self.max)
+        value.min(self.sums.max)
     }
 
     /// The largest time in ticks; 0 if there are no times.
     #[must_use]
     pub fn max(&self) -> Ticks {
-        self.max
+        self.sums.max
     }
 
     /// The statistics of the times; `None` if there are no times.
     #[must_use]
     pub fn summary(&self) -> Option<Summary> {
         let count = self.times.len();
-        (count > 0).then(|| Summary {
-            count,
-            mean_ms: mean_ms(self.sum, count),
-            std_ms: deviation(self.sum, self.squares, count) / TICKS_PER_MS as f64,
-            percentiles_ms: PERCENTILES.map(|percentile| to_ms(self.percentile(percentile))),
-            max_ms: to_ms(self.max),
-        })
+        let percentiles = || PERCENTILES.map(|percentile| self.percentile(percentile));
+        (count > 0).then(|| self.sums.summary(count, percentiles()))
     }
 }
 
@@ -212,46 +233,6 @@ impl Latencies {
     }
 }
 
-/// The largest of a number of times, their sum, and the sum of their squares.
-#[derive(Default)]
-struct Sums {
-    max: Ticks,
-    sum: u128,
-    squares: Squares,
-}
-
-impl Sums {
-    /// The number of times whose squares are added up in 64 bits if all of these times are below [`SHORT`](Self::SHORT).
-    const PIECE: usize = 512;
-    /// 13 ms. The squares of [`PIECE`](Self::PIECE) times below this one add up to less than 2^64.
-    const SHORT: Ticks = 1 << 27;
-
-    fn add_all(&mut self, times: &[Ticks]) {
-        for piece in times.chunks(Self::PIECE) {
-            if piece.iter().fold(0, |bits, time| bits | time) >= Self::SHORT {
-                for time in piece {
-                    self.max = self.max.max(*time);
-                    self.sum += u128::from(*time);
-                    self.squares.add(*time);
-                }
-                continue;
-            }
-            let (mut max, mut sum, mut squares) = (0, 0, 0);
-            for time in piece {
-                max = max.max(*time);
-                sum += time;
-                squares += time * time;
-            }
-            self.max = self.max.max(max);
-            self.sum += u128::from(sum);
-            self.squares.add_all(Squares {
-                low: u128::from(squares),
-                high: 0,
-            });
-        }
-    }
-}
-
 /// The statistics of all times in `sets`.
 fn summary(sets: &[&[Ticks]]) -> Option<Summary> {
     let count = sets.iter().map(|times| times.len() as u64).sum();
@@ -259,19 +240,13 @@ fn summary(sets: &[&[Ticks]]) -> Option<Summary> {
         return None;
     }
     let mut sums = Sums::default();
-    sets.iter().for_each(|times| sums.add_all(times));
-    let Sums { max, sum, squares } = sums;
+    sets.iter()
+        .flat_map(|times| times.iter())
+        .for_each(|time| sums.push(*time));
     let n = u128::from(count);
     let ranks = PERCENTILES
         .map(|(part, whole)| (n * u128::from(part)).div_ceil(u128::from(whole)) as usize - 1);
-    let percentiles_ms = values_of_ranks(sets, max, ranks).map(to_ms);
-    Some(Summary {
-        count,
-        mean_ms: mean_ms(sum, count),
-        std_ms: deviation(sum, squares, count) / TICKS_PER_MS as f64,
-        percentiles_ms,
-        max_ms: to_ms(max),
-    })
+    Some(sums.summary(count, values_of_ranks(sets, sums.max, ranks)))
 }
 
 pub(crate) fn mean_ms(sum: u128, count: u64) -> f64 {
@@ -315,15 +290,20 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_pieces_are_those_of_single_times() {
+    fn sums_are_those_of_single_times() {
         let mut random = destage_base::Random::new(9);
         for bits in [10, 27, 28, 40, 64] {
             let times: Vec<Ticks> = (0..3000)
                 .map(|_| random.next_u64() >> (64 - bits))
-                .chain([Sums::SHORT - 1; 2 * Sums::PIECE])
+                .chain([(1 << 27) - 1; 1024])
                 .collect();
-            let mut sums = Sums::default();
-            sums.add_all(&times);
+            let (first, second) = times.split_at(1000);
+            let [mut sums, others] = [first, second].map(|times| {
+                let mut sums = Sums::default();
+                times.iter().for_each(|time| sums.push(*time));
+                sums
+            });
+            sums.add(&others);
             let mut squares = Squares::default();
             times.iter().for_each(|time| squares.add(*time));
             assert_eq!(sums.max, *times.iter().max().unwrap());

@@ -28,7 +28,8 @@ impl Slice {
 
     /// Whether all requests with `operation` are in the slice. `None` stands for all operations.
     pub(crate) fn has_all(&self, operation: Option<Operation>) -> bool {
-        let drops = self.writes_only && operation == Some(Operation::Read);
+        let may_be_read = operation.is_none_or(|operation| operation == Operation::Read);
+        let drops = self.writes_only && may_be_read;
         self.skip == 0 && self.limit.is_none() && !drops
     }
 

@@ -7,14 +7,12 @@ use destage_study::figure::Figure;
 use destage_study::reproduce::Report;
 use destage_study::shown::short;
 
+use super::ranking::MANY;
 use super::table::{Side, Table};
 use super::{report, summary};
 
 /// The largest number of characters in a cell.
 const WIDEST: usize = 44;
-
-/// The largest number of rows that a study without figures shows in the terminal.
-const MOST_ROWS: usize = 30;
 
 /// The text for a study: its figures as tables, or its runs if it has no figures, and the path of the report.
 pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
@@ -37,9 +35,9 @@ pub(crate) fn study(report: &StudyReport, folder: &Path) -> String {
 /// The first rows of a study as a table, and the number of those that are left out.
 fn rows(report: &StudyReport) -> String {
     let all = report.rows.all.len();
-    let table = report::study(&report.rows, MOST_ROWS);
+    let table = report::study(&report.rows, MANY);
     let mut text = format!("\n{}", table.within(summary::width()));
-    match all.saturating_sub(MOST_ROWS) {
+    match all.saturating_sub(MANY) {
         0 => {}
         1 => text.push_str("1 more row is in the report and in the data beside it\n"),
         more => text.push_str(&format!(

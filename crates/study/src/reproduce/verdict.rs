@@ -242,8 +242,8 @@ impl Case<'_> {
             ("setting", others.iter().any(|other| !other.is_seed)),
             ("combination of open rules", rules.is_some()),
         ];
-        let each: Vec<_> = each.into_iter().filter(|(_, is)| *is).collect();
-        let each: Vec<_> = each.into_iter().map(|(name, _)| name).collect();
+        let each = each.into_iter();
+        let each: Vec<_> = each.filter_map(|(name, is)| is.then_some(name)).collect();
         match each.is_empty() {
             true => String::new(),
             false => format!(
