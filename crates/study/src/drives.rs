@@ -86,6 +86,13 @@ fn columns(shape: Shape) -> &'static [&'static str] {
     }
 }
 
+/// The axes that only rows of drives have.
+pub(super) fn axes() -> Vec<&'static str> {
+    let shapes = [Shape::Latency, Shape::Fill, Shape::Depth, Shape::Rates].into_iter();
+    let columns = shapes.flat_map(columns).copied();
+    columns.chain(["what", "use", "load", "stalls"]).collect()
+}
+
 /// The result of a run: a row for each measured value with a modelled one. Its labels are the columns that tell the
 /// rows apart, `what`, and `use` (`fit`, `judge` or `show`). Rows of latencies also have `load`, which is `low` below
 /// three quarters of the highest write rate and `high` otherwise, and `stalls` (`yes` or `no`).

@@ -13,7 +13,7 @@ use super::cells::{BASE, Cells, Subject, plain};
 use super::drives;
 use super::file::{FigureEntry, FigureKind};
 use super::formula::{Context, NoValue, evaluate};
-use super::rows::{Row, Rows, spoken};
+use super::rows::{Row, Rows, same, spoken};
 use super::shown::short;
 use destage::{Error, files};
 
@@ -221,9 +221,16 @@ impl Study {
         all.map(|entry| self.figure(entry, rows)).collect()
     }
 
-    /// Checks the formulas of the figures before the runs `cells` are executed. Returns an error if a formula has
-    /// a wrong syntax, names a value that no run has, or gives labels that several runs have.
+    /// Checks the figures before the runs `cells` are executed. Returns an error if a formula has a wrong syntax,
+    /// names a value that no run has, or gives labels that several runs have, or if a figure names a label or a line
+    /// that no run has. If some inputs or grids are left out, their labels are not known, and only the formulas are
+    /// checked.
     pub(super) fn check_figures(&self, cells: &Cells) -> Result<(), Error> {
+        let is_whole =
+            cells.missing.is_empty() && !self.file.grid.iter().any(|grid| grid.full_only);
+        for entry in self.file.figure.iter().filter(|_| is_whole) {
+            self.check_labels(entry, cells)?;
+        }
         // Which parameters a run has depends only on these three labels. Runs with equal labels therefore share
         // one list of parameters.
         let mut unmade: BTreeMap<[Option<&String>; 3], Arc<Value>> = BTreeMap::new();
@@ -246,7 +253,66 @@ impl Study {
             }
         });
         let rows = Rows::of(rows, cells.missing.clone());
-        self.figures(&Arc::new(rows)).map(|_| ())
+        let figures = self.figures(&Arc::new(rows))?;
+        for (entry, figure) in self.file.figure.iter().zip(figures).filter(|_| is_whole) {
+            if entry
+                .series
+                .as_deref()
+                .is_some_and(|axis| drives::axes().contains(&axis))
+            {
+                // The lines are known only after the comparison with the drive.
+                continue;
+            }
+            let lines = figure.series.iter().map(|series| series.name.as_str());
+            for line in entry.published.keys() {
+                if entry.kind != FigureKind::Curve && !lines.clone().any(|other| other == line) {
+                    let refusal = format!(
+                        "figure {:?}: published: {line:?} is not a line of the figure",
+                        entry.id
+                    );
+                    return Err(Error::unknown(self.wrong(refusal), line, lines));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that each label that the figure `entry` names is the label of one of the runs `cells`.
+    fn check_labels(&self, entry: &FigureEntry, cells: &Cells) -> Result<(), Error> {
+        let mut named = Vec::new();
+        for value in entry.x_values.iter().flatten() {
+            named.push(("x_values", &entry.x, value.clone()));
+        }
+        if let Some(axis) = &entry.series {
+            for value in entry.series_values.iter().flatten() {
+                named.push(("series_values", axis, value.clone()));
+            }
+        }
+        for (axis, value) in &entry.only {
+            named.push(("where", axis, plain(value)));
+        }
+        for (key, axis, value) in named {
+            if drives::axes().contains(&axis.as_str()) {
+                // The labels of the rows of a drive are known only after the run.
+                continue;
+            }
+            let mut labels: Vec<&String> = Vec::new();
+            for label in cells.cells.iter().filter_map(|cell| cell.labels.get(axis)) {
+                if !labels.contains(&label) {
+                    labels.push(label);
+                }
+            }
+            if !labels.iter().any(|label| same(axis, label, &value)) {
+                let refusal = format!(
+                    "figure {:?}: {key}: no run has {axis} = {value:?}",
+                    entry.id
+                );
+                let labels: Vec<_> = labels.iter().map(|label| spoken(axis, label)).collect();
+                let labels = labels.iter().map(String::as_str);
+                return Err(Error::unknown(self.wrong(refusal), &value, labels));
+            }
+        }
+        Ok(())
     }
 
     fn figure(&self, entry: &FigureEntry, rows: &Arc<Rows>) -> Result<Figure, Error> {
@@ -310,7 +376,7 @@ impl Study {
             let published = entry.published.get(&name);
             let published = x.iter().map(|value| {
                 let mut known = published?.iter();
-                let same = known.find(|(at, _)| super::rows::same(&entry.x, at, value));
+                let same = known.find(|(at, _)| same(&entry.x, at, value));
                 same.map(|(_, number)| *number)
             });
             series.push(Series {
@@ -419,3 +485,6 @@ impl Seen {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

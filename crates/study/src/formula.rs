@@ -39,7 +39,9 @@ use minijinja::{Environment, ErrorKind, UndefinedBehavior};
 use serde_json::Value as Json;
 
 use super::cells::InputFacts;
-use super::rows::{DESTAGES, Row, Rows};
+use super::drives;
+use super::rows::{AXES, DESTAGES, Row, Rows};
+use destage::Error;
 
 /// The axis of the variants of a study.
 const VARIANT: &str = "variant";
@@ -150,6 +152,7 @@ pub fn evaluate(
             for key in labels.args() {
                 wanted.push((key.to_owned(), labels.get(key)?));
             }
+            wanted.iter().try_for_each(|(axis, _)| check_axis(axis))?;
             let mut seen = seen.lock().unwrap_or_else(|lock| lock.into_inner());
             of(&rows, &known, name, &wanted, &mut seen)
         }
@@ -212,6 +215,18 @@ type Found = Result<Value, minijinja::Error>;
 
 /// Labels as a formula gives them: the name of each axis, with its value.
 type Wanted = Vec<(String, Value)>;
+
+/// Returns an error if runs never have a label called `axis`.
+fn check_axis(axis: &str) -> Result<(), minijinja::Error> {
+    let of_drives = drives::axes();
+    let names = AXES.into_iter().chain(of_drives.iter().copied());
+    // The name of every parameter has a dot. Which parameters are varied depends on the study.
+    if axis.contains('.') || names.clone().any(|name| name == axis) {
+        return Ok(());
+    }
+    let refusal = format!("{axis:?} is not an axis of a run");
+    Err(wrong(Error::unknown(refusal, axis, names).to_string()))
+}
 
 /// If the value of a label in `wanted` is a list, returns the labels once for each item, with the item in place of the
 /// first such list; otherwise `None`.

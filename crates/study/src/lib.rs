@@ -233,12 +233,43 @@ impl Study {
                     figure.id
                 )));
             }
+            if !["", "x", "y", "xy"].contains(&&*figure.log) {
+                return Err(self.wrong(format!(
+                    "figure {:?}: log = {:?}: expected x, y or xy",
+                    figure.id, figure.log
+                )));
+            }
+            self.check_axes(figure)?;
         }
         Ok(())
     }
 }
 
 impl Study {
+    /// Checks that each axis that `figure` names is an axis of the study's runs.
+    fn check_axes(&self, figure: &file::FigureEntry) -> Result<(), Error> {
+        let mut all: Vec<&str> = rows::AXES.to_vec();
+        let grids = self.file.grid.iter();
+        all.extend(grids.flat_map(|grid| grid.vary.keys().map(String::as_str)));
+        if !self.file.drive.is_empty() {
+            all.extend_from_slice(&drives::axes());
+        }
+        let named = [("x", Some(&figure.x)), ("series", figure.series.as_ref())];
+        let named = named
+            .into_iter()
+            .filter_map(|(key, axis)| Some((key, axis?)));
+        for (key, axis) in named.chain(figure.only.keys().map(|axis| ("where", axis))) {
+            if !all.contains(&axis.as_str()) {
+                let refusal = format!(
+                    "{}: figure {:?}: {key}: {axis:?} is not an axis of this study",
+                    self.origin, figure.id
+                );
+                return Err(Error::unknown(refusal, axis, all.iter().copied()));
+            }
+        }
+        Ok(())
+    }
+
     /// The same study, with tables of measurements whose names and texts are `tables`.
     pub(crate) fn with_tables(mut self, tables: Arc<BTreeMap<String, String>>) -> Self {
         self.tables = tables;

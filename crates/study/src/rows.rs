@@ -18,6 +18,9 @@ pub(super) const DESTAGES: &str = "destages";
 /// the run. The texts do not contain the name of the input.
 pub(super) const ODDITIES: &str = "oddities";
 
+/// The axes of all runs that simulate an input. Each parameter that a grid varies is a further axis.
+pub(super) const AXES: [&str; 6] = ["input", "variant", "seed", "buffer", "size", "ftl"];
+
 /// If `result` contains an error, a text with the labels of the run and the error message; otherwise `None`.
 pub(super) fn failure(labels: &BTreeMap<String, String>, result: &Value) -> Option<String> {
     let error = result["error"].as_str()?;

@@ -145,7 +145,7 @@ impl Verdict {
                 "Numbers that the paper publishes contradict each other, or the paper's rules, when they are carried out, contradict what the paper says about them."
             }
             Self::UnderDetermined => {
-                "Whether the effect has the published direction, or the declared share of the published size, depends on something that the paper does not state: a named assumption, a seed, a setting, a reading of its rules, or a fitted parameter of a stand-in. If the paper's own numbers come out under one reading of its rules, that reading counts as the paper's: such a claim is reproduced, and its row names the reading."
+                "Whether the effect has the published direction, or the declared share of the published size, depends on something that the paper does not state: a named assumption, a seed, a setting, a reading of its rules, or a fitted parameter of a stand-in. If the paper's own numbers come out under one reading of its rules, on its own trace or in an example that it prints, that reading counts as the paper's: such a claim is reproduced, and its row names the reading."
             }
             Self::NotSeen => {
                 "On a stand-in the claim fails with every seed, unpublished setting and open rule that was tried. The cause may be the stand-in or the paper, so the verdict contradicts neither. Conditions that were tried afterwards to find the cause do not count."

@@ -114,7 +114,7 @@ impl Case<'_> {
             }
             (Verdict::Reproduced, _) => match evidence.readings {
                 Some(Share { held, tried }) if held < tried => format!(
-                    "{there}. The claim holds under {held} of the {tried} combinations of the rules that the paper leaves open, and fails under the others. We suppose that the paper used one of those under which it holds."
+                    "{there}. The claim holds under {held} of the {tried} combinations of the rules that the paper leaves open, and fails under the others. The paper used one of these combinations, and does not say which; on its own trace a claim counts as reproduced if one of them makes it hold."
                 ),
                 _ => format!("{there}.{does}"),
             },
