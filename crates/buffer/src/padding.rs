@@ -9,7 +9,8 @@ use crate::destage::{DirtyPage, Pad, PadContent};
 use crate::view::View;
 
 /// Fills `pads` with the pages that complete the cluster of `pages`, in ascending order. A page that is on flash gets
-/// the content `written`. `unwritten` says how pages that were never written are treated.
+/// the content `written`. `unwritten` says how pages that were never written are treated. If the device ends within the
+/// cluster, the cluster ends with the last page of the device.
 ///
 /// `pages` are pages of one cluster, in ascending order. The contents of all other pages of the cluster come from the
 /// flash, even if the buffer has a copy of such a page. The reason is that a record must not depend on the other
@@ -24,9 +25,10 @@ pub fn pad(
 ) {
     let cluster = u64::from(cluster_pages);
     let first = pages[0].page.0 / cluster * cluster;
+    let end = (first + cluster).min(view.pages());
     let mut present = pages.iter().map(|dirty| dirty.page.0).peekable();
     let mut last_with_data = first;
-    for number in first..first + cluster {
+    for number in first..end {
         let page = Lpn(number);
         if present.next_if_eq(&number).is_some() {
             last_with_data = number;
@@ -62,6 +64,9 @@ mod tests {
     /// A device on which only the listed pages were ever written.
     struct Written(&'static [u64]);
     impl View for Written {
+        fn pages(&self) -> u64 {
+            22
+        }
         fn is_written(&self, page: Lpn) -> bool {
             self.0.contains(&page.0)
         }
@@ -106,5 +111,7 @@ mod tests {
         assert_eq!(padding(&[13], &[], StopAtLast), [(12, false)]);
         assert_eq!(padding(&[12], &[14], StopAtLast), [(13, false), (14, true)]);
         assert_eq!(padding(&[12, 13, 14, 15], &[], Fill), []);
+        // The device has 22 pages, so the last cluster has two.
+        assert_eq!(padding(&[20], &[], Fill), [(21, false)]);
     }
 }

@@ -12,6 +12,10 @@ pub trait View {
     fn dies(&self) -> u32 {
         1
     }
+    /// The number of pages that the device offers. Schemes write no page beyond the last one.
+    fn pages(&self) -> u64 {
+        u64::MAX
+    }
     /// The die on which a write of `page` will be programmed, in `0 .. dies()`.
     fn die_of(&self, page: Lpn) -> u32 {
         let _ = page;

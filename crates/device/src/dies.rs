@@ -874,6 +874,9 @@ impl View for Dies {
     fn dies(&self) -> u32 {
         self.dies.len() as u32
     }
+    fn pages(&self) -> u64 {
+        self.ftl.pages()
+    }
     fn die_of(&self, page: Lpn) -> u32 {
         self.ftl.die_of(page)
     }

@@ -125,6 +125,11 @@ pub static FACTS: &[Fact] = &[
         holds: |of| of.config.ftl_row.has_cell_modes,
     },
     Fact {
+        name: "one-cell-mode",
+        words: "flash whose blocks all have the same mode",
+        holds: |of| of.config.has_flash() && !of.config.ftl_row.has_cell_modes,
+    },
+    Fact {
         name: "merges",
         words: "a layer that merges blocks",
         holds: |of| of.config.ftl_row.has_merges,

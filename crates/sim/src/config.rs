@@ -285,13 +285,22 @@ impl Config {
                 CountOrAuto::Count(blocks) => blocks,
                 CountOrAuto::Auto => 0,
             },
-            pages_per_block: match flash.cell_mode {
+            pages_per_block: match self.cell_mode() {
                 CellMode::Native => flash.pages_per_block,
                 // A block with only one page keeps this page.
                 CellMode::Pslc => (flash.pages_per_block / flash.bits_per_cell).max(1),
             },
             summary_page: flash.summary_page,
             page_bytes: flash.page_bytes,
+        }
+    }
+
+    /// The mode of all cells of the flash. A layer that has some blocks with one bit a cell chooses the mode of each
+    /// block itself, so the parameter has no effect with such a layer.
+    pub(crate) fn cell_mode(&self) -> CellMode {
+        match self.ftl_row.has_cell_modes {
+            true => CellMode::Native,
+            false => self.typed.flash.cell_mode,
         }
     }
 
@@ -313,7 +322,7 @@ impl Config {
     pub(crate) fn timing(&self) -> Timing {
         let flash = &self.typed.flash;
         let ticks = |microseconds| from_units(microseconds, TICKS_PER_US);
-        let (read, program) = match flash.cell_mode {
+        let (read, program) = match self.cell_mode() {
             CellMode::Native => (flash.read_us, flash.program_us),
             CellMode::Pslc => (flash.pslc_read_us, flash.pslc_program_us),
         };
@@ -344,8 +353,19 @@ impl Config {
 
     /// The times that a merge costs for each page that it copies and each block that it erases.
     pub(crate) fn merge_cost(&self) -> MergeCost {
-        let timing = self.timing();
-        let mut copy = timing.program;
+        let (flash, timing) = (&self.typed.flash, self.timing());
+        // The pages of a unit, and the units of the mapping in a page, share the time of one program.
+        // Without a clock there are no units.
+        let (first_pass, unit) = match (self.is_timed(), flash.program_passes) {
+            (false, _) => (0, 1),
+            (true, 1) => (0, flash.program_unit),
+            (true, _) => (
+                from_units(flash.first_pass_us, TICKS_PER_US),
+                flash.program_unit,
+            ),
+        };
+        let sharing = u64::from(self.units_per_page) * u64::from(unit);
+        let mut copy = (first_pass + timing.program) / sharing;
         if self.typed.sim.merge_time_reads {
             copy += timing.read;
         }

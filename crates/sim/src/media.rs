@@ -11,7 +11,7 @@ use destage_nand::media::{BusTimes, Cells, MediaConfig, Registers};
 
 use crate::config::Config;
 use crate::engine::{Flash, FlashMedia, Layout};
-use crate::parameters::{Dispatch, MultiPlane, Scheduling, Suspend};
+use crate::parameters::{CellMode, Dispatch, MultiPlane, Scheduling, Suspend};
 
 /// Settings under which groups of planes cannot work in batches.
 const BEYOND_BATCHES: &str =
@@ -57,8 +57,12 @@ impl Config {
     }
 
     /// Times of reads and of programs, each by type of page.
-    fn times_by_type(&self) -> [Vec<Ticks>; 2] {
+    pub(crate) fn times_by_type(&self) -> [Vec<Ticks>; 2] {
         let (flash, timing) = (&self.typed.flash, self.timing());
+        if self.cell_mode() == CellMode::Pslc {
+            // With one bit in each cell, all pages are of one type.
+            return [vec![timing.read], vec![timing.program]];
+        }
         [
             by_type(timing.read, &flash.read_times_us),
             by_type(timing.program, &flash.program_times_us),

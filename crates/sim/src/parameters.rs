@@ -237,7 +237,7 @@ parameters! {
         bits_per_cell: u32 = "1" in Kind::Integer { min: 1, max: 8 }, "bits", OURS, needs &["flash.cell_mode = pslc or cell-modes or bytes and device.paired_loss > 0"];
         /// Whether cells hold all their bits, or one bit (pSLC). With one bit, a block has pages_per_block /
         /// bits_per_cell pages, which are read in flash.pslc_read_us and programmed in flash.pslc_program_us.
-        cell_mode: CellMode = "native", "", "data sheets of TLC and QLC flash", needs &["flash"];
+        cell_mode: CellMode = "native", "", "data sheets of TLC and QLC flash", needs &["one-cell-mode"];
         /// Time to move a page from the cells to the page register, with one bit a cell.
         pslc_read_us: f64 = "25" in MICROSECONDS, "us", "orders of magnitude", needs &["flash.cell_mode = pslc or cell-modes"];
         /// Time to program the cells from the page register, with one bit a cell.
@@ -329,7 +329,7 @@ parameters! {
         /// Whether requests arrive at the times of the trace, or each when an earlier request completes.
         replay: Replay = "trace", "", OURS, needs &[CLOCK];
         /// Factor by which arrival times are multiplied.
-        time_scale: f64 = "1" in Kind::Number { min: 0.0, max: 1e9 }, "", OURS;
+        time_scale: f64 = "1" in Kind::Number { min: 0.0, max: 1e9 }, "", OURS, needs &["host.replay = trace"];
         /// Number of outstanding requests at which the run stops, with a warning; 0: the run never stops for that reason.
         saturation: u64 = "0", "requests", "10000 in DiskSim", needs &[CLOCK];
         /// Request that a completion is credited to: the completed request, or the request that DiskSim finds by

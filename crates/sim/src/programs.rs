@@ -4,7 +4,6 @@ use destage_base::parameter::CountOrAuto;
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units, to_ms};
 
 use crate::config::Config;
-use crate::media::by_type;
 use crate::parameters::{Dispatch, MultiPlane};
 
 /// The flash of a device, as far as it limits the speed of programs.
@@ -69,7 +68,7 @@ impl Config {
         let times = match self.ftl_row.has_cell_modes {
             // The layer writes pages to cells with one bit first.
             true => vec![timing.one_bit[1]],
-            false => by_type(timing.program, &flash.program_times_us),
+            false => self.times_by_type()[1].clone(),
         };
         let mean = times.iter().map(|time| to_ms(*time)).sum::<f64>() / times.len() as f64;
         let first = match flash.program_passes {

@@ -96,15 +96,22 @@ impl Config {
             bytes,
             most: (most * self.row_pages()).min(u64::from(u32::MAX) - 1) * page_bytes,
         };
-        // `low` blocks are too few, and `high` blocks are enough.
-        let mut low = self.least_blocks(pages) - 1;
+        // The search counts in steps: the layer may accept only multiples of some number of blocks.
+        let step_blocks = self.step_blocks();
+        let offered = |steps: u64| {
+            let blocks = u32::try_from(steps.saturating_mul(step_blocks));
+            self.offered(blocks.unwrap_or(u32::MAX))
+        };
+        let most = most / step_blocks;
+        // `low` steps are too few, and `high` steps are enough.
+        let mut low = self.least_blocks(pages).div_ceil(step_blocks) - 1;
         let mut guess = low + 1;
         let mut failure = None;
         let mut high = loop {
             if guess > 2 * most {
                 return Err(failure.unwrap_or_else(too_large));
             }
-            match self.offered(guess as u32) {
+            match offered(guess) {
                 Ok(offered) if offered >= pages => break guess,
                 Ok(offered) => {
                     failure = None;
@@ -129,7 +136,7 @@ impl Config {
         let mut step = 1;
         while high - low > 1 {
             let middle = high.saturating_sub(step).max(low + 1);
-            let holds = self.offered(middle as u32);
+            let holds = offered(middle);
             if holds.is_ok_and(|offered| offered >= pages) {
                 high = middle;
                 step *= 2;
@@ -138,7 +145,7 @@ impl Config {
                 step = ((high - low) / 2).max(1);
             }
         }
-        Ok(high as u32)
+        Ok((high * step_blocks) as u32)
     }
 
     /// The largest power of two, as a number of blocks in a plane, with which the device starts at once. The device
@@ -195,6 +202,21 @@ impl Config {
     /// the device. So the layer is built without contents, which is faster because no block is visited.
     fn offered(&self, blocks: u32) -> Result<u64, SimError> {
         Ok(self.with_blocks(blocks).ftl_with(false)?.pages())
+    }
+
+    /// The number of blocks in a plane of which the layer accepts only multiples.
+    fn step_blocks(&self) -> u64 {
+        let planes = self.typed.flash.planes_per_die;
+        match self.offered(1) {
+            Err(SimError::Layer(BuildError::Zone { zone_blocks, .. })) => {
+                let mut step = 1;
+                while !(step * planes).is_multiple_of(zone_blocks) {
+                    step += 1;
+                }
+                u64::from(step)
+            }
+            _ => 1,
+        }
     }
 
     /// The number of data pages in one block of every plane together.

@@ -40,6 +40,8 @@ impl Seen {
 pub struct Source<'a> {
     origin: String,
     kind: Kind<'a>,
+    /// The number of requests that are still to be left out.
+    left_out: u64,
     seen: Seen,
 }
 
@@ -61,6 +63,7 @@ impl Source<'static> {
             Ok(ahead) => Self {
                 origin,
                 kind: Kind::Ahead(ahead),
+                left_out: 0,
                 seen: Seen::default(),
             },
             Err(source) => *source,
@@ -74,6 +77,7 @@ impl<'a> Source<'a> {
         Self {
             origin: origin.into(),
             kind: Kind::Memory(requests.chunks(BATCH)),
+            left_out: 0,
             seen: Seen::default(),
         }
     }
@@ -84,6 +88,7 @@ impl<'a> Source<'a> {
         Self {
             origin: origin.into(),
             kind: Kind::Reading(Box::new(reader)),
+            left_out: 0,
             seen: Seen::default(),
         }
     }
@@ -96,7 +101,17 @@ impl<'a> Source<'a> {
         Self {
             origin: origin.into(),
             kind: Kind::Generated(requests),
+            left_out: 0,
             seen: Seen::default(),
+        }
+    }
+
+    /// This source without its first `requests` requests. The times of the other requests do not change.
+    #[must_use]
+    pub fn after(self, requests: u64) -> Self {
+        Self {
+            left_out: self.left_out + requests,
+            ..self
         }
     }
 
@@ -111,7 +126,16 @@ impl<'a> Source<'a> {
     /// # Errors
     /// If the trace has an error.
     pub fn fill(&mut self, batch: &mut Vec<Request>) -> Result<bool, TraceError> {
-        let more = self.take(batch)?;
+        let mut more = self.take(batch)?;
+        while self.left_out > 0 && more {
+            let out =
+                usize::try_from(self.left_out).map_or(batch.len(), |left| left.min(batch.len()));
+            batch.drain(..out);
+            self.left_out -= out as u64;
+            if batch.is_empty() {
+                more = self.take(batch)?;
+            }
+        }
         self.seen.add(batch);
         Ok(more)
     }

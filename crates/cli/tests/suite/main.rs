@@ -9,6 +9,7 @@ mod campaign;
 mod columns;
 mod common;
 mod curve;
+mod devices;
 mod drives;
 mod exchange;
 mod failed_runs;

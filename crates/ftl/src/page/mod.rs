@@ -172,6 +172,12 @@ impl PageFtl {
         self.placement.as_ref()?.is_coming(page.0 as u32)
     }
 
+    /// Whether a write of `page` may be placed at `die`.
+    pub(super) fn may_receive(&self, page: Lpn, die: u32) -> bool {
+        let placement = self.placement.as_ref();
+        placement.is_none_or(|placement| placement.may_receive(page.0 as u32, die))
+    }
+
     /// The number of `page` in the die that holds it.
     fn number_in_die(&self, page: Lpn) -> u32 {
         match self.placement {

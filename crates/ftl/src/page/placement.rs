@@ -101,6 +101,11 @@ impl Placement {
         Some(self.waiting.get(&page)?.die)
     }
 
+    /// Whether a write of `page` may go to `die`: the page is there already, or the die may receive another page.
+    pub fn may_receive(&self, page: u32, die: u32) -> bool {
+        self.home(page) == Some(die) || self.pages[die as usize] < self.limit
+    }
+
     /// Chooses the die of a write of `page`: among the dies that may receive the page, the die with the smallest
     /// `load`; among equals, the next in rotation.
     pub fn place(&mut self, page: u32, load: &dyn Fn(u32) -> u32) -> u32 {
@@ -112,7 +117,7 @@ impl Placement {
         let dies = self.pages.len() as u32;
         let die = (0..dies)
             .map(|step| (self.next + step) % dies)
-            .filter(|die| home == Some(*die) || self.pages[*die as usize] < self.limit)
+            .filter(|die| self.may_receive(page, *die))
             .min_by_key(|die| load(*die))
             .unwrap_or(self.next);
         self.next = (die + 1) % dies;

@@ -64,10 +64,10 @@ parameters! {
         cache_fold_idle: bool = "true", "", OURS;
         /// Share of the cache in full blocks above which it is folded in idle time; 0: as soon as one block is
         /// full.
-        cache_fold_percent: f64 = "75" in Kind::Number { min: 0.0, max: 100.0 }, "%", OURS;
+        cache_fold_percent: f64 = "75" in Kind::Number { min: 0.0, max: 100.0 }, "%", OURS, needs &["ftl.cache_fold_idle = true"];
         /// Number of pages that are folded at a time in idle time, before the die serves operations that arrived
         /// meanwhile.
-        cache_fold_pages: u32 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", OURS;
+        cache_fold_pages: u32 = "1" in Kind::Integer { min: 1, max: u32::MAX as u64 }, "pages", OURS, needs &["ftl.cache_fold_idle = true"];
         greedy: Greedy;
     }
 }

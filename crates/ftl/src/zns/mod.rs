@@ -169,11 +169,15 @@ impl Zns {
 
 impl Ftl for Zns {
     left_to_pages!(
-        pages, die_of, trim, is_written, mapped, retired, reset_wear, map_bytes
+        pages, die_of, trim, is_written, mapped, reset_wear, map_bytes
     );
 
     fn properties(&self) -> Properties {
         self.data.properties()
+    }
+
+    fn retired(&self) -> u64 {
+        self.data.retired() * u64::from(self.zones.blocks)
     }
 
     fn home_of(&self, page: Lpn) -> u32 {
@@ -195,6 +199,16 @@ impl Ftl for Zns {
         let mut takes = core::mem::take(&mut self.takes);
         takes.clear();
         takes.extend((0..self.coming.len()).map(|die| may_open || self.left(die).is_some()));
+        let receives = |die: &u32| self.data.may_receive(page, *die);
+        let mut dies = 0..self.coming.len() as u32;
+        let is_new = self.data.is_coming(page).is_none();
+        if is_new && !dies.any(|die| takes[die as usize] && receives(&die)) {
+            // All dies with an open zone hold as many pages as they may, so an open zone is finished for another one.
+            if let Some((_, die)) = self.fullest() {
+                self.finishing[die] = true;
+                takes.fill(true);
+            }
+        }
         let of_open = |die: u32| match takes[die as usize] {
             true => load(die),
             false => u32::MAX,

@@ -797,6 +797,12 @@ impl Medium {
         self.kept.as_ref().and_then(|kept| kept.store.fault())
     }
 
+    /// Whether a store keeps the data.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.kept.is_some()
+    }
+
     /// Whether a read page did not hold its programmed data. After such a read nothing is written to the store,
     /// unless the damage is [forgiven](Self::forgive_damage).
     #[must_use]

@@ -197,11 +197,11 @@ metrics! {
     /// Figures that only the chosen FTL has, such as the hit ratio of a cached mapping table; see the page of the FTL
     /// in docs/ftls.
     FTL = "ftl.*", "";
-    /// Bytes of data programmed per byte that the host wrote.
+    /// Write amplification in bytes: bytes of data programmed per byte that the host wrote.
     WAF_BYTES = "waf.bytes", "";
-    /// Flash programs per page that the host wrote.
+    /// Write amplification in pages: flash programs per page that the host wrote.
     WAF_HOST = "waf.host", "";
-    /// Flash programs per page that was written to the FTL.
+    /// Write amplification of the FTL alone: flash programs per page that was written to the FTL.
     WAF_FTL = "waf.ftl", "";
     /// Blocks that were erased flash.endurance times and are no longer used; only with flash.wearout = retire.
     WEAR_BLOCKS_RETIRED = "wear.blocks_retired", "blocks";

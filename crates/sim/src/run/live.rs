@@ -390,6 +390,16 @@ impl<'a> Live<'a> {
     /// # Panics
     /// If the number of bytes of a write does not match its sectors.
     pub fn submit(&mut self, at: Ticks, ask: &Ask<'_>) -> Result<(), Broken> {
+        if self.needs_damaged(ask) {
+            let at = at.max(self.now());
+            self.engine.probe_mut().completions.push_back(Completion {
+                tag: ask.tag,
+                at,
+                is_durable: false,
+                fault: Some(Fault::Io),
+            });
+            return self.check();
+        }
         let coming = &mut self.engine.probe_mut().coming;
         coming.kind = Some(ask.kind);
         coming.tag = ask.tag;
@@ -401,6 +411,26 @@ impl<'a> Live<'a> {
         self.engine.expect(ask.as_request(at));
         while self.engine.is_coming() && self.step()? {}
         self.check()
+    }
+
+    /// Whether `ask` writes a part of a page whose other part the image no longer holds. Such a page can only be
+    /// written whole.
+    fn needs_damaged(&self, ask: &Ask<'_>) -> bool {
+        let Below::Flash(payload) = &self.engine.probe().below else {
+            return false;
+        };
+        let writes = matches!(ask.kind, RequestKind::Write | RequestKind::WriteZeroes);
+        if !writes || !payload.medium().is_kept() {
+            return false;
+        }
+        let ends = [ask.sector, ask.sector + u64::from(ask.sectors)];
+        for end in ends.iter().filter(|end| *end % self.sectors_per_page != 0) {
+            // Only whether the page is damaged counts.
+            let _ = payload.look(Lpn(end / self.sectors_per_page));
+        }
+        let is_damaged = payload.medium().is_damaged();
+        payload.medium().forgive_damage();
+        is_damaged
     }
 
     /// Processes the next event. Returns `false` if no event is left, or if the power fails before the next event.

@@ -61,6 +61,28 @@ fn the_smallest_number_that_offers_a_capacity_is_found() {
     }
 }
 
+/// A layer may accept only multiples of some number of blocks.
+#[test]
+fn zones_give_the_smallest_device_too() {
+    for (zone, step) in [(4, 4), (6, 6), (64, 64)] {
+        let config = config(
+            "zns",
+            &[&format!("ftl.zone_blocks={zone}"), "flash.planes_per_die=1"],
+        );
+        let page = config.typed.flash.page_bytes;
+        for pages in [1, 12_345, 300_000] {
+            let blocks = config.blocks_for_capacity(pages * page).unwrap();
+            assert_eq!(blocks % step, 0);
+            assert!(
+                offered(&config, blocks).unwrap() >= pages,
+                "{zone}: {blocks}"
+            );
+            let fewer = offered(&config, blocks - step).filter(|offered| *offered >= pages);
+            assert_eq!(fewer, None, "{zone}: {pages} fit in fewer than {blocks}");
+        }
+    }
+}
+
 #[test]
 fn without_flash_any_address_will_do() {
     let config = config("none", &[]);
