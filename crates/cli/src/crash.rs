@@ -5,7 +5,7 @@ use destage::words::for_shell;
 use destage_serve::crash::{CrashError, FileSystem, Moment, Round, Stop, Trial};
 
 use crate::choices;
-use crate::errors::{Failure, command, report_line};
+use crate::errors::{Failure, command, first_of, report_line};
 use crate::interrupt;
 use crate::output;
 use crate::output::table::{Side, Table};
@@ -89,8 +89,8 @@ pub(crate) fn run(arguments: &CrashArguments, typed: &ArgMatches) -> Result<(), 
         ));
         result.take(&round, moment, seed);
     }
-    output::show(&result.text())?;
-    result.verdict()
+    let shown = output::show(&result.text());
+    first_of([result.verdict(), shown])
 }
 
 /// The moment of all cuts, if an option sets one.

@@ -69,6 +69,16 @@ impl Failure {
     }
 }
 
+/// The first failure of `outcomes`. A closed pipe hides no other failure, because its exit status is 0.
+pub(crate) fn first_of(
+    outcomes: impl IntoIterator<Item = Result<(), Failure>>,
+) -> Result<(), Failure> {
+    let failures = outcomes.into_iter().filter_map(Result::err);
+    let is_pipe = |failure: &Failure| matches!(failure, Failure::BrokenPipe);
+    let first = failures.min_by_key(is_pipe);
+    first.map_or(Ok(()), Err)
+}
+
 impl From<destage::Error> for Failure {
     fn from(error: destage::Error) -> Self {
         match error {
@@ -148,4 +158,20 @@ pub(crate) fn report_panics() {
         files::abandon();
         std::process::exit(1);
     }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_closed_pipe_hides_no_failure() {
+        let lost = || Err(Failure::input("lost"));
+        let closed = || Err(Failure::BrokenPipe);
+        for outcomes in [vec![closed(), lost(), Ok(())], vec![lost(), closed()]] {
+            assert_eq!(first_of(outcomes).unwrap_err().report(), 2);
+        }
+        assert_eq!(first_of([Ok(()), closed()]).unwrap_err().report(), 0);
+        assert!(first_of([Ok(())]).is_ok());
+    }
 }

@@ -8,7 +8,7 @@ use destage_serve::control::{Operator, OperatorError};
 use destage_sim::metrics::{Metrics, Number};
 use serde_json::{Map, Value, json};
 
-use crate::errors::Failure;
+use crate::errors::{Failure, first_of};
 use crate::output;
 use crate::run::metrics_table;
 use crate::serve_args::{CutOrderArguments, OperatorArguments, OperatorCommand};
@@ -49,14 +49,15 @@ pub(crate) fn run(arguments: &OperatorArguments) -> Result<(), Failure> {
         OperatorCommand::Check { json } => {
             let answer = operator.ask("check").map_err(failure)?;
             let bad = answer.get("bad_sectors").and_then(Value::as_u64);
-            show(answer, *json, facts)?;
-            match bad {
+            let shown = show(answer, *json, facts);
+            let verdict = match bad {
                 Some(0) => Ok(()),
                 bad => Err(Failure::Internal(format!(
                     "{} sectors do not hold what was promised",
                     bad.unwrap_or_default()
                 ))),
-            }
+            };
+            first_of([verdict, shown])
         }
     }
 }

@@ -7,7 +7,7 @@ use destage_sim::power::time_of_ms;
 use destage_trace::request::SECTOR_BYTES;
 
 use crate::args::{Noise, PowerArguments};
-use crate::errors::{Failure, command};
+use crate::errors::{Failure, command, first_of};
 use crate::explain;
 use crate::logs::Logs;
 use crate::output;
@@ -24,7 +24,7 @@ impl PowerArguments {
             let time = time_of_ms(ms);
             time.ok_or_else(|| {
                 Failure::input(format!(
-                    "--cut-at-ms {ms}: expected milliseconds from 0 to 10^14"
+                    "--cut-at-ms {ms}: expected milliseconds from 0 to less than 10^11"
                 ))
             })
         });
@@ -88,16 +88,17 @@ pub(crate) fn cut(
     for file in files.into_iter().chain(file.transpose()?) {
         file.commit()?;
     }
-    match results.json {
-        true => output::print(outcome.to_json().as_bytes())?,
-        false => output::show(&for_people(&outcome))?,
-    }
-    match outcome.result.bad.len() {
+    let shown = match results.json {
+        true => output::print(outcome.to_json().as_bytes()),
+        false => output::show(&for_people(&outcome)),
+    };
+    let verdict = match outcome.result.bad.len() {
         0 => Ok(()),
         bad => Err(Failure::Internal(format!(
             "{bad} sectors do not hold what was promised: this is a bug in destage; please report it with the command"
         ))),
-    }
+    };
+    first_of([verdict, shown])
 }
 
 /// The counts and times of the loss of power.
@@ -144,6 +145,7 @@ fn table(outcome: &CutOutcome) -> output::table::Table {
 
 fn for_people(outcome: &CutOutcome) -> String {
     let mut text = table(outcome).text();
+    text.push_str(&format!("\n{}\n", outcome.conclusion()));
     if outcome.result.counts.must == 0 {
         text.push_str("\nNo sector had a promise: no write was followed by an answered flush, and no forced write was answered. trace.flush_every_writes adds flushes to a trace.\n");
     }

@@ -11,18 +11,18 @@ use destage_buffer::destage::Destage;
 use destage_serve::address::{Place, socket_address};
 use destage_serve::device::{Front, Pace};
 use destage_serve::media::{self, Opened};
-use destage_serve::server::{Ended, Recorder, ServeError, Server, Settings};
+use destage_serve::server::{Ended, Recorder, ServeError, Server, Settings, Sockets};
 use destage_serve::write_log::WriteLog;
 use destage_sim::error::SimError;
 use destage_sim::observer::{Observer, Response};
 use destage_sim::run::live::{Ask, Broken, Live};
 use destage_sim::settings::Config;
 use destage_trace::Request;
-use destage_trace::writers::TraceWriter;
+use destage_trace::writers::{OutputForm, Packing, TraceWriter};
 use serde_json::{Map, Value};
 
 use crate::choices;
-use crate::errors::{Failure, report_line, warn};
+use crate::errors::{Failure, first_of, report_line, warn};
 use crate::fio::Job;
 use crate::interrupt;
 use crate::logs::Logs;
@@ -35,24 +35,12 @@ use destage::files::{PendingFile, unwritable};
 
 /// Runs the command.
 pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), Failure> {
-    let settings = choices::of_device(&arguments.device, None, &arguments.cache.short(), typed)?;
+    let device = choices::of_device(&arguments.device, None, &arguments.cache.short(), typed)?;
     let on = match (&arguments.image, &arguments.backing) {
         (Some(path), _) => media::Place::Image(path),
         (None, Some(path)) => media::Place::Backing(path),
         (None, None) => media::Place::Ram,
     };
-    let Opened {
-        config,
-        notes,
-        media,
-        sync,
-    } = media::open(&settings, on, arguments.read_only).map_err(Failure::input)?;
-    if !arguments.noise.quiet {
-        for note in notes {
-            report_line(&format!("destage: note: {note}"));
-        }
-    }
-    let place = place(arguments)?;
     let outputs = [
         ("--record", &arguments.logs.record),
         ("--write-log", &arguments.logs.write_log),
@@ -64,8 +52,36 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         .iter()
         .filter_map(|(option, path)| Some((*option, path.as_ref()?)))
         .collect();
-    let read = arguments.device.settings.config.as_deref();
-    check_distinct(&outputs, &read.into_iter().collect::<Vec<_>>())?;
+    let config = arguments.device.settings.config.as_deref();
+    let bytes = [arguments.image.as_deref(), arguments.backing.as_deref()];
+    let inputs = bytes.into_iter().flatten().chain(config);
+    check_distinct(&outputs, &inputs.collect::<Vec<_>>())?;
+    let record = arguments.logs.record.as_deref();
+    let form = record.map(form_of_record).transpose()?;
+    let in_use = bytes.into_iter().flatten().map(Path::to_owned);
+    let in_use = in_use.chain(outputs.iter().map(|(_, path)| (*path).clone()));
+    let mut settings = Settings {
+        place: place(arguments)?,
+        control: arguments.control.clone(),
+        export: arguments.export.clone(),
+        read_only: arguments.read_only,
+        anywhere: arguments.listen_anywhere,
+        about: String::new(),
+        in_use: in_use.collect(),
+    };
+    let sockets = Sockets::new(&settings).map_err(failure)?;
+    let Opened {
+        config,
+        notes,
+        media,
+        sync,
+    } = media::open(&device, on, arguments.read_only).map_err(Failure::input)?;
+    settings.about = about(&config);
+    if !arguments.noise.quiet {
+        for note in notes {
+            report_line(&format!("destage: note: {note}"));
+        }
+    }
     let mut logs = Logs::create(
         arguments.logs.response_log.as_ref(),
         arguments.logs.destage_log.as_ref(),
@@ -77,10 +93,6 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
         depth: u64::from(config.typed.host.queue_depth),
     };
     logs = logs.with_fio(arguments.logs.fio_json.as_ref(), job)?;
-    let record = arguments.logs.record.as_deref();
-    let form = record
-        .map(|path| form_of("--record", path, None))
-        .transpose()?;
     let mut recorded = record.map(PendingFile::create).transpose()?;
     let writer = match (&mut recorded, form, record) {
         (Some(file), Some((form, packing)), Some(path)) => {
@@ -115,58 +127,80 @@ pub(crate) fn run(arguments: &ServeArguments, typed: &ArgMatches) -> Result<(), 
             recording.borrow_mut().take(&ask.as_request(at))
         }) as _
     });
-    let settings = Settings {
-        place,
-        control: arguments.control.clone(),
-        export: arguments.export.clone(),
-        read_only: arguments.read_only,
-        anywhere: arguments.listen_anywhere,
-        about: about(&config),
-    };
     let front = Front::lasting(live, pace, sync);
-    let server = Server::bind(&settings, front, recorder).map_err(failure)?;
+    let server = Server::on(sockets, &settings, front, recorder).map_err(failure)?;
     let stopper = server.stopper();
     interrupt::instead(move || stopper.stop());
     output::print(&format!("ready {}\n", server.address()))?;
     let ended = server.run().map_err(failure)?;
 
+    let mut outcomes = Vec::new();
     if let Some(path) = record {
-        ended
-            .recording
-            .as_ref()
-            .map_err(|cause| unwritable(path, cause))?;
-        let recorded_any = recording.into_inner().finish(path)?;
-        match recorded {
-            Some(file) if recorded_any => file.commit()?,
-            _ => warn(format!(
-                "--record {}: no request arrived, and a trace without requests could not be read; no file was written",
-                path.display()
-            )),
-        }
+        let finished = recording.into_inner().finish(path);
+        let result = ended.recording.as_ref();
+        let result = result.map_err(|cause| unwritable(path, cause).into());
+        let has_requests = result.and(finished);
+        outcomes.push(has_requests.and_then(|has_requests| keep(has_requests, recorded, path)));
     }
     if let Some(path) = log_path {
-        let outcome = write_log.into_inner().finish();
-        outcome.map_err(|cause| unwritable(path, &cause))?;
+        let result = write_log.into_inner().finish();
+        let result = result.map_err(|cause| unwritable(path, &cause));
+        let result = result.and_then(|()| logged.map_or(Ok(()), PendingFile::commit));
+        outcomes.push(result.map_err(Failure::from));
     }
-    if let Some(file) = logged {
-        file.commit()?;
+    match logs.finish() {
+        Ok(files) => outcomes.extend(
+            files
+                .into_iter()
+                .map(|file| file.commit().map_err(Failure::from)),
+        ),
+        Err(error) => outcomes.push(Err(error)),
     }
-    for file in logs.finish()? {
-        file.commit()?;
-    }
-    show(&config, &ended, arguments.json)?;
+    let shown = show(&config, &ended, arguments.json);
     let lost = match ended.unsaved {
         Some(_) => "; what was written since the last flush that was answered may be lost",
         None => "",
     };
-    match (ended.broken, ended.unsaved) {
+    // A loss of data is worse than a log that could not be written.
+    let verdict = match (ended.broken, ended.unsaved) {
         (None, None) => Ok(()),
         (None, Some(why)) => Err(Failure::input(format!("the last flush: {why}{lost}"))),
         (Some(why @ (Broken::Full(_) | Broken::Unkept(_) | Broken::Damaged)), _) => {
             Err(Failure::input(format!("{why}{lost}")))
         }
         (Some(why), _) => Err(Failure::Internal(format!("internal error: {why}{lost}"))),
+    };
+    outcomes.insert(0, verdict);
+    outcomes.push(shown);
+    first_of(outcomes)
+}
+
+/// Gives the recorded trace its name `path`, unless it has no requests.
+fn keep(has_requests: bool, file: Option<PendingFile>, path: &Path) -> Result<(), Failure> {
+    match file.filter(|_| has_requests) {
+        Some(file) => Ok(file.commit()?),
+        None => {
+            warn(format!(
+                "--record {}: no request arrived, and a trace without requests could not be read; no file was written",
+                path.display()
+            ));
+            Ok(())
+        }
     }
+}
+
+/// The format and the compression of the file `--record`. A format without flushes is refused, because clients send
+/// flushes.
+fn form_of_record(path: &Path) -> Result<(&'static OutputForm, Packing), Failure> {
+    let (form, packing) = form_of("--record", path, None)?;
+    if !form.stores_all() {
+        return Err(Failure::input(format!(
+            "--record {}: the format {} has no flushes, and clients send flushes; expected another format, such as .csv",
+            path.display(),
+            form.name
+        )));
+    }
+    Ok((form, packing))
 }
 
 pub(crate) fn pace(argument: PaceArgument) -> Pace {

@@ -6,7 +6,7 @@ use std::time::Instant;
 use destage::{Effort, Error, Facts, Manifest, Record, words};
 
 use crate::args::Common;
-use crate::errors::{Failure, command, warn};
+use crate::errors::{Failure, command, first_of, warn};
 use crate::output;
 use crate::output::report::{Form, ResultFile, check_distinct, machine_form};
 use crate::progress::Progress;
@@ -73,13 +73,14 @@ impl<'a> Work<'a> {
         if let Some(file) = self.file {
             file.fill_with(&content)?.commit()?;
         }
-        match machine_form(self.common.results.machine) {
-            Some(form) => output::print(&content(form))?,
-            None => output::show(&text())?,
-        }
-        match words::failures(records) {
+        let shown = match machine_form(self.common.results.machine) {
+            Some(form) => output::print(&content(form)),
+            None => output::show(&text()),
+        };
+        let verdict = match words::failures(records) {
             texts if texts.is_empty() => Ok(()),
             texts => Err(Failure::Runs(texts)),
-        }
+        };
+        first_of([verdict, shown])
     }
 }

@@ -13,6 +13,7 @@ use crate::grid::Combination;
 use crate::input::Input;
 use crate::json;
 use crate::manifest::Manifest;
+use crate::numbers;
 use crate::progress::Progress;
 use crate::record::Record;
 use crate::results::add_run;
@@ -42,6 +43,35 @@ impl CutOutcome {
         json::text(self)
     }
 
+    /// Whether data were lost, and whether this was allowed; one or more sentences.
+    #[must_use]
+    pub fn conclusion(&self) -> String {
+        let sectors = |count: u64| match count {
+            1 => "1 sector".to_owned(),
+            _ => format!("{} sectors", numbers::whole(count)),
+        };
+        let destroyed = self.result.lost.iter().filter(|(_, count)| **count > 0);
+        let destroyed: Vec<String> = destroyed
+            .map(|(name, count)| format!("{name} {count}"))
+            .collect();
+        match (self.result.bad.len() as u64, self.result.lost_answered) {
+            (0, _) if !destroyed.is_empty() => format!(
+                "The options of a drive that destroys data, or data that cannot be judged, concern sectors: {}. No other promise was broken.",
+                destroyed.join(", ")
+            ),
+            (0, 0) => "No sector lost an answered write.".to_owned(),
+            (0, lost) => format!(
+                "{} lost the newest answered write. This is allowed, since no flush and no forced write that was answered covers these writes: no promise was broken.",
+                sectors(lost)
+            ),
+            (bad, _) => format!(
+                "{} {} not hold what was promised.",
+                sectors(bad),
+                if bad == 1 { "does" } else { "do" }
+            ),
+        }
+    }
+
     /// The counts and times of the power loss, by name.
     fn power(&self) -> Value {
         let result = &self.result;
@@ -69,6 +99,7 @@ impl CutOutcome {
             "bad": result.bad.iter().take(MOST_NAMED).collect::<Vec<_>>(),
             "lost": result.lost.iter().map(|(name, count)| ((*name).to_owned(), json!(count))).collect::<Map<_, _>>(),
             "lost_answered_sectors": result.lost_answered,
+            "conclusion": self.conclusion(),
         });
         if let (Some(dump), Some(power)) = (&result.dump, power.as_object_mut()) {
             power.insert("energy_j".to_owned(), json!(dump.energy as f64 / 1e12));

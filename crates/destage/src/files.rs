@@ -92,6 +92,27 @@ pub fn abandon() {
     std::mem::forget(paths);
 }
 
+/// The path of the regular file or block device in which data that are written to `path` stay, after all links were
+/// followed. `None` for other devices, pipes and sockets, to which several programs may write, and for a path that
+/// cannot be used.
+#[must_use]
+pub fn storage(path: &Path) -> Option<PathBuf> {
+    place(path).ok()?.or_else(|| block_device(path))
+}
+
+#[cfg(unix)]
+fn block_device(path: &Path) -> Option<PathBuf> {
+    use std::os::unix::fs::FileTypeExt;
+    let target = path.canonicalize().ok()?;
+    let kind = target.metadata().ok()?.file_type();
+    kind.is_block_device().then_some(target)
+}
+
+#[cfg(not(unix))]
+fn block_device(_: &Path) -> Option<PathBuf> {
+    None
+}
+
 /// The path of the regular file that writing to `path` creates or replaces, after all links were followed. `None` if
 /// `path` is a device node, a pipe, a socket, or the name of an open file.
 ///

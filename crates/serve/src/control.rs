@@ -120,8 +120,9 @@ fn moment(object: &Map<String, Value>) -> Result<Option<CutAfter>, String> {
     }
     if key == "at_ms" {
         let time = value.as_f64().and_then(time_of_ms);
-        let time =
-            time.ok_or_else(|| format!("{key} = {value}: expected milliseconds from 0 to 10^14"))?;
+        let time = time.ok_or_else(|| {
+            format!("{key} = {value}: expected milliseconds from 0 to less than 10^11")
+        })?;
         return Ok(Some(CutAfter::Time(time)));
     }
     let number = value.as_u64().filter(|number| *number > 0);

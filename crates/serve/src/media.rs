@@ -98,6 +98,10 @@ pub fn open(settings: &Settings, place: Place<'_>, read_only: bool) -> Result<Op
         }
         Place::Backing(path) => {
             let asked = settings.resolve()?.capacity_bytes;
+            if asked.is_some() {
+                // Settings that cannot be used are refused before a file is made or extended.
+                configuration(settings)?;
+            }
             let disk = Disk::open(path, asked, read_only)?;
             let mut settings = settings.clone();
             if settings.resolve()?.is_open() {

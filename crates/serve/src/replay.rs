@@ -129,10 +129,39 @@ impl<'o> Shared<'o> {
         state.unwrap_or_else(PoisonError::into_inner).gone.is_none()
     }
 
+    /// Sleeps until shortly before `due`, and then waits in a busy loop. Returns early if the server is gone. Returns
+    /// whether the server is still connected.
+    fn wait_until(&self, due: Instant) -> bool {
+        let left = due.saturating_duration_since(Instant::now());
+        if left > SLEEP {
+            let is_there = |state: &mut State<'_>| state.gone.is_none();
+            let slept = self
+                .answered
+                .wait_timeout_while(self.lock(), left - SLEEP, is_there);
+            let (state, _) = slept.unwrap_or_else(PoisonError::into_inner);
+            if state.gone.is_some() {
+                return false;
+            }
+        }
+        while Instant::now() < due {
+            std::hint::spin_loop();
+        }
+        true
+    }
+
     fn receive(&self, client: &mut Client) {
         loop {
-            let answer = client.receive(|cookie| (cookie >> 32) as u32);
+            let answer = client.receive(|cookie| match self.lock().is_in_flight(cookie as u32) {
+                true => (cookie >> 32) as u32,
+                false => 0,
+            });
             let mut state = self.lock();
+            let answer = answer.and_then(|answer| match state.is_in_flight(answer.cookie as u32) {
+                true => Ok(answer),
+                false => Err(ClientError::Protocol(
+                    "it answers a request that was not sent",
+                )),
+            });
             match answer {
                 Ok(answer) => state.take(answer.cookie as u32, answer.error),
                 Err(_) if state.finished => return,
@@ -148,6 +177,12 @@ impl<'o> Shared<'o> {
 }
 
 impl State<'_> {
+    fn is_in_flight(&self, id: u32) -> bool {
+        // An answered request keeps its place until another request takes it.
+        self.flights.get(id).is_some_and(|flight| flight.parts > 0)
+    }
+
+    /// Counts the answer to a part of the request `id`, which is in flight.
     fn take(&mut self, id: u32, error: u32) {
         let flight = &mut self.flights[id];
         flight.parts -= 1;
@@ -280,7 +315,9 @@ fn send_all<E>(
                 let since = request.arrival - *origin.get_or_insert(request.arrival);
                 let nanoseconds = since as f64 / TICKS_PER_NS as f64 * scale;
                 let due = began + Duration::from_nanos(nanoseconds as u64);
-                wait_until(due);
+                if !shared.wait_until(due) {
+                    return Ok(());
+                }
                 due
             }
             Timing::Closed(depth) => {
@@ -338,17 +375,6 @@ fn send_all<E>(
         }
     }
     Ok(())
-}
-
-/// Sleeps until shortly before `due`, and then waits in a busy loop.
-fn wait_until(due: Instant) {
-    let left = due.saturating_duration_since(Instant::now());
-    if left > SLEEP {
-        std::thread::sleep(left - SLEEP);
-    }
-    while Instant::now() < due {
-        std::hint::spin_loop();
-    }
 }
 
 /// Appends the data of sectors. All words of a sector are equal. The word depends on the number of the sector and on

@@ -32,6 +32,14 @@ enum Kind {
     Parquet,
 }
 
+impl OutputForm {
+    /// Whether the format stores flushes, trims, FUA and streams as well as reads and writes.
+    #[must_use]
+    pub fn stores_all(&self) -> bool {
+        self.kind != Kind::DiskSim
+    }
+}
+
 /// All output formats.
 pub static OUTPUTS: &[OutputForm] = &[
     OutputForm {
@@ -125,7 +133,7 @@ enum Packed<'a> {
 const ZSTD_LEVEL: i32 = 3;
 
 impl<'a> TraceWriter<'a> {
-    /// Begins a trace in `form`. The compact format is always compressed with zstd, whatever `packing` says.
+    /// Begins a trace in `form`. The compact format is always compressed with zstd, also with [`Packing::Plain`].
     ///
     /// # Errors
     /// If `out` fails, or (as [`io::ErrorKind::Unsupported`]) if the format compresses its own content and
@@ -136,6 +144,10 @@ impl<'a> TraceWriter<'a> {
         out: &'a mut (dyn Write + Send),
     ) -> io::Result<Self> {
         Ok(Self(match form.kind {
+            Kind::Compact if packing == Packing::Gzip => {
+                let text = "compact traces are always compressed with zstd; expected a name that ends in .compact or .compact.zst";
+                return Err(io::Error::new(io::ErrorKind::Unsupported, text));
+            }
             Kind::Compact => Lines::Compact(CompactWriter::new(Packed::new(Packing::Zstd, out)?)?),
             Kind::DiskSim => Lines::DiskSim(Packed::new(packing, out)?),
             Kind::Csv => {

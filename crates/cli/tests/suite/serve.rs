@@ -470,6 +470,68 @@ fn what_makes_no_server_is_refused() {
             &["serve", "--unix", "s", "--record", "t.csv.xz"],
             "can be read, but not written",
         ),
+        (
+            &["serve", "--unix", "s", "--record", "t.disksim"],
+            "has no flushes",
+        ),
+        (
+            &[
+                "serve",
+                "--unix",
+                "s",
+                "--backing",
+                "file",
+                "--write-log",
+                "file",
+            ],
+            "--write-log file: is an input",
+        ),
+        (
+            &[
+                "serve",
+                "--unix",
+                "s",
+                "--image",
+                "file",
+                "--response-log",
+                "./file",
+            ],
+            "--response-log ./file: is an input",
+        ),
+        (
+            &[
+                "serve",
+                "--unix",
+                "s",
+                "--backing",
+                "file",
+                "--capacity",
+                "64MiB",
+                "--buffer",
+                "belady",
+            ],
+            "has to know the coming writes",
+        ),
+        (
+            &[
+                "serve",
+                "--unix",
+                "s",
+                "--backing",
+                "new",
+                "--capacity",
+                "511",
+            ],
+            "is smaller than a sector",
+        ),
+        (
+            &["serve", "--image", "new.img", "--tcp", "0.0.0.0:0"],
+            "--listen-anywhere",
+        ),
+        (
+            &["serve", "--image", "new.img", "--unix", "no/folder"],
+            "No such file",
+        ),
         (&["serve", "--unix", "s", "--vwc", "maybe"], "device.vwc"),
         (&["serve", "--unix", "s", "--plp", "much"], "device.plp"),
         (
@@ -491,6 +553,77 @@ fn what_makes_no_server_is_refused() {
         assert!(outcome.errors.contains(expected), "{}", outcome.errors);
     }
     assert_eq!(place.files(), ["file"]);
+    assert_eq!(place.read("file"), "x");
+}
+
+/// The ledger may not replace the image that is being served.
+#[test]
+fn a_file_that_the_server_uses_is_not_overwritten() {
+    let place = Place::new();
+    let options = [
+        "--unix",
+        "s.sock",
+        "--control",
+        "c.sock",
+        "--image",
+        "flash.img",
+    ];
+    let logs = ["--write-log", "writes.log"];
+    let server = Server::start(&place, &[&TINY[..], &options, &logs].concat());
+    for file in ["flash.img", "./flash.img", "writes.log"] {
+        let outcome = place.run(&["device", "c.sock", "ledger", "--to", file]);
+        assert_eq!(outcome.status, 2, "{}", outcome.errors);
+        assert!(
+            outcome.errors.contains("this server uses the file"),
+            "{}",
+            outcome.errors
+        );
+    }
+    place.succeed(&["device", "c.sock", "ledger", "--to", "ledger.csv"]);
+    server.signal("-TERM");
+    assert_eq!(server.wait().0, 0);
+    let again = Server::start(&place, &["--unix", "s.sock", "--image", "flash.img"]);
+    assert!(again.ready.starts_with("ready"), "{}", again.ready);
+}
+
+/// An operator that sends orders and reads no answers keeps the server from nothing, and costs no time.
+#[test]
+fn answers_that_are_not_read_use_no_time() {
+    use std::io::Write;
+    let place = Place::new();
+    let options = ["--unix", "s.sock", "--control", "c.sock"];
+    let server = Server::start(&place, &[&TINY[..], &options].concat());
+    let path = place.path("c.sock");
+    let mut operator = std::os::unix::net::UnixStream::connect(path).expect("a connection");
+    let orders = "{\"do\": \"stats\"}\n".repeat(2000);
+    operator
+        .set_write_timeout(Some(std::time::Duration::from_secs(1)))
+        .expect("a timeout");
+    // The server stops reading orders at some point.
+    let _ = operator.write_all(orders.as_bytes());
+    let Some(before) = server.ticks() else { return };
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let used = server.ticks().expect("a time") - before;
+    assert!(used <= 5, "{used} hundredths of a second");
+}
+
+/// A program such as `nc -N` closes its sending side after its orders, and then reads the answers.
+#[test]
+fn an_operator_that_sends_no_more_gets_its_answers() {
+    use std::io::Write;
+    let place = Place::new();
+    let options = ["--unix", "s.sock", "--control", "c.sock", "--pace", "model"];
+    let _server = Server::start(&place, &[&TINY[..], &options].concat());
+    let path = place.path("c.sock");
+    let mut operator = std::os::unix::net::UnixStream::connect(path).expect("a connection");
+    let orders = "{\"do\": \"flush\"}\n{\"do\": \"cut\"}\n{\"do\": \"check\"}\n";
+    operator.write_all(orders.as_bytes()).expect("room");
+    operator
+        .shutdown(std::net::Shutdown::Write)
+        .expect("an open side");
+    let mut answers = String::new();
+    operator.read_to_string(&mut answers).expect("answers");
+    assert_eq!(answers.lines().count(), 3, "{answers}");
 }
 
 #[test]
@@ -529,4 +662,76 @@ fn profiles_serve_with_the_clock_that_a_server_has() {
     let (status, _, errors) = server.wait();
     assert_eq!(status, 0);
     assert!(errors.contains("note: sim.costing = event"), "{errors}");
+}
+
+/// Speaks NBD with one client at `listener`. Answers the first command with a cookie that the client has not sent, or
+/// answers it twice.
+fn wrong_answers(listener: &std::os::unix::net::UnixListener, twice: bool) -> std::io::Result<()> {
+    use std::io::Write;
+    const REPLY: u64 = 0x0003_e889_0455_65a9;
+    let (mut stream, _) = listener.accept()?;
+    stream.write_all(b"NBDMAGICIHAVEOPT\x00\x03")?;
+    stream.read_exact(&mut [0; 4])?;
+    loop {
+        let mut head = [0; 16];
+        stream.read_exact(&mut head)?;
+        let number = |bytes: &[u8]| {
+            bytes
+                .iter()
+                .fold(0_u32, |all, byte| all << 8 | u32::from(*byte))
+        };
+        let (option, length) = (number(&head[8..12]), number(&head[12..16]));
+        stream.read_exact(&mut vec![0; length as usize])?;
+        let mut answer = |kind: u32, data: &[u8]| {
+            let mut bytes = REPLY.to_be_bytes().to_vec();
+            for word in [option, kind, data.len() as u32] {
+                bytes.extend(word.to_be_bytes());
+            }
+            bytes.extend(data);
+            stream.write_all(&bytes)
+        };
+        if option != 7 {
+            // The server knows no other options.
+            answer(0x8000_0001, &[])?;
+            continue;
+        }
+        let mut export = vec![0, 0];
+        export.extend((1_u64 << 30).to_be_bytes());
+        export.extend([0, 1]);
+        answer(3, &export)?;
+        answer(1, &[])?;
+        break;
+    }
+    let mut request = [0; 28];
+    stream.read_exact(&mut request)?;
+    let mut data = vec![0; 4096];
+    stream.read_exact(&mut data)?;
+    let mut reply = vec![0x67, 0x44, 0x66, 0x98, 0, 0, 0, 0];
+    reply.extend(&request[8..16]);
+    if twice {
+        reply.extend_from_within(..);
+    } else {
+        reply[15] ^= 64;
+    }
+    stream.write_all(&reply)?;
+    std::io::copy(&mut stream, &mut std::io::sink()).map(|_| ())
+}
+
+#[test]
+fn a_server_that_answers_what_was_not_asked_is_named() {
+    for twice in [false, true] {
+        let place = Place::new();
+        place.write("t.disksim", "0 0 0 8 0\n100000 0 8 8 0\n");
+        let listener = std::os::unix::net::UnixListener::bind(place.path("s.sock"));
+        let listener = listener.expect("a socket");
+        let server = std::thread::spawn(move || wrong_answers(&listener, twice));
+        let outcome = place.run(&["replay", "t.disksim", "--to", URI]);
+        let _ = server.join().expect("no panic");
+        assert_eq!(outcome.status, 2, "{}", outcome.errors);
+        assert!(
+            outcome.errors.contains("violates the protocol"),
+            "{}",
+            outcome.errors
+        );
+    }
 }

@@ -218,6 +218,7 @@ impl Serving {
             read_only: false,
             anywhere: false,
             about: "destage crash".to_owned(),
+            in_use: Vec::new(),
         };
         let (tell, told) = channel();
         let thread = std::thread::spawn(move || {

@@ -40,6 +40,13 @@ impl Disk {
             path: path.to_owned(),
             why,
         };
+        let too_small = || {
+            let why = "is smaller than a sector of 512 bytes; expected a larger file or disk, or --capacity";
+            unfit(why.to_owned())
+        };
+        if capacity.is_some_and(|bytes| bytes < 512) {
+            return Err(too_small());
+        }
         let mut file = OpenOptions::new()
             .read(true)
             .write(!read_only)
@@ -69,10 +76,7 @@ impl Disk {
         }
         let bytes = bytes / 512 * 512;
         if bytes == 0 {
-            return Err(unfit(
-                "is smaller than a sector of 512 bytes; expected a larger file or disk, or --capacity"
-                    .to_owned(),
-            ));
+            return Err(too_small());
         }
         Ok(Self { file, bytes })
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::io;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use destage_base::Ticks;
@@ -37,8 +38,8 @@ const NO_MEMORY: &str = "the server's memory limit leaves no room for it";
 /// its last answers.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A function that records each request of a client, with its data, as the client sent the request. The second
-/// argument is the arrival time in ticks since the start of the device.
+/// A function that records each request that enters the device, with its data. A long request without data enters in
+/// parts. The second argument is the arrival time in ticks since the start of the device.
 pub type Recorder<'a> = Box<dyn FnMut(&Ask<'_>, Ticks) -> io::Result<()> + 'a>;
 
 /// The recording of the requests of clients.
@@ -111,6 +112,8 @@ pub(super) struct Core<'a> {
     pub stopping: Vec<PeerId>,
     /// The operator that waits for the armed power loss.
     pub armed: Option<PeerId>,
+    /// Files that operators must not overwrite.
+    pub in_use: Vec<PathBuf>,
     /// Whether no more commands are accepted.
     closed: bool,
 }
@@ -121,6 +124,7 @@ impl<'a> Core<'a> {
         front: Front<'a>,
         syncer: Option<Syncer>,
         recorder: Option<Recorder<'a>>,
+        in_use: Vec<PathBuf>,
     ) -> Self {
         Self {
             export,
@@ -138,6 +142,7 @@ impl<'a> Core<'a> {
             },
             stopping: Vec::new(),
             armed: None,
+            in_use,
             closed: false,
         }
     }
@@ -174,6 +179,7 @@ impl<'a> Core<'a> {
     pub fn ready(&mut self, place: usize, event: &Event) {
         if let Some((id, peer)) = self.peers.at(place) {
             peer.socket.is_ending |= event.is_read_closed();
+            peer.socket.is_gone |= event.is_write_closed();
             peer.socket.can_read |= event.is_readable() || event.is_read_closed();
             peer.socket.can_write |= event.is_writable() || event.is_write_closed();
             self.queue(id);
@@ -264,11 +270,19 @@ impl<'a> Core<'a> {
                 return self.close(id);
             }
             if peer.leaving {
-                if peer.is_done() {
+                let (waits_for_order, has_orders) = (peer.waits_for_order(), peer.has_orders());
+                if (peer.is_done() && !has_orders) || (peer.socket.is_gone && waits_for_order) {
                     return self.close(id);
                 }
-                if peer.deadline.is_none() {
-                    self.set_deadline(id, Some(Instant::now() + PATIENCE));
+                if has_orders && peer.has_room() {
+                    self.queue(id);
+                    break;
+                }
+                // A loss of power that an operator has ordered may be far away.
+                match (waits_for_order, peer.deadline) {
+                    (true, Some(_)) => self.set_deadline(id, None),
+                    (false, None) => self.set_deadline(id, Some(Instant::now() + PATIENCE)),
+                    _ => {}
                 }
                 break;
             }
@@ -421,8 +435,7 @@ impl<'a> Core<'a> {
                         peer.under_way.bytes_out += bytes_out;
                         let tag = u64::from(self.requests.insert(request));
                         let arrival = self.front.submit(&Ask { tag, ..ask });
-                        let sectors = command.length / SECTOR as u32;
-                        self.recording.add(&Ask { sectors, ..ask }, arrival);
+                        self.recording.add(&Ask { tag, ..ask }, arrival);
                     }
                     peer.take(count);
                     if more > allowance {
@@ -468,7 +481,8 @@ impl<'a> Core<'a> {
                     tag: completion.tag,
                 };
                 if Need::of(&ask, &self.front).is_granted() {
-                    self.front.submit(&ask);
+                    let arrival = self.front.submit(&ask);
+                    self.recording.add(&ask, arrival);
                 } else {
                     self.requests.free(id);
                     self.answer(request.owner, Some((ErrorCode::NoMemory, NO_MEMORY)));

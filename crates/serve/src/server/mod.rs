@@ -81,6 +81,46 @@ pub struct Settings {
     pub anywhere: bool,
     /// A line about the device, for clients that ask for a description.
     pub about: String,
+    /// Files that operators must not overwrite: the image or disk with the bytes, and the logs.
+    pub in_use: Vec<PathBuf>,
+}
+
+/// The sockets of a server, at which nothing is served yet. They are made before anything else, so that a server that
+/// cannot listen changes no file.
+pub struct Sockets {
+    clients: Listener,
+    operators: Option<Listener>,
+}
+
+impl Sockets {
+    /// Makes the sockets.
+    ///
+    /// # Errors
+    /// If the server cannot listen at the addresses, or must not listen because other machines could connect.
+    pub fn new(settings: &Settings) -> Result<Self, ServeError> {
+        if settings.export.len() > STRING_MAX {
+            return Err(ServeError::Name);
+        }
+        if let Place::Tcp(address) = &settings.place
+            && !(address.ip().is_loopback() || settings.anywhere)
+        {
+            return Err(ServeError::Exposed(address.to_string()));
+        }
+        let listen = |place: &Place| {
+            Listener::bind(place).map_err(|cause| ServeError::Place {
+                place: match place {
+                    Place::Unix(path) => path.display().to_string(),
+                    Place::Tcp(address) => address.to_string(),
+                },
+                cause,
+            })
+        };
+        let control = settings.control.as_ref();
+        Ok(Self {
+            clients: listen(&settings.place)?,
+            operators: control.map(|path| listen(&Place::unix(path))).transpose()?,
+        })
+    }
 }
 
 /// The reason why a server cannot start, or has failed.
@@ -163,39 +203,33 @@ impl<'a> Server<'a> {
     /// If the server cannot listen at the addresses, or must not listen because other machines could connect.
     pub fn bind(
         settings: &Settings,
+        front: Front<'a>,
+        recorder: Option<Recorder<'a>>,
+    ) -> Result<Self, ServeError> {
+        Self::on(Sockets::new(settings)?, settings, front, recorder)
+    }
+
+    /// Makes a server that listens at `sockets`, which were made from `settings`.
+    ///
+    /// # Errors
+    /// If a call of the system fails.
+    pub fn on(
+        sockets: Sockets,
+        settings: &Settings,
         mut front: Front<'a>,
         recorder: Option<Recorder<'a>>,
     ) -> Result<Self, ServeError> {
-        if settings.export.len() > STRING_MAX {
-            return Err(ServeError::Name);
-        }
-        if let Place::Tcp(address) = &settings.place
-            && !(address.ip().is_loopback() || settings.anywhere)
-        {
-            return Err(ServeError::Exposed(address.to_string()));
-        }
         let clients_max = allow_files().min(memory::clients_max()).max(1);
         let poll = Poll::new()?;
         let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
         let syncer = front.take_sync().map(|sync| Syncer::new(sync, &waker));
-        let listen = |place: &Place, token| {
-            let failed = |cause| ServeError::Place {
-                place: match place {
-                    Place::Unix(path) => path.display().to_string(),
-                    Place::Tcp(address) => address.to_string(),
-                },
-                cause,
-            };
-            let mut listener = Listener::bind(place).map_err(failed)?;
-            listener.register(poll.registry(), token)?;
-            Ok::<_, ServeError>(listener)
-        };
-        let clients = listen(&settings.place, CLIENTS)?;
-        let control = settings.control.as_ref();
-        let operators = control
-            .map(|path| listen(&Place::unix(path), OPERATORS))
-            .transpose()?;
-        if control.is_some() {
+        let Sockets {
+            mut clients,
+            mut operators,
+        } = sockets;
+        clients.register(poll.registry(), CLIENTS)?;
+        if let Some(operators) = &mut operators {
+            operators.register(poll.registry(), OPERATORS)?;
             // A program that connects to the control socket may cut the power, which needs the ledger.
             front.keep_ledger();
         }
@@ -227,7 +261,13 @@ impl<'a> Server<'a> {
             accept_at: None,
             was_brief: false,
             has_others: thread::available_parallelism().is_ok_and(|count| count.get() > 1),
-            core: Core::new(export, front, syncer.transpose()?, recorder),
+            core: Core::new(
+                export,
+                front,
+                syncer.transpose()?,
+                recorder,
+                settings.in_use.clone(),
+            ),
         })
     }
 

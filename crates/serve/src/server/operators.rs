@@ -16,23 +16,23 @@ impl Core<'_> {
             let Some(peer) = self.peer(id) else {
                 return Waits::Room;
             };
-            if peer.leaving {
-                return Waits::Room;
-            }
-            if peer.output.len() >= LINE_MAX {
-                // Answers can be longer than orders. So the operator has to accept answers before the server
-                // processes more orders.
+            if !peer.has_room() {
                 return Waits::Room;
             }
             let input = peer.input.bytes();
-            if matches!(peer.role, Role::Operator { waits: true }) {
+            let line = input.iter().position(|byte| *byte == b'\n');
+            // An operator that has closed its sending side still gets the answers to the orders that it has sent.
+            if peer.leaving && (peer.waits_for_order() || line.is_none()) {
+                return Waits::Room;
+            }
+            if peer.waits_for_order() {
                 // While an order is carried out, the server still reads input, so that it notices the end of the
                 // connection.
                 peer.leaving = input.len() > LINE_MAX;
                 peer.needed = input.len() + 1;
                 return Waits::Input;
             }
-            let Some(length) = input.iter().position(|byte| *byte == b'\n') else {
+            let Some(length) = line else {
                 if input.len() > LINE_MAX {
                     let text = format!("a line of more than {LINE_MAX} bytes");
                     say(peer, &control::failed(&text));

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::buffers::{Input, Moved, Output};
 use super::stream::Stream;
+use crate::control::LINE_MAX;
 use crate::protocol::Session;
 
 /// The largest number of requests of a connection in flight. Further requests stay in the socket.
@@ -38,6 +39,8 @@ pub(super) struct Socket {
     /// Whether the system has reported that the other side sends no more bytes. The system does not report again when
     /// the remaining bytes have been read.
     pub is_ending: bool,
+    /// Whether the other side neither sends nor receives any more.
+    pub is_gone: bool,
 }
 
 /// The requests of a connection that are in the device.
@@ -88,6 +91,7 @@ impl Peer {
                 can_read: true,
                 can_write: true,
                 is_ending: false,
+                is_gone: false,
             },
             role,
             input: Input::default(),
@@ -104,15 +108,30 @@ impl Peer {
         }
     }
 
-    /// Whether another command may be accepted.
+    /// Whether another command may be accepted. An operator has to accept answers before the server processes more
+    /// orders, since answers can be longer than orders.
     pub fn has_room(&self) -> bool {
+        let most = match self.role {
+            Role::Client(_) => BACKLOG_MAX,
+            Role::Operator { .. } => LINE_MAX,
+        };
         self.under_way.requests < IN_FLIGHT_MAX
-            && self.output.len() + self.under_way.bytes_out < BACKLOG_MAX
+            && self.output.len() + self.under_way.bytes_out < most
     }
 
-    /// Whether no request of the connection is in flight, and all answers were sent.
+    /// Whether an order of the operator at the other end is being carried out.
+    pub fn waits_for_order(&self) -> bool {
+        matches!(self.role, Role::Operator { waits: true })
+    }
+
+    /// Whether complete orders of an operator wait to be carried out, and none is being carried out.
+    pub fn has_orders(&self) -> bool {
+        matches!(self.role, Role::Operator { waits: false }) && self.input.bytes().contains(&b'\n')
+    }
+
+    /// Whether nothing that the connection asked for is being carried out, and all answers were sent.
     pub fn is_done(&self) -> bool {
-        self.under_way.requests == 0 && self.output.is_empty()
+        self.under_way.requests == 0 && !self.waits_for_order() && self.output.is_empty()
     }
 
     /// Reads once. Returns whether the other side is still connected.

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use destage::Error;
-use destage::files::PendingFile;
+use destage::files::{PendingFile, storage};
 use destage_base::time::to_ms;
 use destage_device::ledger::Ledger;
 use destage_device::slab::Slab;
@@ -171,6 +171,17 @@ impl Core<'_> {
         more.insert("must".to_owned(), counts.must.into());
         more.insert("may".to_owned(), counts.may.into());
         if let Some(path) = to {
+            if let Some(kept) = storage(path)
+                && self
+                    .in_use
+                    .iter()
+                    .any(|file| storage(file).as_ref() == Some(&kept))
+            {
+                return failed(&format!(
+                    "{}: this server uses the file; expected another file",
+                    path.display()
+                ));
+            }
             if let Err(error) = write(ledger, path) {
                 return failed(&error.to_string());
             }

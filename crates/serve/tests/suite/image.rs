@@ -207,6 +207,13 @@ fn a_page_that_is_not_what_was_programmed_is_an_error_and_not_other_bytes() {
     let io = ErrorCode::Io as u32;
     assert_eq!(client.error((wire::CMD_READ, 0), (0, 512), &[]), io);
     assert_eq!(client.read(4096, 4096), [b'r'; 4096]);
+    // A write of a part of the page needs the rest of the page, and so fails. Other pages are not affected.
+    let part = [b't'; 512];
+    assert_eq!(client.error((wire::CMD_WRITE, 0), (512, 512), &part), io);
+    client.write(4096, &[b'u'; 512]);
+    client.write(4096, &[b'r'; 512]);
+    client.flush();
+    assert_eq!(client.read(4096, 4096), [b'r'; 4096]);
     client.write(0, &[b's'; 4096]);
     assert_eq!(client.read(0, 4096), [b's'; 4096]);
     running.stop();

@@ -493,6 +493,7 @@ fn sockets_are_for_their_owner_and_are_taken_over_only_from_the_dead() {
             read_only: false,
             anywhere: false,
             about: String::new(),
+            in_use: Vec::new(),
         };
         let mut words = destage_sim::settings::Settings::new();
         words.set_pair("device.capacity_bytes=1MiB").unwrap();

@@ -106,6 +106,7 @@ impl<'a> Rig<'a> {
             read_only: self.read_only,
             anywhere: false,
             about: "a test".to_owned(),
+            in_use: Vec::new(),
         };
         let pace = self.pace;
         let (tell, told) = std::sync::mpsc::channel();
