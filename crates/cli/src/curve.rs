@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &CurveArguments, typed: &ArgMatches) -> Result<(), 
     curves.manifest.unused.iter().for_each(warn);
     let records = curves.records();
     check_any(&records)?;
+    words::warnings(&records).iter().for_each(warn);
     let content = |form| match form {
         Form::Json => curves.to_json().into_bytes(),
         Form::Table(Rows::MarkedUp(markup)) => {

@@ -8,7 +8,7 @@ use destage::{Answers, Goal, Record, SIZED_SCHEMES, SizePlan, size, words};
 use crate::args::SizeArguments;
 use crate::choices;
 use crate::compare::split_items;
-use crate::errors::Failure;
+use crate::errors::{Failure, warn};
 use crate::output::numbers;
 use crate::output::report::{Form, page};
 use crate::output::table::{Side, Table};
@@ -38,13 +38,20 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
     let work = Work::begin(started, common, arguments.trace.as_deref().into_iter())?;
     let mut answers = work.carry_out(|effort| size(&input, &plan, effort))?;
     work.sign(&mut answers.manifest);
-    let found = answers.answers.iter().map(|answer| answer.record.clone());
-    let others = answers.missed.iter().chain(&answers.failed);
-    let records: Vec<Record> = found.chain(others.cloned()).collect();
+    let (records, reached): (Vec<Record>, Vec<String>) = rows(&answers)
+        .map(|(record, reached)| (record.clone(), reached.to_owned()))
+        .unzip();
+    let of_sensitivity = answers.sensitivity.runs().cloned();
+    let runs: Vec<Record> = records.iter().cloned().chain(of_sensitivity).collect();
+    words::warnings(&runs).iter().for_each(warn);
+    answers.manifest.unused.iter().for_each(warn);
     let conclusion = answers.conclusions();
     let content = |form| match form {
         Form::Json => answers.to_json().into_bytes(),
-        Form::Table(table) => table.of(&records),
+        Form::Table(form) => {
+            let reached = [("reached", reached.clone())];
+            form.with(&records, &reached, || table(&answers))
+        }
         Form::Html => page(&answers.to_json(), None),
     };
     let text = || {
@@ -53,13 +60,8 @@ pub(crate) fn run(arguments: &SizeArguments, typed: &ArgMatches) -> Result<(), F
         if arguments.buffers.is_none() && common.device.buffer.is_none() {
             words.push_str(&format!("\n{OF_PAPERS}"));
         }
-        format!("{heading}\n\n{words}\n\n{}", table(&answers))
+        format!("{heading}\n\n{words}\n\n{}", table(&answers).text())
     };
-    let runs: Vec<Record> = records
-        .iter()
-        .chain(answers.sensitivity.runs())
-        .cloned()
-        .collect();
     work.deliver(&runs, content, text)
 }
 
@@ -71,17 +73,9 @@ fn simulated(records: &[Record]) -> Vec<Record> {
     with_it.cloned().collect()
 }
 
-/// A table of records. First the schemes that reach the goals, or seem to reach them, each at the smallest such size.
-/// Then the other schemes at their largest size.
-fn table(answers: &Answers) -> String {
-    let mut sides = vec![Side::Left, Side::Right];
-    sides.extend(answers.goals.iter().map(|_| Side::Right));
-    sides.push(Side::Left);
-    let mut table = Table::new(sides);
-    let metrics = answers.goals.iter().map(|goal| goal.metric.clone());
-    let head = ["buffer".to_owned(), "size".to_owned()].into_iter();
-    table.row(head.chain(metrics).chain(["reached".to_owned()]));
-    table.rule();
+/// The runs, each with a word that tells whether it reaches the goals. First the schemes that reach the goals, or seem
+/// to reach them, each at the smallest such size. Then the bounds. Then the other schemes at their largest size.
+fn rows(answers: &Answers) -> impl Iterator<Item = (&Record, &'static str)> {
     let found = answers.answers.iter().map(|answer| {
         let reached = if answer.confirmed {
             "yes"
@@ -94,7 +88,20 @@ fn table(answers: &Answers) -> String {
     let bounds = bounds.map(|answer| (&answer.record, "a bound"));
     let missed = answers.missed.iter().map(|record| (record, "no"));
     let failed = answers.failed.iter().map(|record| (record, "failed"));
-    for (record, reached) in found.chain(bounds).chain(missed).chain(failed) {
+    found.chain(bounds).chain(missed).chain(failed)
+}
+
+/// The table of the [rows].
+fn table(answers: &Answers) -> Table {
+    let mut sides = vec![Side::Left, Side::Right];
+    sides.extend(answers.goals.iter().map(|_| Side::Right));
+    sides.push(Side::Left);
+    let mut table = Table::new(sides);
+    let metrics = answers.goals.iter().map(|goal| goal.metric.clone());
+    let head = ["buffer".to_owned(), "size".to_owned()].into_iter();
+    table.row(head.chain(metrics).chain(["reached".to_owned()]));
+    table.rule();
+    for (record, reached) in rows(answers) {
         let size = record.capacity().map_or("-".to_owned(), numbers::size);
         let numbers = answers.goals.iter().map(|goal| {
             let number = record.metrics.get(&goal.metric);
@@ -103,5 +110,5 @@ fn table(answers: &Answers) -> String {
         let names = [record.buffer.clone(), size].into_iter();
         table.row(names.chain(numbers).chain([reached.to_owned()]));
     }
-    table.text()
+    table
 }

@@ -41,14 +41,21 @@ pub fn line(fields: &[String]) -> String {
 /// any run failed. A value that a run does not have is an empty cell.
 #[must_use]
 pub fn runs(records: &[Record]) -> String {
+    runs_with(records, &[])
+}
+
+/// A table of `records` as [`runs`] makes it. Each of `words`, a name with a word for each record, is a column after
+/// `trace`.
+#[must_use]
+pub fn runs_with(records: &[Record], words: &[(&str, Vec<String>)]) -> String {
     let Columns {
         parameters,
         metrics,
     } = Columns::of(records);
     let mut text = String::from("trace");
-    for name in parameters
-        .iter()
-        .copied()
+    let named = words.iter().map(|(name, _)| *name);
+    for name in named
+        .chain(parameters.iter().copied())
         .chain(metrics.iter().map(String::as_str))
     {
         text.push(',');
@@ -65,8 +72,12 @@ pub fn runs(records: &[Record]) -> String {
         text.push_str(",error");
     }
     text.push('\n');
-    for (record, warnings) in records.iter().zip(warnings) {
+    for (index, (record, warnings)) in records.iter().zip(warnings).enumerate() {
         text.push_str(&quoted(&record.trace));
+        for (_, words) in words {
+            text.push(',');
+            text.push_str(&quoted(&words[index]));
+        }
         for name in &parameters {
             text.push(',');
             text.push_str(&record.parameters.get(*name).map(cell).unwrap_or_default());

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use destage_base::parameter::Value;
 use destage_sim::curve::{Curve as EverySize, OnePass};
+use destage_sim::metrics::rows;
 use destage_sim::run::RunResult;
 use destage_sim::settings::{Config, Settings};
 use destage_trace::page_bits::PageBits;
@@ -478,7 +479,18 @@ impl Curves {
     /// Conclusions from the curves; one sentence each.
     #[must_use]
     pub fn conclusions(&self) -> Vec<String> {
-        crate::words::of_curves(&self.records())
+        let metric = rows::BUFFER_WRITE_HITS_PERCENT.name;
+        let range = |record: &Record| {
+            let mut curves = self.curves.iter();
+            let curve = curves.find(|curve| curve.buffer == record.buffer)?;
+            let Some(points) = curve.sampled() else {
+                return record.write_hit_percent().map(|percent| [percent; 2]);
+            };
+            let mut points = points.iter();
+            let point = points.find(|point| point.record.capacity() == record.capacity())?;
+            Some(point.ranges.get(metric)?.map(|number| number.as_f64()))
+        };
+        crate::words::of_curves(&self.records(), range)
     }
 
     /// The points at the sizes that all curves have.

@@ -25,6 +25,8 @@ use crate::error::Error;
 pub struct Input {
     kind: Kind,
     reading: Reading,
+    /// The number of requests at the beginning that are left out of those that `reading` gives.
+    left_out: u64,
 }
 
 #[derive(Clone)]
@@ -136,6 +138,7 @@ impl Input {
         Self {
             kind,
             reading: Reading::default(),
+            left_out: 0,
         }
     }
 
@@ -299,13 +302,17 @@ impl Input {
     #[must_use]
     pub fn expected_requests(&self) -> Option<u64> {
         let all = match &self.kind {
-            Kind::Trace(_) => return self.reading.limit,
+            Kind::Trace(_) => {
+                let limit = self.reading.limit?;
+                return Some(limit.saturating_sub(self.left_out));
+            }
             Kind::Workload(generator) => destage_workload::requests_of(&generator.values),
             Kind::Requests(_, requests) | Kind::Decoded(_, requests) => requests.len() as u64,
             Kind::Made(made) => made.requests,
         };
         let all = all.saturating_sub(self.reading.skip);
-        Some(self.reading.limit.map_or(all, |limit| limit.min(all)))
+        let all = self.reading.limit.map_or(all, |limit| limit.min(all));
+        Some(all.saturating_sub(self.left_out))
     }
 
     /// The second half of the input; `None` if the first half would have no request. `requests` is the number of
@@ -313,8 +320,7 @@ impl Input {
     pub(crate) fn second_half(&self, requests: u64) -> Option<Self> {
         let half = requests / 2;
         let mut behind = self.clone();
-        behind.reading.skip += half;
-        behind.reading.limit = behind.reading.limit.map(|limit| limit.saturating_sub(half));
+        behind.left_out += half;
         (half > 0).then_some(behind)
     }
 
@@ -434,7 +440,8 @@ impl Input {
     /// # Errors
     /// If the trace cannot be read, or the workload cannot be generated.
     pub fn open(&self, config: &Config) -> Result<Source<'static>, Error> {
-        self.source(config, &self.options(config)?)
+        let source = self.source(config, &self.options(config)?)?;
+        Ok(source.after(self.left_out))
     }
 
     /// The requests of a workload for `seed`; no requests if the input is not a workload.

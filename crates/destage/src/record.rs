@@ -133,6 +133,15 @@ impl Record {
         }
     }
 
+    /// Whether the run ended before its input did, because requests piled up (`host.saturation`) or because the flash
+    /// was worn out. Its metrics then describe only a part of the input.
+    #[must_use]
+    pub fn stopped_early(&self) -> bool {
+        let metrics = [rows::HOST_SATURATED, rows::DEVICE_WORN_OUT];
+        let mut values = metrics.iter().map(|metric| self.number(metric.name));
+        values.any(|value| value == Some(1.0))
+    }
+
     /// The size of the buffer in bytes; `None` if the scheme buffers no pages.
     #[must_use]
     pub fn capacity(&self) -> Option<u64> {

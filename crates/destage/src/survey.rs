@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::input::Input;
 use crate::progress::{Counter, Stage};
 
-/// The number of blocks that `flash.blocks_per_plane = auto` gives for an input.
+/// The number of blocks that `flash.blocks_per_plane = auto` gives for an input or for a size of the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sizing {
     /// The number of blocks in a plane.
@@ -23,6 +23,8 @@ pub struct Sizing {
     /// The end of the highest address of the input, in bytes; `None` if the input can be read only once, so that
     /// it was not read in advance.
     pub end_bytes: Option<u64>,
+    /// The size that the device has to offer at least, in bytes; `None` if its size follows from the input.
+    pub capacity_bytes: Option<u64>,
 }
 
 /// The facts about an input before its runs begin.
@@ -138,7 +140,7 @@ fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<S
     let mut of_input = configs
         .iter()
         .zip(found)
-        .filter(|(config, _)| config.fits_input() && config.has_flash());
+        .filter(|(config, _)| config.is_open() && config.has_flash());
     let (config, blocks_per_plane) =
         of_input.find_map(|(config, found)| Some((config, (*found.as_ref().ok()?)?)))?;
     let end_bytes = pass.map(|pass| end_bytes(pass, config));
@@ -147,6 +149,7 @@ fn sizing(configs: &[&Config], found: &[Found], pass: Option<&Pass>) -> Option<S
         blocks_per_plane,
         flash_bytes: config.with_blocks(blocks_per_plane).flash_bytes(),
         end_bytes,
+        capacity_bytes: config.capacity_bytes,
     })
 }
 

@@ -42,11 +42,15 @@ struct Column<'a> {
     values: Vec<Option<Value>>,
 }
 
-/// The file of runs.
-pub(crate) fn runs(records: &[Record]) -> Vec<u8> {
+/// The file of runs. Each of `words`, a name with a word for each run, is a column after the trace.
+pub(crate) fn runs(records: &[Record], words: &[(&str, Vec<String>)]) -> Vec<u8> {
     let names = Columns::of(records);
     let trace = |record: &Record| Some(Value::Text(record.trace.clone()));
     let mut columns = vec![Column::new("trace", records.iter().map(trace).collect())];
+    for (name, words) in words {
+        let words = words.iter().map(|word| Some(Value::Text(word.clone())));
+        columns.push(Column::new(name, words.collect()));
+    }
     for name in &names.parameters {
         let values = records
             .iter()

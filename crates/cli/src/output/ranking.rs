@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use destage::Record;
 use destage::sim::metrics::rows;
+use destage::words::warnings_of;
 
 use crate::output::numbers;
 
@@ -29,8 +30,8 @@ fn value(record: &Record, metric: &str) -> Option<f64> {
 }
 
 /// A sentence with the buffers that have the best values of the first metric in the usual table of `records`, and
-/// the key with which `--sort` sorts by this metric. Bounds are not ranked. `None` if fewer than two buffers can be
-/// ranked.
+/// the key with which `--sort` sorts by this metric. Bounds and runs with warnings are not ranked, nor are buffers that
+/// lack a run at one of the places. `None` if fewer than two buffers can be ranked.
 pub(crate) fn best(records: &[Record]) -> Option<(String, String)> {
     let response = rows::RESPONSE.of("mean");
     let is_timed = records
@@ -41,7 +42,8 @@ pub(crate) fn best(records: &[Record]) -> Option<(String, String)> {
         true => &response,
         false => rows::BUFFER_WRITE_HITS_PERCENT.name,
     };
-    let known = records.iter().filter(|record| !record.is_of_bound());
+    let is_ranked = |record: &&Record| !record.is_of_bound() && warnings_of(record).is_empty();
+    let known = records.iter().filter(is_ranked);
     let known = known.filter_map(|record| Some((record, value(record, metric)?)));
     let known: Vec<(&Record, f64)> = known.collect();
     let is_factor = is_timed && known.iter().all(|(_, value)| *value > 0.0);
@@ -128,6 +130,7 @@ fn ranked<'a>(
             }
         }
     }
+    all.retain(|(_, values)| values.len() == places.len());
     let mean = |(buffer, values): (&'a str, Vec<(f64, f64)>)| Ranked {
         buffer,
         behind: values.iter().map(|(behind, _)| behind).sum::<f64>() / values.len() as f64,

@@ -36,11 +36,22 @@ pub(crate) enum Table {
 impl Table {
     /// The content of a file of runs.
     pub(crate) fn of(self, records: &[Record]) -> Vec<u8> {
+        self.with(records, &[], || summary::whole(records))
+    }
+
+    /// The content of a file of runs. A file for programs has each of `words`, a name with a word for each run, as
+    /// a column after the trace. A table to paste into a text is `shown`.
+    pub(crate) fn with(
+        self,
+        records: &[Record],
+        words: &[(&str, Vec<String>)],
+        shown: impl FnOnce() -> output::table::Table,
+    ) -> Vec<u8> {
         match self {
-            Self::Csv => destage::csv::runs(records).into_bytes(),
-            Self::MarkedUp(markup) => summary::whole(records).marked_up(markup).into_bytes(),
+            Self::Csv => destage::csv::runs_with(records, words).into_bytes(),
+            Self::MarkedUp(markup) => shown().marked_up(markup).into_bytes(),
             #[cfg(feature = "parquet")]
-            Self::Parquet => parquet::runs(records),
+            Self::Parquet => parquet::runs(records, words),
         }
     }
 
@@ -200,9 +211,8 @@ pub(crate) fn check_distinct(
     outputs: &[(&str, &PathBuf)],
     inputs: &[&Path],
 ) -> Result<(), Failure> {
-    // Devices and pipes have no place, because they can have any number of writers. A file that cannot be used is
-    // refused later, when it is opened.
-    let key = |path: &Path| files::place(path).ok().flatten();
+    // A file that cannot be used is refused later, when it is opened.
+    let key = files::storage;
     for (index, (option, path)) in outputs.iter().enumerate() {
         let Some(place) = key(path) else { continue };
         for (other_option, other) in &outputs[..index] {
@@ -213,10 +223,9 @@ pub(crate) fn check_distinct(
                 )));
             }
         }
-        if inputs
-            .iter()
-            .any(|input| key(input).as_ref() == Some(&place))
-        {
+        // An input `-` is standard input.
+        let mut files = inputs.iter().filter(|input| **input != Path::new("-"));
+        if files.any(|input| key(input).as_ref() == Some(&place)) {
             return Err(Failure::input(format!(
                 "{option} {}: is an input of this run; expected another file",
                 path.display()

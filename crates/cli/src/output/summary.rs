@@ -1,7 +1,9 @@
 //! Several runs as one table, with the settings in which they differ and the few metrics that distinguish buffers.
 
+use std::collections::BTreeMap;
+
 use destage::sim::metrics::rows;
-use destage::words::{remark, short};
+use destage::words::{remark, short_names};
 use destage::{Error, Facts, Record};
 use terminal_size::{Width, terminal_size};
 
@@ -14,13 +16,40 @@ pub(crate) struct Column {
     pub(crate) head: [&'static str; 2],
     /// Alignment of the cells.
     pub(crate) side: Side,
-    cell: fn(&Record) -> Option<String>,
+    cell: Cell,
+}
+
+/// How the cell of a run is made.
+enum Cell {
+    Of(fn(&Record) -> Option<String>),
+    /// The name of the trace, by the whole name of the trace.
+    Trace(BTreeMap<String, String>),
 }
 
 impl Column {
     /// The cell of `record`; a dash if the run does not have this metric.
     pub(crate) fn cell(&self, record: &Record) -> String {
-        (self.cell)(record).unwrap_or_else(|| "-".to_owned())
+        self.text(record).unwrap_or_else(|| "-".to_owned())
+    }
+
+    fn text(&self, record: &Record) -> Option<String> {
+        match &self.cell {
+            Cell::Of(text) => text(record),
+            Cell::Trace(names) => names.get(&record.trace).cloned(),
+        }
+    }
+
+    /// The column of the traces of `records`.
+    fn of_traces(records: &[Record]) -> Self {
+        let names = short_names(records.iter().map(|record| record.trace.as_str()));
+        let names = names
+            .into_iter()
+            .map(|(trace, name)| (trace.to_owned(), name));
+        Self {
+            head: ["", "trace"],
+            side: Side::Left,
+            cell: Cell::Trace(names.collect()),
+        }
     }
 }
 
@@ -28,7 +57,7 @@ const fn number(head: [&'static str; 2], cell: fn(&Record) -> Option<String>) ->
     Column {
         head,
         side: Side::Right,
-        cell,
+        cell: Cell::Of(cell),
     }
 }
 
@@ -57,34 +86,29 @@ pub(crate) fn width() -> usize {
     said.or_else(of_terminal).unwrap_or(WIDTH)
 }
 
-const TRACE: Column = Column {
-    head: ["", "trace"],
-    side: Side::Left,
-    cell: |record| Some(short(&record.trace)),
-};
 const BUFFER: Column = Column {
     head: ["", "buffer"],
     side: Side::Left,
-    cell: |record| Some(record.buffer.clone()),
+    cell: Cell::Of(|record| Some(record.buffer.clone())),
 };
 const SIZE: Column = number(["", "size"], |record| record.capacity().map(numbers::bytes));
 const FTL: Column = Column {
     head: ["", "ftl"],
     side: Side::Left,
-    cell: |record| Some(record.ftl.clone()),
+    cell: Cell::Of(|record| Some(record.ftl.clone())),
 };
 
 /// The reason why a run has no metrics, in a few words. The whole sentence is printed separately.
 const FAILED: Column = Column {
     head: ["", "failed"],
     side: Side::Left,
-    cell: |record| {
+    cell: Cell::Of(|record| {
         let word = match **record.error.as_ref()? {
             Error::DeviceFull(_) => "device too small",
             _ => "not possible",
         };
         Some(word.to_owned())
-    },
+    }),
 };
 
 const METRICS: [Column; 8] = [
@@ -124,7 +148,7 @@ pub(crate) fn identity(records: &[Record]) -> Vec<Column> {
         cells.any(|cell| Some(cell) != first)
     };
     let mut columns = Vec::new();
-    columns.extend(Some(TRACE).filter(differ));
+    columns.extend(Some(Column::of_traces(records)).filter(differ));
     columns.push(BUFFER);
     columns.extend([SIZE, FTL].into_iter().filter(differ));
     columns
@@ -133,22 +157,30 @@ pub(crate) fn identity(records: &[Record]) -> Vec<Column> {
 /// The columns for `records`: those that identify a run, and those metrics that at least one of them has.
 pub(crate) fn columns(records: &[Record]) -> Vec<Column> {
     let mut columns = identity(records);
-    let present = |column: &Column| records.iter().any(|record| (column.cell)(record).is_some());
+    let present = |column: &Column| records.iter().any(|record| column.text(record).is_some());
     columns.extend(METRICS.into_iter().chain([FAILED]).filter(present));
     columns
 }
 
-/// Sentences with the size of the device that `flash.blocks_per_plane = auto` has chosen for each input.
+/// Sentences with the size of the device that `flash.blocks_per_plane = auto`, or a wanted size, gives for each input.
 pub(crate) fn sizings(inputs: &[Facts]) -> Vec<String> {
     let sentence = |facts: &Facts| {
         let sizing = facts.sizing?;
+        // A device of about the wanted size needs no note.
+        if sizing
+            .capacity_bytes
+            .is_some_and(|bytes| sizing.flash_bytes / 2 <= bytes)
+        {
+            return None;
+        }
         let of = match inputs.len() {
             1 => String::new(),
             _ => format!("{}: ", facts.name),
         };
-        let why = match sizing.end_bytes {
-            Some(end) => format!("for addresses up to {}", numbers::size(end)),
-            None => "for an input that is read only once".to_owned(),
+        let why = match (sizing.capacity_bytes, sizing.end_bytes) {
+            (Some(bytes), _) => format!("that offers at least {}", numbers::size(bytes)),
+            (None, Some(end)) => format!("for addresses up to {}", numbers::size(end)),
+            (None, None) => "for an input that is read only once".to_owned(),
         };
         Some(format!(
             "{of}flash.blocks_per_plane={} (auto): {} device {why}",
@@ -192,7 +224,7 @@ pub(crate) fn metric_columns() -> impl Iterator<Item = ([&'static str; 2], Strin
         rows::FLASH_ERASES.name.to_owned(),
         rows::WAF_HOST.name.to_owned(),
     ];
-    METRICS.iter().map(|column| column.head).zip(names)
+    METRICS.into_iter().map(|column| column.head).zip(names)
 }
 
 fn text(columns: &[Column], records: &[Record]) -> String {

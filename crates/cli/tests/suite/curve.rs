@@ -144,3 +144,30 @@ fn a_metric_that_no_size_has_is_said_to_be_missing() {
         None
     );
 }
+
+/// Estimates whose intervals overlap, or that have no intervals, do not tell which scheme is better.
+#[test]
+fn estimates_that_overlap_are_not_ranked() {
+    let place = Place::new();
+    let curve = [
+        "curve",
+        "-w",
+        "zipf:requests=10000,footprint_pages=20000",
+        "-b",
+        "lru,fab",
+        "-s",
+        "64MiB,96MiB",
+        "--sample",
+        "12%",
+        "-m",
+        "buffer.write_hits_percent",
+    ];
+    for salts in ["1", "2"] {
+        let outcome = place.run(&[&curve[..], &["--salts", salts]].concat());
+        let text = format!("{}{}", outcome.output, outcome.errors);
+        assert!(
+            text.contains("the samples do not tell which scheme"),
+            "{text}"
+        );
+    }
+}

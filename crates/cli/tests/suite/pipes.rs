@@ -118,3 +118,24 @@ fn names_of_files_do_not_steer_the_terminal() {
         }
     }
 }
+
+#[test]
+fn a_conversion_in_a_pipe() {
+    let place = Place::new();
+    let writes = page_writes(&[0, 5, 3]);
+    let command = [
+        "trace", "convert", "-", "--format", "disksim", "-o", "-", "--to", "csv",
+    ];
+    let outcome = place.run_with(&command, writes.as_bytes());
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    assert_eq!(outcome.output.lines().count(), 4, "{}", outcome.output);
+    place.write("t.disksim", writes);
+    let packed = place.run(&["trace", "convert", "t.disksim", "-o", "t.compact.gz"]);
+    assert_eq!(packed.status, 2);
+    assert!(
+        packed.errors.contains("always compressed with zstd"),
+        "{}",
+        packed.errors
+    );
+    assert_eq!(place.files(), ["t.disksim"]);
+}

@@ -485,3 +485,160 @@ fn a_comparison_says_what_it_found() {
     // A comparison with a single run has no conclusions that compare runs.
     assert!(!of(&["--buffers", "lru"]).contains("absorbs"));
 }
+
+#[test]
+fn traces_of_one_name_are_told_apart() {
+    let place = Place::new();
+    for (folder, pages) in [("a", [0, 1, 2, 3]), ("c", [0, 1, 0, 1])] {
+        std::fs::create_dir(place.path(folder)).expect("a folder");
+        place.write(&format!("{folder}/t.disksim"), page_writes(&pages));
+    }
+    let traces = ["a/t.disksim", "c/t.disksim"];
+    let rest = ["--buffers", "nocache,lru", "--sizes", "64KiB"];
+    let command = [&["compare"], &traces[..], &rest].concat();
+    let text = place.succeed(&command);
+    let md = place.succeed(&[&command[..], &["-o", "t.md"]].concat());
+    assert_eq!(text, md);
+    for name in traces {
+        assert!(text.contains(name), "{text}");
+        assert!(place.read("t.md").contains(name));
+    }
+}
+
+#[test]
+fn a_table_of_sizes_tells_which_schemes_reach_the_goals() {
+    let place = Place::new();
+    let command = [
+        "size",
+        "-w",
+        "zipf:requests=3000",
+        "-b",
+        "nocache,lru",
+        "-s",
+        "256KiB",
+        "-g",
+        "buffer.write_hits_percent>1",
+    ];
+    let csv = place.succeed(&[&command[..], &["--csv", "-o", "t.md"]].concat());
+    let mut lines = csv.lines().map(|line| line.split(',').nth(1));
+    assert_eq!(lines.next(), Some(Some("reached")));
+    assert_eq!(lines.next(), Some(Some("yes")));
+    assert_eq!(lines.next(), Some(Some("no")));
+    let table = place.read("t.md");
+    assert!(
+        table.contains("write_hits_percent") && table.contains("reached"),
+        "{table}"
+    );
+}
+
+/// A run that stopped early has short responses, and is not one of the best.
+#[test]
+fn runs_with_warnings_are_not_ranked() {
+    let place = Place::new();
+    let outcome = place.run(&[
+        "compare",
+        "-w",
+        "zipf:requests=3000,footprint_pages=1000",
+        "--buffers",
+        "all",
+        "--sizes",
+        "64KiB",
+        "--set",
+        "host.saturation=200",
+        "--set",
+        "host.time_scale=0.2",
+    ]);
+    assert_eq!(outcome.status, 0, "{}", outcome.errors);
+    let best = outcome
+        .output
+        .lines()
+        .find(|line| line.starts_with("The best "));
+    let best = best.expect("a ranking");
+    assert!(
+        outcome.errors.contains("stopped when host.saturation"),
+        "{}",
+        outcome.errors
+    );
+    assert!(!best.contains("bplru"), "{best}");
+}
+
+#[test]
+fn a_scheme_is_the_best_only_at_sizes_where_all_are_compared() {
+    let place = Place::new();
+    let outcome = place.run(&[
+        "compare",
+        "-w",
+        "zipf:requests=3000,footprint_pages=1000",
+        "--buffers",
+        "lru,fab,bplru",
+        "--sizes",
+        "64KiB..4MiB",
+        "--set",
+        "host.saturation=200",
+        "--set",
+        "host.time_scale=0.01",
+    ]);
+    assert!(
+        outcome.output.contains("runs have warnings"),
+        "{}",
+        outcome.output
+    );
+    assert!(
+        !outcome.output.contains("at every size"),
+        "{}",
+        outcome.output
+    );
+}
+
+/// What `run` warns of, the commands that answer questions warn of too.
+#[test]
+fn curve_and_size_warn_as_run_does() {
+    let place = Place::new();
+    let device = [
+        "-w",
+        "zipf:requests=20000,footprint_pages=4000",
+        "--set",
+        "flash.endurance=2",
+        "--set",
+        "flash.wearout=retire",
+        "--set",
+        "flash.blocks_per_plane=8",
+        "-b",
+        "lru",
+    ];
+    let curve = [
+        "curve",
+        "--ftl",
+        "page",
+        "--sizes",
+        "256KiB",
+        "-m",
+        "flash.erases",
+    ];
+    let size = ["size", "--sizes", "256KiB", "-g", "flash.erases<100000"];
+    for command in [&curve[..], &size] {
+        let outcome = place.run(&[command, &device].concat());
+        assert!(
+            outcome.errors.contains("worn out"),
+            "{command:?}: {}",
+            outcome.errors
+        );
+    }
+    let vain = [
+        "size",
+        "-w",
+        "zipf:requests=2000",
+        "-b",
+        "lru",
+        "-g",
+        "waf.host<9",
+        "--set",
+        "flash.endurance=7",
+    ];
+    let outcome = place.run(&vain);
+    assert!(
+        outcome.errors.contains("has no effect"),
+        "{}",
+        outcome.errors
+    );
+}

@@ -299,3 +299,16 @@ fn an_answer_without_garbage_collection_says_so() {
     let text = place.succeed(&[&size[..], &goal].concat());
     assert!(!text.contains("erased no block"), "{text}");
 }
+
+/// A device cannot be as small as one likes. If it is far larger than asked for, a note says so.
+#[test]
+fn a_device_that_is_larger_than_asked_for_is_named() {
+    let place = Place::new();
+    place.write("t.disksim", page_writes(&[0, 1]));
+    let (_, errors) = blocks(&place, &["t.disksim", "--capacity", "1MiB"]);
+    assert!(
+        errors.contains("device that offers at least 1 MiB"),
+        "{errors}"
+    );
+    assert_eq!(blocks(&place, &["t.disksim", "--capacity", "4GiB"]).1, "");
+}

@@ -28,6 +28,15 @@ pub(super) fn rows(text: &str, drive: &str) -> Result<(Vec<String>, Vec<Row>), S
     let mut rows = Vec::new();
     for (line, job) in (1..).zip(jobs) {
         let name = job["jobname"].as_str().unwrap_or_default();
+        let is_clone = |other: &&Value| {
+            other["jobname"] == job["jobname"] && other["groupid"] == job["groupid"]
+        };
+        let clones = jobs.iter().filter(is_clone).count();
+        if clones > 1 && option(&document["global options"], job, "numjobs").is_some() {
+            return Err(format!(
+                "job {line} ({name}): has {clones} results, one for each of its clones; expected one result for all of them (fio's option group_reporting)"
+            ));
+        }
         let row = row(&document["global options"], job, drive);
         let fields = row.map_err(|what| format!("job {line} ({name}): {what}"))?;
         rows.push(Row { line, fields });
@@ -35,13 +44,16 @@ pub(super) fn rows(text: &str, drive: &str) -> Result<(Vec<String>, Vec<Row>), S
     Ok((COLUMNS.map(str::to_owned).to_vec(), rows))
 }
 
+/// The option `name` of `job`, or of all jobs.
+fn option<'a>(global: &'a Value, job: &'a Value, name: &str) -> Option<&'a str> {
+    let own = job["job options"][name].as_str();
+    own.or_else(|| global[name].as_str())
+}
+
 /// The fields of `job`. An option that the job does not set is taken from the `global` options, then from fio's
 /// default.
 fn row(global: &Value, job: &Value, drive: &str) -> Result<Vec<String>, String> {
-    let option = |name: &str| {
-        let own = job["job options"][name].as_str();
-        own.or_else(|| global[name].as_str())
-    };
+    let option = |name: &str| option(global, job, name);
     let kind = option("rw")
         .or_else(|| option("readwrite"))
         .unwrap_or("read");
@@ -76,4 +88,24 @@ fn row(global: &Value, job: &Value, drive: &str) -> Result<Vec<String>, String> 
         percentile("50.000000")?.to_string(),
         percentile("99.000000")?.to_string(),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(clones: usize) -> String {
+        let result = r#"{"jobname": "j", "groupid": 0, "job options": {"rw": "randwrite", "numjobs": "4"},
+            "write": {"iops": 10000, "clat_ns": {"percentile": {"50.000000": 1000, "99.000000": 2000}}}}"#;
+        format!("{{\"jobs\": [{}]}}", vec![result; clones].join(","))
+    }
+
+    /// Without `group_reporting`, fio writes a result for each clone, each with a part of the rate of the job.
+    #[test]
+    fn a_result_for_each_clone_is_refused() {
+        let (_, rows) = rows(&job(1), "d").unwrap();
+        assert_eq!(rows.len(), 1);
+        let error = super::rows(&job(4), "d").unwrap_err();
+        assert!(error.contains("group_reporting"), "{error}");
+    }
 }

@@ -189,6 +189,9 @@ pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Erro
     let text = text.trim();
     let mut found = named(text, experiments);
     if found.is_empty() {
+        found = named(&text.to_ascii_lowercase(), experiments);
+    }
+    if found.is_empty() {
         found.extend(
             PROBLEMS
                 .iter()
@@ -209,6 +212,9 @@ pub fn explain(text: &str, experiments: &[Row]) -> Result<Vec<Explanation>, Erro
     if found.is_empty() {
         found = headed(text);
     }
+    if found.is_empty() && nearest(text).is_empty() {
+        found = described(text);
+    }
     if found.is_empty() {
         return Err(unknown(text));
     }
@@ -221,11 +227,7 @@ const HEADED: usize = 8;
 /// The metrics that have all words of `text` in their names. The headings of tables consist of such words, such as
 /// `write hits %` for `buffer.write_hits`. If there are too many, only those with the shortest names.
 fn headed(text: &str) -> Vec<Explanation> {
-    let words: Vec<String> = text
-        .split(|letter: char| !letter.is_ascii_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_ascii_lowercase)
-        .collect();
+    let words = words(text);
     let parts = |name: &str| name.split(['.', '_']).count();
     let has_all = |name: &String| {
         let parts: Vec<_> = name.split(['.', '_']).collect();
@@ -245,8 +247,70 @@ fn headed(text: &str) -> Vec<Explanation> {
     rows.map(|(name, row)| of_metric(name, row)).collect()
 }
 
+/// The metrics whose descriptions have all words of `text`; of a dotted name, all words after the last dot. So the
+/// terms of the field, such as write amplification, lead to the metrics that measure them. If there are too many, none.
+fn described(text: &str) -> Vec<Explanation> {
+    let wanted = match text.rsplit_once('.') {
+        // One word, such as `mean`, is too general.
+        Some((_, end)) => Some(words(end))
+            .filter(|words| words.len() > 1)
+            .unwrap_or_default(),
+        None => words(text),
+    };
+    let has_all = |row: &&MetricRow| {
+        let has = words(row.about);
+        wanted.iter().all(|word| has.contains(word))
+    };
+    let mut found: Vec<&MetricRow> = Vec::new();
+    for row in metrics::names().filter_map(|name| metrics::find(&name)) {
+        if has_all(&row) && !found.iter().any(|other| other.name == row.name) {
+            found.push(row);
+        }
+    }
+    if wanted.is_empty() || found.len() > HEADED {
+        return Vec::new();
+    }
+    let found = found.into_iter();
+    found.map(|row| of_metric(row.name, row)).collect()
+}
+
+/// The words of `text`, in small letters.
+fn words(text: &str) -> Vec<String> {
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words = words.filter(|word| !word.is_empty());
+    words.map(str::to_ascii_lowercase).collect()
+}
+
+/// The meaning of the word in place of the star of a metric with several statistics; empty if there is no such word.
+fn statistic(name: &str, row: &MetricRow) -> String {
+    let Some((before, after)) = row.name.split_once('*') else {
+        return String::new();
+    };
+    let word = name
+        .strip_prefix(before)
+        .and_then(|end| end.strip_suffix(after));
+    match word.unwrap_or_default() {
+        "mean" => "the mean of all values".to_owned(),
+        "max" => "the largest value".to_owned(),
+        "min" => "the smallest value".to_owned(),
+        "p50" => "the median: half of the values are at most this large".to_owned(),
+        word => match word
+            .strip_prefix('p')
+            .filter(|digits| digits.parse::<u32>().is_ok())
+        {
+            Some(digits) => {
+                let (whole, parts) = digits.split_at(digits.len().min(2));
+                let point = if parts.is_empty() { "" } else { "." };
+                format!("{whole}{point}{parts} % of the values are at most this large")
+            }
+            None => String::new(),
+        },
+    }
+}
+
 fn of_metric(name: &str, row: &MetricRow) -> Explanation {
     Explanation::new("metric", name, row.about)
+        .with("statistic", statistic(name, row))
         .with("unit", row.unit)
         .with("of", "a run")
 }
@@ -355,8 +419,8 @@ fn names_of(parts: &[(&'static str, Vec<Entry>)]) -> String {
     names.join(", ")
 }
 
-/// The error that nothing has the name `name`.
-fn unknown(name: &str) -> Error {
+/// Text such as `; did you mean "x"?` for the name that `name` may mean; empty if no name is near.
+fn nearest(name: &str) -> String {
     let parameters = all_parameters();
     let keys = parameters.iter().map(|one| one.key.as_str());
     let others = [
@@ -370,13 +434,17 @@ fn unknown(name: &str) -> Error {
     let names = others.iter().map(|row| row.name.as_str());
     let problems = PROBLEMS.iter().map(|problem| problem.name);
     let others = keys.chain(names).chain(problems);
-    let nearest = match destage_sim::settings::suggestion(name, others) {
+    match destage_sim::settings::suggestion(name, others) {
         none if none.is_empty() => metrics::suggestion(name),
         nearest => nearest,
-    };
+    }
+}
+
+/// The error that nothing has the name `name`.
+fn unknown(name: &str) -> Error {
     Error::Input(format!(
         "explain {name:?}: nothing has this name{}; expected a parameter, metric, buffer, ftl, workload, profile or format (`destage list`, `destage show`), or a message of the program",
-        nearest
+        nearest(name)
     ))
 }
 

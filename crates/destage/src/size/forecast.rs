@@ -259,8 +259,8 @@ impl Forecast {
         wanted.iter().map(of).collect()
     }
 
-    /// The forecast value of the metric of goal `index`. `None` if the run is not finished or failed, or if this
-    /// forecast is not for this goal.
+    /// The forecast value of the metric of goal `index`; NaN, which reaches no goal, if the run stopped before the end
+    /// of its input. `None` if the run is not finished or failed, or if this forecast is not for this goal.
     pub(super) fn value(
         &self,
         goals: &[Goal],
@@ -275,7 +275,7 @@ impl Forecast {
     }
 
     fn of(&self, metric: &str, record: &Record) -> f64 {
-        if record.error.is_some() {
+        if record.error.is_some() || record.stopped_early() {
             return f64::NAN;
         }
         let number = |row: &MetricRow| record.number(row.name).unwrap_or(0.0);

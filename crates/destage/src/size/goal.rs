@@ -86,11 +86,12 @@ impl Goal {
         }
     }
 
-    /// Whether `record` reaches the goal. A record without the metric does not reach the goal.
+    /// Whether `record` reaches the goal. A record without the metric does not reach the goal, nor does a run that
+    /// [stopped early](Record::stopped_early): with its whole input it might have another value.
     #[must_use]
     pub fn is_met_by(&self, record: &Record) -> bool {
         let value = record.number(&self.metric);
-        value.is_some_and(|value| self.is_met(value))
+        !record.stopped_early() && value.is_some_and(|value| self.is_met(value))
     }
 }
 

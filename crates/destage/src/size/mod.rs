@@ -26,7 +26,7 @@ use crate::error::Error;
 use crate::grid::{Combination, Grid, capacities};
 use crate::input::Input;
 use crate::json;
-use crate::manifest::Manifest;
+use crate::manifest::{Manifest, unused};
 use crate::record::Record;
 use crate::results::add_warnings;
 
@@ -90,8 +90,11 @@ pub struct Answers {
     pub failed: Vec<Record>,
     /// Runs of the best answer under other conditions.
     pub sensitivity: Sensitivity,
-    /// For each scheme, the sizes in bytes that are smaller than the best answer and were not tried. The search did
-    /// not try these sizes, because it assumes that a larger buffer is better than a smaller one.
+    /// If no scheme reaches the goals: the full run that is nearest to them.
+    pub closest: Option<Record>,
+    /// For each scheme, the sizes in bytes that were not tried; if there is an answer, only those that are smaller
+    /// than the best one. The search did not try these sizes, because it assumes that a larger buffer is better than a
+    /// smaller one.
     pub untried: Vec<(String, Vec<u64>)>,
     /// The cost of saving the buffer of the best answer after a power loss; `None` without flash or without an
     /// answer.
@@ -191,6 +194,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     let Searched {
         found,
         nearest,
+        closest,
         untried,
         spent,
     } = searched(&whole, plan, candidates, effort)?;
@@ -221,10 +225,18 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
     if let Some((best, scheme)) = best.zip(chosen) {
         let bytes = best.capacity().unwrap_or(0);
         hold_up = HoldUp::of(&scheme.config, bytes);
+        // The device is that of the best answer, also if its size depends on the input.
+        let blocks = best.whole("flash.blocks_per_plane");
+        let blocks = blocks.and_then(|blocks| u32::try_from(blocks).ok());
         let again = |settings: &Settings, input: &Input| {
             let grid = Grid::new(settings.clone()).buffers([scheme.buffer.clone()]);
-            let sized = grid.sizes([bytes.max(1).to_string()]);
-            one(input, &sized.combinations()?, effort)
+            let mut sized = grid.sizes([bytes.max(1).to_string()]).combinations()?;
+            if let Some(blocks) = blocks {
+                for combination in &mut sized {
+                    combination.config = combination.config.with_blocks(blocks);
+                }
+            }
+            one(input, &sized, effort)
         };
         if scheme.config.follows_arrivals() {
             let mut settings = plan.settings.clone();
@@ -252,7 +264,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         manifest: Manifest {
             command: Vec::new(),
             inputs: vec![whole.facts],
-            unused: Vec::new(),
+            unused: unused(schemes.iter().map(|scheme| &scheme.config)),
             seed: first.config.typed.sim.seed,
             wall_time_s: started.elapsed().as_secs_f64(),
         },
@@ -262,6 +274,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
         failed,
         sensitivity,
         untried,
+        closest,
         hold_up,
         sizes,
         spent,
@@ -273,6 +286,7 @@ pub fn size(input: &Input, plan: &SizePlan, effort: &Effort<'_>) -> Result<Answe
 struct Searched {
     found: Found,
     nearest: Option<String>,
+    closest: Option<Record>,
     untried: Vec<(String, Vec<u64>)>,
     spent: Spent,
 }
@@ -312,6 +326,7 @@ fn searched(
         .map(|scheme| search.candidates[scheme][0].buffer.clone());
     Ok(Searched {
         nearest,
+        closest: search.best().is_none().then(|| search.closest()).flatten(),
         untried: search.untried(),
         spent: Spent {
             runs: search.runs(),
@@ -366,7 +381,7 @@ fn one(
 
 impl Answers {
     /// `{"manifest", "goals", "conclusions", "answers": [{"buffer", "bytes", "metrics", "confirmed"}], "bounds",
-    /// "nearest", "missed", "failed", "untried", "sensitivity", "hold_up", "runs", "ended", "trials", "grid"}`: the output of `destage size --json`.
+    /// "nearest", "closest", "missed", "failed", "untried", "sensitivity", "hold_up", "runs", "ended", "trials", "grid"}`: the output of `destage size --json`.
     #[must_use]
     pub fn to_json(&self) -> String {
         // All keys are strings and all numbers are finite, so serialisation cannot fail.
@@ -430,6 +445,9 @@ impl Serialize for Answers {
         }
         if let Some(nearest) = &self.nearest {
             map.serialize_entry("nearest", nearest)?;
+        }
+        if let Some(closest) = &self.closest {
+            map.serialize_entry("closest", &row(closest))?;
         }
         map.serialize_entry("missed", &missed)?;
         if !self.failed.is_empty() {

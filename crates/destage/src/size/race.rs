@@ -14,6 +14,7 @@
 use std::cmp::Reverse;
 
 use destage_sim::limits::Limits;
+use destage_sim::metrics::rows;
 
 use super::goal::Goal;
 use super::line::{Line, POINTED};
@@ -260,6 +261,10 @@ impl Search<'_> {
             // The excess of a run that was ended early is estimated. The more requests it received before its end,
             // the nearer it was to the goals; the more of its requests were unanswered, the further away it was.
             return Some(1.0 / (come * (1.0 - waiting * waiting)).max(1e-6) - 1.0);
+        }
+        if run.stopped_early() {
+            let served = run.number(rows::HOST_COMPLETED.name).unwrap_or(0.0);
+            return Some(self.whole.requests as f64 / served.max(1.0));
         }
         let goals = self.goals.iter();
         let of = |goal: &Goal| Some(run.number(&goal.metric)? / goal.limit()?.1 - 1.0);

@@ -6,6 +6,9 @@
 //! forecast at this size, or no forecast. Full runs confirm the two best schemes. The ratio of a full run to its
 //! forecast corrects all further forecasts.
 //!
+//! If no scheme reaches the goals in this way, the assumption may be wrong for these goals. Then all sizes are forecast
+//! from runs without a clock; if the goals need a clock, only the smallest size of each scheme is run.
+//!
 //! A run that fails says nothing about the goals. If a cheaper run fails, a full run replaces it. If the full run
 //! succeeds, another kind of runs gives all further forecasts. If the full run fails, its scheme is removed, and the
 //! search begins again with all other schemes. Finished runs are not repeated.
@@ -140,7 +143,7 @@ impl Search<'_> {
     }
 
     /// The scheme and the place of the best answer; `None` if no full run reaches the goals.
-    fn best(&self) -> Option<At> {
+    pub(super) fn best(&self) -> Option<At> {
         let smallest = |scheme: usize| {
             let mut runs = self.full[scheme].iter();
             let (place, _) = runs.find(|(_, record)| self.reaches(record))?;
@@ -151,23 +154,29 @@ impl Search<'_> {
         all.first().copied()
     }
 
-    /// Tries the sizes of the best scheme that are smaller than its answer, because a metric need not be monotonic in
-    /// the size. If runs on the whole input without a clock cannot forecast all goals, nothing is tried.
+    /// Tries sizes that the search left out, because a metric need not be monotonic in the size: those of the best
+    /// scheme that are smaller than its answer, or all sizes if there is no answer. Only those sizes are run at which
+    /// a forecast reaches all goals. If runs on the whole input without a clock cannot forecast all goals, only the
+    /// smallest size of each scheme is run, and only if there is no answer.
     fn try_smaller(&mut self) -> Result<(), Stop> {
-        let Some((scheme, place)) = self.best() else {
-            return Ok(());
+        let schemes = 0..self.candidates.len();
+        let unseen: Vec<At> = match self.best() {
+            Some((scheme, place)) => self.unseen_below(scheme, place).collect(),
+            None => schemes
+                .flat_map(|scheme| self.unseen_below(scheme, NOWHERE))
+                .collect(),
         };
         if self.forecasts.iter().any(|each| !each.is_of_counts()) {
-            return Ok(());
+            let smallest = unseen.into_iter().filter(|(_, place)| *place == 0);
+            let smallest: Vec<At> = smallest.filter(|_| self.best().is_none()).collect();
+            return self.run_all(&smallest, true);
         }
-        let unseen: Vec<At> = self.unseen_below(scheme, place).collect();
         self.look(&unseen)?;
+        let mut done = None;
         for (scheme, place) in unseen {
-            if self.meets(scheme, place) == Some(true) {
+            if done != Some(scheme) && self.meets(scheme, place) == Some(true) {
                 self.run_all(&[(scheme, place)], false)?;
-                if self.meets(scheme, place) == Some(true) {
-                    break;
-                }
+                done = (self.meets(scheme, place) == Some(true)).then_some(scheme);
             }
         }
         Ok(())
@@ -180,20 +189,20 @@ impl Search<'_> {
         unseen.map(move |place| (scheme, place))
     }
 
-    /// For each scheme, the sizes in bytes that are smaller than the best answer and have neither a full run nor
-    /// a forecast.
+    /// For each scheme, the sizes in bytes that have neither a full run nor a forecast; if there is an answer, only
+    /// those that are smaller than the best answer.
     pub(super) fn untried(&self) -> Vec<(String, Vec<u64>)> {
-        let Some(best) = self.best() else {
-            return Vec::new();
-        };
         let bytes = |(scheme, place): At| self.candidates[scheme][place].capacity();
+        let best = self.best();
+        let most = best.map_or(u64::MAX, bytes);
         let of = |scheme: usize| {
-            let unseen = self.unseen_below(scheme, usize::MAX).map(bytes);
-            let smaller: Vec<u64> = unseen.filter(|size| *size < bytes(best)).collect();
+            let unseen = self.unseen_below(scheme, NOWHERE).map(bytes);
+            let smaller: Vec<u64> = unseen.filter(|size| *size < most).collect();
             (self.candidates[scheme][0].buffer.clone(), smaller)
         };
+        let counts = best.is_none_or(|(scheme, _)| self.keeps_pages[scheme]);
         let all = (0..self.candidates.len())
-            .filter(|scheme| self.keeps_pages[*scheme] && self.keeps_pages[best.0])
+            .filter(|scheme| self.keeps_pages[*scheme] && counts)
             .map(of);
         all.filter(|(_, sizes)| !sizes.is_empty()).collect()
     }
@@ -251,11 +260,31 @@ impl Search<'_> {
                 found.seeming.push(seeming);
                 continue;
             }
-            let run = runs.values().next_back().cloned();
-            let largest = || sizes.rev().find_map(foreseen);
-            found.missed.extend(run.or_else(largest));
+            let run = runs.iter().next_back();
+            let beyond = run.map_or(0, |(place, _)| place + 1)..sizes.end;
+            let forecast = beyond.rev().find_map(foreseen);
+            let run = || run.map(|(_, record)| record.clone());
+            found.missed.extend(forecast.or_else(run));
         }
         found
+    }
+
+    /// The full run that is nearest to the goals, if no full run reaches them. Runs that failed or stopped before the
+    /// end of their input are left out.
+    pub(super) fn closest(&self) -> Option<Record> {
+        let excess = |run: &Record| {
+            let of = |goal: &Goal| {
+                let part = run.number(&goal.metric)? / goal.value - 1.0;
+                Some(if goal.below { part } else { -part })
+            };
+            let parts: Option<Vec<f64>> = self.goals.iter().map(of).collect();
+            parts?.into_iter().max_by(f64::total_cmp)
+        };
+        let runs = self.full.iter().flat_map(BTreeMap::values);
+        let whole = runs.filter(|run| run.error.is_none() && !run.stopped_early());
+        let known = whole.filter_map(|run| Some((excess(run)?, run)));
+        let nearest = known.min_by(|one, other| one.0.total_cmp(&other.0));
+        nearest.map(|(_, run)| run.clone())
     }
 
     /// The number of cheaper runs.
@@ -443,7 +472,8 @@ impl Search<'_> {
         let mut most = f64::NEG_INFINITY;
         for (index, goal) in self.goals.iter().enumerate() {
             let part = self.value(index, scheme, place)? / goal.value - 1.0;
-            most = most.max(if goal.below { part } else { -part });
+            let part = if goal.below { part } else { -part };
+            most = most.max(if part.is_nan() { f64::INFINITY } else { part });
         }
         Some(most)
     }
@@ -498,9 +528,13 @@ impl Search<'_> {
         Some(all)
     }
 
-    /// The value of the metric of goal `index`, from a full run, or from a forecast times its correction factor.
+    /// The value of the metric of goal `index`, from a full run, or from a forecast times its correction factor. NaN,
+    /// which reaches no goal, if the full run stopped before the end of its input.
     pub(super) fn value(&self, index: usize, scheme: usize, place: usize) -> Option<f64> {
         let run = self.full[scheme].get(&place);
+        if run.is_some_and(Record::stopped_early) {
+            return Some(f64::NAN);
+        }
         if let Some(value) = run.and_then(|run| run.number(&self.goals[index].metric)) {
             return Some(value);
         }
@@ -517,7 +551,10 @@ impl Search<'_> {
     /// over all schemes.
     pub(super) fn factor(&self, index: usize, scheme: usize, place: usize) -> f64 {
         let of = |scheme: usize| {
-            self.full[scheme].iter().filter_map(move |(at, run)| {
+            let whole = self.full[scheme]
+                .iter()
+                .filter(|(_, run)| !run.stopped_early());
+            whole.filter_map(move |(at, run)| {
                 let measured = run.number(&self.goals[index].metric)?;
                 let factor = measured / self.foreseen(index, scheme, *at)?;
                 (factor.is_finite() && factor > 0.0).then_some((*at, factor))

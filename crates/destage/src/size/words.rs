@@ -14,7 +14,10 @@ fn values(answers: &Answers, record: &Record) -> String {
         Some(number) => format!("{} = {}", goal.metric, numbers::metric(number)),
         None => format!("{} has no meaning", goal.metric),
     };
-    let all: Vec<_> = answers.goals.iter().map(value).collect();
+    let mut all: Vec<_> = answers.goals.iter().map(value).collect();
+    if record.stopped_early() {
+        all.push("in the part of the input that was served before the run stopped".to_owned());
+    }
     all.join(", ")
 }
 
@@ -61,6 +64,22 @@ fn schemes(answers: &Answers) -> String {
         several @ 2..=NAMED_SCHEMES => format!("{several} schemes ({})", names.join(", ")),
         several => format!("{several} schemes"),
     }
+}
+
+/// A sentence about the sizes that were not tried; `None` if there are no such sizes.
+fn untried(answers: &Answers) -> Option<String> {
+    let of = |(buffer, sizes): &(String, Vec<u64>)| format!("{} of {buffer}", sizes.len());
+    let untried: Vec<_> = answers.untried.iter().map(of).collect();
+    (!untried.is_empty()).then(|| {
+        let which = match answers.answers.is_empty() {
+            true => "Sizes",
+            false => "Smaller sizes",
+        };
+        format!(
+            "{which} that were not tried, on the assumption that a larger buffer does better: {}.",
+            untried.join(", ")
+        )
+    })
 }
 
 /// The result of the search in sentences.
@@ -110,10 +129,18 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     });
     let failed: Vec<String> = failed.collect();
     let Some(best) = answers.answers.first() else {
-        lines.push(format!(
-            "No scheme reaches {goals} with up to {}.",
-            numbers::size(largest)
-        ));
+        let largest = numbers::size(largest);
+        lines.push(match answers.untried.is_empty() {
+            true => format!("No scheme reaches {goals} with up to {largest}."),
+            false => {
+                format!("No scheme reaches {goals} at the sizes that were tried, up to {largest}.")
+            }
+        });
+        if let Some(run) = &answers.closest {
+            let values = values(answers, run);
+            lines.push(format!("The nearest run is {}: {values}.", with_size(run)));
+        }
+        lines.extend(untried(answers));
         let unknown = answers.goals.iter().filter(|goal| has_none(answers, goal));
         lines.extend(unknown.map(|goal| {
             format!(
@@ -137,7 +164,10 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
         values(answers, &best.record),
         match best.record.capacity().map(smaller) {
             None => String::new(),
-            Some(None) => " No smaller buffer was tried.".to_owned(),
+            Some(None) => match answers.sizes.len() {
+                1 => " No other size was tried.".to_owned(),
+                sizes => format!(" It is the smallest of the {sizes} sizes."),
+            },
             Some(Some(size)) => format!(
                 " The next smaller of the {} sizes is {}.",
                 answers.sizes.len(),
@@ -148,14 +178,7 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     if lacks_erases(answers, &best.record) {
         lines.push("The run of this answer erased no block, so no garbage was collected: a longer input, a smaller device, or a device that is filled before the run (sim.precondition), may need another buffer.".to_owned());
     }
-    if !answers.untried.is_empty() {
-        let of = |(buffer, sizes): &(String, Vec<u64>)| format!("{} of {buffer}", sizes.len());
-        let untried: Vec<_> = answers.untried.iter().map(of).collect();
-        lines.push(format!(
-            "Smaller sizes that were not tried, on the assumption that a larger buffer does better: {}.",
-            untried.join(", ")
-        ));
-    }
+    lines.extend(untried(answers));
     let next = answers.answers.get(1).filter(|next| next.confirmed);
     let largest = numbers::size(largest);
     let untried = "Whether another scheme needs less was not tried.";
@@ -217,8 +240,12 @@ pub(super) fn conclusions(answers: &Answers) -> Vec<String> {
     let oldest = best.record.number("buffer.oldest_dirty_ms_max");
     if let Some((bytes, age)) = at_risk.zip(oldest) {
         lines.push(format!(
-            "A loss of power destroys at most {}, the oldest of it {} ms old.",
+            "A loss of power destroys at most {}{}, the oldest of it {} ms old.",
             numbers::size(bytes as u64),
+            match bytes as u64 > best.bytes {
+                true => " (the buffer, and pages on their way to flash)",
+                false => "",
+            },
             numbers::real(age)
         ));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use destage_sim::metrics::rows;
 
-use super::{short, warnings};
+use super::{short_names, warnings};
 use crate::numbers;
 use crate::record::Record;
 
@@ -15,8 +15,8 @@ use crate::record::Record;
 pub fn conclusions(records: &[Record]) -> Vec<String> {
     let finished = || records.iter().filter(|record| record.error.is_none());
     let is_warned = |record: &&Record| !warnings(std::slice::from_ref(*record)).is_empty();
-    let warned = finished().filter(is_warned).count();
-    let mut sentences = of_groups(finished().filter(|record| !is_warned(record)));
+    let left_out: Vec<&Record> = finished().filter(is_warned).collect();
+    let mut sentences = of_groups(finished().filter(|record| !is_warned(record)), &left_out);
     let mut bounds: Vec<&str> = Vec::new();
     for record in finished().filter(|record| record.is_of_bound()) {
         if !bounds.contains(&record.buffer.as_str()) {
@@ -29,17 +29,18 @@ pub fn conclusions(records: &[Record]) -> Vec<String> {
             bounds.join(" or ")
         ));
     }
-    if warned > 0 && finished().count() > 1 {
+    if !left_out.is_empty() && finished().count() > 1 {
         sentences.push(format!(
-            "{warned} of {} runs have warnings, and no conclusion is drawn from them.",
+            "{} of {} runs have warnings, and no conclusion is drawn from them.",
+            left_out.len(),
             finished().count()
         ));
     }
     sentences
 }
 
-/// Conclusions from the metrics of `records`, without regard to warnings.
-fn of_groups<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<String> {
+/// Conclusions from the metrics of `records`. The records `left_out` belong to the same comparison.
+fn of_groups<'a>(records: impl Iterator<Item = &'a Record>, left_out: &[&Record]) -> Vec<String> {
     let mut groups: Vec<((&str, &str), Vec<&Record>)> = Vec::new();
     for record in records.filter(|record| !record.is_of_bound()) {
         let of = (record.trace.as_str(), record.ftl.as_str());
@@ -49,18 +50,25 @@ fn of_groups<'a>(records: impl Iterator<Item = &'a Record>) -> Vec<String> {
         }
     }
     let is_one = groups.len() == 1;
+    let names = &short_names(groups.iter().map(|((trace, _), _)| *trace));
     let sentences = groups.iter().flat_map(|((trace, ftl), group)| {
-        let of_group = of_group(group).into_iter();
+        let beside = |record: &&&Record| record.trace == *trace && record.ftl == *ftl;
+        let beside: Vec<u64> = left_out
+            .iter()
+            .filter(beside)
+            .filter_map(|record| record.capacity())
+            .collect();
+        let of_group = of_group(group, &beside).into_iter();
         of_group.map(move |sentence| match is_one {
             true => sentence,
-            false => format!("{}, FTL {ftl}: {sentence}", short(trace)),
+            false => format!("{}, FTL {ftl}: {sentence}", names[trace]),
         })
     });
     sentences.collect()
 }
 
-/// Conclusions from runs of one trace over one layer.
-fn of_group(records: &[&Record]) -> Vec<String> {
+/// Conclusions from runs of one trace over one layer. `partial` are the sizes at which runs are left out.
+fn of_group(records: &[&Record], partial: &[u64]) -> Vec<String> {
     let response = |record: &Record| {
         record
             .number(&rows::RESPONSE.of("mean"))
@@ -112,11 +120,15 @@ fn of_group(records: &[&Record]) -> Vec<String> {
             best.buffer,
             numbers::real(response(best)),
             numbers::real(response(without)),
-            change(
-                "erases",
-                without.number(rows::FLASH_ERASES.name),
-                best.number(rows::FLASH_ERASES.name)
-            ),
+            match best.number(rows::BUFFER_DESTAGED_PAGES.name) {
+                // Nothing was written to flash. At the end of a longer run there would be erases.
+                Some(0.0) => String::new(),
+                _ => change(
+                    "erases",
+                    without.number(rows::FLASH_ERASES.name),
+                    best.number(rows::FLASH_ERASES.name)
+                ),
+            },
         ));
     }
     if smallest < largest {
@@ -146,45 +158,47 @@ fn of_group(records: &[&Record]) -> Vec<String> {
             numbers::real(response(slow)),
             slow.buffer
         ));
-        sentences.extend(best_by_size(&fastest));
+        sentences.extend(best_by_size(&fastest, partial));
     }
     sentences
 }
 
-/// Which scheme has the lowest mean response at which size, if there are several sizes.
-fn best_by_size(fastest: &BTreeMap<u64, &Record>) -> Option<String> {
-    let all: Vec<(u64, &str)> = fastest
-        .iter()
-        .map(|(size, record)| (*size, record.buffer.as_str()))
-        .collect();
+/// Which scheme has the lowest mean response at which size, if there are several sizes. Nothing is said of the sizes
+/// `partial`, at which not all schemes are compared.
+fn best_by_size(fastest: &BTreeMap<u64, &Record>, partial: &[u64]) -> Option<String> {
+    let mut all: BTreeMap<u64, Option<&str>> = partial.iter().map(|size| (*size, None)).collect();
+    for (size, record) in fastest.iter().filter(|(size, _)| !partial.contains(size)) {
+        all.insert(*size, Some(&record.buffer));
+    }
+    let all: Vec<(u64, Option<&str>)> = all.into_iter().collect();
     let [(_, first), others @ ..] = all.as_slice() else {
         return None;
     };
     if others.is_empty() {
         return None;
     }
-    if others.iter().all(|(_, buffer)| buffer == first) {
+    if let Some(first) = first
+        && others.iter().all(|(_, buffer)| *buffer == Some(first))
+    {
         return Some(format!(
             "{first} has the lowest mean response at every size."
         ));
     }
-    let parts = all.chunk_by(|(_, a), (_, b)| a == b).map(|same| {
+    let parts = all.chunk_by(|(_, a), (_, b)| a == b).filter_map(|same| {
         let (from, to) = (same[0].0, same[same.len() - 1].0);
-        match from == to {
-            true => format!("{} at {}", same[0].1, numbers::bytes(from)),
+        let buffer = same[0].1?;
+        Some(match from == to {
+            true => format!("{buffer} at {}", numbers::bytes(from)),
             false => format!(
-                "{} from {} to {}",
-                same[0].1,
+                "{buffer} from {} to {}",
                 numbers::bytes(from),
                 numbers::bytes(to)
             ),
-        }
+        })
     });
     let parts: Vec<String> = parts.collect();
-    Some(format!(
-        "The lowest mean response is that of {}.",
-        parts.join(", ")
-    ))
+    (!parts.is_empty())
+        .then(|| format!("The lowest mean response is that of {}.", parts.join(", ")))
 }
 
 /// The text `, and erases go from 9 to 3` for `what` = `erases`. Empty if a value is unknown or the values are equal.
@@ -202,9 +216,13 @@ fn change(what: &str, before: Option<f64>, after: Option<f64>) -> String {
 }
 
 /// Conclusions from the points of curves. They name the scheme that absorbs most page writes with the largest buffer,
-/// and the size at which this scheme already absorbs nearly as many.
-#[must_use]
-pub fn of_curves(records: &[Record]) -> Vec<String> {
+/// and the size at which this scheme already absorbs nearly as many. `range` gives the interval in which the percentage
+/// of write hits of a point lies: for an estimate that of its samples, and for an exact value the value itself. Points
+/// whose intervals overlap are not ranked.
+pub(crate) fn of_curves(
+    records: &[Record],
+    range: impl Fn(&Record) -> Option<[f64; 2]>,
+) -> Vec<String> {
     let hits = |record: &&Record| Some((record.capacity()?, record.write_hit_percent()?));
     let chosen = records.iter().filter(|record| !record.is_of_bound());
     let sized = chosen.filter(|record| hits(record).is_some());
@@ -224,7 +242,23 @@ pub fn of_curves(records: &[Record]) -> Vec<String> {
     let (Some(best), Some(worst)) = (best, at().min_by(better)) else {
         return Vec::new();
     };
-    let mut sentences = vec![match share(&best) > share(&worst) {
+    let ranges = range(best).zip(range(worst));
+    let differ = ranges.is_some_and(|([low, _], [_, high])| low > high);
+    if !differ && share(&best) > share(&worst) {
+        return vec![format!(
+            "With {}, the samples do not tell which scheme absorbs most page writes: the estimates lie between {:.1} % ({}) and {:.1} % ({}), and {}.",
+            numbers::size(largest),
+            share(&worst),
+            worst.buffer,
+            share(&best),
+            best.buffer,
+            match ranges {
+                Some(_) => "their intervals overlap",
+                None => "they have no intervals",
+            }
+        )];
+    }
+    let mut sentences = vec![match differ {
         true => format!(
             "With {}, {} absorbs {:.1} % of page writes and {} {:.1} %.",
             numbers::size(largest),

@@ -6,12 +6,15 @@
 
 mod conclusions;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use destage_sim::metrics::{MetricRow, rows};
 
 use crate::numbers;
 use crate::record::Record;
 
-pub use conclusions::{conclusions, of_curves};
+pub use conclusions::conclusions;
+pub(crate) use conclusions::of_curves;
 
 /// A name of a trace with at most this many letters is shown whole.
 const NAME: usize = 24;
@@ -212,12 +215,31 @@ fn together(mut warnings: Vec<String>) -> Vec<String> {
 /// A run is overloaded if the mean response time is more than this many times the mean time within the device.
 const OVERLOAD: f64 = 10.0;
 
-/// A sentence about the runs in which no block was erased; `None` if there are no such runs.
+/// A remark on what the metrics of `records` cannot show: that no buffer had to evict a page, or that no block was
+/// erased in some runs. `None` if there is nothing to remark.
 #[must_use]
 pub fn remark(records: &[Record]) -> Option<String> {
+    let holds_all = |record: &Record| {
+        let metrics = [rows::BUFFER_EVICTIONS, rows::BUFFER_DESTAGED_PAGES];
+        let mut counts = metrics.iter().map(|metric| record.number(metric.name));
+        let writes = record.number(rows::HOST_PAGE_WRITES.name);
+        writes > Some(0.0) && record.capacity().is_some() && counts.all(|count| count == Some(0.0))
+    };
+    let mut sized = records.iter().filter(|record| record.capacity().is_some());
+    let all_hold = sized.clone().next().is_some() && sized.all(holds_all);
+    let held = all_hold.then(|| {
+        "The buffer holds all pages that the input writes, so no written page has to be evicted. A smaller buffer, or a longer trace, shows which pages a scheme evicts.".to_owned()
+    });
+    let unerased = unerased(records.iter().filter(|record| !holds_all(record)));
+    let both = held.into_iter().chain(unerased);
+    both.reduce(|one, other| format!("{one} {other}"))
+}
+
+/// A sentence about the runs among `records` in which no block was erased; `None` if there are no such runs.
+fn unerased<'a>(records: impl Iterator<Item = &'a Record> + Clone) -> Option<String> {
     let with_flash = || {
         let erases = records
-            .iter()
+            .clone()
             .map(|record| record.number(rows::FLASH_ERASES.name));
         erases.flatten()
     };
@@ -250,6 +272,26 @@ fn blocks(record: &Record) -> u64 {
     keys.iter()
         .map(|key| record.whole(key).unwrap_or(0))
         .product()
+}
+
+/// For each of `traces`, its [short](short) name. If several traces have the same short name, such as files of one name
+/// in different folders, their names are as many of the last folders and the file as tell them apart.
+#[must_use]
+pub fn short_names<'a>(traces: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, String> {
+    let all: BTreeSet<&str> = traces.collect();
+    let is_told = |name: &str, is_it: &dyn Fn(&str) -> bool| {
+        !name.is_empty() && all.iter().filter(|other| is_it(other)).count() == 1
+    };
+    let name = |trace: &'a str| {
+        let brief = short(trace);
+        if is_told(&brief, &|other| short(other) == brief) {
+            return (trace, brief);
+        }
+        let mut ends = trace.rmatch_indices('/').map(|(at, _)| &trace[at + 1..]);
+        let end = ends.find(|end| is_told(end, &|other| other.ends_with(*end)));
+        (trace, end.unwrap_or(trace).to_owned())
+    };
+    all.iter().copied().map(name).collect()
 }
 
 /// The name of the trace file without its folder. Of a long name only the end is given, because long names usually

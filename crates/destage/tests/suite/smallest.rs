@@ -4,7 +4,8 @@
 
 use destage::trace::{Operation, Request};
 use destage::{
-    Answers, CurvePlan, Effort, Goal, Grid, Input, Record, Settings, SizePlan, compare, curve, size,
+    Answers, CurvePlan, Effort, Goal, Grid, Input, Reading, Record, Settings, SizePlan, compare,
+    curve, size,
 };
 use serde_json::Value;
 
@@ -243,7 +244,7 @@ fn what_is_not_known_is_said() {
         let found = words(goal);
         assert!(found.contains("is the smallest buffer"), "{found}");
         assert_eq!(
-            found.contains("No smaller buffer was tried."),
+            found.contains(" It is the smallest of the "),
             is_first,
             "{found}"
         );
@@ -538,4 +539,120 @@ fn bounds_are_shown_and_never_chosen() {
     };
     let error = size(&workload(), &alone, &Effort::default()).unwrap_err();
     assert!(error.to_string().contains("are bounds"), "{error}");
+}
+
+fn found(settings: Settings, input: &Input, goals: &[&str]) -> Answers {
+    let plan = SizePlan {
+        settings,
+        buffers: vec!["lru".to_owned(), "fab".to_owned()],
+        sizes: None,
+        goals: goals.iter().map(|goal| Goal::read(goal).unwrap()).collect(),
+    };
+    size(input, &plan, &Effort::default()).unwrap()
+}
+
+/// A run that ends early, because requests pile up or the flash wears out, says nothing about the whole input.
+#[test]
+fn a_run_that_stopped_early_reaches_no_goal() {
+    let text = "zipf:requests=8000,footprint_pages=3000,mean_interarrival_ms=0.01";
+    let input = Input::workload(text, &[]).unwrap();
+    let mut saturated = settings();
+    saturated.set_pair("host.saturation=100").unwrap();
+    let stopped = found(saturated, &input, &["response.mean_ms<20"]);
+    let whole = found(settings(), &input, &["response.mean_ms<20"]);
+    let smallest = |answers: &Answers| answers.answers.first().map(|answer| answer.bytes);
+    assert!(smallest(&whole) > Some(256 << 10), "{:?}", smallest(&whole));
+    assert!(smallest(&stopped).is_none() || smallest(&stopped) >= smallest(&whole));
+    for answer in &stopped.answers {
+        assert!(!answer.record.stopped_early());
+    }
+
+    let mut worn = settings();
+    for pair in [
+        "flash.endurance=2",
+        "flash.wearout=retire",
+        "flash.blocks_per_plane=8",
+    ] {
+        worn.set_pair(pair).unwrap();
+    }
+    let input = Input::workload("zipf:requests=20000,footprint_pages=4000", &[]).unwrap();
+    // The device wears out unless the buffer is large. Until then it has erased few blocks.
+    let worn = found(worn, &input, &["flash.erases<100000"]);
+    assert!(smallest(&worn) > Some(1 << 20), "{:?}", worn.conclusions());
+    for answer in &worn.answers {
+        assert!(!answer.record.stopped_early());
+    }
+}
+
+/// What is at risk grows with the size of the buffer, so smaller sizes reach such a goal and larger ones do not.
+#[test]
+fn a_goal_that_only_smaller_sizes_reach_is_found_or_not_denied() {
+    let text = "zipf:requests=5000,footprint_pages=1000";
+    let input = Input::workload(text, &[]).unwrap();
+    let at_risk = found(settings(), &input, &["device.at_risk_bytes_max<600000"]);
+    assert!(!at_risk.answers.is_empty(), "{:?}", at_risk.conclusions());
+    let both = ["waf.host<0.8", "device.at_risk_bytes_max<600000"];
+    let both = found(settings(), &input, &both);
+    let first = &both.conclusions()[0];
+    assert!(
+        !both.answers.is_empty() || first.contains("at the sizes that were tried"),
+        "{first}"
+    );
+    assert_eq!(both.answers.is_empty(), !both.untried.is_empty(), "{first}");
+    let none = found(settings(), &input, &["buffer.write_hits_percent>99"]);
+    let lines = none.conclusions();
+    assert!(lines[1].starts_with("The nearest run is "), "{lines:?}");
+}
+
+/// The second half is that of the requests which are simulated, on the device of the whole input, whether the input
+/// stays in memory or not.
+#[test]
+fn the_second_half_does_not_depend_on_the_memory() {
+    let write = |number: u64| Request {
+        arrival: number * 10_000_000,
+        // The first half needs a far larger device than the second half.
+        sector: 8 * if number.is_multiple_of(4) {
+            number % 5000 * 37
+        } else {
+            number % 600
+        },
+        sectors: 8,
+        volume: 0,
+        line: number as u32,
+        operation: match number % 4 {
+            1 => Operation::Read,
+            _ => Operation::Write,
+        },
+        fua: false,
+        stream: 0,
+    };
+    let requests: Vec<Request> = (0..40_000).map(write).collect();
+    let input = Input::requests("halves", requests).read(Reading {
+        writes_only: true,
+        ..Reading::default()
+    });
+    let input = input.unwrap();
+    let plan = SizePlan {
+        settings: Settings::new(),
+        buffers: vec!["lru".to_owned()],
+        sizes: Some(vec!["1MiB".to_owned()]),
+        goals: vec![Goal::read("waf.host<100").unwrap()],
+    };
+    let half = |memory: u64| {
+        let effort = Effort {
+            memory,
+            ..Effort::default()
+        };
+        let answers = size(&input, &plan, &effort).unwrap();
+        let best = &answers.answers[0].record;
+        let half = answers.sensitivity.second_half.clone().unwrap();
+        assert_eq!(
+            half.whole("flash.blocks_per_plane"),
+            best.whole("flash.blocks_per_plane")
+        );
+        half
+    };
+    let [kept, read] = [1 << 30, 1 << 20].map(half);
+    assert_eq!(kept.metric("host.requests").unwrap(), Some(15_000.0));
+    assert_eq!(kept.metrics, read.metrics);
 }
