@@ -101,12 +101,10 @@ fn sampling(arguments: &CurveArguments) -> Result<Option<Sampling>, Failure> {
 /// The text of a point of the curve: the value at a size, and its interval if the value is estimated.
 fn cell(curve: &Curve, bytes: u64, metric: &str) -> Option<String> {
     let number: Number = curve.at(bytes)?.metrics.get(metric)?;
-    let mut points = curve.sampled().unwrap_or_default().iter();
-    let point = points.find(|point| point.record.capacity().is_none_or(|size| size == bytes));
     let value = numbers::metric(number);
-    Some(match point.and_then(|point| point.ranges.get(metric)) {
-        Some([low, high]) => {
-            let [low, high] = [low, high].map(|end| numbers::metric(*end));
+    Some(match curve.range(bytes, metric) {
+        Some(range) => {
+            let [low, high] = range.map(numbers::metric);
             format!("{value} ({low} to {high})")
         }
         None => value,

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use destage_base::parameter::Value;
 use destage_sim::curve::{Curve as EverySize, OnePass};
-use destage_sim::metrics::rows;
+use destage_sim::metrics::{Number, rows};
 use destage_sim::run::RunResult;
 use destage_sim::settings::{Config, Settings};
 use destage_trace::page_bits::PageBits;
@@ -115,6 +115,17 @@ impl Curve {
             Points::Sampled(points) => Some(points),
             Points::Runs(_) | Points::OnePass(..) => None,
         }
+    }
+
+    /// The confidence interval of `metric` at `bytes`; `None` if the value is exact or has no interval.
+    #[must_use]
+    pub fn range(&self, bytes: u64, metric: &str) -> Option<[Number; 2]> {
+        let mut points = self.sampled()?.iter();
+        let sized = |point: &&SampledPoint| {
+            let capacity = point.record.capacity();
+            capacity.is_none_or(|size| size == bytes)
+        };
+        points.find(sized)?.ranges.get(metric).copied()
     }
 
     /// Whether one pass gave the metrics of every size.
@@ -483,12 +494,13 @@ impl Curves {
         let range = |record: &Record| {
             let mut curves = self.curves.iter();
             let curve = curves.find(|curve| curve.buffer == record.buffer)?;
-            let Some(points) = curve.sampled() else {
-                return record.write_hit_percent().map(|percent| [percent; 2]);
-            };
-            let mut points = points.iter();
-            let point = points.find(|point| point.record.capacity() == record.capacity())?;
-            Some(point.ranges.get(metric)?.map(|number| number.as_f64()))
+            match curve.sampled() {
+                Some(_) => {
+                    let range = curve.range(record.capacity()?, metric)?;
+                    Some(range.map(Number::as_f64))
+                }
+                None => record.write_hit_percent().map(|percent| [percent; 2]),
+            }
         };
         crate::words::of_curves(&self.records(), range)
     }

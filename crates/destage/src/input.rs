@@ -486,15 +486,10 @@ impl Input {
                 Source::generated(name, sliced(Box::new(requests), options))
             }
             Kind::Made(made) => Source::generated(&made.name, sliced((made.make)()?, options)),
-            // All other options were applied when the requests were decoded. Only skip and limit are applied here.
+            // The options were applied when the requests were decoded.
             Kind::Decoded(of, requests) => {
                 let requests = Arc::clone(requests);
-                let first = count(options.slice.skip).min(requests.len());
-                let last = match options.slice.limit {
-                    Some(limit) => first.saturating_add(count(limit)).min(requests.len()),
-                    None => requests.len(),
-                };
-                let requests = (first..last).map(move |index| requests[index]);
+                let requests = (0..requests.len()).map(move |index| requests[index]);
                 Source::generated(of.name(), Box::new(requests))
             }
         })

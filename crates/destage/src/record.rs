@@ -6,7 +6,7 @@ use std::sync::Arc;
 use destage_base::parameter::Value;
 use destage_buffer::SchemeRow;
 use destage_sim::explain::Explained;
-use destage_sim::metrics::{Metrics, Number, require, rows};
+use destage_sim::metrics::{MetricRow, Metrics, Number, require, rows};
 use destage_sim::run::RunResult;
 use destage_sim::settings::Config;
 use serde_core::ser::{Serialize, SerializeMap, Serializer};
@@ -137,9 +137,12 @@ impl Record {
     /// was worn out. Its metrics then describe only a part of the input.
     #[must_use]
     pub fn stopped_early(&self) -> bool {
-        let metrics = [rows::HOST_SATURATED, rows::DEVICE_WORN_OUT];
-        let mut values = metrics.iter().map(|metric| self.number(metric.name));
-        values.any(|value| value == Some(1.0))
+        self.is_true(rows::HOST_SATURATED) || self.is_true(rows::DEVICE_WORN_OUT)
+    }
+
+    /// Whether the metric, which is 0 or 1, is 1.
+    pub(crate) fn is_true(&self, metric: &MetricRow) -> bool {
+        self.number(metric.name) == Some(1.0)
     }
 
     /// The size of the buffer in bytes; `None` if the scheme buffers no pages.

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use destage_base::Ticks;
 use destage_base::parameter::{CountOrAuto, Parameter, Value, Values};
 use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use destage_buffer::scheme::Scheme;
@@ -351,18 +352,23 @@ impl Config {
         }
     }
 
+    /// The time of the first of two passes; 0 if pages are programmed in one pass.
+    pub(crate) fn first_pass(&self) -> Ticks {
+        let flash = &self.typed.flash;
+        match flash.program_passes {
+            1 => 0,
+            _ => from_units(flash.first_pass_us, TICKS_PER_US),
+        }
+    }
+
     /// The times that a merge costs for each page that it copies and each block that it erases.
     pub(crate) fn merge_cost(&self) -> MergeCost {
         let (flash, timing) = (&self.typed.flash, self.timing());
         // The pages of a unit, and the units of the mapping in a page, share the time of one program.
         // Without a clock there are no units.
-        let (first_pass, unit) = match (self.is_timed(), flash.program_passes) {
-            (false, _) => (0, 1),
-            (true, 1) => (0, flash.program_unit),
-            (true, _) => (
-                from_units(flash.first_pass_us, TICKS_PER_US),
-                flash.program_unit,
-            ),
+        let (first_pass, unit) = match self.is_timed() {
+            true => (self.first_pass(), flash.program_unit),
+            false => (0, 1),
         };
         let sharing = u64::from(self.units_per_page) * u64::from(unit);
         let mut copy = (first_pass + timing.program) / sharing;

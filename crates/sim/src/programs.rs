@@ -1,7 +1,7 @@
 //! The programs that empty a full buffer: the time of one program, and how many run at a time.
 
 use destage_base::parameter::CountOrAuto;
-use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units, to_ms};
+use destage_base::time::{TICKS_PER_NS, from_units, to_ms};
 
 use crate::config::Config;
 use crate::parameters::{Dispatch, MultiPlane};
@@ -68,13 +68,13 @@ impl Config {
         let times = match self.ftl_row.has_cell_modes {
             // The layer writes pages to cells with one bit first.
             true => vec![timing.one_bit[1]],
-            false => self.times_by_type()[1].clone(),
+            false => {
+                let [_, program] = self.times_by_type();
+                program
+            }
         };
         let mean = times.iter().map(|time| to_ms(*time)).sum::<f64>() / times.len() as f64;
-        let first = match flash.program_passes {
-            1 => 0,
-            _ => from_units(flash.first_pass_us, TICKS_PER_US),
-        };
+        let first = self.first_pass();
         let (command, planes) = match (flash.scheduling.dispatch(), flash.multi_plane) {
             (Dispatch::Off, _) => (flash.command_ns, flash.parallel_units),
             (_, MultiPlane::Off) => (flash.program_command_ns, flash.parallel_units),

@@ -78,6 +78,17 @@ impl Goal {
         }
     }
 
+    /// How far `value` misses the goal, as a fraction of the goal. Negative if `value` reaches the goal, and infinite if
+    /// `value` is NaN.
+    pub(super) fn excess(&self, value: f64) -> f64 {
+        let part = value / self.value - 1.0;
+        match self.below {
+            _ if part.is_nan() => f64::INFINITY,
+            true => part,
+            false => -part,
+        }
+    }
+
     /// Whether `value` reaches the goal.
     pub(super) fn is_met(&self, value: f64) -> bool {
         match self.below {

@@ -267,7 +267,10 @@ impl Search<'_> {
             return Some(self.whole.requests as f64 / served.max(1.0));
         }
         let goals = self.goals.iter();
-        let of = |goal: &Goal| Some(run.number(&goal.metric)? / goal.limit()?.1 - 1.0);
+        let of = |goal: &Goal| {
+            let number = run.number(&goal.metric).filter(|_| goal.below)?;
+            Some(goal.excess(number))
+        };
         goals.filter_map(of).max_by(f64::total_cmp)
     }
 

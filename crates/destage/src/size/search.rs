@@ -159,17 +159,17 @@ impl Search<'_> {
     /// a forecast reaches all goals. If runs on the whole input without a clock cannot forecast all goals, only the
     /// smallest size of each scheme is run, and only if there is no answer.
     fn try_smaller(&mut self) -> Result<(), Stop> {
+        let best = self.best();
         let schemes = 0..self.candidates.len();
-        let unseen: Vec<At> = match self.best() {
+        let mut unseen: Vec<At> = match best {
             Some((scheme, place)) => self.unseen_below(scheme, place).collect(),
             None => schemes
                 .flat_map(|scheme| self.unseen_below(scheme, NOWHERE))
                 .collect(),
         };
         if self.forecasts.iter().any(|each| !each.is_of_counts()) {
-            let smallest = unseen.into_iter().filter(|(_, place)| *place == 0);
-            let smallest: Vec<At> = smallest.filter(|_| self.best().is_none()).collect();
-            return self.run_all(&smallest, true);
+            unseen.retain(|(_, place)| best.is_none() && *place == 0);
+            return self.run_all(&unseen, true);
         }
         self.look(&unseen)?;
         let mut done = None;
@@ -273,10 +273,7 @@ impl Search<'_> {
     /// end of their input are left out.
     pub(super) fn closest(&self) -> Option<Record> {
         let excess = |run: &Record| {
-            let of = |goal: &Goal| {
-                let part = run.number(&goal.metric)? / goal.value - 1.0;
-                Some(if goal.below { part } else { -part })
-            };
+            let of = |goal: &Goal| Some(goal.excess(run.number(&goal.metric)?));
             let parts: Option<Vec<f64>> = self.goals.iter().map(of).collect();
             parts?.into_iter().max_by(f64::total_cmp)
         };
@@ -471,9 +468,7 @@ impl Search<'_> {
     fn excess_of_forecast(&self, scheme: usize, place: usize) -> Option<f64> {
         let mut most = f64::NEG_INFINITY;
         for (index, goal) in self.goals.iter().enumerate() {
-            let part = self.value(index, scheme, place)? / goal.value - 1.0;
-            let part = if goal.below { part } else { -part };
-            most = most.max(if part.is_nan() { f64::INFINITY } else { part });
+            most = most.max(goal.excess(self.value(index, scheme, place)?));
         }
         Some(most)
     }

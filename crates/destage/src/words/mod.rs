@@ -8,7 +8,7 @@ mod conclusions;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use destage_sim::metrics::{MetricRow, rows};
+use destage_sim::metrics::rows;
 
 use crate::numbers;
 use crate::record::Record;
@@ -150,12 +150,8 @@ pub fn warnings_of(record: &Record) -> Vec<String> {
 /// device receives more requests than it can serve.
 const KINDS: [fn(&Record) -> Option<String>; 3] = [saturated, worn_out, overload];
 
-fn is_true(record: &Record, metric: &MetricRow) -> bool {
-    record.number(metric.name) == Some(1.0)
-}
-
 fn saturated(record: &Record) -> Option<String> {
-    is_true(record, rows::HOST_SATURATED).then(|| {
+    record.is_true(rows::HOST_SATURATED).then(|| {
         format!(
             "stopped when host.saturation = {} requests were outstanding; its metrics cover the {} that had arrived",
             record.whole("host.saturation").unwrap_or(0),
@@ -165,7 +161,7 @@ fn saturated(record: &Record) -> Option<String> {
 }
 
 fn worn_out(record: &Record) -> Option<String> {
-    is_true(record, rows::DEVICE_WORN_OUT).then(|| {
+    record.is_true(rows::DEVICE_WORN_OUT).then(|| {
         format!(
             "worn out: {} of {} blocks were erased flash.endurance = {} times and retired; its metrics cover the {} requests that had completed",
             count(record, rows::WEAR_BLOCKS_RETIRED.name),

@@ -811,11 +811,10 @@ impl Medium {
         kept.is_some_and(|kept| kept.damage.load(Ordering::Relaxed))
     }
 
-    /// Clears the damage, so that the store is written again. The caller may do this if the damaged data are not
-    /// used, or if the client that read them gets an error.
-    pub fn forgive_damage(&self) {
-        if let Some(kept) = &self.kept {
-            kept.damage.store(false, Ordering::Relaxed);
-        }
+    /// Whether the store [is damaged](Self::is_damaged). The damage is then forgiven: the store is written again. The
+    /// caller may do this if the damaged data are not used, or if the client that read them gets an error.
+    pub fn forgive_damage(&self) -> bool {
+        let kept = self.kept.as_ref();
+        kept.is_some_and(|kept| kept.damage.swap(false, Ordering::Relaxed))
     }
 }

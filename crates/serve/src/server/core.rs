@@ -434,8 +434,9 @@ impl<'a> Core<'a> {
                         peer.under_way.bytes_in += command.data.len();
                         peer.under_way.bytes_out += bytes_out;
                         let tag = u64::from(self.requests.insert(request));
-                        let arrival = self.front.submit(&Ask { tag, ..ask });
-                        self.recording.add(&Ask { tag, ..ask }, arrival);
+                        let ask = Ask { tag, ..ask };
+                        let arrival = self.front.submit(&ask);
+                        self.recording.add(&ask, arrival);
                     }
                     peer.take(count);
                     if more > allowance {

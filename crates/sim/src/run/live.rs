@@ -428,9 +428,7 @@ impl<'a> Live<'a> {
             // Only whether the page is damaged counts.
             let _ = payload.look(Lpn(end / self.sectors_per_page));
         }
-        let is_damaged = payload.medium().is_damaged();
-        payload.medium().forgive_damage();
-        is_damaged
+        payload.medium().forgive_damage()
     }
 
     /// Processes the next event. Returns `false` if no event is left, or if the power fails before the next event.

@@ -113,8 +113,7 @@ impl Below {
             );
             at = page * sectors_per_page + last;
         }
-        if payload.medium().is_damaged() {
-            payload.medium().forgive_damage();
+        if payload.medium().forgive_damage() {
             out.truncate(begin);
             return Err(Fault::Io);
         }

@@ -263,9 +263,8 @@ impl<'a> Live<'a> {
                 let found = ledger.check(page, &payload.look(page).bytes, None);
                 let of_page = found.into_iter().filter(|(_, what)| *what == Finding::Bad);
                 bad.extend(of_page.map(|(sector, _)| sector));
-                if payload.medium().is_damaged() {
-                    // The damaged data are not used here, and clients that read the page get an error.
-                    payload.medium().forgive_damage();
+                // The damaged data are not used here, and clients that read the page get an error.
+                if payload.medium().forgive_damage() {
                     let first = page.0 * self.sectors_per_page;
                     bad.extend(first..first + self.sectors_per_page);
                 }
