@@ -5,7 +5,7 @@ use destage::words::for_shell;
 use destage_serve::crash::{CrashError, FileSystem, Moment, Round, Stop, Trial};
 
 use crate::choices;
-use crate::errors::{Failure, command, first_of, report_line};
+use crate::errors::{Failure, command, first_of, report_line, warn};
 use crate::interrupt;
 use crate::output;
 use crate::output::table::{Side, Table};
@@ -65,11 +65,19 @@ pub(crate) fn run(arguments: &CrashArguments, typed: &ArgMatches) -> Result<(), 
         }
     };
     let mut result = Found::default();
+    // If a round cannot be done, what the earlier rounds have found is shown all the same.
+    let mut ended = Ok(());
     for number in 0..arguments.cuts {
         let seed = arguments.seed.wrapping_add(u64::from(number));
         let drawn = extent.map(|extent| extent.moment(seed, number, arguments.cuts));
         let moment = fixed.or(drawn).unwrap_or(Moment::Write(1));
-        let round = trial.round(moment, seed, stop).map_err(failure)?;
+        let round = match trial.round(moment, seed, stop) {
+            Ok(round) => round,
+            Err(error) => {
+                ended = Err(failure(error));
+                break;
+            }
+        };
         let (key, at) = moment.named();
         let verdict = if round.is_sound() {
             "sound"
@@ -89,8 +97,19 @@ pub(crate) fn run(arguments: &CrashArguments, typed: &ArgMatches) -> Result<(), 
         ));
         result.take(&round, moment, seed);
     }
-    let shown = output::show(&result.text());
-    first_of([result.verdict(), shown])
+    let shown = match ended.is_err() && result.cuts == 0 {
+        true => Ok(()),
+        false => output::show(&result.text()),
+    };
+    let verdict = result.verdict();
+    // The status says that a cut found an error, whatever ended the command afterwards.
+    if let (Err(Failure::Input(text)), Err(_)) = (&ended, &verdict) {
+        warn(format!("the command ended before the last cut: {text}"));
+    }
+    match ended {
+        Err(Failure::Interrupted) => Err(Failure::Interrupted),
+        ended => first_of([verdict, ended, shown]),
+    }
 }
 
 /// The moment of all cuts, if an option sets one.

@@ -130,8 +130,13 @@ fn watch(operator: &mut Operator, seconds: f64) -> Result<(), Failure> {
 /// The statistics of a server, as text.
 fn page(answer: &Map<String, Value>) -> String {
     let mut text = String::new();
-    for (name, value) in answer.iter().filter(|(_, value)| value.is_number()) {
-        text.push_str(&format!("{name} {value}\n"));
+    for (name, value) in answer {
+        match value {
+            Value::Number(number) => text.push_str(&format!("{name} {number}\n")),
+            Value::String(word) => text.push_str(&format!("{name} {word}\n")),
+            Value::Bool(is_so) if name != "ok" => text.push_str(&format!("{name} {is_so}\n")),
+            _ => {}
+        }
     }
     let metrics = answer.get("metrics").and_then(Value::as_object);
     let metrics: Metrics = metrics

@@ -2,13 +2,15 @@
 
 use destage::{Input, json};
 use destage_serve::address::Address;
-use destage_serve::replay::{ReplayError, Timing, replay};
+use destage_serve::client::ClientError;
+use destage_serve::control::is_closed;
+use destage_serve::replay::{ReplayError, Replayed, Timing, replay};
 use destage_sim::engine::Replay;
 use destage_sim::error::SimError;
 use serde_json::{Map, Value};
 
 use crate::choices;
-use crate::errors::{Failure, warn};
+use crate::errors::{Failure, first_of};
 use crate::fio::Job;
 use crate::interrupt;
 use crate::logs::Logs;
@@ -78,6 +80,12 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     let replayed = outcome.map_err(|error| match error {
         ReplayError::Trace(failure) => failure,
         ReplayError::Beyond(error) => Failure::input(format!("{name}: {error}")),
+        ReplayError::Client(ClientError::Socket(cause)) if is_closed(&cause) => {
+            Failure::input(format!(
+                "--to {}: the server has closed the connection; expected an answer to each request",
+                arguments.to
+            ))
+        }
         ReplayError::Client(cause) => Failure::input(format!(
             "--to {}: {cause}; expected an NBD server at this address",
             arguments.to
@@ -86,12 +94,20 @@ pub(crate) fn run(arguments: &ReplayArguments) -> Result<(), Failure> {
     for file in logs.finish()? {
         file.commit()?;
     }
-    if let Some((count, line, error)) = replayed.failed {
-        warn(format!(
+    let refused = replayed.failed.map(|(count, line, error)| {
+        format!(
             "{name}: the server answered {count} requests with an error; the first was that of line {line}, with error {error}"
-        ));
-    }
-    if arguments.json {
+        )
+    });
+    let shown = show(&replayed, arguments.json);
+    first_of([
+        refused.map_or(Ok(()), |refused| Err(Failure::Runs(vec![refused]))),
+        shown,
+    ])
+}
+
+fn show(replayed: &Replayed, as_json: bool) -> Result<(), Failure> {
+    if as_json {
         let mut document = Map::new();
         document.insert("metrics".to_owned(), json::metrics(&replayed.metrics));
         let failed = replayed.failed.map_or(0, |(count, _, _)| count);

@@ -150,6 +150,13 @@ pub fn failed(error: &str) -> Value {
     json!({"ok": false, "error": error})
 }
 
+/// Whether `cause` says that the other side has closed the connection.
+#[must_use]
+pub fn is_closed(cause: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(cause.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
+}
+
 /// A client of the control socket.
 pub struct Operator {
     path: PathBuf,
@@ -159,7 +166,13 @@ pub struct Operator {
 /// The error when a server does not carry out an order.
 #[derive(Debug, thiserror::Error)]
 pub enum OperatorError {
-    /// The socket fails, or the server closes the connection.
+    /// The server has closed the connection, because it has ended or has no place for another operator.
+    #[error("{}: the server has closed the connection; expected an answer", .path.display())]
+    Closed {
+        /// The path of the socket.
+        path: PathBuf,
+    },
+    /// The socket fails.
     #[error("{}: {cause}; expected the control socket of a server", .path.display())]
     Socket {
         /// The path of the socket.
@@ -214,9 +227,12 @@ impl Operator {
     /// # Errors
     /// If the server refuses, or does not answer.
     pub fn order(&mut self, order: &Value) -> Result<Map<String, Value>, OperatorError> {
-        let failed = |cause| OperatorError::Socket {
-            path: self.path.clone(),
-            cause,
+        let failed = |cause: io::Error| {
+            let path = self.path.clone();
+            match is_closed(&cause) {
+                true => OperatorError::Closed { path },
+                false => OperatorError::Socket { path, cause },
+            }
         };
         let line = format!("{order}\n");
         let stream = self.stream.get_mut();

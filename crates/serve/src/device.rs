@@ -35,7 +35,7 @@ enum Power<'a> {
     Changes,
 }
 
-/// The reason why the power was not cut or not restored.
+/// The reason why the power was not cut or not restored, or why there is no ledger.
 #[derive(Debug, thiserror::Error)]
 pub enum PowerError {
     /// The power is off already, so it cannot be cut.
@@ -187,7 +187,7 @@ impl<'a> Front<'a> {
 
     /// The present model time. Without a pace this is the time that the model has reached, otherwise the wall-clock
     /// time since the start of the device.
-    fn present(&self) -> Ticks {
+    pub fn present(&self) -> Ticks {
         match self.pace {
             Pace::None => self.now(),
             Pace::Model => self.since_began(),

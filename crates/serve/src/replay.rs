@@ -200,17 +200,26 @@ impl State<'_> {
                 sectors,
                 ..
             } = flight.request;
-            let response = ticks(flight.due.elapsed());
-            self.measured
-                .responses
-                .host
-                .push(response, operation != Operation::Read);
-            self.measured.host.completed += 1;
+            // A request that the server has refused moved no data, and its answer is no response time.
+            let response = (!flight.is_failed).then(|| ticks(flight.due.elapsed()));
+            if let Some(response) = response {
+                let bytes = u64::from(sectors) * SECTOR_BYTES;
+                let host = &mut self.measured.host;
+                match operation {
+                    Operation::Read => host.bytes_read += bytes,
+                    Operation::Write => host.bytes_written += bytes,
+                    Operation::Flush | Operation::Trim => {}
+                }
+                host.completed += 1;
+                let responses = &mut self.measured.responses.host;
+                responses.push(response, operation != Operation::Read);
+            }
+            // A response log has the requests in the order of the trace, and so waits for the refused ones too.
             self.observer.response(&Response {
                 index: flight.index,
                 arrival: ticks(flight.due - self.began),
                 waited: 0,
-                response: Some(response),
+                response,
                 sector,
                 sectors,
                 operation,
@@ -343,12 +352,6 @@ fn send_all<E>(
             is_failed: false,
         });
         state.measured.host.requests += 1;
-        let host = &mut state.measured.host;
-        match request.operation {
-            Operation::Read => host.bytes_read += sectors * SECTOR_BYTES,
-            Operation::Write => host.bytes_written += sectors * SECTOR_BYTES,
-            Operation::Flush | Operation::Trim => {}
-        }
         drop(state);
         for part in 0..parts {
             let sector = request.sector + part * PART_SECTORS;

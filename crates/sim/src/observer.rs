@@ -13,7 +13,8 @@ pub struct Response {
     pub arrival: Ticks,
     /// Ticks from arrival until the request was sent to the device; 0 if it was not sent, or if the device is live.
     pub waited: Ticks,
-    /// Ticks from arrival to completion; `None` if the run ended before the request was complete.
+    /// Ticks from arrival to completion; `None` if the run ended before the request was complete, or if
+    /// a server refused the request.
     pub response: Option<Ticks>,
     /// First sector of the request.
     pub sector: u64,

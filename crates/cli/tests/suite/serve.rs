@@ -247,6 +247,71 @@ fn the_power_is_cut_and_restored_and_what_was_promised_is_there() {
     assert_eq!(server.wait().0, 0);
 }
 
+/// A server that refuses all writes: no write counts as done, and the command says so by its status.
+#[test]
+fn refused_requests_are_not_completed() {
+    let place = Place::new();
+    let text = "time,volume,op,sector,sectors,fua,stream\n\
+        0,0,write,8,16,0,0\n1,0,read,8,8,0,0\n2,0,write,16,8,0,0\n";
+    place.write("t.csv", text);
+    let options = ["--unix", "s.sock", "--control", "c.sock", "--read-only"];
+    let server = Server::start(&place, &[&TINY[..], &options].concat());
+    let replay = ["replay", "t.csv", "--to", URI, "--closed", "--json"];
+    let outcome = place.run(&[&replay[..], &["--response-log", "r.csv"]].concat());
+    assert_eq!(outcome.status, 2);
+    assert_eq!(place.read("r.csv").lines().count(), 1 + 3);
+    assert!(
+        outcome
+            .errors
+            .contains("answered 2 requests with an error; the first was that of line 2"),
+        "{}",
+        outcome.errors
+    );
+    let document = json(&outcome.output);
+    assert_eq!(document["failed"], 2);
+    let metrics = &document["metrics"];
+    assert_eq!(metrics["host.requests"], 3);
+    assert_eq!(metrics["host.completed"], 1);
+    assert_eq!(metrics["host.bytes_written"], 0);
+    place.succeed(&["device", "c.sock", "stop"]);
+    assert_eq!(server.wait().0, 0);
+}
+
+/// A flush that an operator orders stands in the recording, so that a run of it destages the same pages.
+#[test]
+fn a_recording_has_the_flushes_of_an_operator() {
+    let place = Place::new();
+    let write = "time,volume,op,sector,sectors,fua,stream\n0,0,write,8,16,0,0\n";
+    place.write("t.csv", write);
+    let options = [
+        "--unix",
+        "s.sock",
+        "--control",
+        "c.sock",
+        "--pace",
+        "none",
+        "--record",
+        "r.csv",
+    ];
+    let server = Server::start(&place, &[&TINY[..], &options].concat());
+    place.succeed(&["replay", "t.csv", "--to", URI, "--closed"]);
+    place.succeed(&["device", "c.sock", "flush"]);
+    let stats = place.succeed(&["device", "c.sock", "stats"]);
+    assert!(
+        stats.contains("power on\n") && stats.contains("armed false\n"),
+        "{stats}"
+    );
+    place.succeed(&["device", "c.sock", "stop"]);
+    assert_eq!(server.wait().0, 0);
+    let kinds: Vec<String> = place
+        .read("r.csv")
+        .lines()
+        .skip(1)
+        .map(|line| line.split(',').nth(2).expect("an operation").to_owned())
+        .collect();
+    assert_eq!(kinds, ["write", "flush"]);
+}
+
 #[test]
 fn without_a_volatile_cache_nothing_answered_is_lost() {
     let place = Place::new();

@@ -36,7 +36,7 @@ use self::held::Held;
 pub use self::held::abandon;
 use self::place::Disk;
 pub use self::tools::FileSystem;
-use self::tools::last_lines;
+use self::tools::tail_of;
 use crate::address::{Address, Place};
 use crate::control::{Operator, OperatorError};
 use crate::device::{Front, Pace};
@@ -403,10 +403,7 @@ impl<'t> Stage<'t> {
         drop(group);
         let _ = child.wait();
         self.stop.check()?;
-        Ok((
-            status,
-            last_lines(&String::from_utf8_lossy(&std::fs::read(said)?)),
-        ))
+        Ok((status, tail_of(&said)?))
     }
 
     fn command(&self) -> Command {

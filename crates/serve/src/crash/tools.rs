@@ -1,6 +1,8 @@
 //! The file systems, and the external programs that make, mount and check them.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -93,17 +95,17 @@ impl FileSystem {
             file_system: row.name,
             what,
         };
+        if !rustix::process::geteuid().is_root() {
+            return Err(missing("root privileges, which a mount needs".to_owned()));
+        }
         let tools = ["nbdfuse", "losetup", "mount", "umount"];
         let own = [row.make[0], row.check[0]];
         for tool in tools.iter().chain(&own) {
             if !is_installed(tool) {
                 return Err(missing(format!(
-                    "{tool}, which is not installed (make tools)"
+                    "{tool}, which is not in a folder of PATH (make tools)"
                 )));
             }
-        }
-        if !rustix::process::geteuid().is_root() {
-            return Err(missing("root privileges, which a mount needs".to_owned()));
         }
         for device in ["/dev/fuse", "/dev/loop-control"] {
             if !Path::new(device).exists() {
@@ -161,13 +163,33 @@ pub(super) fn output(words: &[&str], more: &[&OsStr]) -> Result<String, String> 
     ))
 }
 
-/// The last lines of a program's output, joined to one line.
+/// The last lines of the file `path`, which may be of any length, joined to one line.
+pub(super) fn tail_of(path: &Path) -> io::Result<String> {
+    const BYTES: u64 = 64 << 10;
+    let mut file = File::open(path)?;
+    let end = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(end.saturating_sub(BYTES)))?;
+    let mut tail = Vec::new();
+    file.take(BYTES).read_to_end(&mut tail)?;
+    Ok(last_lines(&String::from_utf8_lossy(&tail)))
+}
+
+/// The last lines of a program's output, joined to one line. If they have more than 2,000 characters,
+/// the beginning is left out.
 pub(super) fn last_lines(text: &str) -> String {
     const LINES: usize = 6;
+    const LONGEST: usize = 2000;
     let lines: Vec<&str> = text
         .lines()
         .map(str::trim)
         .filter(|line| !line.is_empty())
         .collect();
-    lines[lines.len().saturating_sub(LINES)..].join(" | ")
+    let joined = lines[lines.len().saturating_sub(LINES)..].join(" | ");
+    match joined.chars().count().checked_sub(LONGEST) {
+        Some(left_out) if left_out > 0 => {
+            let rest: String = joined.chars().skip(left_out).collect();
+            format!("...{rest}")
+        }
+        _ => joined,
+    }
 }

@@ -78,6 +78,11 @@ impl Queue {
     /// the queue has changed.
     fn push(&mut self, id: PeerId, wanted: usize, now: Instant) -> bool {
         let place = self.waiting.iter().position(|each| each.id == id);
+        // Nothing changes for a connection that still wants the same. Inserted again, it would come after others with
+        // the same turn, and would so make them the first, one after the other and without end.
+        if place.is_some_and(|place| self.waiting[place].wanted == wanted) {
+            return false;
+        }
         let before = place.and_then(|place| self.waiting.remove(place));
         let waiting = Waiting {
             id,
@@ -390,6 +395,17 @@ mod tests {
         assert!(!queue.push(id(301), 8 * MIB, Instant::now()));
         assert_eq!((serve(&mut queue), serve(&mut queue)), (300, 301));
         assert_eq!(serve(&mut queue), 100);
+    }
+
+    #[test]
+    fn a_connection_that_tries_in_vain_keeps_its_place() {
+        let mut queue = Queue::default();
+        for place in 0..3 {
+            queue.push(id(place), 32 * MIB, Instant::now());
+        }
+        // The first connection has its turn, and there is still no memory.
+        assert!(!queue.push(id(0), 32 * MIB, Instant::now()));
+        assert_eq!([serve(&mut queue), serve(&mut queue)], [0, 1]);
     }
 
     #[test]

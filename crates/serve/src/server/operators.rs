@@ -99,7 +99,11 @@ impl Core<'_> {
         more.insert("flushes".to_owned(), flushes.into());
         more.insert("clients".to_owned(), self.peers.clients().into());
         more.insert("in_flight".to_owned(), self.requests.len().into());
-        let now = destage_base::time::to_ms(self.front.now());
+        let now = match self.front.is_on() {
+            true => self.front.present(),
+            false => self.front.now(),
+        };
+        let now = destage_base::time::to_ms(now);
         more.insert("model_ms".to_owned(), now.into());
         if let Some(late) = self.front.lateness() {
             let [p50, _, p99, _] = late.percentiles_ms;

@@ -161,9 +161,7 @@ impl Core<'_> {
 
     pub(super) fn ledger(&self, to: Option<&Path>) -> Value {
         let Some(ledger) = self.front.ledger() else {
-            return failed(
-                "this server keeps no promises to compare with; expected a server with a control socket",
-            );
+            return failed(&PowerError::Disk.to_string());
         };
         let counts = ledger.counts();
         let mut more = Map::new();
