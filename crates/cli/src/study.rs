@@ -140,7 +140,11 @@ fn missing(arguments: &PartsArguments) -> Result<(), Failure> {
 
 fn merge(arguments: &MergedArguments) -> Result<(), Failure> {
     let MergedArguments { parts: of, output } = arguments;
-    let (store, plans) = parts(of)?;
+    let (store, mut plans) = parts(of)?;
+    // A folder may also have the results of fleets, on which `destage fleet` reports.
+    if !plans.iter().all(Plan::is_of_fleet) {
+        plans.retain(|plan| !plan.is_of_fleet());
+    }
     let file = output.as_deref().map(ResultFile::create).transpose()?;
     if let (Some(_), Some(path), [_, _, ..]) = (&file, output, &plans[..]) {
         let names: Vec<_> = plans.iter().map(|plan| &*plan.name).collect();

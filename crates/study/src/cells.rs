@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use destage_buffer::SchemeRow;
 use destage_sim::settings::{Origin, Settings, split_kind};
-use destage_trace::Operation;
+use destage_trace::{Operation, ReadOptions, Reader};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -547,7 +547,15 @@ impl Study {
 /// The number of requests of `input` up to and including its write number `writes`, counted from 1; the number of
 /// all requests if `input` has fewer writes.
 fn through(input: &Input, settings: &Settings, writes: u64) -> Result<u64, Error> {
-    let mut source = input.open(&of_run(settings).resolve()?)?;
+    // A limit counts the requests of the trace itself. So requests that are inserted, or that an array distributes, do
+    // not count here.
+    let mut own = of_run(settings);
+    for key in settings.keys() {
+        if INSERTED.iter().any(|of| key.starts_with(of)) {
+            own.remove(key);
+        }
+    }
+    let mut source = input.open(&own.resolve()?)?;
     let (mut requests, mut written, mut batch) = (0, 0, Vec::new());
     while source.fill(&mut batch)? {
         for request in &batch {
@@ -569,9 +577,16 @@ fn trace(name: String, found: &Found, role: Role) -> (Input, Value, InputFacts) 
         role,
         differs: String::new(),
     };
-    let identity = json!({ "sha256": found.digest });
+    // Of some files the name decides in which format they are read, so equal contents can be different requests.
+    let reader = Reader::open(&found.path, &ReadOptions::default()).ok();
+    let format = reader.map(|reader| reader.format().name);
+    let identity = json!({ "sha256": found.digest, "detected": format });
     (Input::trace(&found.path), identity, facts)
 }
+
+/// The names of the parameters that change the requests of a trace after its limit was applied begin with one of
+/// these texts.
+const INSERTED: [&str; 3] = ["trace.flush_every_", "trace.trim_every_", "trace.array_"];
 
 /// The names of all parameters of workloads begin with this text.
 const WORKLOAD: &str = "workload.";

@@ -438,15 +438,21 @@ impl Study {
             context.extend(seed.map(|seed| ("seed".to_owned(), seed)));
             match evaluate(formula, rows, &context, None, &[]) {
                 Ok(outcome) => {
-                    let value = outcome.value.as_f64();
-                    first = first.or(value.filter(|_| place == 0));
-                    values.extend(value);
+                    let Some(value) = outcome.value.as_f64() else {
+                        return Err(format!(
+                            "{formula}: the value is {}; expected a number",
+                            outcome.value
+                        ));
+                    };
+                    first = first.or((place == 0).then_some(value));
+                    values.push(value);
                     seen.runs.extend(outcome.runs);
                 }
                 Err(NoValue::Missing(trace)) => {
                     seen.note(format!("the trace {trace} is missing"));
                 }
                 Err(NoValue::Failed(error)) => seen.note(format!("a run failed: {error}")),
+                Err(NoValue::NotFinite(text)) => seen.note(text),
                 // This is no mistake in the study, because a grid need not have every scheme at every size.
                 Err(NoValue::NoRun(_)) => {}
                 Err(NoValue::Wrong(text)) => return Err(text),

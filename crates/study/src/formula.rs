@@ -73,6 +73,8 @@ pub enum NoValue {
     Failed(String),
     /// No run has the labels in the formula. The text is the error message.
     NoRun(String),
+    /// The value is infinite or undefined, such as a quotient by zero. The text is the error message.
+    NotFinite(String),
     /// The formula is wrong. For example, it names a metric that does not exist, or several runs have the labels
     /// in the formula. The text is the error message.
     Wrong(String),
@@ -182,11 +184,25 @@ pub fn evaluate(
         .collect();
     let result = environment
         .compile_expression(formula)
-        .and_then(|expression| expression.eval(Value::from(names)));
+        .and_then(|expression| {
+            // An evaluation would report an unknown name only if it got as far as this name, and no run of a new study
+            // has values.
+            let used = expression.undeclared_variables(false).into_iter();
+            let is_known = |name: &str| {
+                names.contains_key(name) || environment.globals().any(|(known, _)| known == name)
+            };
+            match used.filter(|name| !is_known(name)).min() {
+                Some(name) => Err(wrong(format!("{name} is unknown"))),
+                None => expression.eval(Value::from(names)),
+            }
+        });
     drop(environment);
     let seen = std::mem::take(&mut *seen.lock().unwrap_or_else(|lock| lock.into_inner()));
     match (result, seen.hindrance) {
         (_, Some(hindrance)) => Err(hindrance),
+        (Ok(value), None) if is_infinite(&value) => Err(NoValue::NotFinite(format!(
+            "{formula}: the value is infinite or undefined; expected a number"
+        ))),
         (Ok(value), None) => Ok(Outcome {
             value: json_of(&value)
                 .map_err(|error| NoValue::Wrong(format!("{formula}: {error}")))?,
@@ -194,7 +210,14 @@ pub fn evaluate(
             runs: seen.runs,
             opposed: seen.opposed,
         }),
-        (Err(error), None) => Err(NoValue::Wrong(format!("{formula}: {}", spoken(&error)))),
+        (Err(error), None) => {
+            let text = format!("{formula}: {}", spoken(&error));
+            // The template library has no kind of its own for a division of whole numbers by zero.
+            match spoken(&error).starts_with("unable to calculate") {
+                true => Err(NoValue::NotFinite(text)),
+                false => Err(NoValue::Wrong(text)),
+            }
+        }
     }
 }
 
@@ -404,6 +427,12 @@ fn value_of(json: &Json) -> Value {
             fields.into()
         }
     }
+}
+
+/// Whether `value` is a number that is infinite or undefined.
+fn is_infinite(value: &Value) -> bool {
+    value.kind() == ValueKind::Number
+        && f64::try_from(value.clone()).is_ok_and(|number| !number.is_finite())
 }
 
 fn json_of(value: &Value) -> Result<Json, String> {

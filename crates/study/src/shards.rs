@@ -280,13 +280,19 @@ impl Plan {
         (known.len(), missing)
     }
 
+    /// Whether this is the plan of a fleet.
+    #[must_use]
+    pub fn is_of_fleet(&self) -> bool {
+        self.text.is_empty()
+    }
+
     /// Builds the report on the study from the results in `store`.
     ///
     /// # Errors
     /// If a result is missing, if a figure cannot be computed, or if the plan is that of a fleet.
     pub fn report(&self, store: &Store) -> Result<StudyReport, Error> {
         let started = Instant::now();
-        if self.text.is_empty() {
+        if self.is_of_fleet() {
             return Err(Error::Input(format!(
                 "{}: is the plan of a fleet; expected that of a study (`destage fleet` reports on a fleet)",
                 self.name

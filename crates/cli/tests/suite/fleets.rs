@@ -229,3 +229,60 @@ fn a_merged_study_goes_to_a_file_too() {
         outcome.errors
     );
 }
+
+/// Numbers of devices are large: 8,0 and 8,16 are the volumes 8388608 and 8388624.
+#[test]
+fn volumes_may_have_large_numbers() {
+    let place = Place::new();
+    let volumes = [8_388_608, 8_388_624];
+    let rows =
+        (0..40).map(|row| format!("{row}000,{},w,{},4096\n", volumes[row % 2], row / 2 * 4096));
+    let rows: String = rows.collect();
+    place.write("t.csv", format!("time,volume,op,offset,bytes\n{rows}"));
+    place.succeed(&["trace", "partition", "t.csv", "-o", "fleet"]);
+    let sizes = [
+        "--sizes",
+        "16KiB,1MiB",
+        "--buffers",
+        "lru",
+        "--results",
+        "kept",
+    ];
+    let text = place.succeed(&[&["fleet", "fleet"], &sizes[..]].concat());
+    assert!(text.contains("40 requests of 2 volumes"), "{text}");
+}
+
+#[test]
+fn a_fleet_without_writes_has_no_conclusion() {
+    let place = Place::new();
+    place.write(
+        "t.csv",
+        "time,volume,op,offset,bytes\n1000,0,r,0,4096\n1500,1,r,0,4096\n",
+    );
+    place.succeed(&["trace", "partition", "t.csv", "-o", "fleet"]);
+    let sizes = [
+        "--sizes",
+        "16KiB,1MiB",
+        "--buffers",
+        "lru",
+        "--results",
+        "kept",
+    ];
+    let text = place.succeed(&[&["fleet", "fleet"], &sizes[..]].concat());
+    assert!(!text.contains("NaN"), "{text}");
+}
+
+/// The default folder of results is that of studies and of fleets.
+#[test]
+fn a_study_is_merged_beside_a_fleet() {
+    let place = place();
+    let sizes = ["--sizes", "64KiB", "--buffers", "lru", "--results", "kept"];
+    place.succeed(&[&["fleet", "fleet"], &sizes[..]].concat());
+    place.write(
+        "s.toml",
+        "title = \"One\"\n[[input]]\nname = \"z\"\nworkload = \"zipf:requests=500\"\n[[grid]]\nbuffers = [\"lru\"]\nsizes = [\"1MiB\"]\n",
+    );
+    place.succeed(&["study", "s.toml", "--results", "kept", "--shard", "1/1"]);
+    place.succeed(&["study", "merge", "kept", "-o", "x.csv"]);
+    assert_eq!(place.read("x.csv").lines().count(), 2);
+}

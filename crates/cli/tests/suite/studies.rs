@@ -699,3 +699,102 @@ fn warnings_of_runs_and_inputs_stand_in_all_that_a_study_writes() {
         );
     }
 }
+
+/// The columns of two formats are equal here. The name of the file decides whether times are in ms or ns.
+#[test]
+fn equal_files_of_different_formats_have_results_of_their_own() {
+    let place = Place::new();
+    let rows: String = (0..200)
+        .map(|row| format!("{} 0 {} 8 0\n", row * 7, row * 37 % 64 * 8))
+        .collect();
+    place.write("a.disksim", &rows);
+    place.write("b.ssdsim", &rows);
+    place.write(
+        "s.toml",
+        "title = \"Two\"\n[[input]]\nname = \"a\"\ntrace = \"a.disksim\"\n[[input]]\nname = \"b\"\ntrace = \"b.ssdsim\"\n[[grid]]\nbuffers = [\"lru\"]\nsizes = [\"64KiB\"]\n",
+    );
+    place.succeed(&["study", "s.toml", "--results", "kept"]);
+    let runs = std::fs::read_dir(place.path("kept/runs")).expect("a folder");
+    assert_eq!(runs.count(), 2);
+}
+
+#[test]
+fn a_quotient_by_zero_leaves_a_gap_and_other_figures() {
+    let place = Place::new();
+    let figure = |id: &str, y: &str| {
+        format!(
+            "[[figure]]\nid = \"{id}\"\ntitle = \"{id}\"\nx = \"size\"\nkind = \"table\"\ncolumns = [{{ name = \"n\", y = '{y}' }}]\n"
+        )
+    };
+    let with = |figures: &str| format!("{SMALL}{figures}");
+    let both = [
+        figure(
+            "none",
+            "ratio(m(\"host.page_writes\", seed=1, buffer=\"lru\", variant=\"base\"), 0)",
+        ),
+        figure(
+            "one",
+            "m(\"host.page_writes\", seed=1, buffer=\"lru\", variant=\"base\")",
+        ),
+    ];
+    place.write("s.toml", with(&both.concat()));
+    let report = place.json(&["study", "s.toml", "--results", "kept", "--json"]);
+    assert!(
+        report["figures"]
+            .to_string()
+            .contains("is infinite or undefined"),
+        "{report}"
+    );
+    // An unknown name and a value that is no number are mistakes of the study. The first is found before any run.
+    for (y, part) in [
+        ("meen(m(\"host.page_writes\"))", "meen is unknown"),
+        (
+            "m(\"buffer.kind\", seed=1, buffer=\"lru\", variant=\"base\")",
+            "expected a number",
+        ),
+    ] {
+        place.write("t.toml", with(&figure("odd", y)));
+        let outcome = place.run(&["study", "t.toml", "--results", "other"]);
+        assert_eq!(outcome.status, 2);
+        assert!(outcome.errors.contains(part), "{}", outcome.errors);
+    }
+}
+
+/// A limit of writes is that of the trace, whatever is inserted into it.
+#[test]
+fn inserted_requests_do_not_count_for_a_limit_of_writes() {
+    let place = Place::new();
+    let rows: String = (0..600)
+        .map(|row| {
+            format!(
+                "{row}000,0,{},{},4096\n",
+                if row % 3 == 0 { "r" } else { "w" },
+                row * 4096
+            )
+        })
+        .collect();
+    place.write("t.csv", format!("time,volume,op,offset,bytes\n{rows}"));
+    let input = |name: &str, set: &str| {
+        format!("[[input]]\nname = \"{name}\"\ntrace = \"t.csv\"\nlimit_writes = 100\n{set}")
+    };
+    place.write(
+        "s.toml",
+        format!(
+            "title = \"Two\"\n{}{}[[grid]]\nbuffers = [\"lru\"]\nsizes = [\"64KiB\"]\n",
+            input("plain", ""),
+            input("flushed", "set = { \"trace.flush_every_writes\" = 1 }\n")
+        ),
+    );
+    place.succeed(&["study", "s.toml", "--results", "kept"]);
+    let table = place.read("kept/s/results.csv");
+    let mut rows = table.lines();
+    let heads: Vec<_> = rows.next().expect("heads").split(',').collect();
+    let of = heads
+        .iter()
+        .position(|head| *head == "host.page_writes")
+        .expect("a column");
+    let writes: Vec<_> = rows
+        .map(|row| row.split(',').nth(of).expect("a value"))
+        .collect();
+    assert_eq!(writes, ["100", "100"]);
+}

@@ -30,6 +30,8 @@ pub(super) const WRITE_SHARE: f64 = 0.99;
 pub(super) const SATURATED: f64 = 0.98;
 /// Outstanding requests while a drive is filled.
 const FILL_DEPTH: u64 = 512;
+/// The columns of a fill that have measured values.
+const FILL_VALUES: [&str; 2] = ["waf", "host_mib_per_s"];
 /// Outstanding requests at which a rate is saturated: for requests of 4 KiB, and for requests of [`RATE_BYTES`].
 pub(super) const RATE_DEPTHS: [u64; 2] = [256, 32];
 /// The column of the rate of random writes.
@@ -306,10 +308,9 @@ impl Work<'_> {
                 sequential: false,
             });
         }
-        let bench = self.bench(3)?;
-        let steady = self.steady(&bench, &loads)?;
-        let mut rows = Vec::new();
-        for (group, steady) in groups.iter().zip(&steady) {
+        // Each value is read before the first simulation, so that a wrong one is refused at once.
+        let mut values = Vec::new();
+        for (of, group) in groups.iter().enumerate() {
             for &place in group {
                 let row = &measurements.rows[place];
                 let operation = match measurements.text(row, "op") {
@@ -335,10 +336,16 @@ impl Work<'_> {
                     counts: measurements.number(row, "writes_per_s")? < SATURATED * saturation,
                 };
                 let measured = measured.checked(measurements, row)?;
-                let times = steady.as_ref().map(|steady| &steady.responses);
-                let modelled = times.and_then(|times| times.us(operation, percentile));
-                rows.push(measured.beside(place, modelled));
+                values.push((of, place, operation, percentile, measured));
             }
+        }
+        let bench = self.bench(3)?;
+        let steady = self.steady(&bench, &loads)?;
+        let mut rows = Vec::new();
+        for (of, place, operation, percentile, measured) in values {
+            let times = steady[of].as_ref().map(|steady| &steady.responses);
+            let modelled = times.and_then(|times| times.us(operation, percentile));
+            rows.push(measured.beside(place, modelled));
         }
         let fastest = groups.iter().zip(&steady).filter_map(|(group, steady)| {
             let writes = steady.as_ref()?.writes_per_s;
@@ -370,7 +377,11 @@ impl Work<'_> {
             let used = measurements.positive(row, "used_gib")?;
             let mut last = 0.0_f64;
             for place in &group {
-                last = last.max(measurements.number(&measurements.rows[*place], "drive_writes")?);
+                let row = &measurements.rows[*place];
+                last = last.max(measurements.number(row, "drive_writes")?);
+                for what in FILL_VALUES {
+                    measurements.number(row, what)?;
+                }
             }
             let run = measurements.text(row, "run").to_owned();
             let key = (run, measurements.text(row, "used_gib").to_owned());
@@ -441,11 +452,8 @@ impl Work<'_> {
 
     fn fill_rows(&mut self, place: usize, modelled: Option<(f64, f64)>) -> Result<(), Error> {
         let row = &self.measurements.rows[place];
-        let both = [
-            ("waf", modelled.map(|both| both.0)),
-            ("host_mib_per_s", modelled.map(|both| both.1)),
-        ];
-        for (what, modelled) in both {
+        let modelled = [modelled.map(|both| both.0), modelled.map(|both| both.1)];
+        for (what, modelled) in FILL_VALUES.into_iter().zip(modelled) {
             let value = self.measurements.number(row, what)?;
             self.rows
                 .push(Measured::exactly(what, value).beside(place, modelled));
@@ -455,7 +463,7 @@ impl Work<'_> {
 
     fn depth(&mut self) -> Result<(), Error> {
         let measurements = self.measurements;
-        let mut loads = Vec::new();
+        let (mut loads, mut values) = (Vec::new(), Vec::new());
         for row in &measurements.rows {
             let op = measurements.text(row, "op");
             let write_percent = match op {
@@ -485,28 +493,30 @@ impl Work<'_> {
                 bytes,
                 sequential: !op.starts_with("rand"),
             });
+            let value = |name: &str, column| -> Result<Measured, Error> {
+                let value = measurements.number(row, column)?;
+                Ok(Measured::exactly(format!("{op} {name}"), value))
+            };
+            values.push([
+                value("iops", "iops")?,
+                value("p50", "p50_us")?,
+                value("p99", "p99_us")?,
+            ]);
         }
         let bench = self.bench(3)?;
         let steady = self.steady(&bench, &loads)?;
-        for ((place, row), (load, steady)) in measurements
-            .rows
-            .iter()
-            .enumerate()
-            .zip(loads.iter().zip(&steady))
+        for (place, ((load, steady), [iops, p50, p99])) in
+            loads.iter().zip(&steady).zip(values).enumerate()
         {
             let operation = match load.write_percent > 0.0 {
                 true => Operation::Write,
                 false => Operation::Read,
             };
-            let op = measurements.text(row, "op");
             let per_s = steady
                 .as_ref()
                 .map(|steady| steady.reads_per_s + steady.writes_per_s);
-            let iops = Measured::exactly(format!("{op} iops"), measurements.number(row, "iops")?);
             self.rows.push(iops.beside(place, per_s));
-            for (column, percentile) in [("p50_us", "50"), ("p99_us", "99")] {
-                let value = measurements.number(row, column)?;
-                let measured = Measured::exactly(format!("{op} p{percentile}"), value);
+            for (measured, percentile) in [(p50, "50"), (p99, "99")] {
                 let times = steady.as_ref().map(|steady| &steady.responses);
                 let modelled = times.and_then(|times| times.us(operation, percentile));
                 self.rows.push(measured.beside(place, modelled));
@@ -538,22 +548,9 @@ impl Work<'_> {
             ("wseqiops", load(100.0, block, true)),
             (RANDOM_WRITES, load(100.0, block, false)),
         ];
-        // After sequential writes, the blocks that garbage collection erases have no valid pages. After random
-        // writes, such blocks have valid pages. The drive of the first bench is therefore only written once in order;
-        // that of the second is also overwritten at random.
-        let (in_order, at_random) = (self.bench(0)?, self.bench(3)?);
-        let is_random_write = |load: &Load| load.write_percent > 0.0 && !load.sequential;
-        let loads_of = |random: bool| {
-            let loads = loads.iter().map(|(_, load)| *load);
-            let some: Vec<_> = loads
-                .filter(|load| is_random_write(load) == random)
-                .collect();
-            some
-        };
-        let mut steady = self.steady(&in_order, &loads_of(false))?;
-        steady.extend(self.steady(&at_random, &loads_of(true))?);
+        let mut values = Vec::new();
         for (place, row) in self.measurements.rows.iter().enumerate() {
-            for ((what, load), steady) in loads.iter().zip(&steady) {
+            for (of, (what, _)) in loads.iter().enumerate() {
                 let value = self.measurements.positive(row, what)?;
                 let bound = |end: &str, default: f64| {
                     let column = format!("{what}_{end}");
@@ -569,17 +566,31 @@ impl Work<'_> {
                     high: bound("high", value)?,
                     counts: true,
                 };
-                let measured = measured.checked(self.measurements, row)?;
-                let per_s = steady
-                    .as_ref()
-                    .map(|steady| steady.reads_per_s + steady.writes_per_s);
-                let scale = match load.bytes {
-                    RATE_BYTES => RATE_BYTES as f64,
-                    _ => 1.0,
-                };
-                let modelled = per_s.map(|per_s| per_s * scale);
-                self.rows.push(measured.beside(place, modelled));
+                values.push((of, place, measured.checked(self.measurements, row)?));
             }
+        }
+        // After sequential writes, the blocks that garbage collection erases have no valid pages. After random
+        // writes, such blocks have valid pages. The drive of the first bench is therefore only written once in order;
+        // that of the second is also overwritten at random.
+        let (in_order, at_random) = (self.bench(0)?, self.bench(3)?);
+        let is_random_write = |load: &Load| load.write_percent > 0.0 && !load.sequential;
+        let loads_of = |random: bool| {
+            let loads = loads.iter().map(|(_, load)| *load);
+            let some: Vec<_> = loads
+                .filter(|load| is_random_write(load) == random)
+                .collect();
+            some
+        };
+        let mut steady = self.steady(&in_order, &loads_of(false))?;
+        steady.extend(self.steady(&at_random, &loads_of(true))?);
+        for (of, place, measured) in values {
+            let scale = match loads[of].1.bytes {
+                RATE_BYTES => RATE_BYTES as f64,
+                _ => 1.0,
+            };
+            let per_s = steady[of].as_ref();
+            let per_s = per_s.map(|steady| scale * (steady.reads_per_s + steady.writes_per_s));
+            self.rows.push(measured.beside(place, per_s));
         }
         Ok(())
     }

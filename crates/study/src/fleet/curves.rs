@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use destage_sim::settings::{Config, Origin, Settings};
-use destage_trace::request::SECTOR_BYTES;
+use destage_trace::request::{SECTOR_BYTES, SECTORS_MAX};
 use serde_json::{Map, Value, json};
 
 use super::folder::{FileFacts, Fleet};
@@ -105,7 +105,16 @@ impl Fleet {
             .unwrap_or(0)
             .next_power_of_two()
             .max(STRIDE_SECTORS);
-        for (key, value) in [(VOLUMES, "separate"), (STRIDE, &stride.to_string())] {
+        // The numbers of volumes may be so large (those of a block trace are numbers of devices) that addresses in
+        // proportion to them do not fit.
+        let last = volumes.last().map_or(0, |volume| u64::from(volume.volume));
+        let end = (last + 1).checked_mul(stride);
+        let stride = stride.to_string();
+        let placed = match end.is_some_and(|end| end <= SECTORS_MAX) {
+            true => &[(VOLUMES, "separate"), (STRIDE, &*stride)][..],
+            false => &[(VOLUMES, "concatenate")],
+        };
+        for (key, value) in placed {
             shared.set(key, value, Origin::Given(format!("the fleet's {key}")));
         }
         let grid = |settings: &Settings| {

@@ -266,6 +266,9 @@ impl FleetReport {
             .max_by_key(|(point, own, shared)| (own.abs_diff(*shared), point.bytes));
         let (point, own, shared) = point?;
         let writes = point.own.get(rows::HOST_PAGE_WRITES.name)?.as_f64();
+        if writes == 0.0 {
+            return None;
+        }
         let percent = |hits: u64| format!("{:.1} %", 100.0 * hits as f64 / writes);
         let each = numbers::size(point.each_bytes);
         let mut text = format!(

@@ -168,15 +168,26 @@ fn why_there_is_no_value_is_told_apart() {
         ("gian(1, 2)", "gian"),
         ("gain([1, 2], [1])", "different lengths"),
         ("spearman([1], [1])", "spearman"),
-        ("1 / 0", "1 / 0"),
-        ("ratio(1, 0)", "not a number"),
+        ("gian(m('no', buffer='run'))", "gian is unknown"),
         ("1 +", "1 +"),
-        ("measured", "undefined"),
+        ("measured", "measured is unknown"),
     ] {
         let Err(NoValue::Wrong(text)) = value(formula) else {
             panic!("{formula}: {:?}", value(formula));
         };
         assert!(text.contains(part) && text.starts_with(formula), "{text}");
+    }
+    for formula in [
+        "1 / 0",
+        "1.5 / 0.0",
+        "ratio(1, 0)",
+        "ratio(0, 0)",
+        "ratio(-1, 0)",
+    ] {
+        let Err(NoValue::NotFinite(text)) = value(formula) else {
+            panic!("{formula}: {:?}", value(formula));
+        };
+        assert!(text.starts_with(formula), "{text}");
     }
 }
 

@@ -196,7 +196,9 @@ impl Case<'_> {
                 let why = self.only(Some(failed));
                 return self.judged(Verdict::NotCheckable, None, None, why);
             }
-            Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => return Err(self.wrong(&text)),
+            Err(NoValue::NoRun(text) | NoValue::NotFinite(text) | NoValue::Wrong(text)) => {
+                return Err(self.wrong(&text));
+            }
         };
         let mut why = self.reason(&outcome);
         let tries = self.tries(&outcome);
@@ -483,7 +485,9 @@ impl Case<'_> {
         match self.attempt(&self.context(BASE, seeds.first())) {
             Ok(tried) => Ok(Some(tried)),
             Err(NoValue::Missing(_) | NoValue::Failed(_)) => Ok(None),
-            Err(NoValue::NoRun(text) | NoValue::Wrong(text)) => Err(self.wrong(&text)),
+            Err(NoValue::NoRun(text) | NoValue::NotFinite(text) | NoValue::Wrong(text)) => {
+                Err(self.wrong(&text))
+            }
         }
     }
 
@@ -567,7 +571,7 @@ impl Case<'_> {
             }
             Err(NoValue::Failed(_)) => Ok(Some(Tried::FAILED)),
             Err(NoValue::NoRun(_) | NoValue::Missing(_)) => Ok(None),
-            Err(NoValue::Wrong(text)) => Err(self.wrong(&text)),
+            Err(NoValue::NotFinite(text) | NoValue::Wrong(text)) => Err(self.wrong(&text)),
         }
     }
 

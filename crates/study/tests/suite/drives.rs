@@ -18,9 +18,18 @@ one,200000,80000,5700,write,50,5000,5000,5000
 other,10000,9950,5050,write,50,10,10,10
 ";
 
+/// A drive of a few dies is filled fast.
+const PROFILE: &str = r#"
+[profile]
+inherits = "datacenter-tlc"
+[flash]
+dies = 4
+channels = 2
+"#;
+
 const STUDY: &str = r#"
 title = "A profile beside measurements"
-profile = "datacenter-tlc"
+profile = "small.toml"
 
 [[drive]]
 name = "first"
@@ -54,6 +63,7 @@ columns = [{ name = "off", y = 'max(all("drive.off_percent"))' }]
 
 fn study(text: &str, folder: &Path) -> Result<Study, Error> {
     std::fs::write(folder.join("latency.csv"), TABLE).unwrap();
+    std::fs::write(folder.join("small.toml"), PROFILE).unwrap();
     Study::parse("study", text, "study.toml", folder.to_owned())
 }
 
@@ -73,7 +83,8 @@ fn a_study_has_a_row_for_each_measured_value() {
     let folder = tempfile::tempdir().unwrap();
     let report = carry_out(STUDY, folder.path()).unwrap();
     let mut settings = Settings::new();
-    settings.load_profile("datacenter-tlc").unwrap();
+    let profile = folder.path().join("small.toml");
+    settings.load_profile(profile.to_str().unwrap()).unwrap();
     let plan = CheckPlan {
         requests: 2000,
         ..CheckPlan::new(settings)
