@@ -38,6 +38,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), Failure> {
     drop(progress);
     let (fit, facts) = fitted?;
     facts.warnings().iter().for_each(warn);
+    facts.warnings_of_times().iter().for_each(warn);
     let name = trace.file_name().unwrap_or_default().to_string_lossy();
     let text = fit.text(&output::visible(&name).replace('\n', " "));
     file.write_all(text.as_bytes())

@@ -86,6 +86,9 @@ fn commit(
     renumbered: impl Iterator<Item = (usize, u32, u32)>,
 ) -> Result<Fleet, Failure> {
     let fleet = partition.commit(facts, renumbered)?;
-    facts.iter().flat_map(Facts::warnings).for_each(warn);
+    for trace in facts {
+        trace.warnings().iter().for_each(warn);
+        trace.warnings_of_times().iter().for_each(warn);
+    }
     Ok(fleet)
 }

@@ -134,7 +134,7 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<(), Failure> {
     file.fill(|| Ok(merge.take()?))?;
     for reader in merge.readers() {
         let facts = Facts::of_reader(reader.origin(), reader, &options);
-        facts.warnings().iter().for_each(warn);
+        warn_about(&facts);
     }
     Ok(())
 }
@@ -219,9 +219,15 @@ impl<'a> Stream<'a> {
             }
         })?;
         let facts = Facts::of_reader(&self.name, &self.reader, &self.options);
-        facts.warnings().iter().for_each(warn);
+        warn_about(&facts);
         Ok(())
     }
+}
+
+/// Prints the warnings about a trace and its times. The new trace may no longer show that the times are wrong.
+fn warn_about(facts: &Facts) {
+    facts.warnings().iter().for_each(warn);
+    facts.warnings_of_times().iter().for_each(warn);
 }
 
 fn config(arguments: &SettingArguments) -> Result<Config, Failure> {

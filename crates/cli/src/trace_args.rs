@@ -64,8 +64,8 @@ pub(crate) struct CutArguments {
 /// The relation between the volumes and the clocks of several traces.
 #[derive(Args)]
 pub(crate) struct Joined {
-    /// Volumes with the same number are the same volume. Without this option, each volume of each trace gets a
-    /// different number
+    /// Volumes with equal numbers, or with equal names, are one volume. Without this option, each volume of each
+    /// trace gets a different number
     #[arg(long)]
     same_volumes: bool,
     /// Calendar times of all traces are times of one clock. Without this option, each trace with calendar times

@@ -1,7 +1,7 @@
 //! Checks decoded requests before the reader returns them: checks the length of each request, moves its address
 //! into the address space of the device, and enforces the order of arrival.
 
-use crate::address::Addresses;
+use crate::address::{Addresses, Placement};
 use crate::alignment::{Alignment, Misaligned};
 use crate::error::Fault;
 use crate::options::{Order, ZeroLength};
@@ -54,6 +54,11 @@ impl Admission {
     /// the request before it.
     pub fn is_plain(&self) -> bool {
         self.in_place && self.window.is_none()
+    }
+
+    /// Whether a first pass over the trace has placed its volumes, by their numbers.
+    pub fn is_concatenated(&self) -> bool {
+        matches!(self.addresses.placement, Placement::Concatenate(_))
     }
 
     /// How the requests are misaligned to 4 KiB. `None` if some of them were only counted, so that it is not known.

@@ -11,6 +11,7 @@ use crate::request::{Operation, Request, SECTORS_MAX};
 use destage_base::Ticks;
 use destage_base::time::TICKS_PER_SECOND;
 use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// For times that count from an epoch: by how many ticks a later time of the trace may be earlier than the
 /// first one (3.6 years).
@@ -70,6 +71,8 @@ pub(crate) struct State {
     pub rounded: u64,
     /// Whether the times of a table are calendar times. The first time decides.
     pub is_calendar: bool,
+    /// Whether numbers in a table count from the beginning of the trace, however large they are.
+    pub counts_from_zero: bool,
     /// The blank lines.
     pub blanks: Blanks,
     /// The names of hosts or of files.
@@ -132,13 +135,14 @@ pub(crate) struct Blanks {
     pub reported: u64,
 }
 
-/// The names of hosts or of files in a trace, which are numbered in the order in which they appear.
+/// The names of hosts or of files in a trace, which are numbered in the order in which they appear. Clones share
+/// one table of names, so the same name has the same number in all of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     /// The number of each name. The code only looks up keys of this map, and never iterates over it.
-    numbers: HashMap<Vec<u8>, u32>,
-    /// The name that was looked up last, and its number.
-    last: (Vec<u8>, u32),
+    numbers: Arc<Mutex<HashMap<Vec<u8>, u32>>>,
+    /// The name that was looked up last, and its number. It saves most look-ups in the shared table.
+    last: Option<(Vec<u8>, u32)>,
 }
 
 impl Names {
@@ -146,26 +150,33 @@ impl Names {
     /// 32 bits can number.
     #[inline(always)]
     pub fn number(&mut self, name: &[u8]) -> Option<u32> {
-        if !self.numbers.is_empty() && self.last.0 == name {
-            return Some(self.last.1);
+        match &self.last {
+            Some((last, number)) if last.as_slice() == name => Some(*number),
+            _ => self.look_up(name),
         }
-        self.look_up(name)
     }
 
     #[cold]
     fn look_up(&mut self, name: &[u8]) -> Option<u32> {
-        let next = u32::try_from(self.numbers.len()).ok()?;
-        let number = match self.numbers.get(name) {
+        let mut numbers = self.table();
+        let next = u32::try_from(numbers.len()).ok()?;
+        let number = match numbers.get(name) {
             Some(number) => *number,
             None => {
-                self.numbers.insert(name.to_vec(), next);
+                numbers.insert(name.to_vec(), next);
                 next
             }
         };
-        self.last.0.clear();
-        self.last.0.extend_from_slice(name);
-        self.last.1 = number;
+        drop(numbers);
+        let last = self.last.get_or_insert_default();
+        last.0.clear();
+        last.0.extend_from_slice(name);
+        last.1 = number;
         Some(number)
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<Vec<u8>, u32>> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The volume number for a disk of a host. Disks of the first host keep their numbers. The numbers of disks
@@ -174,10 +185,10 @@ impl Names {
     #[inline(always)]
     pub fn volume_of_host(&mut self, host: &[u8], disk: u32) -> Option<u32> {
         let host = self.number(host)?;
-        if host == 0 && self.numbers.len() == 1 {
-            return Some(disk);
+        if host < 1 << 16 && disk < 1 << 16 {
+            return Some((host << 16) | disk);
         }
-        (host < 1 << 16 && disk < 1 << 16).then_some((host << 16) | disk)
+        (host == 0 && self.table().len() == 1).then_some(disk)
     }
 }
 
@@ -198,6 +209,7 @@ impl State {
             base: None,
             rounded: 0,
             is_calendar: false,
+            counts_from_zero: false,
             blanks: Blanks::default(),
             names: Names::default(),
             choices: Choices::default(),
@@ -256,11 +268,13 @@ impl State {
 
     /// Converts a time of a table, in whole units and ticks, to ticks. The first time of a table decides
     /// whether all times of the table are calendar times: they are if the first time `is_date`, or if it is ten
-    /// years or more. Returns `None` for a time that is too early or too large.
+    /// years or more and the table does not count from zero. Returns `None` for a time that is too early or too
+    /// large.
     #[inline(always)]
     pub fn table_time(&mut self, whole: u64, rest: u64, is_date: bool) -> Option<Ticks> {
         if self.base.is_none() {
-            self.is_calendar = is_date || whole >= CALENDAR / self.unit.ticks;
+            let is_late = !self.counts_from_zero && whole >= CALENDAR / self.unit.ticks;
+            self.is_calendar = is_date || is_late;
             let margin = EPOCH_MARGIN / self.unit.ticks;
             self.base = Some(match self.is_calendar {
                 true => whole.saturating_sub(margin),

@@ -10,7 +10,7 @@ use crate::alignment::Misaligned;
 use crate::array::Array;
 use crate::blocks::BlockError;
 use crate::cursor::{Problem, next_line};
-use crate::decode::State;
+use crate::decode::{Names, State};
 use crate::detect::first_block;
 use crate::error::{Excerpt, Fault, TraceError};
 use crate::faults::Faults;
@@ -201,6 +201,15 @@ impl Reader {
     #[must_use]
     pub fn clock(&self) -> Option<u128> {
         Some(self.state.epoch_start() + u128::from(self.epoch?))
+    }
+
+    /// Numbers the names of volumes by the table of `names`, which other readers use too. Must be called before
+    /// the first request is read. Concatenated volumes keep their numbers, because a first pass has placed them by
+    /// these numbers.
+    pub(crate) fn share_names(&mut self, names: &Names) {
+        if !self.admission.is_concatenated() {
+            self.state.names = names.clone();
+        }
     }
 
     /// Whether the requests returned so far belong to several volumes.

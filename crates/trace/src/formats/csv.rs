@@ -13,13 +13,14 @@ use crate::decode::{Layout, State, TIME_MAX, decode, request, too_late};
 use crate::error::Fault;
 use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request, SECTOR_BYTES};
+use crate::writers::csv::HEADER;
 
 pub(crate) const FORMAT: Format = Format {
     name: "csv",
     extensions: &["csv"],
     about: "Any table: trace.columns or its first line names the columns and their separator; times in ns unless the name of the column or trace.time_unit says otherwise, or dates; calendar times are made relative to the first request.",
     columns: "as many fields as there are columns",
-    header: Some("time,volume,op,sector,sectors,fua,stream"),
+    header: Some(HEADER),
     example: "5265313000.0,0,write,6357144,8,0,0",
     time_unit: TimeUnit::Nanoseconds,
     sorted: true,
@@ -518,6 +519,9 @@ fn header(cursor: &mut Cursor<'_>, state: &mut State) -> Result<bool, Problem> {
                     state.count_in(unit.exponent());
                 }
                 state.choices.columns = Some(columns);
+                // This program writes this line above the exact times of a trace, which are calendar times only if
+                // they are dates.
+                state.counts_from_zero = text.trim_end() == HEADER;
             }
             _ if is_row || is_comment => {
                 cursor.at = start;

@@ -10,7 +10,7 @@ use crate::request::Request;
 pub(crate) const FORMAT: Format = Format {
     name: "msr",
     extensions: &["msr"],
-    about: "MSR Cambridge: times in 100 ns since 1601, made relative to the first request; volume is the disk, plus 65536 n for the n-th further host.",
+    about: "MSR Cambridge: times in 100 ns since 1601, made relative to the first request; volume is the disk, plus 65536 n for the n-th further host; a header line may come first.",
     columns: "7 comma-separated fields: time in 100 ns, host, disk, Read or Write, byte offset, bytes, response time",
     header: None,
     example: "128166385295514663,hm,0,Write,9056014336,2048,2833",
@@ -55,6 +55,9 @@ const RESPONSE: Column = Column {
 struct Msr;
 
 impl Layout for Msr {
+    const HEADER: Option<&'static [u8]> =
+        Some(b"Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime");
+
     #[inline(always)]
     fn line(cursor: &mut Cursor<'_>, state: &mut State) -> Result<Option<Request>, Problem> {
         let arrival = state.epoch_time(cursor, &TIME)?;

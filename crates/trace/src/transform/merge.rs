@@ -1,6 +1,6 @@
 //! Merges several traces into one, in order of arrival.
 
-use crate::decode::TIME_MAX;
+use crate::decode::{Names, TIME_MAX};
 use crate::error::{Excerpt, Fault, TraceError};
 use crate::reader::Reader;
 use crate::request::Request;
@@ -14,7 +14,8 @@ pub enum Volumes {
     /// Each volume of each trace gets a new number, in the order of first appearance.
     #[default]
     Apart,
-    /// Volumes of several traces with equal numbers become one volume.
+    /// Volumes of several traces with equal numbers become one volume. Names are numbered over all traces, so
+    /// volumes with equal names become one volume too.
     Same,
 }
 
@@ -91,9 +92,15 @@ impl Head {
 }
 
 impl Merge {
-    /// Creates a merge of the traces that `readers` read.
+    /// Creates a merge of the traces that `readers` read. No request may have been read from `readers` before.
     #[must_use]
-    pub fn new(readers: Vec<Reader>, volumes: Volumes, clocks: Clocks) -> Self {
+    pub fn new(mut readers: Vec<Reader>, volumes: Volumes, clocks: Clocks) -> Self {
+        if volumes == Volumes::Same {
+            let names = Names::default();
+            for reader in &mut readers {
+                reader.share_names(&names);
+            }
+        }
         let head = |reader| Head {
             reader,
             batch: Vec::new(),

@@ -68,6 +68,23 @@ fn a_record_of_oraclegeneral_is_still_known() {
 }
 
 #[test]
+fn a_header_above_lines_of_msr_does_not_make_them_a_table() {
+    let lines = "128166372003061629,hm,1,Read,383496192,32768,413\n128166372003061639,prn,0,Write,2822144,4096,238\n";
+    let header = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
+    let with_header = format!("{header}{lines}");
+    let read = |content: &str| common::read_plain(content, &ReadOptions::default());
+    // The times differ by 1 us, and the second host has volumes of its own.
+    assert_eq!(read(&with_header), read(lines));
+    assert_eq!(
+        read(&with_header),
+        [
+            (0, 1, Operation::Read, 749_016, 64, false),
+            (common::US, 1 << 16, Operation::Write, 5512, 8, false),
+        ]
+    );
+}
+
+#[test]
 fn a_table_without_names_is_told_how_to_get_some() {
     let text = error("t.csv", "0,write,0,4096\n", &ReadOptions::default());
     assert!(

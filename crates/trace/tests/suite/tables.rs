@@ -9,6 +9,7 @@ use destage_trace::{
     BadLines, Choices,
     Operation::{Flush, Read, Trim, Write},
     ReadOptions, Reader, TimeUnit,
+    writers::csv,
 };
 
 fn columns(text: &str) -> ReadOptions {
@@ -99,6 +100,29 @@ fn times_that_are_no_calendars_stay_as_they_are() {
     let back = "time,op,offset,bytes\n1704067200,w,0,512\n17,w,0,512\n";
     let text = error("t", back, &in_unit(TimeUnit::Seconds));
     assert!(text.starts_with("t:3: the time goes back: \"17"), "{text}");
+}
+
+#[test]
+fn a_table_of_this_program_keeps_its_times_however_large_they_are() {
+    let late = "1700000000000.5 0 8 8 0\n1700000000001.5 0 8 8 1\n";
+    let trace = read_as("t.disksim", late, &ReadOptions::default()).unwrap();
+    let mut written = format!("{}\n", csv::HEADER).into_bytes();
+    for request in &trace.requests {
+        csv::write(&mut written, request).unwrap();
+    }
+    let first = 17_000_000_000_005_000_000;
+    assert_eq!(
+        read(&written, &ReadOptions::default()),
+        [
+            (first, 0, Write, 8, 8, false),
+            (first + MS, 0, Read, 8, 8, false),
+        ]
+    );
+    let date = format!("{}\n2024-02-29T23:59:59Z,0,write,8,8,0,0\n", csv::HEADER);
+    assert_eq!(
+        read(&date, &ReadOptions::default()),
+        [(0, 0, Write, 8, 8, false)]
+    );
 }
 
 #[test]

@@ -138,6 +138,40 @@ fn merged_traces_are_in_order_and_keep_their_volumes_apart() {
 }
 
 #[test]
+fn volumes_of_merged_traces_with_the_same_name_are_the_same() {
+    let merged = |contents: [&str; 2]| {
+        let folder = Folder::new();
+        let open = |(index, content): (usize, &&str)| {
+            let path = folder.file(&index.to_string(), content);
+            Reader::open(&path, &destage_trace::ReadOptions::default()).unwrap()
+        };
+        let readers = contents.iter().enumerate().map(open).collect();
+        let mut merge = Merge::new(readers, Volumes::Same, Clocks::Own);
+        let mut all = Vec::new();
+        while let Some(request) = merge.take().unwrap() {
+            all.push((request.sector, request.volume));
+        }
+        all
+    };
+    let tables = [
+        "time,volume,op,offset,bytes\n0,sda,w,0,512\n2000,sdb,w,512,512\n",
+        "time,volume,op,offset,bytes\n1000,sdb,w,1024,512\n3000,sda,w,1536,512\n4000,sdc,w,2048,512\n",
+    ];
+    assert_eq!(merged(tables), [(0, 0), (2, 1), (1, 1), (3, 0), (4, 2)]);
+    let logs = [
+        "fio version 3 iolog\n0 /dev/a write 0 512\n2 /dev/b write 512 512\n",
+        "fio version 3 iolog\n1 /dev/b write 1024 512\n3 /dev/a write 1536 512\n",
+    ];
+    assert_eq!(merged(logs), [(0, 0), (2, 1), (1, 1), (3, 0)]);
+    // A volume of `msr` is a disk of a host.
+    let hosts = [
+        "128166372003061629,hm,1,Write,0,512,9\n128166372003061829,prn,0,Write,512,512,9\n",
+        "128166372003061629,prn,0,Write,1024,512,9\n128166372003061829,hm,1,Write,1536,512,9\n",
+    ];
+    assert_eq!(merged(hosts), [(0, 1), (2, 1 << 16), (1, 1 << 16), (3, 1)]);
+}
+
+#[test]
 fn traces_of_one_clock_keep_their_distance() {
     let folder = Folder::new();
     let early = "128166372003061629,hm,1,Write,0,512,9\n128166372003061829,hm,1,Write,512,512,9\n";

@@ -55,7 +55,7 @@ pub(super) struct Amount {
     pub is_endless: bool,
 }
 
-/// The rate of a job's requests.
+/// The rate of a job's requests. In a job with reads and writes, each of the two has this rate.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Rate {
     /// A request is issued when another request completes.
@@ -77,7 +77,8 @@ pub(super) struct Pace {
 /// The means by which the writes of a job become durable.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Syncs {
-    /// The number of writes between two flushes; 0 if the job has no flushes.
+    /// A flush is due while the number of writes so far is a multiple of this number; 0 if the job has no flushes. The
+    /// flush comes before the next request.
     pub every: u64,
     /// Whether a flush follows the last request of each loop.
     pub at_end: bool,

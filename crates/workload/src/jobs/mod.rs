@@ -72,6 +72,3 @@ parameters! {
 
 /// The parameters of a job file.
 pub const PARAMETERS: &[Parameter] = Parameters::ROWS;
-
-#[cfg(test)]
-mod tests;

@@ -321,7 +321,8 @@ fn check_span(groups: &[Vec<JobCopy>], requests: u64) -> Result<(), JobFileError
     Ok(())
 }
 
-/// The number of requests that the jobs specify. If the lengths of requests vary, the number is an upper bound.
+/// The number of requests that the jobs specify. If the lengths of requests vary, or if a job with reads and writes has
+/// flushes, the number is an upper bound.
 fn asked_for(groups: &[Vec<JobCopy>]) -> u64 {
     let of = |copy: &JobCopy| -> Option<u64> {
         let job = &copy.job;
@@ -333,9 +334,11 @@ fn asked_for(groups: &[Vec<JobCopy>]) -> u64 {
             .map_or(by_size, |most| most.min(by_size));
         let all = count.saturating_mul(job.amount.loops);
         let writes = matches!(job.mix, Mix::Write | Mix::Both(_));
-        let flushes = match job.syncs.every {
-            every if every > 0 && writes => all.saturating_sub(1) / every,
-            _ => 0,
+        let flushes = match (job.mix, job.syncs.every) {
+            (_, 0) | (Mix::Read | Mix::Trim, _) => 0,
+            (Mix::Write, every) => all.saturating_sub(1) / every,
+            // A flush can follow every request from the write of number `every` on, except the last request.
+            (Mix::Both(_), every) => all.saturating_sub(every),
         };
         let at_end = u64::from(job.syncs.at_end && writes) * job.amount.loops;
         Some(all.saturating_add(flushes).saturating_add(at_end))

@@ -47,11 +47,13 @@ struct Done {
     /// The number of sectors in the current loop. `requests` is the number of requests in the current loop.
     sectors: u64,
     requests: u64,
-    /// The number of sectors in all loops. `all_requests` and `writes` also count all loops. Flushes are not counted.
-    all_sectors: u64,
-    all_requests: u64,
-    writes: u64,
+    /// The number of sectors in all loops, for reads, writes and trims. `all_requests` also counts all loops. Flushes
+    /// are not counted.
+    all_sectors: [u64; 3],
+    all_requests: [u64; 3],
     loops: u64,
+    /// The kind of the last request.
+    last: usize,
 }
 
 /// The state that determines the positions of requests.
@@ -80,8 +82,9 @@ pub(super) struct Worker {
     /// The kind and the length in sectors of a request that is issued after a flush.
     held: Option<(usize, u32)>,
     flush_is_due: bool,
-    /// The arrival of the next request in ms. It is used only if the gaps are exponentially distributed.
-    arrival_ms: f64,
+    /// The arrivals of the next read, write and trim in ms. They are used only if the gaps are exponentially
+    /// distributed.
+    arrival_ms: [f64; 3],
 }
 
 impl Worker {
@@ -112,7 +115,7 @@ impl Worker {
             done: Done::default(),
             held: None,
             flush_is_due: false,
-            arrival_ms: 0.0,
+            arrival_ms: [0.0; 3],
         }
     }
 
@@ -137,15 +140,16 @@ impl Worker {
                 (self.done.sectors, self.done.requests) = (0, 0);
                 if job.syncs.at_end && writes {
                     self.flush_is_due = false;
-                    return Some((self.arrival(&job), Step::FLUSH));
+                    let next = self.first_due(&job, self.done.last);
+                    return Some((self.arrival(&job, next), Step::FLUSH));
                 }
                 continue;
             };
             if std::mem::take(&mut self.flush_is_due) {
                 self.held = Some((kind, sectors));
-                return Some((self.arrival(&job), Step::FLUSH));
+                return Some((self.arrival(&job, kind), Step::FLUSH));
             }
-            let arrival = self.arrival(&job);
+            let arrival = self.arrival(&job, kind);
             self.count(&job, kind, sectors);
             let sector = self.copy.first + self.place(job.order, kind, u64::from(sectors));
             let step = Step {
@@ -163,13 +167,13 @@ impl Worker {
         if let Some(held) = self.held.take() {
             return Some(held);
         }
-        let random = &mut self.random;
-        let kind = match job.mix {
+        let drawn = match job.mix {
             Mix::Read => 0,
             Mix::Write => 1,
             Mix::Trim => 2,
-            Mix::Both(reads) => usize::from(!Chance::new(reads).draw(random)),
+            Mix::Both(reads) => usize::from(!Chance::new(reads).draw(&mut self.random)),
         };
+        let kind = self.first_due(job, drawn);
         let left = match self.copy.amount {
             None => u64::MAX,
             Some(_)
@@ -198,10 +202,25 @@ impl Worker {
             Order::Shuffled | Order::Uniform | Order::Zipf(_) => self.copy.sectors,
         };
         loop {
-            let sectors = lengths.draw(random);
+            let sectors = lengths.draw(&mut self.random);
             if u64::from(sectors) <= left.min(room) {
                 return Some((kind, sectors));
             }
+        }
+    }
+
+    /// The kind of the next request, if the mix of the job has given `drawn`. As in fio, reads and writes each have the
+    /// rate of the job, and the kind that is due first is next. The mix decides only if both are due at the same time.
+    fn first_due(&self, job: &Job, drawn: usize) -> usize {
+        match job.mix {
+            Mix::Both(reads) if reads > 0.0 && reads < 100.0 => {
+                let other = 1 - drawn;
+                match self.arrival(job, other) < self.arrival(job, drawn) {
+                    true => other,
+                    false => drawn,
+                }
+            }
+            Mix::Read | Mix::Write | Mix::Trim | Mix::Both(_) => drawn,
         }
     }
 
@@ -209,8 +228,9 @@ impl Worker {
         let done = &mut self.done;
         done.sectors += u64::from(sectors);
         done.requests += 1;
-        done.all_sectors += u64::from(sectors);
-        done.all_requests += 1;
+        done.all_sectors[kind] += u64::from(sectors);
+        done.all_requests[kind] += 1;
+        done.last = kind;
         if job.pace.is_poisson {
             let mean_ms = match job.pace.rate {
                 Rate::Unbounded => 0.0,
@@ -219,13 +239,12 @@ impl Worker {
                     (u64::from(sectors) * SECTOR_BYTES) as f64 * 1e3 / rate as f64
                 }
             };
-            self.arrival_ms -= mean_ms * libm::log(1.0 - self.random.unit());
+            self.arrival_ms[kind] -= mean_ms * libm::log(1.0 - self.random.unit());
         }
-        if kind == 1 {
-            done.writes += 1;
-            let every = job.syncs.every;
-            self.flush_is_due = every > 0 && done.writes.is_multiple_of(every);
-        }
+        // In fio 3.33, a read does not change whether a flush is due: until the next write, each read after such a write
+        // is also followed by a flush.
+        let (writes, every) = (done.all_requests[1], job.syncs.every);
+        self.flush_is_due = every > 0 && writes > 0 && writes.is_multiple_of(every);
     }
 
     /// The first sector of a request of `sectors` sectors, relative to the start of the region.
@@ -257,22 +276,22 @@ impl Worker {
         }
     }
 
-    /// The arrival of the next request in ticks; 0 if the job has no rate.
-    fn arrival(&self, job: &Job) -> Ticks {
+    /// The arrival of the next request of `kind` in ticks; 0 if the job has no rate.
+    fn arrival(&self, job: &Job, kind: usize) -> Ticks {
         const TICKS_PER_S: u128 = TICKS_PER_MS as u128 * 1000;
         let done = &self.done;
         let at = |units: u64, per_second: u64| {
             let ticks = u128::from(units) * TICKS_PER_S / u128::from(per_second);
             u64::try_from(ticks).unwrap_or(u64::MAX)
         };
-        let bytes = done.all_sectors * SECTOR_BYTES;
+        let bytes = done.all_sectors[kind] * SECTOR_BYTES;
         let even = match job.pace.rate {
             Rate::Unbounded => return 0,
-            Rate::RequestsPerSecond(rate) => at(done.all_requests, rate),
+            Rate::RequestsPerSecond(rate) => at(done.all_requests[kind], rate),
             Rate::BytesPerSecond(rate) => at(bytes, rate),
         };
         match job.pace.is_poisson {
-            true => whole_nanoseconds(self.arrival_ms),
+            true => whole_nanoseconds(self.arrival_ms[kind]),
             false => even,
         }
     }

@@ -4,6 +4,7 @@
 
 mod fitted;
 mod goldens;
+mod jobs;
 mod long_goldens;
 mod standins;
 mod synthetic;

@@ -1,9 +1,9 @@
 //! Tests that job files give the requests that fio issues, and that invalid job files are refused.
 
-use super::*;
 use destage_base::parameter::{Value, Values};
 use destage_base::time::TICKS_PER_MS;
 use destage_trace::{Operation, Request};
+use destage_workload::jobs::{JobFileError, PARAMETERS, Plan};
 
 fn plan_with(text: &str, pairs: &[(&'static str, Value)]) -> Result<Plan, JobFileError> {
     let mut values = Values::defaults(PARAMETERS);
@@ -54,6 +54,10 @@ fn requests_in_order_are_those_of_fio() {
             "write 0 4; write 4 4; write 8 4; sync; write 12 4; sync; write 0 4; write 4 4; sync; write 8 4; write 12 4; sync",
         ),
         (
+            "rw=rw\nrwmixread=0\nbs=4k\nsize=24k\nfsync=2",
+            "write 0 4; write 4 4; sync; write 8 4; write 12 4; sync; write 16 4; write 20 4",
+        ),
+        (
             "rw=read\nbs=4k\nsize=16k\nend_fsync=1\nfsync=2",
             "read 0 4; read 4 4; read 8 4; read 12 4",
         ),
@@ -84,6 +88,40 @@ fn requests_in_order_are_those_of_fio() {
     }
     let sectors: u32 = mixed.iter().map(|request| request.sectors).sum();
     assert!((113..=128).contains(&sectors), "{sectors}");
+}
+
+/// The letters r, w and s stand for a read, a write and a flush. The string is a recording of fio 3.33 with
+/// `--rw=rw --bs=4k --size=64k --fsync=2`. The order of reads and writes follows from the generator of fio, so only the
+/// places of the flushes are compared.
+#[test]
+fn mixed_jobs_flush_where_fio_does() {
+    let flushed = |kinds: &str, every: usize| {
+        let (mut all, mut writes) = (String::new(), 0_usize);
+        for kind in kinds.chars().filter(|kind| *kind != 's') {
+            if writes > 0 && writes.is_multiple_of(every) {
+                all.push('s');
+            }
+            all.push(kind);
+            writes += usize::from(kind == 'w');
+        }
+        all
+    };
+    let of_fio = "rrrwrrwswwsrswrwsrsrsr";
+    assert_eq!(flushed(of_fio, 2), of_fio);
+    for every in [1, 2, 10] {
+        let text = format!("[a]\nrw=rw\nsize=1m\nfsync={every}\n");
+        let plan = plan(&text);
+        let letter = |request: Request| match request.operation {
+            Operation::Read => 'r',
+            Operation::Write => 'w',
+            Operation::Trim => 't',
+            Operation::Flush => 's',
+        };
+        let ours: String = plan.make(1).map(letter).collect();
+        assert_eq!(flushed(&ours, every), ours, "{every}");
+        assert_eq!(ours.replace('s', "").len(), 256, "{every}");
+        assert!(plan.requests() >= ours.len() as u64, "{every}");
+    }
 }
 
 #[test]
@@ -216,6 +254,24 @@ fn rates_become_times() {
     assert_eq!(every("rw=write\nsize=16k\nrate_iops=100"), [0, 10, 20, 30]);
     // 4096 bytes at 409600 bytes/s take 10 ms.
     assert_eq!(every("rw=write\nsize=16k\nrate=400k"), [0, 10, 20, 30]);
+    // Reads and writes each have the rate, whatever the mix; so fio 3.33 issues 1500 reads and 1500 writes in 1.5 s.
+    let mixed = job("rw=randrw\nrwmixread=70\nsize=40m\nnumber_ios=3000\nrate_iops=1000");
+    for operation in [Operation::Read, Operation::Write] {
+        let of = mixed
+            .iter()
+            .filter(|request| request.operation == operation);
+        let arrivals: Vec<u64> = of.map(|request| request.arrival / TICKS_PER_MS).collect();
+        assert_eq!(arrivals, (0..1500).collect::<Vec<_>>());
+    }
+    assert!(mixed.is_sorted_by_key(|request| request.arrival));
+    // fio 3.33 issues 64 reads and 128 writes.
+    let bytes = job("rw=rw\nrwmixread=90\nbs=8k,4k\nsize=1m\nrate=8m");
+    let reads = bytes
+        .iter()
+        .filter(|request| request.operation == Operation::Read);
+    assert_eq!((reads.count(), bytes.len()), (64, 192));
+    let only_reads = every("rw=rw\nrwmixread=100\nsize=16k\nrate_iops=100");
+    assert_eq!(only_reads, [0, 10, 20, 30]);
     let poisson = every("rw=write\nsize=40m\nrate_iops=1000\nrate_process=poisson");
     assert!(poisson.is_sorted());
     let mean = *poisson.last().unwrap() as f64 / (poisson.len() - 1) as f64;
