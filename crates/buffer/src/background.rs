@@ -22,7 +22,7 @@
 
 use destage_base::time::TICKS_PER_US;
 
-use crate::config::{Again, Common, millionths};
+use crate::config::{Again, Common, part_of};
 use crate::scheme::{IdleAgain, IdleRule};
 
 /// The watermarks, and the rule that says when the buffer is offered idle time.
@@ -44,7 +44,7 @@ impl Background {
             return None;
         }
         // Rounding down has no effect, because a watermark is compared with whole numbers of pages.
-        let pages = |share| (u64::from(capacity_pages) * millionths(share) / 1_000_000) as u32;
+        let pages = |share| part_of(share, capacity_pages);
         Some(Self {
             high_pages: pages(common.bg_high),
             low_pages: pages(common.bg_low),

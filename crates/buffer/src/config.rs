@@ -58,7 +58,7 @@ parameters! {
         release: Release = "complete", "", "Ours; with `issue`, slots are free at once, as in traces reshaped off-line (EPO 2011).", needs &["clock", "pages"];
         /// How many consecutive logical pages a block-level scheme treats as one cluster; 0 means the pages of a
         /// flash block.
-        cluster_pages: u32 = "0", "pages", "BPLRU (FAST 2008), section 3.1.", needs &["clusters"];
+        cluster_pages: u32 = "0" in Kind::Integer { min: 0, max: u32::MAX as u64 - 1 }, "pages", "BPLRU (FAST 2008), section 3.1.", needs &["clusters"];
         /// Whether flush and FUA destage dirty pages; `ignore` models a buffer that survives power loss.
         flush_mode: FlushMode = "honor", "", "Ours.", needs &["pages", "durable-answers"];
         /// Write requests of at least this many pages bypass the buffer; 0 buffers all of them.
@@ -175,7 +175,7 @@ impl BufferConfig {
                 false => PadContent::AtHand,
             },
             pad_unwritten: common.pad_unwritten,
-            pad_min_pages: pages_of_share(common.pad_min_fill, cluster_pages),
+            pad_min_pages: part_of_rounded_up(common.pad_min_fill, cluster_pages),
             flush_pads: common.flush_pads,
             background: Background::from_parameters(capacity_pages, common),
             notes_dirty_ages: false,
@@ -188,15 +188,15 @@ pub(crate) fn millionths(share: f64) -> u64 {
     (share * 1e6 + 0.5) as u64
 }
 
-/// The smallest whole number of pages that is at least `share` of a cluster.
-fn pages_of_share(share: f64, cluster_pages: u32) -> u32 {
-    let exact = share * f64::from(cluster_pages);
-    let whole = exact as u32;
-    if f64::from(whole) < exact {
-        whole + 1
-    } else {
-        whole
-    }
+/// The largest whole number that is at most `share` of `all`.
+pub(crate) fn part_of(share: f64, all: u32) -> u32 {
+    let part = u64::from(all) * millionths(share) / 1_000_000;
+    u32::try_from(part).unwrap_or(u32::MAX)
+}
+
+/// The smallest whole number that is at least `share` of `all`.
+pub(crate) fn part_of_rounded_up(share: f64, all: u32) -> u32 {
+    (u64::from(all) * millionths(share)).div_ceil(1_000_000) as u32
 }
 
 #[cfg(test)]
@@ -206,8 +206,11 @@ mod tests {
     #[test]
     fn a_share_is_rounded_up_to_whole_pages() {
         for (share, pages) in [(0.0, 0), (0.25, 1), (0.3, 2), (1.0, 4)] {
-            assert_eq!(pages_of_share(share, 4), pages, "{share}");
+            assert_eq!(part_of_rounded_up(share, 4), pages, "{share}");
         }
+        // As numbers of the processor, 0.28 of 25 is more than 7, and 0.29 of 100 is less than 29.
+        assert_eq!(part_of_rounded_up(0.28, 25), 7);
+        assert_eq!(part_of(0.29, 100), 29);
     }
 
     #[test]

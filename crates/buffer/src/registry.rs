@@ -162,28 +162,3 @@ pub static SCHEMES: &[SchemeRow] = &[
 pub fn find(name: &str) -> Option<&'static SchemeRow> {
     SCHEMES.iter().find(|row| row.name == name)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::COMMON;
-
-    #[test]
-    fn names_are_unique_and_defaults_are_legal() {
-        for (index, row) in SCHEMES.iter().enumerate() {
-            assert!(
-                SCHEMES[..index].iter().all(|other| other.name != row.name),
-                "{}",
-                row.name
-            );
-            let all = COMMON.iter().chain(row.parameters);
-            // Two parameters with the same name would share a value, so the two counts would differ.
-            assert_eq!(
-                Values::defaults(all.clone()).iter().count(),
-                all.count(),
-                "{}",
-                row.name
-            );
-        }
-    }
-}

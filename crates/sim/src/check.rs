@@ -196,7 +196,7 @@ pub static FACTS: &[Fact] = &[
     },
     Fact {
         name: "overtaking",
-        words: "requests that may overtake others on the firmware cores",
+        words: "requests that may overtake others inside the device",
         holds: |of| of.config.front_reorders(),
     },
 ];

@@ -79,6 +79,13 @@ pub const FOREKNOWN: &[Exclusion] = &[excludes("", "foreknown", ORDER_OF_THE_TRA
 pub const FOREKNOWN_CORES: &[Exclusion] =
     &[excludes("", "foreknown and overtaking", ORDER_OF_THE_TRACE)];
 
+/// Exclusions of `device.trim`.
+pub const FOREKNOWN_TRIMS: &[Exclusion] = &[excludes(
+    "= strict",
+    "foreknown and overtaking",
+    ORDER_OF_THE_TRACE,
+)];
+
 /// Exclusions of `device.power_may_fail`.
 pub const NO_MOUNT: &[Exclusion] = &[excludes(
     "",

@@ -6,6 +6,7 @@ use destage_base::time::{TICKS_PER_NS, TICKS_PER_US, from_units};
 use crate::config::Config;
 use crate::engine::{Dram, Firmware, FrontConfig, Load};
 use crate::metrics::FrontScope;
+use crate::parameters::Trim;
 use crate::wire::Wire;
 
 /// The largest weight of a queue, as in NVMe.
@@ -125,7 +126,11 @@ impl Config {
     pub(crate) fn front_reorders(&self) -> bool {
         let (host, device) = (&self.typed.host, &self.typed.device);
         let is_alike = |firmware: Firmware| firmware.page == 0 && firmware.read == firmware.command;
-        host.queues > 1 || (device.firmware_cores > 1 && !self.firmware().is_none_or(is_alike))
+        // A trim has no data. One that writes zeros reaches the buffer before an earlier write whose data still move.
+        let moves_data = self.link().is_some() || self.dram().is_some();
+        host.queues > 1
+            || (device.firmware_cores > 1 && !self.firmware().is_none_or(is_alike))
+            || (device.trim == Trim::Strict && moves_data)
     }
 }
 

@@ -368,7 +368,7 @@ parameters! {
         vwc: VolatileCache = "on", "", "VWC of NVMe";
         /// What a trim does: drops the pages that it covers completely; or, with strict, writes zeros, so that a flushed trim survives a loss of
         /// power.
-        trim: Trim = "default", "", OURS, needs &["trims"];
+        trim: Trim = "default", "", OURS, needs &["trims"], excludes FOREKNOWN_TRIMS;
         /// What an interrupted program leaves when the power fails. none: an unreadable page. sectors: a page in which some sectors are new and
         /// others are not, which the mount accepts, as on a bad drive.
         torn: Torn = "none", "", OURS, needs &["bytes"];

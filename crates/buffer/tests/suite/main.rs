@@ -19,6 +19,8 @@ mod models_bounds;
 mod models_emulators;
 mod models_epo_cflru;
 mod models_sets;
+mod registry;
 mod scenarios;
+mod shares;
 mod shown;
 mod waiting;

@@ -75,7 +75,7 @@ pub(crate) fn collect_pools(
         }
         *pointer = ((offset + 1) % planes) as u32;
     }
-    levelling::level(die, operations);
+    levelling::level(die, rules.now, operations);
     Ok(cleaned)
 }
 
@@ -115,7 +115,7 @@ pub(crate) fn collect_step(
         // are in neither block.
         wear_aware::exchange(die, victim, cold, rules, operations)?;
         *pointer = (pool as u32 + 1) % pools as u32;
-        levelling::level(die, operations);
+        levelling::level(die, rules.now, operations);
         return Ok(true);
     }
     die.victims.remove(victim);
@@ -131,7 +131,7 @@ pub(crate) fn collect_step(
         let at = rules.now.saturating_add(rules.erase_dates.serial(steps));
         die.erase(victim, at);
         *pointer = (pool as u32 + 1) % pools as u32;
-        levelling::level(die, operations);
+        levelling::level(die, rules.now, operations);
     }
     Ok(true)
 }
@@ -280,6 +280,7 @@ pub(crate) fn collect_die(
         die.victims.insert(block, valid);
     }
     die.settle(0);
+    levelling::level(die, rules.now, operations);
     Ok(last.is_some())
 }
 

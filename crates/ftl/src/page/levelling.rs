@@ -4,7 +4,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use destage_base::archived;
+use destage_base::{Ticks, archived};
 
 use super::die::Die;
 use super::wear_aware::move_contents;
@@ -72,8 +72,9 @@ impl ByWear {
 }
 
 /// If a check is due, compares in each pool the least worn full block with the most worn free block. If their
-/// erase counts differ by more than the gap, moves the data of the full block into the free block.
-pub(crate) fn level(die: &mut Die, operations: &mut Operations) {
+/// erase counts differ by more than the gap, moves the data of the full block into the free block. The date of the erase
+/// is `now`.
+pub(crate) fn level(die: &mut Die, now: Ticks, operations: &mut Operations) {
     let Some(by_wear) = &mut die.free.by_wear else {
         return;
     };
@@ -105,7 +106,7 @@ pub(crate) fn level(die: &mut Die, operations: &mut Operations) {
         die.finish_units(operations);
         operations.push_erase(Cause::Wear, first);
         // The number of free blocks does not change: `worn` was free before, and `cold` is free now.
-        die.erase_keeping(cold, 0);
+        die.erase_keeping(cold, now);
         die.set_free(cold, true);
     }
 }

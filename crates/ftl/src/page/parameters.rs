@@ -673,7 +673,7 @@ impl PageConfig {
             low => low,
         };
         let high = match self.room.gc_high {
-            0 => low + u32::from(!self.below.copy_back),
+            0 => low.saturating_add(u32::from(!self.below.copy_back)),
             high if high < low => return Err(BuildError::HighMark { high, low }),
             high => high,
         };

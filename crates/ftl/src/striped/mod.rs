@@ -190,7 +190,9 @@ impl Striped {
             0 => bottom + own.handles + 2,
             low => low,
         };
-        let least = low.max(bottom + own.handles + 2) + own.handles + 1;
+        let least = low
+            .max(bottom + own.handles + 2)
+            .saturating_add(own.handles + 1);
         let reserved = ((f64::from(rows) * own.reserve_percent / 100.0) as u32).max(least);
         if reserved >= rows {
             return Err(BuildError::ReserveIsAll {

@@ -483,8 +483,7 @@ impl<P: Probe> Link<'_, P> {
     fn pass_programs_of(&mut self, operations: &Operations) {
         let all = operations.all().iter();
         let programs = all.filter(|operation| operation.kind == Kind::Program);
-        let count = programs.count() as u32;
-        self.programs_begin(count);
+        self.programs_begin(programs.map(|operation| operation.count).sum());
     }
 
     #[inline(never)]

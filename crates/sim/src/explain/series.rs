@@ -211,6 +211,11 @@ impl Recording {
         let now = self.now;
         if now > start || self.series.intervals.is_empty() {
             self.complete(now, levels, dies, oldest);
+        } else if let Some(last) = self.series.intervals.last_mut() {
+            // What happens at the very end of the last interval belongs to it.
+            let oldest_dirty = last.oldest_dirty;
+            last.extend(std::mem::replace(&mut self.current, empty(dies.len())));
+            last.oldest_dirty = oldest_dirty;
         }
         let Series { start, length, .. } = self.series;
         let before = self.series.intervals.len() as u64 - 1;

@@ -28,6 +28,7 @@ use alloc::vec::Vec;
 use destage_base::parameter::Kind;
 use destage_base::{parameters, table};
 
+use crate::config::part_of;
 use crate::destage::Slot;
 use crate::order::SlotLists;
 use crate::registry::{SchemeConfig, SchemeRow};
@@ -197,7 +198,7 @@ impl Cflru {
     /// Creates an empty scheme.
     #[must_use]
     pub fn new(config: &SchemeConfig, parameters: &Parameters) -> Self {
-        let window = f64::from(config.capacity_pages) * parameters.cflru_window;
+        let window = part_of(parameters.cflru_window, config.capacity_pages);
         Self {
             recency: SlotLists::new(2, config.capacity_pages),
             kinds: SlotLists::new(2, config.capacity_pages),

@@ -32,6 +32,7 @@ use destage_base::list::{Item, List};
 use destage_base::parameter::Kind;
 use destage_base::{Lpn, parameters, table};
 
+use crate::config::part_of;
 use crate::destage::Slot;
 use crate::order::SlotList;
 use crate::page_map::PageMap;
@@ -63,8 +64,8 @@ pub const ROW: SchemeRow = SchemeRow {
     build: &|config| {
         let parameters = Parameters::from_values(config.values);
         let capacity = config.capacity_pages;
-        let hir = (parameters.hir_frac * f64::from(capacity)) as u32;
-        let history = parameters.lirs_history * f64::from(capacity);
+        let hir = part_of(parameters.hir_frac, capacity);
+        let history = part_of(parameters.lirs_history, capacity);
         Box::new(LirsWsr {
             stack: List::new(capacity.saturating_mul(2)),
             queue: SlotList::new(capacity),
@@ -277,6 +278,8 @@ impl Scheme for LirsWsr {
                 victim.entries.push(entry);
                 victim.retain = true;
             }
+            // Another share of the buffer may have dirty pages. A flush evicts no clean ones.
+            None if need == Need::Flush => {}
             None => victim.entries.extend(self.pop()),
         }
         if need != Need::Flush {

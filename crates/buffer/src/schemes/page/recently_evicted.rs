@@ -27,6 +27,7 @@ use destage_base::parameter::Kind;
 use destage_base::{parameters, table};
 
 use crate::clusters::{Clusters, Lbn};
+use crate::config::part_of;
 use crate::destage::{Grouping, Slot};
 use crate::order::SlotLists;
 use crate::registry::{SchemeConfig, SchemeRow, Sees};
@@ -107,7 +108,7 @@ impl RecentlyEvicted {
     pub fn new(config: &SchemeConfig, parameters: &Parameters, unit: Unit) -> Self {
         let capacity = config.capacity_pages;
         let blocks = parameters.ref_blocks as usize;
-        let window = parameters.ref_window * f64::from(capacity);
+        let window = part_of(parameters.ref_window, capacity);
         Self {
             pages: SlotLists::new(2, capacity),
             uses: Vec::with_capacity(table::prepared(capacity)),

@@ -3,6 +3,7 @@
 
 use super::{Bpac, COOLED, Fallback, OLD, Reason, WRITTEN};
 use crate::clusters::{ClusterId, Lbn};
+use crate::config::part_of_rounded_up;
 use crate::destage::Grouping;
 use crate::scheme::{Entry, Victim};
 
@@ -33,9 +34,8 @@ impl Bpac {
             Fallback::Lru => self.oldest_first().next(),
             Fallback::Largest => self.young_by_size.as_mut()?.highest().map(|found| found.0),
             Fallback::LargestTail => {
-                let exact = self.rules.tail * self.clusters.count() as f64;
-                let whole = exact as usize;
-                let count = whole + usize::from(exact > whole as f64);
+                let clusters = self.clusters.count() as u32;
+                let count = part_of_rounded_up(self.rules.tail, clusters) as usize;
                 let pages = |id: &ClusterId| self.clusters.pages(*id);
                 let larger = |best, next| {
                     if pages(&next) > pages(&best) {
