@@ -148,7 +148,8 @@ class Result(Document):
     @property
     def explained(self) -> Mapping[str, Any] | None:
         """Where the time went: `words`, `response`, `series`, `destages`, `wear`, `worst`, `scheme`; see
-        docs/EXPLAIN.md. None without `series=True`.
+        docs/EXPLAIN.md. None without `series=True`. A run that destaged nothing has no `destages`, and a scheme that
+        learns nothing has no `scheme`.
         """
         explained = self._document.get("explained")
         return None if explained is None else MappingProxyType(explained)
@@ -208,7 +209,14 @@ class Columns:
 
     def to_arrow(self) -> pyarrow.Table:
         """A pyarrow table with one row for each run (or point, claim, interval)."""
-        return library("pyarrow", "to_arrow").table(self._table())
+        pyarrow = library("pyarrow", "to_arrow")
+
+        def column(values: list[Any]) -> Any:
+            # pyarrow stores whole numbers with a sign unless it is told the type, and refuses larger ones.
+            is_large = any(isinstance(value, int) and value >= 2**63 for value in values)
+            return pyarrow.array(values, type=pyarrow.uint64()) if is_large else values
+
+        return pyarrow.table({name: column(values) for name, values in self._table().items()})
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Writes the table as Parquet, with pyarrow. The file appears complete or not at all."""

@@ -20,11 +20,12 @@ class Scheme:
     data.
     """
 
-    #: The name of the scheme in results and errors; the default is the name of the class in lower case.
+    #: The name of the scheme in results and errors; the default is the name of the class in lower case. Each instance
+    #: in a comparison needs a name of its own.
     name: str = ""
     #: The version of the scheme. `destage.fleet` stores results of the scheme under this version. Without a version
-    #: it stores none.
-    version: str | None = None
+    #: it stores none. Any value with a text (`str()`) is a version.
+    version: object = None
     #: Whether a read that misses puts its page into the buffer.
     allocates_reads: bool = False
     #: The number of pages that the buffer can hold.

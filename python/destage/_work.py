@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from destage import _core, _inputs, _results, _text
+from destage import _core, _inputs, _registries, _results, _text
 from destage._progress import Progress
 from destage._registries import Explanations
 from destage._results import Answers, Curves, Fleet, Reproduction, Result, Results, TraceInfo
@@ -73,21 +73,26 @@ def compare(
     """Simulates every buffer at every size over every layer, with every trace. Each trace is read once.
 
     `buffers="all"` selects every scheme. `sizes="1MiB..16MiB"` selects sizes of which each is twice the previous one.
-    An argument that is None has the profile's value. A run that fails has an `error` in its row. `threads=0` uses one
-    thread for each core.
+    An argument that is None has the profile's value. A list may not be given together with a mapping of settings that
+    sets the same parameter. Different traces need different names (`Trace.from_arrays(..., name="first")`). A run that
+    fails has an `error` in its row. `threads=0` uses one thread for each core.
     """
-    given, of_traces = [], []
-    for trace in _several(traces):
+    if _inputs.is_table(traces):
+        raise _inputs.table_refused("traces", traces)
+    _refuse_both(settings, buffers=buffers, sizes=sizes, ftls=ftls)
+    given, of_traces, several = [], [], _several(traces)
+    for trace in several:
         one, of_trace = _inputs.of(trace)
         given.append(one)
         of_traces.append(of_trace)
     if any(of_trace != of_traces[0] for of_trace in of_traces):
         raise _core.InputError("traces: read with different trace.* parameters; expected one way, or a comparison for each")
+    _inputs.require_different_names(several)
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, of_traces[0] if of_traces else [], schemes or [])
     with Progress() as progress:
         text, warnings, columns = _core.compare(
-            given, chosen, _names(schemes), _sizes(sizes), _layers(ftls), threads, progress.tell
+            given, chosen, _names(schemes), _sizes(sizes), _layers(ftls), _threads(threads), progress.tell
         )
     results = Results(text, columns)
     failed = (f"{run.parameters['buffer.kind']} of {run.parameters['buffer.capacity_bytes']} bytes, "
@@ -104,7 +109,7 @@ def curve(
     ftl: str | None = None,
     sample: float | None = None,
     error: float | None = None,
-    metric: str = "buffer.destaged_pages",
+    metric: str | None = None,
     salts: int | None = None,
     profile: str | os.PathLike[str] | None = None,
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
@@ -112,21 +117,32 @@ def curve(
 ) -> Curves:
     """Computes metrics over the size of the buffer. Without `ftl` only the buffer is simulated. See docs/CURVES.md.
 
+    If `buffers` is None, there is one curve: of the scheme that settings or the profile set, or else of the default in
+    `destage.parameters()`. If `sizes` is None, there are at most 24 sizes from 64 pages on.
+
     With `sample`, values are estimated from `salts` samples (default 8), and have intervals. Each sample contains the
     share `sample` of the erase blocks (such as 0.01). With `error`, the samples are as small as possible. At every
-    size, half the width of the interval of `metric` is at most `error` percent of the curve's largest value.
+    size, half the width of the interval of `metric` (default `buffer.destaged_pages`) is at most `error` percent of the
+    curve's largest value. Without `error` there is no `metric`: the curves have all metrics.
     """
     if sample is not None and error is not None:
         raise _core.InputError(f"sample: {sample!r}, error: {error!r}: both are given; expected one of them")
     if salts is not None and sample is None and error is None:
         raise _core.InputError(f"salts: {salts!r}: expected sample or error with it")
+    if metric is not None:
+        _core.require_metric(metric)
+        if error is None:
+            raise _core.InputError(f"metric: {metric!r}: expected error with it; the curves have all metrics")
+    if salts is not None:
+        salts = _text.count("salts", salts, "a number of samples", _MOST_SALTS, 1)
+    _refuse_both(settings, buffers=buffers, sizes=sizes)
     given, of_trace = _inputs.of(trace)
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, of_trace, schemes or [], ftl=ftl)
     with Progress() as progress:
-        wanted = None if error is None else (error, metric)
+        wanted = None if error is None else (error, metric or "buffer.destaged_pages")
         text, warnings = _core.curve(
-            given, chosen, _names(schemes), _sizes(sizes), sample, wanted, salts, threads, progress.tell
+            given, chosen, _names(schemes), _sizes(sizes), sample, wanted, salts, _threads(threads), progress.tell
         )
     _results.warn(warnings)
     return Curves(text)
@@ -149,10 +165,13 @@ def fleet(
     `sizes` are the sizes of the buffer of one volume. The shared buffer has such a size times the number of volumes.
     See docs/FLEETS.md.
     """
+    _refuse_both(settings, buffers=buffers, sizes=sizes)
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, [], schemes or [])
     with Progress() as progress:
-        text, warnings = _core.fleet(folder, chosen, _names(schemes), _sizes(sizes), results, threads, progress.tell)
+        text, warnings = _core.fleet(
+            folder, chosen, _names(schemes), _sizes(sizes), results, _threads(threads), progress.tell
+        )
     _results.warn(warnings)
     return Fleet(text)
 
@@ -168,13 +187,18 @@ def size(
     settings: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     threads: int = 0,
 ) -> Answers:
-    """Finds the smallest buffers that reach all `goals`, each `METRIC<VALUE` or `METRIC>VALUE`."""
+    """Finds the smallest buffers that reach all `goals`, each `METRIC<VALUE` or `METRIC>VALUE`.
+
+    If `buffers` is None, the schemes of the papers and the usual baselines are compared: lru, block-lru, fab, bplru,
+    clc, bpac, epo and apu-lru. The scheme and the size that settings or the profile set are not used.
+    """
+    _refuse_both(settings, buffers=buffers, sizes=sizes)
     given, of_trace = _inputs.of(trace)
     schemes = None if buffers is None else _several(buffers)
     chosen = _chosen(profile, settings, of_trace, schemes or [], ftl=ftl)
     with Progress() as progress:
         text, warnings = _core.size(
-            given, chosen, _several(goals), _names(schemes), _sizes(sizes), threads, progress.tell
+            given, chosen, _several(goals), _names(schemes), _sizes(sizes), _threads(threads), progress.tell
         )
     _results.warn(warnings)
     return Answers(text)
@@ -201,11 +225,11 @@ def study(
     if client is not None:
         from destage import _cluster
 
-        of_study = Results(_cluster.study(client, path, results, _kept(traces, scale), threads))
+        of_study = Results(_cluster.study(client, path, results, _kept(traces, scale), _threads(threads)))
         _results.warn(of_study.warnings)
         return of_study
     with Progress() as progress:
-        text, warnings = _core.study(path, results, *_kept(traces, scale), threads, progress.tell)
+        text, warnings = _core.study(path, results, *_kept(traces, scale), _threads(threads), progress.tell)
     _results.warn(warnings)
     return Results(text)
 
@@ -224,7 +248,7 @@ def reproduce(
     `results`.
     """
     with Progress() as progress:
-        text, warnings = _core.reproduce(what, results, *_kept(traces, scale), threads, progress.tell)
+        text, warnings = _core.reproduce(what, results, *_kept(traces, scale), _threads(threads), progress.tell)
     _results.warn(warnings)
     return Reproduction(text)
 
@@ -272,8 +296,32 @@ def _kept(traces: Any, scale: str) -> tuple[list[str], Any, bool]:
 
 def _several(given: Any) -> list[Any]:
     """`given` as a list; a single item becomes a list of one."""
-    alone = isinstance(given, (str, os.PathLike, int, Scheme, _inputs.Trace, _inputs.Workload))
-    return [given] if alone else list(given)
+    alone = isinstance(given, (str, os.PathLike, int, float, Scheme, _inputs.Trace, _inputs.Workload))
+    # A number of numpy has no dimensions.
+    return [given] if alone or getattr(given, "ndim", None) == 0 else list(given)
+
+
+#: The largest number of threads that is passed to the library, and the largest number of samples that it takes.
+_MOST_THREADS, _MOST_SALTS = 2**32 - 1, 64
+
+
+def _threads(threads: Any) -> int:
+    return _text.count("threads", threads, "a number of threads", _MOST_THREADS)
+
+
+#: For each argument that is a list, the parameter that it sets.
+_KEYS = {"buffers": "buffer.kind", "sizes": "buffer.capacity_bytes", "ftls": "ftl.kind"}
+
+
+def _refuse_both(settings: Any, **lists: Any) -> None:
+    """Raises an error if one of `lists` and a mapping of settings set the same parameter. A list is not overridden by a
+    single value, so it is unclear which of them is wanted."""
+    if not isinstance(settings, Mapping):
+        return
+    keys = {pair.partition("=")[0] for pair in _text.pairs(settings)}
+    for name, given in lists.items():
+        if given is not None and _KEYS[name] in keys:
+            raise _core.InputError(f"{name} and settings: both set {_KEYS[name]}; expected one of them")
 
 
 def _names(buffers: list[Any] | None) -> list[str] | None:
@@ -301,8 +349,10 @@ def _chosen(
     """The settings of a call. Later settings override earlier ones."""
     chosen = _core.Settings()
     # A scheme may be in the list more than once.
-    for scheme in {id(scheme): scheme for scheme in schemes if isinstance(scheme, Scheme)}.values():
-        chosen.add_scheme(_name(scheme), scheme, scheme.version)
+    own = list({id(scheme): scheme for scheme in schemes if isinstance(scheme, Scheme)}.values())
+    _require_own_names([_name(scheme) for scheme in own])
+    for scheme in own:
+        chosen.add_scheme(_name(scheme), scheme, None if scheme.version is None else str(scheme.version))
     if profile is not None:
         chosen.load_profile(os.fspath(profile))
     if settings is not None and not isinstance(settings, Mapping):
@@ -329,6 +379,23 @@ def _name(buffer: Any) -> str:
     if isinstance(buffer, str):
         return buffer
     raise _core.InputError(f"buffer: {buffer!r}: expected a name such as 'lru', or an instance of destage.Scheme")
+
+
+def _require_own_names(names: list[str]) -> None:
+    """Raises an error if schemes written in Python cannot be distinguished by these names."""
+    if not names:
+        return
+    built_in = _registries.buffers()
+    for place, name in enumerate(names):
+        if name == "all":
+            taken = "this word selects every built-in scheme"
+        elif name in built_in:
+            taken = "a built-in scheme has this name"
+        elif name in names[:place]:
+            taken = "two schemes have this name"
+        else:
+            continue
+        raise _core.InputError(f"scheme name {name!r}: {taken}; expected a name of its own for each instance (self.name = ...)")
 
 
 def _structured(columns: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from destage import _core, _results
 from destage._progress import Progress
 from destage._results import Check, Fit
-from destage._work import _chosen
+from destage._work import _chosen, _threads
 
 __all__ = ["Check", "Fit", "check", "fit"]
 
@@ -35,7 +35,7 @@ def check(
     chosen = _chosen(profile, settings, [], [])
     with Progress() as progress:
         text, warnings = _core.drive_check(
-            chosen, os.fspath(against), drive, requests, superblocks, threads, progress.tell
+            chosen, os.fspath(against), drive, requests, superblocks, _threads(threads), progress.tell
         )
     _results.warn(warnings)
     return Check(text)
@@ -73,7 +73,7 @@ def fit(
             None if output is None else os.fspath(output),
             requests,
             superblocks,
-            threads,
+            _threads(threads),
             progress.tell,
         )
     _results.warn(warnings)

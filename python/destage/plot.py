@@ -288,7 +288,7 @@ def destages(
     from `simulate(..., series=True)`."""
     curves: dict[str, tuple[list[int], list[float]]] = {}
     for name, result in _several(results).items():
-        of = _explained(name, result)["destages"]
+        of = _explained(name, result).get("destages", {"pages": [], "records": []})
         weights = [pages * records for pages, records in zip(of["pages"], of["records"], strict=True)]
         if not sum(weights):
             raise InputError(f"{name}: nothing was destaged")
@@ -309,28 +309,29 @@ def destages(
 
 @_styled
 def series(
-    result: Result, *, columns: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
+    result: Result, *, columns: str | Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
-    """Series over a run of `simulate(..., series=True)`: a panel for each of `columns` (docs/EXPLAIN.md), over time."""
+    """Series over a run of `simulate(..., series=True)`: a panel for each of `columns` (docs/EXPLAIN.md), over time. A
+    string is a single column."""
     _expect("result", result, Result, "what destage.simulate gives")
     course = result.series
     if course is None:
         raise InputError("series: none was kept; expected simulate(..., series=True) of a run with a clock")
-    chosen = [name for name in _COURSE if name in course] if columns is None else list(columns)
+    chosen = [name for name in _COURSE if name in course] if columns is None else _listed(columns)
     times = [(time - course.start_ms) / 1e3 for time in course["time_ms"]]
     return _stacked("columns", course, chosen, times, "time (s)", ax, width_mm)
 
 
 @_styled
 def learnt(
-    result: Result, *, names: Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
+    result: Result, *, names: str | Iterable[str] | None = None, ax: Axes | None = None, width_mm: float = 85
 ) -> Figure:
     """The values that the scheme has learnt at the end of each of its periods, in a run of `simulate(...,
-    series=True)`. There is a panel for each of `names`."""
+    series=True)`. There is a panel for each of `names`; a string is a single name."""
     _expect("result", result, Result, "what destage.simulate gives")
     of = _explained(str(result.parameters["buffer.kind"]), result).get("scheme", {})
     ends = next((values for name, values in of.items() if name.endswith(".period_end")), None)
-    chosen = [name for name in of if not name.endswith(".period_end")] if names is None else list(names)
+    chosen = [name for name in of if not name.endswith(".period_end")] if names is None else _listed(names)
     if ends is None:
         raise InputError(f"series: {result.parameters['buffer.kind']} learns nothing; expected a scheme that does, such as bpac")
     return _stacked("names", of, chosen, ends, "page writes", ax, width_mm)
@@ -374,6 +375,11 @@ def _folded(label: str) -> str:
     if unit:
         return f"{words}\n({unit}"
     return words if len(words) <= 15 else words.replace(" ", "\n", 1)
+
+
+def _listed(names: str | Iterable[str]) -> list[str]:
+    """`names` as a list; a single name becomes a list of one."""
+    return [names] if isinstance(names, str) else list(names)
 
 
 def _several(results: Result | Mapping[str, Result]) -> Mapping[str, Result]:

@@ -94,6 +94,31 @@ def test_workloads() -> None:
         (lambda: destage.Trace(), "expected Trace.open"),
         (lambda: destage.Trace.open("x", on_bad_line="no"), "on_bad_line: 'no'"),
         (lambda: destage.Trace.open("x", limit=-1), "limit: -1"),
+        (lambda: destage.Trace.open("x", limit=2**64), "limit: 18446744073709551616: expected a number of requests from 0 to 18446744073709551615"),
+        (lambda: destage.Trace.from_arrays([0], [1], [0], [1], name=""), "name: '': expected a name for the trace"),
+        (lambda: destage.Workload(5), "name: 5: expected the name of a workload"),
+        (lambda: destage.compare({"time_ns": [0]}), "traces: dict: expected a path, a destage.Trace or a destage.Workload; destage.Trace.from_table(...)"),
+        (lambda: destage.simulate({"time_ns": [0]}), "trace: dict: expected a path, a destage.Trace or a destage.Workload; destage.Trace.from_table(...)"),
+        (lambda: destage.simulate(destage.Workload(WORK), settings={"flash.dies": np.array([1, 2])}), "flash.dies: array([1, 2]): expected a string, a number"),
+        (lambda: destage.compare(destage.Workload(WORK), threads=-1), "threads: -1: expected a number of threads from 0"),
+        (lambda: destage.curve(destage.Workload(WORK), sample=0.5, salts=-1), "salts: -1: expected a number of samples from 1 to 64"),
+        (lambda: destage.curve(destage.Workload(WORK), metric="buffer.write_hits"), "metric: 'buffer.write_hits': expected error with it; the curves have all metrics"),
+        (
+            lambda: destage.compare(destage.Workload(WORK), buffers="lru", settings={"buffer": {"kind": "fab"}}),
+            "buffers and settings: both set buffer.kind; expected one of them",
+        ),
+        (
+            lambda: destage.curve(destage.Workload(WORK), sizes="1MiB", settings={"buffer.capacity_bytes": 4096}),
+            "sizes and settings: both set buffer.capacity_bytes; expected one of them",
+        ),
+        (
+            lambda: destage.size(destage.Workload(WORK), goals="waf.host<1", buffers="lru", settings={"buffer.kind": "fab"}),
+            "buffers and settings: both set buffer.kind; expected one of them",
+        ),
+        (
+            lambda: destage.compare(destage.Workload(WORK), ftls="page", settings={"ftl.kind": "none"}),
+            "ftls and settings: both set ftl.kind; expected one of them",
+        ),
         (lambda: destage.reproduce(results="x", scale="half"), "scale: 'half'"),
         (lambda: destage.curve(destage.Workload(WORK), salts=4), "salts: 4: expected sample or error with it"),
         (lambda: destage.curve(destage.Workload(WORK), sample=0.5, error=5.0), "sample: 0.5, error: 5.0: both are given; expected one of them"),
@@ -113,6 +138,13 @@ def test_what_the_package_itself_refuses(call: Any, said: str) -> None:
     with pytest.raises(destage.InputError) as caught:
         call()
     assert said in str(caught.value)
+
+
+def test_names_that_do_not_exist() -> None:
+    with pytest.raises(destage.ConfigError, match='unknown metric "nonsense"'):
+        destage.curve(destage.Workload(WORK), metric="nonsense")
+    with pytest.raises(destage.InputError, match=r"\(destage\.buffers\(\), destage\.metrics\(\), destage\.parameters\(\) and so on\)"):
+        destage.explain("nonsense")
 
 
 def test_exceptions_are_a_tree() -> None:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +75,81 @@ def test_tables_of_every_kind() -> None:
         assert destage.simulate(trace).metrics == plain.metrics, name
 
 
+def test_dates_with_a_time_zone_and_objects() -> None:
+    from destage._inputs import _column
+
+    zone = timezone(timedelta(hours=9))
+    plain, placed = datetime(2024, 1, 1, microsecond=5), datetime(2024, 1, 1, 9, microsecond=5, tzinfo=zone)
+    ns = 1_704_067_200_000_005_000
+    stamp = pandas.Timestamp(ns + 1, unit="ns", tz="Asia/Tokyo")
+    for given, expected in [
+        ([plain], ns),
+        ([placed], ns),
+        (pandas.Series([placed]), ns),
+        (polars.Series([placed]), ns),
+        (pyarrow.array([placed]), ns),
+        # Nanoseconds are kept.
+        ([stamp], ns + 1),
+        (pandas.Series([stamp]).astype("datetime64[ns, Asia/Tokyo]"), ns + 1),
+        ([timedelta(microseconds=3)], 3000),
+        ([pandas.Timedelta(7, "ns")], 7),
+    ]:
+        assert _column("table", "time_ns", given).tolist() == [expected], given
+
+
+@pytest.mark.parametrize(
+    ("times", "said"),
+    [
+        ([datetime(2024, 1, 1), None], "time_ns: a time is missing"),
+        ([datetime(2024, 1, 1), pandas.NaT], "time_ns: a time is missing"),
+        (pandas.Series([pandas.Timestamp("2024", tz="UTC"), pandas.NaT]), "time_ns: a time is missing"),
+        ([datetime(2024, 1, 1), datetime(2024, 1, 1, tzinfo=timezone.utc)], "some dates have a time zone, others have none"),
+        ([datetime(2024, 1, 1), timedelta(1)], "dates and durations; expected times of one kind"),
+        ([pandas.Timestamp(1, unit="ns"), datetime(3000, 1, 1)], "3000-01-01T00:00:00.000000: expected times that 64 bits"),
+        ([datetime(2024, 1, 1), datetime(3000, 1, 1)], "3000-01-01T00:00:00.000000: expected times that 64 bits hold in ns"),
+    ],
+)
+def test_times_that_are_refused(times: Any, said: str) -> None:
+    with pytest.raises(destage.InputError, match=said):
+        destage.Trace.from_table({"time_ns": times, "op": [1, 1], "offset": [0, 0], "bytes": [512, 512]})
+
+
+def test_operations_that_are_objects() -> None:
+    from destage._inputs import _column
+
+    for given in (np.array([0, 3], dtype=object), ["0", "3"], np.array(["read", 3], dtype=object)):
+        assert _column("table", "op", given).tolist() == [0, 3]
+
+
+def test_traces_of_one_comparison_have_names(table: Callable[[Rows], Path]) -> None:
+    one, other = columns(requests(100)), columns(requests(100, seed=2))
+    given = [destage.Trace.from_arrays(**one, name="one"), destage.Trace.from_table(other, name="other")]
+    apart = {"trace.volumes": "separate"}
+    assert [run.trace for run in destage.compare(given, buffers="lru", settings=apart)] == ["one", "other"]
+    nameless = [destage.Trace.from_arrays(**one), destage.Trace.from_arrays(**other)]
+    with pytest.raises(destage.InputError, match=r"'arrays': two different traces have this name; .*name='first'"):
+        destage.compare(nameless, buffers="lru")
+    path = table(requests(100))
+    with pytest.raises(destage.InputError, match="read in two different ways under one name"):
+        destage.compare([path, destage.Trace.open(path, limit=5)], buffers="lru")
+    # An input that is given twice is no different one.
+    assert len(destage.compare([nameless[0], nameless[0], path, str(path)], buffers="lru", settings=apart)) == 4
+
+
+def test_inputs_are_copied_and_pickled(table: Callable[[Rows], Path]) -> None:
+    work = destage.Workload("zipf", requests=500)
+    trace = destage.Trace.open(table(requests(100)), limit=np.int64(50), volumes="separate")
+    for given in (work, trace):
+        for other in (copy.copy(given), copy.deepcopy(given), pickle.loads(pickle.dumps(given))):
+            assert repr(other) == repr(given)
+            assert destage.info(other).statistics == destage.info(given).statistics
+    held = destage.Trace.from_arrays(**columns(requests(100)))
+    assert copy.copy(held) is held
+    for refused in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match="'arrays' is in memory, and cannot be pickled or deep-copied"):
+            refused(held)
+
+
 def test_a_column_that_fits_is_not_copied() -> None:
     from destage._inputs import _column
 
@@ -104,6 +182,23 @@ def test_tables_have_gaps_where_runs_have_none() -> None:
     assert str(frame["host.requests"].dtype) == "int64" and str(frame["response.mean_ms"].dtype) == "float64"
     assert results.to_polars()["buffer.write_hits"].to_list() == results.to_arrow()["buffer.write_hits"].to_pylist()
     assert results.to_polars()["buffer.write_hits"][0] is None
+
+
+def test_large_counts_fit_into_every_table() -> None:
+    from destage._results import Columns
+
+    class Large(Columns):
+        def _table(self) -> dict[str, list[Any]]:
+            return {"count": [1, None, 2**64 - 1], "word": ["a", None, "b"]}
+
+    assert Large().to_arrow().to_pydict() == Large()._table()
+
+
+def test_one_size_may_be_a_number() -> None:
+    work = destage.Workload("zipf", requests=500)
+    for given in (1 << 20, np.int64(1 << 20), np.float64(1 << 20), float(1 << 20), np.array(1 << 20)):
+        [run] = destage.compare(work, buffers="lru", sizes=given)
+        assert run.parameters["buffer.capacity_bytes"] == 1 << 20
 
 
 def test_runs_stand_on_axes() -> None:
@@ -153,7 +248,7 @@ vary = { "flash.dies" = [2, 4] }
 def test_a_job_file_says_how_the_host_asks(tmp_path: Path) -> None:
     file = tmp_path / "four.fio"
     file.write_text("[global]\nioengine=libaio\niodepth=2\nsize=1m\n[w]\nrw=randwrite\nnumjobs=2\n")
-    work = destage.Workload(str(file))
+    work = destage.Workload(file)
     result = destage.simulate(work)
     assert result.metrics["host.requests"] == 512
     assert (result.parameters["host.replay"], result.parameters["host.queue_depth"]) == ("closed", 4)

@@ -145,6 +145,7 @@ def test_the_course_of_a_run(explained: dict[str, destage.Result]) -> None:
     assert list(line.get_ydata()) == course["buffer.dirty_pages"]
     assert line.get_xdata()[1] == pytest.approx(course.interval_ms / 1e3)
     assert len(plot.series(explained["lru"]).axes) == 5
+    assert len(plot.series(explained["lru"], columns="write.p99_ms").axes) == 1
 
 
 def test_what_a_scheme_learnt(explained: dict[str, destage.Result]) -> None:
@@ -153,6 +154,7 @@ def test_what_a_scheme_learnt(explained: dict[str, destage.Result]) -> None:
     of, line = explained["bpac"].explained["scheme"], figure.axes[0].lines[0]
     assert list(line.get_ydata()) == of["scheme.alpha"] and list(line.get_xdata()) == of["scheme.period_end"]
     assert len(plot.learnt(explained["bpac"], names=["scheme.alpha"]).axes) == 1
+    assert len(plot.learnt(explained["bpac"], names="scheme.alpha").axes) == 1
 
 
 def test_equal_results_give_equal_files(results: destage.Results, tmp_path: Path) -> None:
@@ -296,6 +298,7 @@ def test_what_cannot_be_drawn_is_said(results: destage.Results, tmp_path: Path) 
         (lambda: plot.split(destage.simulate(WORK, series=True), operation="trim"), "'trim' is in no response of lru"),
         (lambda: plot.series(destage.simulate(WORK, series=True), columns=["x"]), "columns: 'x': expected some of time_ms"),
         (lambda: plot.latencies(destage.simulate(WORK, responses=True), operation="trim"), "lru: no trim was answered"),
+        (lambda: plot.destages(destage.simulate(destage.Workload("zipf", requests=10), series=True)), "lru: nothing was destaged"),
         (lambda: plot.latencies({}), "results: none; expected at least one"),
         (lambda: plot.save(Figure(), tmp_path / "a.jpg"), "ending '.jpg'; expected .png, .svg or .pdf"),
     ]:

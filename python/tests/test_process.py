@@ -76,6 +76,30 @@ def test_ctrl_c_is_heard_long_before_the_end(work: str, tmp_path: Path) -> None:
     child.communicate()
 
 
+def test_ctrl_c_during_a_slow_scheme_leaves_the_interpreter_whole() -> None:
+    program = (
+        "import time, destage\n"
+        "class Slow(destage.Scheme):\n"
+        "    def insert(self, page, access): time.sleep(0.01)\n"
+        "    def touch(self, page, access): time.sleep(0.01)\n"
+        "print('ready', flush=True)\n"
+        "try:\n"
+        "    destage.simulate(destage.Workload('uniform', requests=10**6), buffer=Slow(), size='1GiB')\n"
+        "except KeyboardInterrupt:\n"
+        "    print('heard', flush=True)\n"
+    )
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert child.stdout is not None and child.stdout.readline() == "ready\n"
+    time.sleep(0.5)
+    child.send_signal(signal.SIGINT)
+    killer = threading.Timer(60, child.kill)
+    killer.start()
+    said, complaint = child.communicate()
+    killer.cancel()
+    # The thread of the run would end the process with a signal if it called the scheme while the interpreter ends.
+    assert (said, complaint, child.returncode) == ("heard\n", "", 0)
+
+
 def counted_meanwhile(work: Callable[[], object]) -> float:
     """How often per second another thread can run while `work` runs."""
     counted = 0

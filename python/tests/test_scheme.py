@@ -165,11 +165,20 @@ def test_names() -> None:
 
     work = destage.Workload("uniform", requests=100)
     assert destage.simulate(work, buffer=Named()).parameters["buffer.kind"] == "named"
-    for name, said in [("lru", "there is a scheme of that name"), ("a:b", "expected a word"), ("a b", "expected a word")]:
+    for name, said in [("lru", "a built-in scheme has this name; expected a name of its own"), ("all", "this word selects"), ("a:b", "expected a word"), ("a b", "expected a word")]:
         scheme = Lru()
         scheme.name = name
-        with pytest.raises(destage.Error, match=said):
+        with pytest.raises(destage.InputError, match=said):
             destage.simulate(work, buffer=scheme)
+    with pytest.raises(destage.InputError, match=r"two schemes have this name; .*\(self\.name = \.\.\.\)"):
+        destage.compare(work, buffers=[Lru(), Lru()])
+
+
+def test_a_version_may_be_any_value() -> None:
+    class Second(Lru):
+        version = 2
+
+    assert destage.simulate(destage.Workload("uniform", requests=100), buffer=Second()).parameters["buffer.kind"] == "python-lru"
 
 
 def test_it_is_let_go() -> None:

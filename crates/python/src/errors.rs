@@ -40,8 +40,13 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("DeviceFull", py.get_type::<DeviceFull>())
 }
 
-/// The commands in messages of the library, and the Python calls that replace them.
+/// The commands in messages of the library, and the Python calls that replace them. They are replaced in this order, so
+/// a text that contains another text stands before it.
 const CALLS: [(&str, &str); 10] = [
+    (
+        "(`destage list`, `destage show`)",
+        "(destage.buffers(), destage.metrics(), destage.parameters() and so on)",
+    ),
     ("`destage list buffers`", "destage.buffers()"),
     ("`destage list ftls`", "destage.ftls()"),
     ("`destage list profiles`", "destage.profiles()"),
@@ -50,10 +55,6 @@ const CALLS: [(&str, &str); 10] = [
     ("`destage list metrics`", "destage.metrics()"),
     ("`destage list experiments`", "destage.experiments()"),
     ("`destage show`", "destage.parameters()"),
-    (
-        "(`destage list`, `destage show`)",
-        "(destage.buffers(), destage.metrics(), destage.parameters() and so on)",
-    ),
     ("`destage trace info`", "Trace.info()"),
 ];
 

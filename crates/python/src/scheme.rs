@@ -2,7 +2,7 @@
 //!
 //! The Rust trait of a scheme cannot return errors, but Python code can raise exceptions. So the first exception is
 //! stored, and stops the run. Until the run stops, this module calls no more Python code, and evicts pages in an
-//! arbitrary order.
+//! arbitrary order. The same holds once the user has interrupted the call.
 
 use std::sync::Arc;
 
@@ -113,7 +113,8 @@ struct Copied {
     /// are built only to read their properties.
     methods: Option<Methods>,
     resident: Resident,
-    /// Whether an exception was raised, or the prototype is missing. Then no more Python code is called.
+    /// Whether an exception was raised, the call has to stop, or the prototype is missing. Then no more Python code is
+    /// called.
     has_failed: bool,
 }
 
@@ -171,7 +172,7 @@ impl Copied {
     }
 
     /// Calls `what` with the methods, and returns its result. Returns `None` if `what` raises an exception, which
-    /// stops the run, or if an earlier call has raised one.
+    /// stops the run, if an earlier call has raised one, or if the run has to stop.
     fn call<T>(
         &mut self,
         what: impl FnOnce(Python<'_>, &mut Self, &mut Methods) -> PyResult<T>,
@@ -180,6 +181,12 @@ impl Copied {
             return None;
         }
         let prototype = Arc::clone(self.prototype.as_ref()?);
+        // The thread that waited for the run may have returned after an interrupt. Then the interpreter may end at any
+        // time, and would end this thread in the middle of a call.
+        if prototype.watch.is_stopped() {
+            self.has_failed = true;
+            return None;
+        }
         let result = Python::attach(|py| {
             let mut methods = match self.methods.take() {
                 Some(methods) => methods,

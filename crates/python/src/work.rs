@@ -44,6 +44,11 @@ impl Watch {
         }
         self.stop.store(true, Ordering::Relaxed);
     }
+
+    /// Whether the work has to stop, because of an error or an interrupt.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
 }
 
 /// The stages, with their names in Python.
@@ -65,7 +70,7 @@ impl Progress for Watch {
         if let Err(excess) = memory::check() {
             self.fail(excess);
         }
-        !self.stop.load(Ordering::Relaxed)
+        !self.is_stopped()
     }
 }
 
