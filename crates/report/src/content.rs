@@ -187,7 +187,7 @@ fn runs(fields: &mut Map<String, Value>) -> Content {
             if let (false, Some(fields)) = (wholly, each.as_object_mut()) {
                 fields.retain(|name, _| ["words", "parts", "response"].contains(&name.as_str()));
             }
-            rounded(each)
+            shortened(each)
         };
         content.data["explained"] = explained.into_iter().map(brief).collect();
     }
@@ -205,7 +205,7 @@ fn run(fields: &mut Map<String, Value>, manifest: &Value) -> Content {
     content.conclusions = sentences(fields.get("explained").map(|of| of["words"].clone()));
     content.notes = words::notes(std::slice::from_ref(&record));
     if let Some(explained) = fields.remove("explained") {
-        content.data["explained"] = json!([rounded(explained)]);
+        content.data["explained"] = json!([shortened(explained)]);
     }
     content.data["heading"] = json!(words::describe(&record));
     let row = row(Value::Object(std::mem::take(fields)), &record);
@@ -474,6 +474,18 @@ fn row(run: Value, record: &Record) -> Row {
         error: run.get("error").and_then(Value::as_str).map(str::to_owned),
         ..Row::default()
     }
+}
+
+/// `explained` with rounded fractions. A chart shows no more digits. The slowest requests stand in a table, whose
+/// times of arrival need all of them.
+fn shortened(mut explained: Value) -> Value {
+    let fields = explained.as_object_mut();
+    let worst = fields.and_then(|fields| fields.remove("worst"));
+    let mut shorter = rounded(explained);
+    if let Some(worst) = worst {
+        shorter["worst"] = worst;
+    }
+    shorter
 }
 
 /// `value` with all fractions in it rounded to [`DIGITS`] significant digits.

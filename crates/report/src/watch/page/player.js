@@ -42,6 +42,7 @@ function drawWords(index) {
   terms("counts", [
     ["write hits", share(sum.writeHits, sum.writes)],
     ["read hits", share(sum.readHits, sum.reads)],
+    ...(sum.bypassed ? [["past the buffer", several(sum.bypassed, "page")]] : []),
     ["destages", `${sum.records} (${several(sum.pages, "page")})`],
     ["padding", sum.padReads + sum.padFills ? `${sum.padReads} read, ${sum.padFills} filled` : "none"],
     ["erases", `${sum.erases}`],

@@ -97,13 +97,13 @@ function listsAt(index) {
 }
 
 // By event, the counts up to and including this event.
-const COUNTS = ["writes", "writeHits", "reads", "readHits", "records", "pages", "padReads", "padFills", "erases", "switch", "partial", "full", "collections"];
+const COUNTS = ["writes", "writeHits", "bypassed", "reads", "readHits", "records", "pages", "padReads", "padFills", "erases", "switch", "partial", "full", "collections"];
 const counts = [];
 {
   const sums = Object.fromEntries(COUNTS.map((name) => [name, 0]));
   for (const event of events) {
     if (event.kind === "write") { sums.writes += 1; sums.writeHits += event.of[1]; }
-    if (event.kind === "bypass") sums.writes += 1;
+    if (event.kind === "bypass") { sums.writes += 1; sums.bypassed += 1; }
     if (event.kind === "read") { sums.reads += 1; sums.readHits += event.of[1]; }
     if (event.kind === "destage") {
       sums.records += 1;
