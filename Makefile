@@ -55,6 +55,9 @@ test: setup no-std ## run every test; at the end list which were skipped and why
 # Some tests wait for time to pass, so one test more than there are cores runs at a time.
 PROCESSES := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )))
 
+# Tests of Python wait longer: for browsers, and for workers of a cluster.
+PYTHON_PROCESSES := $(shell echo $$(( $$(getconf _NPROCESSORS_ONLN) + 2 )))
+
 # With cargo-nextest (`make tools` installs it) the tests of all programs run side by side; without it one program
 # runs after the other.
 NEXTEST := $(firstword $(wildcard $(VENV)/bin/cargo-nextest) $(shell command -v cargo-nextest))
@@ -242,7 +245,7 @@ $(VENV)/installed: python/requirements.txt
 	@touch $@
 
 python-test: python ## run the tests of the Python package
-	$(VENV)/bin/python -m pytest --quiet -rs --numprocesses $(PROCESSES) --dist worksteal
+	$(VENV)/bin/python -m pytest --quiet -rs --numprocesses $(PYTHON_PROCESSES) --dist worksteal
 
 .PHONY: report-test
 report-test: python ## run only the tests of the report, in headless Chromium; leaves pictures of its pages in target/report
