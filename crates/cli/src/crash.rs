@@ -181,7 +181,7 @@ impl Found {
     fn verdict(&self) -> Result<(), Failure> {
         match self.unsound {
             0 => Ok(()),
-            _ => Err(Failure::Internal(format!(
+            _ => Err(Failure::Unsound(format!(
                 "something was wrong after {} of {} cuts",
                 self.unsound, self.cuts
             ))),

@@ -18,6 +18,8 @@ pub(crate) enum Failure {
     Input(String),
     /// Some runs failed, with a sentence for each. The results of the other runs were printed.
     Runs(Vec<String>),
+    /// A crash test found a state that is wrong. The text says how many.
+    Unsound(String),
     /// A bug of this program.
     Internal(String),
     /// The user has interrupted the command.
@@ -54,6 +56,10 @@ impl Failure {
                     report_line(&format!("destage: error: {text}"));
                 }
                 2
+            }
+            Self::Unsound(text) => {
+                report_line(&format!("destage: {text}"));
+                3
             }
             Self::Internal(text) => {
                 report_line(&format!("destage: {text}"));

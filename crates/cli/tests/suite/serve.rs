@@ -406,7 +406,7 @@ fn a_program_on_a_device_whose_power_fails() {
         &replay,
     ];
     let fails = place.run(&[&crash[..], &fails].concat());
-    assert_eq!(fails.status, 1, "{}", fails.errors);
+    assert_eq!(fails.status, 3, "{}", fails.errors);
     assert!(
         fails.output.contains("--check: exit status: 1: gone"),
         "{}",
