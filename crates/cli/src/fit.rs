@@ -8,11 +8,12 @@ use serde_json::{Value, json};
 
 use crate::args::FitArguments;
 use crate::choices;
-use crate::errors::{Failure, warn};
+use crate::errors::Failure;
 use crate::output::report::check_distinct;
 use crate::output::table::{Side, Table};
 use crate::output::{self, json as document, numbers};
 use crate::progress::Progress;
+use crate::rewrite::warn_about;
 use destage::files::{PendingFile, unwritable};
 
 /// Runs the command.
@@ -37,8 +38,7 @@ pub(crate) fn run(arguments: &FitArguments) -> Result<(), Failure> {
     let fitted = destage::fit(&input, &settings, &effort);
     drop(progress);
     let (fit, facts) = fitted?;
-    facts.warnings().iter().for_each(warn);
-    facts.warnings_of_times().iter().for_each(warn);
+    warn_about(&facts);
     let name = trace.file_name().unwrap_or_default().to_string_lossy();
     let text = fit.text(&output::visible(&name).replace('\n', " "));
     file.write_all(text.as_bytes())

@@ -8,10 +8,11 @@ use destage_trace::{Reader, Request};
 
 use crate::args::PartitionArguments;
 use crate::choices;
-use crate::errors::{Failure, report_line, warn};
+use crate::errors::{Failure, report_line};
 use crate::interrupt;
 use crate::output::numbers;
 use crate::progress::Progress;
+use crate::rewrite::warn_about;
 
 /// The number of requests of merged traces that are passed to the partition together.
 const BATCH: usize = 1 << 12;
@@ -86,9 +87,6 @@ fn commit(
     renumbered: impl Iterator<Item = (usize, u32, u32)>,
 ) -> Result<Fleet, Failure> {
     let fleet = partition.commit(facts, renumbered)?;
-    for trace in facts {
-        trace.warnings().iter().for_each(warn);
-        trace.warnings_of_times().iter().for_each(warn);
-    }
+    facts.iter().for_each(warn_about);
     Ok(fleet)
 }

@@ -224,8 +224,9 @@ impl<'a> Stream<'a> {
     }
 }
 
-/// Prints the warnings about a trace and its times. The new trace may no longer show that the times are wrong.
-fn warn_about(facts: &Facts) {
+/// Prints the warnings about a trace and its times. What is made of the trace may no longer show that the times are
+/// wrong.
+pub(crate) fn warn_about(facts: &Facts) {
     facts.warnings().iter().for_each(warn);
     facts.warnings_of_times().iter().for_each(warn);
 }

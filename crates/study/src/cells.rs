@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use destage_buffer::SchemeRow;
 use destage_sim::settings::{Origin, Settings, split_kind};
-use destage_trace::{Operation, ReadOptions, Reader};
+use destage_trace::Operation;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -448,7 +448,7 @@ impl Study {
                     let path = self.folder.join(name);
                     let digest =
                         destage_trace::digest(&path).map_err(|error| wrong(error.into()))?;
-                    Found { path, digest }
+                    Found::new(path, digest)
                 }
             };
             let role = match (&entry.stands_for, &entry.differs) {
@@ -577,10 +577,7 @@ fn trace(name: String, found: &Found, role: Role) -> (Input, Value, InputFacts) 
         role,
         differs: String::new(),
     };
-    // Of some files the name decides in which format they are read, so equal contents can be different requests.
-    let reader = Reader::open(&found.path, &ReadOptions::default()).ok();
-    let format = reader.map(|reader| reader.format().name);
-    let identity = json!({ "sha256": found.digest, "detected": format });
+    let identity = json!({ "sha256": found.digest, "detected": found.format });
     (Input::trace(&found.path), identity, facts)
 }
 

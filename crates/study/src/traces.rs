@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use destage_trace::{ReadOptions, Reader};
 use serde::Deserialize;
 
 use super::from_toml;
@@ -32,6 +33,21 @@ pub struct Traces {
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
     pub(crate) digest: String,
+    /// The format that the file has by its contents and its name; `None` if it is not known. Of some files the name
+    /// decides, so equal contents can be different requests.
+    pub(crate) format: Option<&'static str>,
+}
+
+impl Found {
+    /// The file `path`, whose contents have `digest`.
+    pub(crate) fn new(path: PathBuf, digest: String) -> Self {
+        let reader = Reader::open(&path, &ReadOptions::default()).ok();
+        Self {
+            format: reader.map(|reader| reader.format().name),
+            path,
+            digest,
+        }
+    }
 }
 
 impl Traces {
@@ -97,9 +113,8 @@ impl Traces {
                 .map(|(name, _)| name.clone())
                 .collect();
             for name in names {
-                let digest = digest.clone();
-                let path = path.clone();
-                self.files.entry(name).or_insert(Found { path, digest });
+                let found = || Found::new(path.clone(), digest.clone());
+                self.files.entry(name).or_insert_with(found);
             }
         }
         Ok(())
@@ -133,7 +148,7 @@ impl Traces {
             );
             return Err(Error::argument("trace", what));
         }
-        self.files.insert(name.to_owned(), Found { path, digest });
+        self.files.insert(name.to_owned(), Found::new(path, digest));
         Ok(())
     }
 

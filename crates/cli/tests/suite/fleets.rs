@@ -230,45 +230,28 @@ fn a_merged_study_goes_to_a_file_too() {
     );
 }
 
+/// What `destage fleet` prints of a trace with the lines `lines`.
+fn fleet_of(lines: &str) -> String {
+    let place = Place::new();
+    place.write("t.csv", format!("time,volume,op,offset,bytes\n{lines}"));
+    place.succeed(&["trace", "partition", "t.csv", "-o", "fleet"]);
+    let plan = "fleet fleet --sizes 16KiB,1MiB --buffers lru --results kept";
+    place.succeed(&plan.split(' ').collect::<Vec<_>>())
+}
+
 /// Numbers of devices are large: 8,0 and 8,16 are the volumes 8388608 and 8388624.
 #[test]
 fn volumes_may_have_large_numbers() {
-    let place = Place::new();
     let volumes = [8_388_608, 8_388_624];
     let rows =
         (0..40).map(|row| format!("{row}000,{},w,{},4096\n", volumes[row % 2], row / 2 * 4096));
-    let rows: String = rows.collect();
-    place.write("t.csv", format!("time,volume,op,offset,bytes\n{rows}"));
-    place.succeed(&["trace", "partition", "t.csv", "-o", "fleet"]);
-    let sizes = [
-        "--sizes",
-        "16KiB,1MiB",
-        "--buffers",
-        "lru",
-        "--results",
-        "kept",
-    ];
-    let text = place.succeed(&[&["fleet", "fleet"], &sizes[..]].concat());
+    let text = fleet_of(&rows.collect::<String>());
     assert!(text.contains("40 requests of 2 volumes"), "{text}");
 }
 
 #[test]
 fn a_fleet_without_writes_has_no_conclusion() {
-    let place = Place::new();
-    place.write(
-        "t.csv",
-        "time,volume,op,offset,bytes\n1000,0,r,0,4096\n1500,1,r,0,4096\n",
-    );
-    place.succeed(&["trace", "partition", "t.csv", "-o", "fleet"]);
-    let sizes = [
-        "--sizes",
-        "16KiB,1MiB",
-        "--buffers",
-        "lru",
-        "--results",
-        "kept",
-    ];
-    let text = place.succeed(&[&["fleet", "fleet"], &sizes[..]].concat());
+    let text = fleet_of("1000,0,r,0,4096\n1500,1,r,0,4096\n");
     assert!(!text.contains("NaN"), "{text}");
 }
 

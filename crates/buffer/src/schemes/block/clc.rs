@@ -24,6 +24,7 @@ use destage_base::parameter::Kind;
 use destage_base::{choices, parameters};
 
 use crate::clusters::{BySize, ClusterId, Clusters, Place};
+use crate::config::millionths;
 use crate::destage::Grouping;
 use crate::registry::{SchemeRow, Sees};
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
@@ -66,7 +67,7 @@ pub const ROW: SchemeRow = SchemeRow {
         Box::new(Clc {
             clusters: Clusters::new(config.capacity_pages, config.cluster_pages),
             order: BySize::new(config.cluster_pages.min(config.capacity_pages)),
-            share: (parameters.alpha * MILLION as f64 + 0.5) as u64,
+            share: millionths(parameters.alpha),
             rebalances_always: parameters.clc_rebalance == Rebalance::Always,
             pads: parameters.pad,
         })

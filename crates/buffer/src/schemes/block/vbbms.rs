@@ -23,6 +23,7 @@ use destage_base::parameter::Kind;
 use destage_base::parameters;
 
 use crate::clusters::{Clusters, Rings};
+use crate::config::part_of;
 use crate::destage::Grouping;
 use crate::registry::SchemeRow;
 use crate::scheme::{Access, AccessKind, Entry, Need, Scheme, Victim};
@@ -59,13 +60,10 @@ pub const ROW: SchemeRow = SchemeRow {
             blocks: Clusters::new(config.capacity_pages, block_pages),
             order: Rings::new(1, 0),
         };
-        // The share is rounded to millionths. A share such as 0.6 has no exact floating-point value, and rounding
-        // down would lose a page.
-        let share = (parameters.vbbms_random_share * 1e6 + 0.5) as u64;
         Box::new(Vbbms {
             random: region(parameters.vbbms_random_pages),
             sequential: region(parameters.vbbms_sequential_pages),
-            random_share: (u64::from(config.capacity_pages) * share / 1_000_000) as usize,
+            random_share: part_of(parameters.vbbms_random_share, config.capacity_pages) as usize,
             capacity: config.capacity_pages as usize,
             threshold: parameters.seq_thr,
         })
