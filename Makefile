@@ -161,7 +161,7 @@ fmt: ## format everything
 	$(CARGO) fmt --all
 
 no-std: ## build the core without std: fails if a dependency needs std
-	cd tests/no_std && $(CARGO) build --quiet --target-dir ../../$(TARGET)/no-std
+	$(CARGO) build --quiet --manifest-path tests/no_std/Cargo.toml --target-dir $(TARGET)/no-std
 
 .PHONY: oracle
 oracle: setup ## compare with the flash of other simulators: FEMU's operation by operation, MQSim's run by run; ROWS=FILE is another file with the columns of either
@@ -235,7 +235,7 @@ python-rebuild: python ## check in a copy of the project that an edited Rust fil
 	DESTAGE_REBUILD=1 $(VENV)/bin/python -m pytest --quiet python/tests/test_rebuild.py
 
 python: setup $(VENV)/installed ## build the Python package for development into the project's own environment: .venv
-	VIRTUAL_ENV=$(abspath $(VENV)) $(VENV)/bin/maturin develop --quiet --locked --features destage-cli/parquet
+	VIRTUAL_ENV="$(abspath $(VENV))" $(VENV)/bin/maturin develop --quiet --locked --features destage-cli/parquet
 
 $(VENV)/installed: python/requirements.txt
 	@sh python/tests/usable.sh $(PYTHON)

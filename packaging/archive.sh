@@ -23,10 +23,14 @@ cp -r crates/report/src/vendored "$folder/licences-of-the-report" && rm "$folder
 for shell in bash zsh fish elvish powershell; do "$program" completions $shell >"$folder/completions/destage.$shell"; done
 "$program" man -o "$folder/man"
 strip "$folder/destage"
-# Equal timestamps, so that equal contents give an equal archive.
-find "$target/archive" -exec touch -h -d "@${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}" {} +
+# Equal timestamps, so that equal contents give an equal archive. `date` and `tar` of macOS have options of their own.
+epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+stamp=$(date -u -d "@$epoch" +%Y%m%d%H%M.%S 2>/dev/null || date -u -r "$epoch" +%Y%m%d%H%M.%S)
+find "$target/archive" -exec env TZ=UTC0 touch -h -t "$stamp" {} +
+case $(tar --version) in *bsdtar*) owner=(--uid 0 --gid 0) ;; *) owner=(--owner 0 --group 0) ;; esac
 cd "$target/archive"
-find "$name" -print0 | sort -z | tar --create --null --files-from - --no-recursion --owner 0 --group 0 --numeric-owner | gzip -n9 >"$target/dist/$name.tar.gz"
+find "$name" -print0 | LC_ALL=C sort -z |
+    COPYFILE_DISABLE=1 tar --create --file - --no-recursion "${owner[@]}" --numeric-owner --null --files-from - | gzip -n9 >"$target/dist/$name.tar.gz"
 cd "$target/dist"
 if command -v sha256sum >/dev/null; then sha256sum "$name.tar.gz"; else shasum -a 256 "$name.tar.gz"; fi >"$name.tar.gz.sha256"
 
@@ -39,5 +43,6 @@ if [ "$(uname)-$(id -u)" = Linux-0 ]; then
 else
     (cd "$trial" && ./destage demo --quiet >demo.txt)
 fi
-grep -q epo "$trial/demo.txt" && test -s "$trial/report.html"
+grep -q epo "$trial/demo.txt"
+test -s "$trial/report.html"
 echo "archive: $name.tar.gz, $(du -k "$name.tar.gz" | cut -f1) KiB, runs alone"

@@ -8,7 +8,8 @@
 # builds nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-folder=$1
+mkdir -p "$1"
+folder=$(realpath "$1")
 mode=${2:-whole}
 skip=$(cargo metadata --no-deps --format-version 1 --locked |
     python3 -c 'import json, sys; [print("--exclude", p["name"]) for p in json.load(sys.stdin)["packages"] if p["publish"] == []]')
@@ -32,12 +33,15 @@ if [ "$mode" = sample ]; then exit; fi
 # Does what `cargo install destage-cli` would do with published crates: each dependency is the packed one.
 patches=()
 for crate in "$unpacked"/*; do
-    name=$(basename "$crate" | sed 's/-[0-9][^-]*$//')
-    [ "$name" = destage-cli ] || patches+=(--config "patch.crates-io.$name.path=\"$(realpath "$crate")\"")
+    name=$(basename "$crate" | sed 's/-[0-9].*$//')
+    [ "$name" = destage-cli ] || patches+=(--config "patch.crates-io.$name.path=\"$crate\"")
 done
 cli=$(echo "$unpacked"/destage-cli-*)
 cargo install --quiet --path "$cli" --root "$folder/installed" --target-dir "$folder/install" "${patches[@]}"
-cd "$(mktemp -d)"
-"$(realpath "$folder")/installed/bin/destage" demo --quiet | head -3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+"$folder/installed/bin/destage" demo --quiet >demo.txt
+head -3 demo.txt
 test -s report.html
 echo "installed from the packed crates: $("$folder/installed/bin/destage" --version)"

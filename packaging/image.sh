@@ -24,10 +24,10 @@ for engine in docker podman buildah; do
         mounted=$(buildah mount "$container")
         files=$(cd "$mounted" && find . -type f)
         [ "$files" = ./destage ] || { echo "packaging/image.sh: the image holds $files; expected ./destage alone"; exit 1; }
-        buildah run --isolation chroot "$container" /destage run --workload zipf:requests=2000 --json | grep -q '"host.requests": 2000'
+        buildah run --isolation chroot "$container" /destage run --workload zipf:requests=2000 --json | grep '"host.requests": 2000' >/dev/null
         size=$(du -k "$mounted/destage" | cut -f1)
     else
-        $engine run --rm destage:trial run --workload zipf:requests=2000 --json | grep -q '"host.requests": 2000'
+        $engine run --rm destage:trial run --workload zipf:requests=2000 --json | grep '"host.requests": 2000' >/dev/null
         size=$(($($engine image inspect --format '{{.Size}}' destage:trial) / 1024))
         $engine rmi destage:trial >/dev/null
     fi

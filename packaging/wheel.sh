@@ -7,7 +7,8 @@
 # PYTHON must have maturin; TARGET is the cargo target folder. Both files are left in TARGET/dist.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-python=$(realpath -s "$1")
+# The link itself, as its target would be the Python outside of the environment.
+python=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 mkdir -p "$2/dist"
 target=$(realpath "$2")
 dist=$target/dist

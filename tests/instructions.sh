@@ -20,7 +20,7 @@ trap 'rm -rf "$FOLDER"' EXIT
 count() {
 	# shellcheck disable=SC2086 # arguments are words
 	valgrind --tool=callgrind --toggle-collect='sha2::sha256::compress*' --collect-atstart=yes \
-		--callgrind-out-file="$FOLDER/out" "$PROGRAM" $1 --quiet >"$FOLDER/said" 2>"$FOLDER/log" || { cat "$FOLDER/log"; exit 1; }
+		--callgrind-out-file="$FOLDER/out" "$PROGRAM" $1 --quiet >"$FOLDER/said" 2>"$FOLDER/log" || { cat "$FOLDER/log" >&2; exit 1; }
 	awk '/Collected/ { print $NF }' "$FOLDER/log"
 }
 

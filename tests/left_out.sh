@@ -10,7 +10,7 @@ cd "$FOLDER"
 # Three writes of one page each: arrival in ms, device, sector, sectors, and 0 for a write.
 for page in 1 2 3; do echo "$page 0 $((page * 8)) 8 0"; done > t.disksim
 printf 'PAR1\x15\x04\x15\x10\x00\x00\x00\x00PAR1' > t.parquet
-TOLD='this build cannot read Parquet; expected a build with the feature parquet'
+TOLD='this build neither reads nor writes Parquet; expected a build with the feature parquet'
 
 # refused WORDS ARGUMENTS...: the program must refuse ARGUMENTS, and the error message must name WORDS of ARGUMENTS.
 refused() {
@@ -30,6 +30,7 @@ refused '-o x.parquet' run t.disksim -o x.parquet
 refused '-o x.parquet' compare t.disksim -o x.parquet
 refused '-o x.parquet' trace convert t.disksim -o x.parquet
 refused '--to parquet' trace convert t.disksim --to parquet -o x
-if "$PROGRAM" list formats | grep -qi parquet; then echo "left-out: destage list formats names Parquet"; exit 1; fi
+FORMATS=$("$PROGRAM" list formats)
+if grep -qi parquet <<<"$FORMATS"; then echo "left-out: destage list formats names Parquet"; exit 1; fi
 if [ "$(ls)" != $'t.disksim\nt.parquet' ]; then echo "left-out: files were left behind:"; ls; exit 1; fi
 echo "left-out: 8 refusals, as they should be"
