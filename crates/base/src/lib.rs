@@ -9,6 +9,7 @@
 //! | [`sample`] | [`Samples`](sample::Samples), seeded samples of the numbers below a bound |
 //! | [`list`] | [`Lists`](list::Lists), doubly linked lists of numbered items, without an allocation per node |
 //! | [`table`] | tables that are indexed by number and grow as numbers are used |
+//! | [`bins`] | bins that count values, exactly if they are small |
 //! | [`archive`] | writing the state of a value as bytes, and reading the state from the bytes |
 //! | [`lazy`] | [`lazy::LazyTable`], a large table that uses memory only for the chunks that were touched |
 //!
@@ -17,6 +18,7 @@
 extern crate alloc;
 
 pub mod archive;
+pub mod bins;
 pub mod lazy;
 pub mod list;
 pub mod page;

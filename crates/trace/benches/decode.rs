@@ -24,15 +24,13 @@ fn written(form: &OutputForm) -> Vec<u8> {
             arrival: index * 4_123_450,
             sector: random.below(40_000_000),
             sectors: 8 << random.below(5),
-            volume: 0,
             line: 0,
             operation: if random.below(3) > 0 {
                 Operation::Write
             } else {
                 Operation::Read
             },
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         };
         writer.write(&request).expect("memory is writable");
     }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use crate::decode::State;
 use crate::format::TimeUnit;
+use heading::Wrong;
 
 /// The content of one column of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +88,8 @@ pub struct Columns {
     pub(crate) has_operation: bool,
     /// The unit of the times, if the name of the time column contains it, as `time (s)` does.
     pub(crate) time_unit: Option<TimeUnit>,
+    /// The names of columns that are ignored because their names are not known.
+    pub(crate) unknown: Vec<String>,
 }
 
 impl FromStr for Columns {
@@ -122,10 +125,12 @@ impl Columns {
         Self::named(text, |_| Ok(Field::Ignored))
     }
 
-    /// Says which column is missing or doubled in the first line `text` of a table. `None` if `text` names
-    /// fewer than two known columns, or if every required column occurs exactly once.
-    pub(crate) fn missing(text: &str) -> Option<String> {
-        heading::missing(&names(text).1)
+    /// Says which column is missing or doubled in the first line `text` of a table. `needs_operation` says
+    /// whether a column has to hold the operation. `None` if `text` names fewer than two known columns, or if no
+    /// column is missing or doubled.
+    pub(crate) fn wrong(text: &str, needs_operation: bool) -> Option<Wrong> {
+        let (separator, names) = names(text);
+        heading::wrong(separator, &names, needs_operation)
     }
 
     /// Reads the columns from their names. `other` is called for each unknown name, and returns the content of
@@ -157,11 +162,15 @@ impl Columns {
                 "at most one of op, write and read, one volume, one fua and one stream".to_owned(),
             );
         }
+        let unknown = fields.iter().zip(&names);
+        let unknown = unknown.filter(|(field, name)| heading::is_unknown(**field, name));
+        let unknown = unknown.map(|(_, name)| name.clone()).collect();
         Ok(Self {
             separator: u8::try_from(separator).expect("separators are ASCII"),
             fields,
             has_operation: operations == 1,
             time_unit,
+            unknown,
         })
     }
 }

@@ -15,6 +15,12 @@ pub(crate) struct Column {
     pub expected: &'static str,
 }
 
+impl Column {
+    pub const fn new(name: &'static str, expected: &'static str) -> Self {
+        Self { name, expected }
+    }
+}
+
 /// The error of a line, without the name of the file and the line number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Problem {
@@ -24,8 +30,7 @@ pub(crate) struct Problem {
     /// The content that is expected. With `None`, the error message shows what the fault expects, or the
     /// columns of the format.
     pub expected: Option<&'static str>,
-    /// For a binary record, the length of the field in bytes. Not used for text, where a separator ends the
-    /// field.
+    /// The length of the field in bytes. In text, 0 means that a separator ends the field.
     pub width: usize,
     /// For a binary record, the length of the record in bytes, if it is known in spite of the error. A record
     /// of known length can be skipped.
@@ -409,10 +414,7 @@ pub(crate) fn next_line(bytes: &[u8], at: usize) -> usize {
 mod tests {
     use super::*;
 
-    const ANY: Column = Column {
-        name: "field",
-        expected: "digits",
-    };
+    const ANY: Column = Column::new("field", "digits");
 
     fn number(text: &str) -> Result<u64, Fault> {
         Cursor::new(text.as_bytes(), 0)

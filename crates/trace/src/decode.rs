@@ -331,8 +331,7 @@ impl State {
             volume,
             line: u32::try_from(self.line).unwrap_or(u32::MAX),
             operation,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         })
     }
 }

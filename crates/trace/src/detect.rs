@@ -19,6 +19,9 @@ use crate::variant::variant;
 /// The byte order mark with which some programs begin a UTF-8 file.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// The bytes with which every Parquet file begins.
+const PARQUET_MARK: &[u8] = b"PAR1";
+
 /// The largest number of lines that are tried.
 const SAMPLE_LINES: usize = 64;
 
@@ -116,12 +119,12 @@ fn detect_binary(file: &str, bytes: &[u8]) -> Result<Option<&'static Format>, Tr
     let fits = |format: &&Format| match format.encoding {
         Encoding::Text(_) => false,
         Encoding::Binary(binary) => (binary.begins)(bytes),
-        Encoding::Table(table) => (table.begins)(bytes),
+        Encoding::Table(_) => bytes.starts_with(PARQUET_MARK),
     };
     let candidates: Vec<&'static Format> = FORMATS.iter().filter(fits).collect();
     if candidates.is_empty() {
         // A Parquet file is recognised even if this build cannot read it.
-        if bytes.starts_with(b"PAR1") {
+        if bytes.starts_with(PARQUET_MARK) {
             return Err(TraceError::LeftOut {
                 file: file.to_owned(),
                 reason: PARQUET_LEFT_OUT,
@@ -202,13 +205,20 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
     }
     if candidates.is_empty() {
         let heading = std::str::from_utf8(text).unwrap_or_default();
-        if let Some(missing) = Columns::missing(heading) {
+        let needs_operation = choices.missing_operation.is_none();
+        if let Some(wrong) = Columns::wrong(heading, needs_operation) {
             return Err(TraceError::Header {
                 file: file.to_owned(),
                 line,
-                missing,
+                found: wrong.found,
                 text: Excerpt::new(text),
+                expected: wrong.expected,
             });
+        }
+        // If the file names all columns, the reader says which field of which line is wrong.
+        let mut tried = FORMATS.iter().zip(&states);
+        if tried.any(|(format, state)| format.general && state.choices.columns.is_some()) {
+            return Ok(&formats::csv::FORMAT);
         }
         return Err(TraceError::UnknownFormat {
             file: file.to_owned(),
@@ -217,6 +227,10 @@ fn detect(file: &str, lines: &[u8], choices: &Choices) -> Result<&'static Format
             known: match variant(lines) {
                 Some((typed, name)) => format!(
                     "{typed}, which reads it as a table like {name}, one of {}",
+                    names(FORMATS)
+                ),
+                None if text.trim_ascii_start().starts_with(b"[") => format!(
+                    "a workload if this is a job file of fio, or one of {}",
                     names(FORMATS)
                 ),
                 None => format!("one of {}", names(FORMATS)),
@@ -317,6 +331,10 @@ mod tests {
             detect("-", lines, &Choices::default()).unwrap().name,
             "disksim"
         );
+        let error = detect("job.fio", b"[global]\nrw=write\n", &Choices::default());
+        assert!(error.unwrap_err().to_string().contains(
+            "\"[global]\"; expected a workload if this is a job file of fio, or one of disksim"
+        ));
         let error = detect(
             "x",
             b"\n# a comment\nonce upon a time\n",

@@ -110,18 +110,18 @@ pub enum TraceError {
         known: String,
     },
     /// The first line names some columns of a table, but not exactly those that a trace needs.
-    #[error(
-        "{file}:{line}: the first line has {missing}: \"{text}\"; expected one of each among the names, or format csv with trace.columns, such as time,op,offset,bytes with - for a column that is ignored"
-    )]
+    #[error("{file}:{line}: the first line has {found}: \"{text}\"; expected {expected}")]
     Header {
         /// The path as given.
         file: String,
         /// The number of the line with the names.
         line: u64,
-        /// The column that is missing or doubled, and the known columns.
-        missing: String,
+        /// The columns that are missing or doubled, the known columns, and the unknown ones.
+        found: String,
         /// The text of that line.
         text: Excerpt,
+        /// What was expected.
+        expected: String,
     },
     /// Several formats fit, and the file's extension does not decide between them.
     #[error(
@@ -167,7 +167,7 @@ pub enum TraceError {
     },
     /// A binary trace ends in the middle of a record.
     #[error(
-        "{file}: byte {offset}: the file ends within a record, of which there are {bytes} bytes; expected a whole number of records"
+        "{file}: byte {offset}: the file ends in the middle of a record, after {bytes} bytes of the record; expected a whole number of records"
     )]
     PartialRecord {
         /// The path as given.
@@ -273,7 +273,7 @@ pub enum TraceError {
     },
     /// Traces that are to be merged have different clocks.
     #[error(
-        "{file}: format {format} has another clock than the formats of the other traces; expected traces of one format and one century"
+        "{file}: the clock of this trace (format {format}) cannot be compared with that of the other traces; expected traces of one format that begin at most 58 years apart"
     )]
     Clock {
         /// The path as given.
@@ -412,12 +412,6 @@ impl Excerpt {
         }
         Self(text)
     }
-
-    /// The excerpt as it is shown.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
 }
 
 impl fmt::Display for Excerpt {
@@ -433,11 +427,11 @@ mod tests {
     #[test]
     fn an_excerpt_is_short_and_on_one_line() {
         assert_eq!(
-            Excerpt::new(b"a\tb\x00\xff\r\n").as_str(),
+            Excerpt::new(b"a\tb\x00\xff\r\n").to_string(),
             "a\\tb\\x00\\xff"
         );
-        let long = Excerpt::new(&[b'7'; 200]);
-        assert_eq!(long.as_str().len(), Excerpt::LENGTH_MAX + 3);
-        assert!(long.as_str().ends_with("7..."));
+        let long = Excerpt::new(&[b'7'; 200]).to_string();
+        assert_eq!(long.len(), Excerpt::LENGTH_MAX + 3);
+        assert!(long.ends_with("7..."));
     }
 }

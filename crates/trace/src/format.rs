@@ -4,7 +4,7 @@ use crate::decode::{Decode, Outcome, State};
 use crate::formats;
 use crate::records::Binary;
 use crate::request::Request;
-use crate::rows::Table;
+use crate::rows::OpenTable;
 
 /// A format of traces: how to recognise it, and how to read it.
 #[derive(Clone, Copy)]
@@ -48,15 +48,35 @@ pub(crate) enum Encoding {
     Text(Decode),
     /// Records of bytes.
     Binary(Binary),
-    /// A table with a directory at its end.
+    /// A table with a directory at its end, in Parquet, the only such format.
     #[cfg_attr(
         not(feature = "parquet"),
-        expect(dead_code, reason = "this build has no Parquet, the only such format")
+        expect(dead_code, reason = "this build has no Parquet")
     )]
-    Table(Table),
+    Table(OpenTable),
 }
 
 impl Format {
+    /// A row without names and texts, from which other rows are built. Its files have their requests in the order
+    /// of arrival, and times that count from zero.
+    pub(crate) const fn of(encoding: Encoding) -> Self {
+        Self {
+            name: "",
+            extensions: &[],
+            about: "",
+            columns: "",
+            header: None,
+            example: "",
+            time_unit: TimeUnit::Seconds,
+            sorted: true,
+            epoch: false,
+            filters_events: false,
+            general: false,
+            as_table: None,
+            encoding,
+        }
+    }
+
     /// Whether the format consists of lines of text.
     #[must_use]
     pub const fn is_text(&self) -> bool {
@@ -72,8 +92,9 @@ impl Format {
     /// ```
     #[must_use]
     pub fn example_file(&self, requests: usize) -> Vec<u8> {
-        if let Encoding::Table(table) = self.encoding {
-            return (table.example)(requests);
+        #[cfg(feature = "parquet")]
+        if matches!(self.encoding, Encoding::Table(_)) {
+            return formats::parquet::example(requests);
         }
         let bytes = |text: &str| {
             if self.is_text() {
@@ -222,7 +243,7 @@ pub fn left_out(name: &str) -> Option<&'static str> {
 }
 
 pub(crate) const PARQUET_LEFT_OUT: &str =
-    "this build cannot read Parquet; expected a build with the feature parquet";
+    "this build neither reads nor writes Parquet; expected a build with the feature parquet";
 
 /// The names of `formats`, separated by commas.
 pub(crate) fn names<'a>(formats: impl IntoIterator<Item = &'a Format>) -> String {

@@ -81,6 +81,12 @@ fn padded_comma(cursor: &mut Cursor<'_>, column: &'static Column) -> Result<(), 
     Ok(())
 }
 
+/// The commands that [`scsi_operation`] knows.
+const SCSI_OPCODE: Column = Column::new(
+    "SCSI opcode",
+    "a read (08 28 a8 88), a write (0a 2a aa 8a 2e ae 8e), a flush (35 91) or an unmap (42)",
+);
+
 /// The operation of the SCSI command `opcode`. `None` if the command is no read, write, flush or unmap.
 #[inline(always)]
 fn scsi_operation(opcode: u64) -> Option<Operation> {

@@ -107,8 +107,7 @@ impl Columns<'_> {
             volume: self.volume.map_or(0, |volume| volume[row]),
             line: u32::try_from(row + 1).unwrap_or(u32::MAX),
             operation,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         })
     }
 }

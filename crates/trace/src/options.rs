@@ -36,35 +36,35 @@ parameters! {
     /// The parameters of reading a trace.
     struct Parameters in "trace." {
         /// Unit of the trace's times; auto is the unit of the format.
-        time_unit: GivenUnit = "auto", "", "some SSDSim traces count us where the format says ns";
+        time_unit: GivenUnit = "auto", "", "some SSDSim traces count us where the format says ns", needs &["trace-file"];
         /// How volumes share the address space: all volumes use the same addresses, each volume has
         /// trace.volume_stride sectors, or volumes follow one another in ascending order of their numbers.
-        volumes: Volumes = "ignore", "", "";
+        volumes: Volumes = "ignore", "", "", needs &["trace"];
         /// Distance between the starts of two volumes with trace.volumes=separate.
-        volume_stride: u64 = "4294967296" in Kind::Integer { min: 1, max: u64::MAX }, "sectors", "2 TiB, the most that 32-bit sector numbers reach";
+        volume_stride: u64 = "4294967296" in Kind::Integer { min: 1, max: u64::MAX }, "sectors", "2 TiB, the most that 32-bit sector numbers reach", needs &["trace"];
         /// Sectors subtracted from every address, before volumes are placed; may be negative.
-        lba_shift: String = "0", "sectors", "63 undoes the offset of a classic first partition";
+        lba_shift: String = "0", "sectors", "63 undoes the offset of a classic first partition", needs &["trace"];
         /// What happens to a request of length 0: it is an error, or it is dropped and counted.
-        zero_len: ZeroLength = "error", "", "";
+        zero_len: ZeroLength = "error", "", "", needs &["trace-file"];
         /// What happens to a request that arrives earlier than the request before it: it is an error, or
         /// requests are sorted within a window of 65536 requests, or its arrival is set to the latest arrival
         /// so far and the request is counted; auto sorts traces in formats known to be unsorted.
-        order: Order = "auto", "", "";
+        order: Order = "auto", "", "", needs &["trace-file"];
         /// The event of a block-layer trace (blkparse, blktrace) that counts as the request: issue (D), when
         /// the device gets it, after merging; queue (Q), when the file system makes it; or complete (C), when
         /// it is done. In Windows logs (xperf, tracerpt) a request has only a start and an end, so issue and
         /// queue both mean the start.
-        event: Event = "issue", "", "blkparse(1), trace actions; Microsoft, DiskIo_TypeGroup1 and DiskIo_TypeGroup2";
+        event: Event = "issue", "", "blkparse(1), trace actions; Microsoft, DiskIo_TypeGroup1 and DiskIo_TypeGroup2", needs &["trace-file"];
         /// The unit of an address if the format does not define it: a sector of the disk (srt), an object
         /// number (oraclegeneral), a block (csv).
-        block_bytes: u64 = "512" in Kind::Bytes { min: 1, max: 1 << 30 }, "bytes", "disks of 1992 have sectors of 256 bytes";
+        block_bytes: u64 = "512" in Kind::Bytes { min: 1, max: 1 << 30 }, "bytes", "disks of 1992 have sectors of 256 bytes", needs &["trace-file"];
         /// The operation of a request if the trace does not contain it (oraclegeneral; csv or parquet without
         /// such a column).
-        missing_op: MissingOperation = "error", "", "";
+        missing_op: MissingOperation = "error", "", "", needs &["trace-file"];
         /// Columns of csv, such as time,op,offset,bytes: time, volume, op (or write, or read: 1 or 0), sector,
         /// offset, offset_kib or block, sectors, bytes, kib or blocks, fua, stream, and - for any other column.
         /// The character between the names also separates the columns. Empty: the first line names the columns.
-        columns: String = "", "", "";
+        columns: String = "", "", "", needs &["trace-file"];
         /// A flush is added after this number of writes of a trace or workload; 0 adds none.
         flush_every_writes: u64 = "0", "writes", "most traces lost their flushes";
         /// A flush is added at every multiple of this time after the first request, if a write arrived since

@@ -67,13 +67,10 @@ mod tests {
     fn at(arrival: Ticks, line: u32) -> Request {
         Request {
             arrival,
-            sector: 0,
             sectors: 1,
-            volume: 0,
             line,
             operation: Operation::Write,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         }
     }
 

@@ -47,8 +47,7 @@ const CLOCKS: [(&str, TimeUnit, std::ops::Range<Ticks>); 2] = [
 /// use destage_trace::{Operation, Request, TimeUnit, plausibility::Pace};
 /// let mut pace = Pace::default();
 /// for ns in 0..100 {
-///     let operation = Operation::Write;
-///     pace.see(&[Request { arrival: 10 * ns, sector: 0, sectors: 8, volume: 0, line: 1, operation, fua: false, stream: 0 }]);
+///     pace.see(&[Request { arrival: 10 * ns, sectors: 8, operation: Operation::Write, ..Request::BLANK }]);
 /// }
 /// let doubts = pace.doubts(TimeUnit::Nanoseconds);
 /// assert!(doubts[0].to_string().contains("trace.time_unit=us"));
@@ -253,11 +252,17 @@ impl fmt::Display for Doubt {
                 out,
                 "most of its times have digits below 0.1 ns, so ns may not be their unit; {rate}"
             ),
-            Self::Together { percent, unit } => write!(
-                out,
-                "{percent} % of its requests arrive at the same time as the one before, as times are in {}: the trace does not show how requests wait for each other; host.replay=closed ignores times",
-                unit.name()
-            ),
+            Self::Together { percent, unit } => {
+                // A unit finer than a microsecond does not explain equal times.
+                let why = match unit.exponent() < TimeUnit::Microseconds.exponent() {
+                    true => String::new(),
+                    false => format!(", as times are in {}", unit.name()),
+                };
+                write!(
+                    out,
+                    "{percent} % of its requests arrive at the same time as the one before{why}: the trace does not show how requests wait for each other; host.replay=closed ignores times"
+                )
+            }
         }
     }
 }
@@ -272,13 +277,9 @@ mod tests {
         for index in 0..requests {
             pace.see(&[Request {
                 arrival: 5 + index * gap,
-                sector: 0,
                 sectors: 8,
-                volume: 0,
-                line: 1,
                 operation: Operation::Write,
-                fua: false,
-                stream: 0,
+                ..Request::BLANK
             }]);
         }
         pace
@@ -334,17 +335,15 @@ mod tests {
                 "99 % of its requests arrive at the same time as the one before, as times are in s: the trace does not show how requests wait for each other; host.replay=closed ignores times"
             ]
         );
+        let fine = told(&pace(100, 0), TimeUnit::Ticks);
+        assert!(fine[0].contains("as the one before: the trace"), "{fine:?}");
         let mut half = Pace::default();
         let batch: Vec<Request> = (0..100)
             .map(|index| Request {
                 arrival: index / 2 * TICKS_PER_SECOND,
-                sector: 0,
                 sectors: 8,
-                volume: 0,
-                line: 1,
                 operation: Operation::Read,
-                fua: false,
-                stream: 0,
+                ..Request::BLANK
             })
             .collect();
         batch.chunks(7).for_each(|batch| half.see(batch));

@@ -136,9 +136,16 @@ impl Reader {
         state.line += faults.skipped;
         let rows = match format.encoding {
             Encoding::Text(_) | Encoding::Binary(_) => None,
-            Encoding::Table(table) => {
-                Some(table.open(path, file.through(), format.name, &state)?)
-            }
+            Encoding::Table(open) => match file.through() {
+                None => Some(open(path, &state)?),
+                Some(through) => {
+                    return Err(TraceError::FrontToBack {
+                        file: file.name,
+                        format: format.name,
+                        through,
+                    });
+                }
+            },
         };
         Ok(Self {
             file,
@@ -243,6 +250,15 @@ impl Reader {
             .unwrap_or(self.unit)
     }
 
+    /// The names of the columns that are not read because their names are not known. Only a table whose first
+    /// line names its columns has such columns; the names are known when its first request was read.
+    #[must_use]
+    pub fn unknown_columns(&self) -> &[String] {
+        let columns = self.state.choices.columns.as_ref();
+        let columns = columns.filter(|_| self.format.general);
+        columns.map_or(&[][..], |columns| columns.unknown.as_slice())
+    }
+
     /// The counts so far.
     #[must_use]
     pub fn report(&self) -> ReadReport {
@@ -280,12 +296,6 @@ impl Reader {
     #[must_use]
     pub fn bytes_read(&self) -> u64 {
         self.file.bytes_read()
-    }
-
-    /// The length of the file in bytes; `None` unless it is a regular file.
-    #[must_use]
-    pub fn bytes_total(&self) -> Option<u64> {
-        self.file.bytes_total
     }
 
     /// Does one step of reading. The step may add requests to `batch`, which must be empty, or leave it empty.

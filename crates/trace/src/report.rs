@@ -124,6 +124,9 @@ pub(crate) fn offending<'a>(line: &'a [u8], start: usize, problem: &Problem) -> 
     let Some(field) = problem.field.and_then(|field| line.get(field - start..)) else {
         return line;
     };
+    if problem.width > 0 {
+        return &field[..problem.width.min(field.len())];
+    }
     let end = field
         .iter()
         .position(|byte| matches!(byte, b',' | b' ' | b'\t' | b'\r' | b'\n'));

@@ -68,6 +68,18 @@ pub struct Request {
 }
 
 impl Request {
+    /// A flush of volume 0 on line 1 that arrives at 0. Other requests are built from it.
+    pub const BLANK: Self = Self {
+        arrival: 0,
+        sector: 0,
+        sectors: 0,
+        volume: 0,
+        line: 1,
+        operation: Operation::Flush,
+        fua: false,
+        stream: 0,
+    };
+
     /// The sector after the last one that the request touches.
     #[must_use]
     pub const fn end(&self) -> u64 {
@@ -77,12 +89,10 @@ impl Request {
     /// A flush of the same volume with the same arrival.
     pub(crate) const fn flush_of_volume(&self) -> Self {
         Self {
-            sector: 0,
-            sectors: 0,
-            operation: Operation::Flush,
-            fua: false,
-            stream: 0,
-            ..*self
+            arrival: self.arrival,
+            volume: self.volume,
+            line: self.line,
+            ..Self::BLANK
         }
     }
 }

@@ -9,40 +9,8 @@ use crate::error::{Excerpt, TraceError};
 use crate::request::Request;
 use std::path::Path;
 
-/// How a format of tables is recognised and opened.
-#[derive(Clone, Copy)]
-pub(crate) struct Table {
-    /// Whether a file with this beginning has this format.
-    pub begins: fn(&[u8]) -> bool,
-    /// Opens the file at a path, and checks that it has the required columns.
-    pub open_file: fn(&Path, &State) -> Opened,
-    /// Makes a file with the given number of equal requests.
-    pub example: fn(usize) -> Vec<u8>,
-}
-
-impl Table {
-    /// Opens the file at `path`. If the file is in a source that can be read only from front to back, `through`
-    /// names this source, and the result is an error.
-    pub fn open(
-        &self,
-        path: &Path,
-        through: Option<&'static str>,
-        format: &'static str,
-        state: &State,
-    ) -> Opened {
-        match through {
-            None => (self.open_file)(path, state),
-            Some(through) => Err(TraceError::FrontToBack {
-                file: path.display().to_string(),
-                format,
-                through,
-            }),
-        }
-    }
-}
-
-/// An open table, or the reason why it cannot be opened.
-pub(crate) type Opened = Result<Box<dyn Rows>, TraceError>;
+/// Opens the table at a path, and checks that it has the required columns.
+pub(crate) type OpenTable = fn(&Path, &State) -> Result<Box<dyn Rows>, TraceError>;
 
 /// An open table.
 pub(crate) trait Rows: Send {

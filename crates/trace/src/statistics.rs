@@ -1,7 +1,7 @@
 //! Statistics of a trace, from one pass.
 //!
-//! A request counts for every page that it touches, even in part, unless the caller gives the pages. Pages of
-//! different volumes are different pages even if their addresses are equal.
+//! The caller gives the pages for which a request counts. Pages of different volumes are different pages even if
+//! their addresses are equal.
 
 mod grid;
 mod histogram;
@@ -35,8 +35,8 @@ use std::ops::RangeInclusive;
 /// use destage_trace::{Operation, Request, Collector};
 /// let mut collector = Collector::new(4096);
 /// for sector in [0, 8, 0] {
-///     let operation = Operation::Write;
-///     collector.add(&Request { arrival: 0, sector, sectors: 8, volume: 0, line: 1, operation, fua: false, stream: 0 });
+///     let request = Request { sector, sectors: 8, operation: Operation::Write, ..Request::BLANK };
+///     collector.add_as(&request, sector / 8..=sector / 8);
 /// }
 /// let statistics = collector.finish();
 /// assert_eq!((statistics.written_pages, statistics.unique_written_pages), (3, 2));
@@ -176,11 +176,6 @@ impl Collector {
         &self.starts
     }
 
-    /// Adds a request, which counts for every page of which it has a sector.
-    pub fn add(&mut self, request: &Request) {
-        self.add_as(request, covered(request, self.page_bytes / SECTOR_BYTES));
-    }
-
     /// Adds a request that counts for the pages `pages`. For a flush, a trim and a request without sectors,
     /// `pages` is ignored.
     pub fn add_as(&mut self, request: &Request, pages: RangeInclusive<u64>) {
@@ -238,6 +233,8 @@ impl Collector {
         let [requests_per_s_peak, sectors_peak] = self.rates.peaks();
         let seconds = span as f64 / TICKS_PER_SECOND as f64;
         let per_second = |amount: f64| (span > 0).then(|| amount / seconds);
+        // In less than a second, the busiest second would hold all requests, and be below the mean.
+        let has_peak = span >= TICKS_PER_SECOND;
         let mb = |bytes: f64| bytes / 1e6;
         Statistics {
             page_bytes: self.page_bytes,
@@ -279,9 +276,9 @@ impl Collector {
             write_p99_bytes: size(1, 99),
             write_max_bytes: size(1, 100),
             requests_per_s: per_second(requests as f64),
-            requests_per_s_peak: (requests > 0).then_some(requests_per_s_peak),
+            requests_per_s_peak: has_peak.then_some(requests_per_s_peak),
             mb_per_s: per_second(mb((bytes[0] + bytes[1]) as f64)),
-            mb_per_s_peak: (requests > 0).then(|| mb((sectors_peak * SECTOR_BYTES) as f64)),
+            mb_per_s_peak: has_peak.then(|| mb((sectors_peak * SECTOR_BYTES) as f64)),
             span_s: seconds,
             interarrival_mean_ms: (requests > 1).then(|| to_ms(span) / (requests - 1) as f64),
             zero_gap_share: share(self.arrivals.zero_gaps, requests.saturating_sub(1)),
@@ -322,13 +319,6 @@ impl Collector {
     }
 }
 
-/// The pages of `page_sectors` sectors of which `request` has at least one sector. If the request has no
-/// sectors, the page of its first sector.
-fn covered(request: &Request, page_sectors: u64) -> RangeInclusive<u64> {
-    let last = request.end().saturating_sub(1).max(request.sector);
-    request.sector / page_sectors..=last / page_sectors
-}
-
 fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
@@ -343,10 +333,8 @@ mod tests {
             sector,
             sectors,
             volume,
-            line: 1,
             operation,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         }
     }
 
@@ -362,7 +350,7 @@ mod tests {
             request(Trim, 0, 800, 80), // no page
             request(Flush, 0, 0, 0),
         ] {
-            collector.add(&one);
+            collector.add_as(&one, one.sector / 8..=one.end().saturating_sub(1) / 8);
         }
         let statistics = collector.finish();
         assert_eq!(
@@ -394,6 +382,13 @@ mod tests {
         assert_eq!(statistics.request_mean_sectors, Some(18.0 / 4.0));
         // The third request arrives at the same time as the second.
         assert_eq!(statistics.zero_gap_share, Some(0.2));
+        // The requests arrive within less than a second.
+        assert_eq!(statistics.requests_per_s_peak, None);
+        assert_eq!(statistics.mb_per_s_peak, None);
+        let mut late = request(Write, 0, 0, 1);
+        late.arrival = TICKS_PER_SECOND + 7;
+        collector.add_as(&late, 0..=0);
+        assert_eq!(collector.finish().requests_per_s_peak, Some(6));
     }
 
     #[test]

@@ -7,7 +7,7 @@
 use crate::cursor::next_line;
 use crate::decode::{State, decode};
 use crate::format::{FORMATS, Format};
-use crate::formats::csv::Csv;
+use crate::formats::csv::{Csv, NUMBERS};
 use crate::options::{Choices, Columns};
 
 /// The largest number of lines that are tried.
@@ -52,6 +52,8 @@ fn fitting(lines: &[u8], format: &Format, columns: &str) -> (usize, usize) {
         ..Choices::default()
     };
     let mut state = State::new(format.time_unit.exponent()).with(&choices);
+    // These formats number their volumes. A word in this place is the column of a table that differs from them.
+    state.kind = NUMBERS;
     let (mut at, mut fitting, mut all) = (0, 0, 0);
     let mut batch = Vec::new();
     while at < lines.len() && all < SAMPLE_LINES {

@@ -18,8 +18,6 @@ use std::io::{self, BufWriter, Write};
 pub struct OutputForm {
     /// The name; the input format that reads the file has the same name.
     pub name: &'static str,
-    /// One sentence on what the format stores.
-    pub about: &'static str,
     kind: Kind,
 }
 
@@ -44,23 +42,19 @@ impl OutputForm {
 pub static OUTPUTS: &[OutputForm] = &[
     OutputForm {
         name: "compact",
-        about: "All a request has, packed with zstd and checksummed: smallest and fastest.",
         kind: Kind::Compact,
     },
     OutputForm {
         name: "csv",
-        about: "All a request has, for people and other programs.",
         kind: Kind::Csv,
     },
     OutputForm {
         name: "disksim",
-        about: "DiskSim ASCII: reads and writes only, without FUA or streams.",
         kind: Kind::DiskSim,
     },
     #[cfg(feature = "parquet")]
     OutputForm {
         name: "parquet",
-        about: "All a request has, as a table for DuckDB, polars, pandas and the like.",
         kind: Kind::Parquet,
     },
 ];

@@ -6,9 +6,9 @@
 
 use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
-    PAGE_BYTES, REQUESTS, SKEW, Sizes, WRITE_PERCENT, check_span, write_or_read,
+    PAGE_BYTES, REQUESTS, SKEW, WRITE_PERCENT, check_span,
 };
-use super::zipf_ranks::{Places, ZipfRanks};
+use super::zipf::{Popular, Zipf};
 use super::{Requests, Workload};
 use crate::WorkloadError;
 use destage_base::parameter::{Kind, Values};
@@ -42,44 +42,32 @@ pub(super) const WORKLOAD: Workload = Workload {
 };
 
 struct Bursts {
-    random: Random,
-    arrivals: Arrivals,
+    zipf: Zipf,
     begins: Chance,
     mean_pause_ms: f64,
-    writes: Chance,
-    sizes: Sizes,
-    ranks: ZipfRanks,
-    places: Places,
-    footprint_pages: u64,
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let own = Parameters::from_values(values);
-    let footprint_pages = own.footprint_pages;
+    let (name, own) = (WORKLOAD.name, Parameters::from_values(values));
     let sizes = (own.min_pages, own.max_pages);
+    let law = (own.skew, own.cluster_pages);
     let pauses = 1.0 / own.burst_requests;
-    let arrivals = Arrivals::new(
-        WORKLOAD.name,
-        own.requests,
-        own.mean_interarrival_ms,
-        own.page_bytes,
-    )?;
+    let arrivals = Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?;
     check_span(
-        WORKLOAD.name,
+        name,
         ("mean_pause_ms", own.mean_pause_ms),
         own.requests,
         (own.mean_interarrival_ms, pauses),
     )?;
     Ok(Box::new(Bursts {
-        random: Random::new(seed),
-        arrivals,
+        zipf: Zipf {
+            random: Random::new(seed),
+            arrivals,
+            writes: Chance::new(own.write_percent),
+            popular: Popular::new(name, sizes, own.footprint_pages, law)?,
+        },
         begins: Chance::new(100.0 / own.burst_requests),
         mean_pause_ms: own.mean_pause_ms,
-        writes: Chance::new(own.write_percent),
-        sizes: Sizes::new(WORKLOAD.name, sizes, footprint_pages)?,
-        ranks: ZipfRanks::new(footprint_pages, own.skew),
-        places: Places::new(footprint_pages, own.cluster_pages),
-        footprint_pages,
     }))
 }
 
@@ -87,20 +75,13 @@ impl Iterator for Bursts {
     type Item = Request;
 
     fn next(&mut self) -> Option<Request> {
-        let random = &mut self.random;
+        let Zipf {
+            random, arrivals, ..
+        } = &mut self.zipf;
         if self.begins.draw(random) {
-            self.arrivals.pause(random, self.mean_pause_ms);
+            arrivals.pause(random, self.mean_pause_ms);
         }
-        self.arrivals.next(random)?;
-        let operation = write_or_read(self.writes.draw(random));
-        let pages = self.sizes.draw(random);
-        let page = self.places.place(self.ranks.draw(random) - 1);
-        // If a request would extend beyond the footprint, it begins at a lower page, so that its last page is the
-        // last page of the footprint.
-        Some(
-            self.arrivals
-                .request(page.min(self.footprint_pages - pages), pages, operation),
-        )
+        self.zipf.next()
     }
 }
 

@@ -73,7 +73,7 @@ struct Volume {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let own = Parameters::from_values(values);
+    let (name, own) = (WORKLOAD.name, Parameters::from_values(values));
     let smallest = own.footprint_pages >> (FOOTPRINTS - 1);
     if smallest < own.max_pages {
         let expected = format!(
@@ -81,17 +81,12 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
             own.max_pages << (FOOTPRINTS - 1)
         );
         let pages = own.footprint_pages;
-        return Err(contradiction(
-            WORKLOAD.name,
-            FOOTPRINT_PAGES.name,
-            pages,
-            expected,
-        ));
+        return Err(contradiction(name, FOOTPRINT_PAGES.name, pages, expected));
     }
     if own.skew_spread > own.skew {
         let expected = format!("at most skew, {}", own.skew);
         return Err(contradiction(
-            WORKLOAD.name,
+            name,
             "skew_spread",
             own.skew_spread,
             expected,
@@ -115,15 +110,10 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     let ranks = (0..FOOTPRINTS)
         .flat_map(|halved| (0..SKEWS).map(move |step| ZipfRanks::new(pages(halved), skew(step))));
     Ok(Box::new(Fleet {
-        arrivals: Arrivals::new(
-            WORKLOAD.name,
-            own.requests,
-            own.mean_interarrival_ms,
-            own.page_bytes,
-        )?,
+        arrivals: Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?,
         shares: ZipfRanks::new(own.volumes, own.rate_skew),
         numbers: Places::new(own.volumes, 1),
-        sizes: Sizes::new(WORKLOAD.name, (own.min_pages, own.max_pages), smallest)?,
+        sizes: Sizes::new(name, (own.min_pages, own.max_pages), smallest)?,
         volumes,
         ranks: ranks.collect(),
         footprints: (0..FOOTPRINTS)

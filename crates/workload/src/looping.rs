@@ -49,7 +49,7 @@ struct Looping {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let own = Parameters::from_values(values);
+    let (name, own) = (WORKLOAD.name, Parameters::from_values(values));
     let (footprint_pages, loop_pages) = (own.footprint_pages, own.loop_pages);
     let loop_percent = own.loop_percent;
     let needed = u64::from(loop_percent < 100.0);
@@ -58,21 +58,11 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
             "at most {}, so that the loop and the pages after it fit in footprint_pages",
             footprint_pages.saturating_sub(needed)
         );
-        return Err(contradiction(
-            WORKLOAD.name,
-            "loop_pages",
-            loop_pages,
-            expected,
-        ));
+        return Err(contradiction(name, "loop_pages", loop_pages, expected));
     }
     Ok(Box::new(Looping {
         random: Random::new(seed),
-        arrivals: Arrivals::new(
-            WORKLOAD.name,
-            own.requests,
-            own.mean_interarrival_ms,
-            own.page_bytes,
-        )?,
+        arrivals: Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?,
         goes_on: Chance::new(loop_percent),
         writes: Chance::new(own.write_percent),
         loop_pages,

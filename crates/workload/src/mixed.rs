@@ -9,9 +9,9 @@
 use super::sequential::{STREAM_PAGES, Streams};
 use super::shared::{
     Arrivals, CLUSTER_PAGES, Chance, FOOTPRINT_PAGES, MAX_PAGES, MEAN_INTERARRIVAL_MS, MIN_PAGES,
-    PAGE_BYTES, REQUESTS, SKEW, STREAMS, Sizes, contradiction, pick, write_or_read,
+    PAGE_BYTES, REQUESTS, SKEW, STREAMS, contradiction, pick, write_or_read,
 };
-use super::zipf_ranks::{Places, ZipfRanks};
+use super::zipf::Popular;
 use super::{Requests, Workload};
 use crate::WorkloadError;
 use destage_base::parameter::{Kind, Values};
@@ -52,42 +52,27 @@ struct Mixed {
     arrivals: Arrivals,
     reads: Chance,
     from_stream: Chance,
-    random_pages: u64,
-    sizes: Sizes,
-    ranks: ZipfRanks,
-    places: Places,
+    popular: Popular,
     streams: Streams,
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let own = Parameters::from_values(values);
+    let (name, own) = (WORKLOAD.name, Parameters::from_values(values));
     let (footprint_pages, random_pages) = (own.footprint_pages, own.random_pages);
     let sizes = (own.min_pages, own.max_pages);
+    let law = (own.skew, own.cluster_pages);
     let streams = (own.streams, own.stream_pages);
     let Some(stream_pages) = footprint_pages.checked_sub(random_pages) else {
         let expected = format!("at most footprint_pages, {footprint_pages}");
-        return Err(contradiction(
-            WORKLOAD.name,
-            "random_pages",
-            random_pages,
-            expected,
-        ));
+        return Err(contradiction(name, "random_pages", random_pages, expected));
     };
     Ok(Box::new(Mixed {
         random: Random::new(seed),
-        arrivals: Arrivals::new(
-            WORKLOAD.name,
-            own.requests,
-            own.mean_interarrival_ms,
-            own.page_bytes,
-        )?,
+        arrivals: Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?,
         reads: Chance::new(own.read_percent),
         from_stream: Chance::new(own.stream_percent),
-        random_pages,
-        sizes: Sizes::new(WORKLOAD.name, sizes, random_pages)?,
-        ranks: ZipfRanks::new(random_pages, own.skew),
-        places: Places::new(random_pages, own.cluster_pages),
-        streams: Streams::new(WORKLOAD.name, streams, random_pages, stream_pages)?,
+        popular: Popular::new(name, sizes, random_pages, law)?,
+        streams: Streams::new(name, streams, random_pages, stream_pages)?,
     }))
 }
 
@@ -104,14 +89,7 @@ impl Iterator for Mixed {
             let (page, pages) = self.streams.advance(stream);
             return Some(self.arrivals.request(page, pages, Operation::Write));
         }
-        let pages = self.sizes.draw(random);
-        let page = self.places.place(self.ranks.draw(random) - 1);
-        // If a request would extend beyond the region of popular pages, it begins at a lower page, so that its last
-        // page is the last page of the region.
-        Some(self.arrivals.request(
-            page.min(self.random_pages - pages),
-            pages,
-            write_or_read(!read),
-        ))
+        let (page, pages) = self.popular.draw(random);
+        Some(self.arrivals.request(page, pages, write_or_read(!read)))
     }
 }

@@ -106,18 +106,13 @@ struct Sequential {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let own = Parameters::from_values(values);
+    let (name, own) = (WORKLOAD.name, Parameters::from_values(values));
     let streams = (own.streams, own.stream_pages);
     Ok(Box::new(Sequential {
         random: Random::new(seed),
-        arrivals: Arrivals::new(
-            WORKLOAD.name,
-            own.requests,
-            own.mean_interarrival_ms,
-            own.page_bytes,
-        )?,
+        arrivals: Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?,
         writes: Chance::new(own.write_percent),
-        streams: Streams::new(WORKLOAD.name, streams, 0, own.footprint_pages)?,
+        streams: Streams::new(name, streams, 0, own.footprint_pages)?,
         turn: 0,
     }))
 }

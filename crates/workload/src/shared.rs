@@ -317,11 +317,9 @@ impl Arrivals {
             sector: page * self.page_sectors,
             // Sizes are at most 2^16 pages, and pages at most 2^11 sectors, so the product fits.
             sectors: (pages * self.page_sectors) as u32,
-            volume: 0,
             line: u32::try_from(self.made).unwrap_or(u32::MAX),
             operation,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         }
     }
 }

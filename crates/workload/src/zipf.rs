@@ -36,33 +36,56 @@ pub(super) const WORKLOAD: Workload = Workload {
     make,
 };
 
-struct Zipf {
-    random: Random,
-    arrivals: Arrivals,
-    writes: Chance,
+/// Requests to the pages of a region, of which a few are popular.
+pub(super) struct Popular {
     sizes: Sizes,
     ranks: ZipfRanks,
     places: Places,
-    footprint_pages: u64,
+    region_pages: u64,
+}
+
+impl Popular {
+    pub fn new(
+        workload: &'static str,
+        sizes: (u64, u64),
+        region_pages: u64,
+        (skew, cluster_pages): (f64, u64),
+    ) -> Result<Self, WorkloadError> {
+        Ok(Self {
+            sizes: Sizes::new(workload, sizes, region_pages)?,
+            ranks: ZipfRanks::new(region_pages, skew),
+            places: Places::new(region_pages, cluster_pages),
+            region_pages,
+        })
+    }
+
+    /// Draws the size of a request, and then the rank of its first page. Returns the first page and the size.
+    #[inline(always)]
+    pub fn draw(&mut self, random: &mut Random) -> (u64, u64) {
+        let pages = self.sizes.draw(random);
+        let page = self.places.place(self.ranks.draw(random) - 1);
+        // If a request would extend beyond the region, it begins at a lower page, so that its last page is the last
+        // page of the region.
+        (page.min(self.region_pages - pages), pages)
+    }
+}
+
+pub(super) struct Zipf {
+    pub random: Random,
+    pub arrivals: Arrivals,
+    pub writes: Chance,
+    pub popular: Popular,
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let own = Parameters::from_values(values);
-    let footprint_pages = own.footprint_pages;
+    let (name, own) = (WORKLOAD.name, Parameters::from_values(values));
     let sizes = (own.min_pages, own.max_pages);
+    let law = (own.skew, own.cluster_pages);
     Ok(Box::new(Zipf {
         random: Random::new(seed),
-        arrivals: Arrivals::new(
-            WORKLOAD.name,
-            own.requests,
-            own.mean_interarrival_ms,
-            own.page_bytes,
-        )?,
+        arrivals: Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?,
         writes: Chance::new(own.write_percent),
-        sizes: Sizes::new(WORKLOAD.name, sizes, footprint_pages)?,
-        ranks: ZipfRanks::new(footprint_pages, own.skew),
-        places: Places::new(footprint_pages, own.cluster_pages),
-        footprint_pages,
+        popular: Popular::new(name, sizes, own.footprint_pages, law)?,
     }))
 }
 
@@ -72,13 +95,7 @@ impl Iterator for Zipf {
     fn next(&mut self) -> Option<Request> {
         self.arrivals.next(&mut self.random)?;
         let operation = write_or_read(self.writes.draw(&mut self.random));
-        let pages = self.sizes.draw(&mut self.random);
-        let page = self.places.place(self.ranks.draw(&mut self.random) - 1);
-        // If a request would extend beyond the footprint, it begins at a lower page, so that its last page is the
-        // last page of the footprint.
-        Some(
-            self.arrivals
-                .request(page.min(self.footprint_pages - pages), pages, operation),
-        )
+        let (page, pages) = self.popular.draw(&mut self.random);
+        Some(self.arrivals.request(page, pages, operation))
     }
 }

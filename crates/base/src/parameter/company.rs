@@ -78,11 +78,6 @@ impl<'t> Condition<'t> {
         let all = |clauses: &Vec<Clause<'_>>| clauses.iter().all(|clause| clause.holds(whole));
         self.any.iter().any(all)
     }
-
-    /// The keys whose values the condition compares.
-    pub fn keys(&self) -> impl Iterator<Item = &'t str> {
-        self.any.iter().flatten().filter_map(Clause::key)
-    }
 }
 
 impl<'t> Clause<'t> {
@@ -105,15 +100,6 @@ impl<'t> Clause<'t> {
             return Some(Self::Above { key, number });
         }
         is_word(text).then_some(Self::Fact(text))
-    }
-
-    /// The key whose value the clause compares; `None` for a fact.
-    #[must_use]
-    pub fn key(&self) -> Option<&'t str> {
-        match self {
-            Self::Is { key, .. } | Self::Above { key, .. } => Some(key),
-            Self::Fact(_) => None,
-        }
     }
 
     /// Whether the clause holds for `whole`. A clause with a key that `whole` does not have is false.
@@ -200,11 +186,6 @@ mod tests {
             let condition = Condition::read(text).expect(text);
             assert_eq!(condition.holds(&Two), expected, "{text}");
         }
-        let keys = |text| Condition::read(text).map(|read| read.keys().collect::<Vec<_>>());
-        assert_eq!(
-            keys("a = 1 and clock or b > 2"),
-            Some(alloc::vec!["a", "b"])
-        );
     }
 
     #[test]

@@ -63,6 +63,8 @@ const OTHER_NAMES: [(Subject, &[&str]); 10] = [
             "disk_number",
             "vol",
             "vdisk",
+            "host",
+            "hostname",
         ],
     ),
     (
@@ -90,6 +92,10 @@ const OTHER_NAMES: [(Subject, &[&str]); 10] = [
             "cmd",
             "direction",
             "action",
+            "req_type",
+            "optype",
+            "dir",
+            "io_direction",
         ],
     ),
     (
@@ -160,6 +166,8 @@ const OTHER_NAMES: [(Subject, &[&str]); 10] = [
     ),
     (Subject::Stream, &["stream", "stream_id"]),
 ];
+/// Names of volumes that name no volume if the table has a column for it, as the tables of `msr` have.
+const HOSTS: [&str; 2] = ["host", "hostname"];
 /// Names that mean the address of a request only if a unit follows.
 const PLACES: [&str; 6] = ["address", "addr", "location", "position", "pos", "start"];
 
@@ -199,7 +207,10 @@ const UNITS: [(Counted, &[&str]); 8] = [
     (Counted::Bytes(Unit::Byte), &["b", "byte", "bytes"]),
     (Counted::Bytes(Unit::Kibibyte), &["k", "kb", "kib"]),
     (Counted::Bytes(Unit::Block), &["block", "blocks"]),
-    (Counted::Sectors, &["sector", "sectors", "lba", "512b"]),
+    (
+        Counted::Sectors,
+        &["sector", "sectors", "lba", "512b", "512b_sectors"],
+    ),
 ];
 
 /// The content of the column called `name`, and the unit of time if `name` contains one. `name` is in lower
@@ -280,9 +291,16 @@ pub(super) fn fields(
 ) -> Result<(Vec<Field>, Option<TimeUnit>), String> {
     // A table with a column `op` may have further columns that other programs use for operations, such as `type`.
     let has_op = names.iter().any(|name| name == "op");
+    let is_host = |name: &String| HOSTS.contains(&name.as_str());
+    let is_volume =
+        |name: &String| matches!(known(name, false), Some((Field::Volume, _))) && !is_host(name);
+    let has_volume = names.iter().any(is_volume);
     let known = |name: &String, in_sectors| {
-        known(name, in_sectors)
-            .filter(|(field, _)| *field != Field::Operation || name == "op" || !has_op)
+        known(name, in_sectors).filter(|(field, _)| match field {
+            Field::Operation => name == "op" || !has_op,
+            Field::Volume => !has_volume || !is_host(name),
+            _ => true,
+        })
     };
     let is_sector = |name: &String| matches!(known(name, false), Some((Field::Sector, _)));
     let in_sectors = names.iter().any(is_sector);
@@ -300,59 +318,128 @@ pub(super) fn fields(
     Ok((fields, time_unit))
 }
 
-/// Says which required column is missing or doubled in a first line with `names`. `None` if fewer than two
-/// names are known, or if every required column occurs exactly once.
-pub(super) fn missing(names: &[String]) -> Option<String> {
-    let (fields, _) = fields(names, |_| Ok(Field::Ignored)).ok()?;
-    let known: Vec<String> = fields
-        .iter()
-        .zip(names)
-        .filter(|(field, _)| **field != Field::Ignored)
-        .map(|(_, name)| format!("{name:?}"))
-        .collect();
+/// What is wrong with a first line that names some columns, but not exactly those that a trace needs.
+pub(crate) struct Wrong {
+    /// The columns that are missing or doubled, the known columns, and the unknown ones.
+    pub found: String,
+    /// What was expected.
+    pub expected: String,
+}
+
+/// The columns of which a table has at most one. Each row has the names that `trace.columns` accepts, and other
+/// names as examples. The table may lack the volume, and the operation if the user names the operation.
+const NEEDS: [(&str, &str); 5] = [
+    ("time", "timestamp, ts, arrival_time or time_ms"),
+    (
+        "offset or sector",
+        "lba, start_sector, byte_offset, offset_kib or address_bytes",
+    ),
+    (
+        "bytes or sectors",
+        "size, length, io_size, size_kib, nr_sectors or nblocks",
+    ),
+    ("op", "rw, type, operation or io_type"),
+    ("volume", "device, disk or lun"),
+];
+/// The number of the operation in `NEEDS`.
+const OPERATION: usize = 3;
+
+/// The sign of a column that the user has to name.
+const OPEN: &str = "?";
+
+/// The number in `NEEDS` of the column that `field` fills; `None` if a request needs no such column.
+fn need(field: Field) -> Option<usize> {
+    match field {
+        Field::Time => Some(0),
+        Field::Sector | Field::Offset(_) => Some(1),
+        Field::Sectors | Field::Bytes(_) => Some(2),
+        Field::Operation | Field::IsWrite | Field::IsRead => Some(OPERATION),
+        Field::Volume => Some(4),
+        Field::Fua | Field::Stream | Field::Ignored => None,
+    }
+}
+
+/// Says which column is missing or doubled in a first line with `names`, which `separator` separates.
+/// `needs_operation` says whether a column has to hold the operation. `None` if fewer than two names are known,
+/// or if no column is missing or doubled.
+pub(super) fn wrong(separator: char, names: &[String], needs_operation: bool) -> Option<Wrong> {
+    let (fields, time_unit) = fields(names, |_| Ok(Field::Ignored)).ok()?;
+    let quoted = |wanted: &dyn Fn(Field, &str) -> bool| -> Vec<String> {
+        let all = fields.iter().zip(names);
+        all.filter(|(field, name)| wanted(**field, name))
+            .map(|(_, name)| format!("{name:?}"))
+            .collect()
+    };
+    let known = quoted(&|field, _| field != Field::Ignored);
     if known.len() < 2 {
         return None;
     }
-    /// The name of the required column that `field` fills; `None` for an optional column.
-    fn needed(field: &Field) -> Option<&'static str> {
-        match field {
-            Field::Time => Some(NEEDS[0]),
-            Field::Sector | Field::Offset(_) => Some(NEEDS[1]),
-            Field::Sectors | Field::Bytes(_) => Some(NEEDS[2]),
-            _ => None,
-        }
-    }
-    const NEEDS: [&str; 3] = ["time", "offset (in bytes) or sector", "bytes or sectors"];
-    // Other accepted names for each required column, as examples in the error message.
-    let others = [
-        "timestamp, ts, arrival_time or time_ms",
-        "lba, start_sector, byte_offset, offset_kib or address_bytes",
-        "size, length, io_size, size_kib, nr_sectors or nblocks",
-    ];
-    let wrong = NEEDS.iter().zip(others).filter_map(|(name, others)| {
-        let all = fields.iter().filter(|field| needed(field) == Some(name));
-        match all.count() {
-            1 => None,
-            0 => Some(format!("no column {name} (also called {others})")),
-            count => Some(format!("{count} columns for {name}")),
-        }
-    });
-    let wrong: Vec<String> = wrong.collect();
-    if wrong.is_empty() {
+    let count = |number: usize| {
+        let of = fields.iter().filter(|field| need(**field) == Some(number));
+        of.count()
+    };
+    let is_sound = |number: usize| match count(number) {
+        0 => number > OPERATION || number == OPERATION && !needs_operation,
+        count => count == 1,
+    };
+    let unsound: Vec<usize> = (0..NEEDS.len())
+        .filter(|number| !is_sound(*number))
+        .collect();
+    if unsound.is_empty() {
         return None;
     }
-    let unknown = fields.iter().zip(names);
-    let unknown = unknown
-        .filter(|(field, name)| **field == Field::Ignored && !matches!(name.as_str(), "" | "-"));
-    let unknown: Vec<String> = unknown.map(|(_, name)| format!("{name:?}")).collect();
+    let told = unsound
+        .iter()
+        .map(|number| match (count(*number), NEEDS[*number]) {
+            (0, (name, others)) => format!("no column {name} (also called {others})"),
+            (count, (name, _)) => format!("{count} columns for {name}"),
+        });
+    let told: Vec<String> = told.collect();
+    let unknown = quoted(&is_unknown);
     let unknown = match unknown.as_slice() {
         [] => String::new(),
-        [one] => format!(", and {one} is not known"),
-        all => format!(", and {} are not known", all.join(", ")),
+        [one] => format!("; {one} is not known"),
+        all => format!("; {} are not known", all.join(", ")),
     };
-    Some(format!(
-        "{} beside {}{unknown}",
-        wrong.join(" and "),
-        known.join(", ")
-    ))
+    let pattern = fields.iter().zip(names).map(|(field, name)| {
+        let is_open = is_unknown(*field, name) || need(*field).is_some_and(|it| !is_sound(it));
+        match (field, time_unit) {
+            _ if is_open => OPEN.to_owned(),
+            (Field::Time, Some(unit)) => format!("time_{}", unit.name()),
+            _ => {
+                let row = NAMES.iter().find(|(_, known)| known == field);
+                row.map_or("-", |row| row.0).to_owned()
+            }
+        }
+    });
+    let pattern: Vec<String> = pattern.collect();
+    let wanted: Vec<&str> = unsound.iter().map(|number| NEEDS[*number].0).collect();
+    let mut expected = "one of each among the names".to_owned();
+    if pattern.iter().any(|name| name == OPEN) {
+        // In names that the user types, a blank also means a tab.
+        let separator = if separator == '\t' { ' ' } else { separator };
+        expected.push_str(&format!(
+            ", or trace.columns={}, where each {OPEN} is {} or - (a column that is ignored)",
+            pattern.join(&separator.to_string()),
+            wanted.join(" or "),
+        ));
+    } else {
+        expected.push_str(", or trace.columns with the right names in place of them");
+    }
+    if unsound.contains(&OPERATION) && count(OPERATION) == 0 {
+        expected.push_str("; trace.missing_op=read or write replaces the column op");
+    }
+    Some(Wrong {
+        found: format!(
+            "{}; it has {}{unknown}",
+            told.join(" and "),
+            known.join(", ")
+        ),
+        expected,
+    })
+}
+
+/// Whether a column with the name `name` and the content `field` is ignored because its name is not known.
+pub(super) fn is_unknown(field: Field, name: &str) -> bool {
+    field == Field::Ignored && !matches!(name, "" | "-") && known(name, false).is_none()
 }

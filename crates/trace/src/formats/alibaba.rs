@@ -11,37 +11,19 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["alibaba"],
     about: "Alibaba cloud block storage: Unix times in us, sorted within a window, made relative to the earliest request; a header line may come first.",
     columns: "5 comma-separated fields: device, R or W, byte offset, bytes, time in us",
-    header: None,
     example: "419,W,8792731648,16384,1577808144360767",
     time_unit: TimeUnit::Microseconds,
     sorted: false,
     epoch: true,
-    filters_events: false,
-    general: false,
     as_table: Some("volume,op,offset,bytes,time"),
-    encoding: Encoding::Text(decode::<Alibaba>),
+    ..Format::of(Encoding::Text(decode::<Alibaba>))
 };
 
-const DEVICE: Column = Column {
-    name: "device",
-    expected: "a whole number below 2^32",
-};
-const OPCODE: Column = Column {
-    name: "opcode",
-    expected: "R or W",
-};
-const OFFSET: Column = Column {
-    name: "offset",
-    expected: "a whole number of bytes",
-};
-const BYTES: Column = Column {
-    name: "length",
-    expected: "a whole number of bytes below 2^41",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "a number of microseconds such as 1577808144360767",
-};
+const DEVICE: Column = Column::new("device", "a whole number below 2^32");
+const OPCODE: Column = Column::new("opcode", "R or W");
+const OFFSET: Column = Column::new("offset", "a whole number of bytes");
+const BYTES: Column = Column::new("length", "a whole number of bytes below 2^41");
+const TIME: Column = Column::new("time", "a number of microseconds such as 1577808144360767");
 
 struct Alibaba;
 

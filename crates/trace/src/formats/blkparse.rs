@@ -22,53 +22,24 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["blkparse", "ycsb"],
     about: "Linux blktrace as blkparse prints it, and the YCSB traces of SNIA: trace.event says which event is the request; flushes, FUA and discards are kept; volume is the device number.",
     columns: "8 columns: major,minor, processor, number, time in s, process, action, operation, and first sector + sectors",
-    header: None,
     example: "  8,0    3        1     0.000107515   697  D   W 223490 + 8 [kjournald]",
     time_unit: TimeUnit::Seconds,
-    sorted: true,
-    epoch: false,
     filters_events: true,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Text(decode::<BlkParse>),
+    ..Format::of(Encoding::Text(decode::<BlkParse>))
 };
 
-const DEVICE: Column = Column {
-    name: "device",
-    expected: "major,minor as two whole numbers, the first below 2^12 and the second below 2^20",
-};
-const PROCESSOR: Column = Column {
-    name: "processor",
-    expected: "a whole number",
-};
-const NUMBER: Column = Column {
-    name: "sequence number",
-    expected: "a whole number",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "a decimal number of seconds such as 0.000107515",
-};
-const PROCESS: Column = Column {
-    name: "process",
-    expected: "a whole number",
-};
-const ACTION: Column = Column {
-    name: "action",
-    expected: "one of Q M F G S R D C P U UT I X B A m N",
-};
-const OPERATION: Column = Column {
-    name: "operation",
-    expected: "letters such as R, WS, FWFS, D or FN",
-};
-const SECTOR: Column = Column {
-    name: "first sector",
-    expected: "a whole number of 512-byte sectors",
-};
-const SECTORS: Column = Column {
-    name: "sector count",
-    expected: "a plus sign and a whole number below 2^32",
-};
+const DEVICE: Column = Column::new(
+    "device",
+    "major,minor as two whole numbers, the first below 2^12 and the second below 2^20",
+);
+const PROCESSOR: Column = Column::new("processor", "a whole number");
+const NUMBER: Column = Column::new("sequence number", "a whole number");
+const TIME: Column = Column::new("time", "a decimal number of seconds such as 0.000107515");
+const PROCESS: Column = Column::new("process", "a whole number");
+const ACTION: Column = Column::new("action", "one of Q M F G S R D C P U UT I X B A m N");
+const OPERATION: Column = Column::new("operation", "letters such as R, WS, FWFS, D or FN");
+const SECTOR: Column = Column::new("first sector", "a whole number of 512-byte sectors");
+const SECTORS: Column = Column::new("sector count", "a plus sign and a whole number below 2^32");
 
 /// The value of [`State::kind`] after the summary has begun.
 const SUMMARY: u32 = 1;

@@ -19,25 +19,18 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["blktrace"],
     about: "Linux blktrace, binary, either byte order, one file or several end to end, sorted within a window: trace.event says which event is the request; flushes, FUA and discards are kept.",
     columns: "records of 48 bytes and more: magic, number, time in ns, first sector, bytes, action, process, device, processor, error, length of data",
-    header: None,
     example: "07746165 01000000 fba3010000000000 0269030000000000 00100000 07004200 b9020000 00008000 03000000 0000 0000",
     time_unit: TimeUnit::Nanoseconds,
     sorted: false,
-    epoch: false,
     filters_events: true,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Binary(Binary::of::<BlkTrace>(begins)),
+    ..Format::of(Encoding::Binary(Binary::of::<BlkTrace>(begins)))
 };
 
-const MAGIC: Column = Column {
-    name: "magic number",
-    expected: "0x65617407 in either byte order, which is version 7 of blktrace",
-};
-const BYTES: Column = Column {
-    name: "size",
-    expected: "sectors that end below 2^55",
-};
+const MAGIC: Column = Column::new(
+    "magic number",
+    "0x65617407 in either byte order, which is version 7 of blktrace",
+);
+const BYTES: Column = Column::new("size", "sectors that end below 2^55");
 
 /// Length of a record in bytes, without its data.
 const HEADER_BYTES: usize = 48;
@@ -141,10 +134,7 @@ impl Records for BlkTrace {
     }
 }
 
-const TIME: Column = Column {
-    name: "time",
-    expected: "a number of nanoseconds below 2^60",
-};
+const TIME: Column = Column::new("time", "a number of nanoseconds below 2^60");
 
 /// Reads the number of `N` bytes at `at`.
 #[inline(always)]

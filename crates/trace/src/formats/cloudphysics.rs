@@ -1,6 +1,6 @@
 //! `cloudphysics`: virtual disks traced by CloudPhysics, in the comma-separated form of libCacheSim.
 
-use super::{byte_range, scsi_operation};
+use super::{SCSI_OPCODE, byte_range, scsi_operation};
 use crate::cursor::{Column, Cursor, Problem};
 use crate::decode::{Layout, State, decode, request};
 use crate::format::{Encoding, Format, TimeUnit};
@@ -11,37 +11,15 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["cloudphysics"],
     about: "CloudPhysics: SCSI opcodes in hex, times in whole s; a header line may come first; one volume.",
     columns: "5 comma-separated fields: version, time in s, SCSI opcode in hex, bytes, first sector",
-    header: None,
     example: "1,5633898,2a,512,42932745",
     time_unit: TimeUnit::Seconds,
-    sorted: true,
-    epoch: false,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Text(decode::<CloudPhysics>),
+    ..Format::of(Encoding::Text(decode::<CloudPhysics>))
 };
 
-const VERSION: Column = Column {
-    name: "version",
-    expected: "a whole number",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "a number of seconds such as 5633898",
-};
-const OPCODE: Column = Column {
-    name: "SCSI opcode",
-    expected: "a read (08 28 a8 88), a write (0a 2a aa 8a 2e ae 8e), a flush (35 91) or an unmap (42)",
-};
-const BYTES: Column = Column {
-    name: "size",
-    expected: "a whole number of bytes below 2^41",
-};
-const SECTOR: Column = Column {
-    name: "first sector",
-    expected: "a whole number of 512-byte sectors",
-};
+const VERSION: Column = Column::new("version", "a whole number");
+const TIME: Column = Column::new("time", "a number of seconds such as 5633898");
+const BYTES: Column = Column::new("size", "a whole number of bytes below 2^41");
+const SECTOR: Column = Column::new("first sector", "a whole number of 512-byte sectors");
 
 struct CloudPhysics;
 
@@ -62,9 +40,9 @@ impl Layout for CloudPhysics {
                 .filter(|text| text.len() <= 2 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
                 .and_then(|text| u64::from_str_radix(text, 16).ok())
                 .and_then(scsi_operation)
-                .ok_or_else(|| cursor.unknown_word(&OPCODE))?,
+                .ok_or_else(|| cursor.unknown_word(&SCSI_OPCODE))?,
         };
-        cursor.separator(b',', &OPCODE)?;
+        cursor.separator(b',', &SCSI_OPCODE)?;
         let bytes = cursor.number(&BYTES)?;
         let (_, sectors) = byte_range(cursor, 0, bytes, &BYTES)?;
         cursor.separator(b',', &BYTES)?;

@@ -40,15 +40,10 @@ pub(crate) const FORMAT: Format = Format {
     header: Some("64657374616765 01"),
     example: "01000000 a086010000000000 00 00000000000000 00 0000000000000000 0100000000000000 00 1027000000000000 0100000000000000 00 0800000000000000 0100000000000000 00 0000000000000000 0100000000000000 00 0100000000000000 0100000000000000",
     time_unit: TimeUnit::Ticks,
-    sorted: true,
-    epoch: false,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Binary(Binary {
+    ..Format::of(Encoding::Binary(Binary {
         ended: |state| state.kind == ENDED,
         ..Binary::of::<Compact>(begins)
-    }),
+    }))
 };
 
 /// The first bytes of every file; the version follows them.
@@ -68,22 +63,19 @@ const END_BYTES: usize = 12;
 const BEGUN: u32 = 1;
 const ENDED: u32 = 2;
 
-const FIRST_BYTES: Column = Column {
-    name: "format version",
-    expected: "the bytes destage and version 1; a newer program reads newer versions",
-};
-const COUNT: Column = Column {
-    name: "count of requests",
-    expected: "1 to 4096 in a block, or 0 and the total at the end",
-};
-const WIDTH: Column = Column {
-    name: "width of a column",
-    expected: "0 to 8 bytes",
-};
-const VALUES: Column = Column {
-    name: "block",
-    expected: "requests of known operations that end below 2^55 sectors",
-};
+const FIRST_BYTES: Column = Column::new(
+    "format version",
+    "the bytes destage and version 1; a newer program reads newer versions",
+);
+const COUNT: Column = Column::new(
+    "count of requests",
+    "1 to 4096 in a block, or 0 and the total at the end",
+);
+const WIDTH: Column = Column::new("width of a column", "0 to 8 bytes");
+const VALUES: Column = Column::new(
+    "block",
+    "requests of known operations that end below 2^55 sectors",
+);
 
 fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(MARK)

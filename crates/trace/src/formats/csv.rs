@@ -23,81 +23,44 @@ pub(crate) const FORMAT: Format = Format {
     header: Some(HEADER),
     example: "5265313000.0,0,write,6357144,8,0,0",
     time_unit: TimeUnit::Nanoseconds,
-    sorted: true,
-    epoch: false,
-    filters_events: false,
     general: true,
-    as_table: None,
-    encoding: Encoding::Text(decode::<Csv>),
+    ..Format::of(Encoding::Text(decode::<Csv>))
 };
 
-const TIME: Column = Column {
-    name: "time",
-    expected: "a decimal number, or a date such as 2024-01-31T12:00:00.5Z",
-};
-const VOLUME: Column = Column {
-    name: "volume",
-    expected: "a whole number below 2^32, or names in all lines",
-};
-const OPERATION: Column = Column {
-    name: "op",
-    expected: "read, write, flush (sync) or trim (discard, unmap), or the first letter",
-};
-const FLAG: Column = Column {
-    name: "flag",
-    expected: "0 or 1",
-};
-const STREAM: Column = Column {
-    name: "stream",
-    expected: "a whole number below 2^16, 0 for none",
-};
-const SECTOR: Column = Column {
-    name: "sector",
-    expected: "a whole number of 512-byte sectors",
-};
-const SECTORS: Column = Column {
-    name: "sectors",
-    expected: "a whole number below 2^32",
-};
-const OFFSET: Column = Column {
-    name: "offset",
-    expected: "a whole number of bytes",
-};
-const BYTES: Column = Column {
-    name: "bytes",
-    expected: "a whole number of bytes below 2^41",
-};
-const OFFSET_KIB: Column = Column {
-    name: "offset_kib",
-    expected: "a number of KiB",
-};
-const KIB: Column = Column {
-    name: "kib",
-    expected: "a number of KiB below 2^31",
-};
-const BLOCK: Column = Column {
-    name: "block",
-    expected: "a whole number of blocks of trace.block_bytes",
-};
-const BLOCKS: Column = Column {
-    name: "blocks",
-    expected: "a whole number of blocks of trace.block_bytes, below 2^41 bytes",
-};
-const IGNORED: Column = Column {
-    name: "ignored field",
-    expected: "a field",
-};
-const NAMES: Column = Column {
-    name: "first line",
-    expected: "names of columns such as time,op,offset,bytes, or trace.columns",
-};
+const TIME: Column = Column::new(
+    "time",
+    "a number, with a point before its decimals, or a date such as 2024-01-31T12:00:00.5Z",
+);
+const VOLUME: Column = Column::new("volume", "a whole number below 2^32, or names in all lines");
+const OPERATION: Column = Column::new(
+    "op",
+    "read, write, flush (sync) or trim (discard, unmap), or the first letter",
+);
+const FLAG: Column = Column::new("flag", "0 or 1");
+const STREAM: Column = Column::new("stream", "a whole number below 2^16, 0 for none");
+const SECTOR: Column = Column::new("sector", "a whole number of 512-byte sectors");
+const SECTORS: Column = Column::new("sectors", "a whole number below 2^32");
+const OFFSET: Column = Column::new("offset", "a whole number of bytes");
+const BYTES: Column = Column::new("bytes", "a whole number of bytes below 2^41");
+const OFFSET_KIB: Column = Column::new("offset_kib", "a number of KiB");
+const KIB: Column = Column::new("kib", "a number of KiB below 2^31");
+const BLOCK: Column = Column::new("block", "a whole number of blocks of trace.block_bytes");
+const BLOCKS: Column = Column::new(
+    "blocks",
+    "a whole number of blocks of trace.block_bytes, below 2^41 bytes",
+);
+const IGNORED: Column = Column::new("ignored field", "a field");
+const NAMES: Column = Column::new(
+    "first line",
+    "names of columns such as time,op,offset,bytes, or trace.columns",
+);
 
 pub(crate) struct Csv;
 
 /// A row was read, so later lines are not headers. This mark and the two below are bits of [`State::kind`].
 const BEGUN: u32 = 1;
 /// Volumes are numbers.
-const NUMBERS: u32 = 2;
+pub(crate) const NUMBERS: u32 = 2;
 /// Volumes are names, which are numbered in the order in which they first appear.
 const NAMED: u32 = 4;
 
@@ -348,6 +311,13 @@ impl Row {
     ) -> Result<(), Problem> {
         let Some((text, end)) = odd::field(cursor.bytes, cursor.at, place.separator) else {
             return Err(problem);
+        };
+        let problem = Problem {
+            width: match problem.field {
+                Some(field) if field == cursor.at => end - field,
+                _ => 0,
+            },
+            ..problem
         };
         // Bytes that are not UTF-8 become a text that is neither a word nor a number.
         let text = std::str::from_utf8(&text).unwrap_or("\u{fffd}");

@@ -11,45 +11,19 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["diskmon"],
     about: "DiskMon of Windows, saved or exported with tabs, commas or blanks, with a header line or without; times in s; most such disks need trace.lba_shift=63 to undo the partition's offset.",
     columns: "7 fields separated by tabs, commas or blanks: number, time in s, duration in s, disk, Read or Write, first sector, sectors",
-    header: None,
     example: "0\t4.656875\t0.00003815\t0\tWrite\t6194591\t32",
     time_unit: TimeUnit::Seconds,
-    sorted: true,
-    epoch: false,
-    filters_events: false,
-    general: false,
     as_table: Some("-,time,-,volume,op,sector,sectors"),
-    encoding: Encoding::Text(decode::<DiskMon>),
+    ..Format::of(Encoding::Text(decode::<DiskMon>))
 };
 
-const NUMBER: Column = Column {
-    name: "sequence number",
-    expected: "a whole number",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "a decimal number of seconds such as 4.656875",
-};
-const DURATION: Column = Column {
-    name: "duration",
-    expected: "a decimal number of seconds such as 0.00003815",
-};
-const DISK: Column = Column {
-    name: "disk",
-    expected: "a whole number below 2^32",
-};
-const REQUEST: Column = Column {
-    name: "request",
-    expected: "Read or Write",
-};
-const SECTOR: Column = Column {
-    name: "first sector",
-    expected: "a whole number of 512-byte sectors",
-};
-const SECTORS: Column = Column {
-    name: "sector count",
-    expected: "a whole number below 2^32",
-};
+const NUMBER: Column = Column::new("sequence number", "a whole number");
+const TIME: Column = Column::new("time", "a decimal number of seconds such as 4.656875");
+const DURATION: Column = Column::new("duration", "a decimal number of seconds such as 0.00003815");
+const DISK: Column = Column::new("disk", "a whole number below 2^32");
+const REQUEST: Column = Column::new("request", "Read or Write");
+const SECTOR: Column = Column::new("first sector", "a whole number of 512-byte sectors");
+const SECTORS: Column = Column::new("sector count", "a whole number below 2^32");
 
 struct DiskMon;
 

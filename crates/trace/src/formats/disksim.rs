@@ -12,37 +12,20 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["disksim", "dis"],
     about: "DiskSim ASCII: times in ms with decimals; lowest bit of the flag set means read; # starts a comment.",
     columns: "5 columns: time in ms, device, first sector, sectors, flag",
-    header: None,
     example: "5265.313 0 6357144 8 0",
     time_unit: TimeUnit::Milliseconds,
-    sorted: true,
-    epoch: false,
-    filters_events: false,
-    general: false,
     as_table: Some("time,volume,sector,sectors,read"),
-    encoding: Encoding::Text(decode::<DiskSim>),
+    ..Format::of(Encoding::Text(decode::<DiskSim>))
 };
 
-const TIME: Column = Column {
-    name: "time",
-    expected: "a decimal number such as 5265.313",
-};
-pub(super) const DEVICE: Column = Column {
-    name: "device",
-    expected: "a whole number below 2^32",
-};
-pub(super) const SECTOR: Column = Column {
-    name: "first sector",
-    expected: "a whole number of 512-byte sectors",
-};
-pub(super) const SECTORS: Column = Column {
-    name: "sector count",
-    expected: "a whole number below 2^32",
-};
-pub(super) const FLAG: Column = Column {
-    name: "flag",
-    expected: "a whole number, odd for a read and even for a write",
-};
+const TIME: Column = Column::new("time", "a decimal number such as 5265.313");
+pub(super) const DEVICE: Column = Column::new("device", "a whole number below 2^32");
+pub(super) const SECTOR: Column = Column::new("first sector", "a whole number of 512-byte sectors");
+pub(super) const SECTORS: Column = Column::new("sector count", "a whole number below 2^32");
+pub(super) const FLAG: Column = Column::new(
+    "flag",
+    "a whole number, odd for a read and even for a write",
+);
 
 struct DiskSim;
 

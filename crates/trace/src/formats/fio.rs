@@ -21,42 +21,22 @@ pub(crate) const FORMAT: Format = Format {
     header: Some("fio version 3 iolog"),
     example: "1200 /dev/sdb write 4194304 8192",
     time_unit: TimeUnit::Microseconds,
-    sorted: true,
-    epoch: false,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Text(decode::<Fio>),
+    ..Format::of(Encoding::Text(decode::<Fio>))
 };
 
-const VERSION: Column = Column {
-    name: "first line",
-    expected: "fio version 2 iolog, or fio version 3 iolog",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "a whole number of microseconds",
-};
-const FILE: Column = Column {
-    name: "file",
-    expected: "a name, and fewer than 2^32 of them",
-};
-const ACTION: Column = Column {
-    name: "action",
-    expected: "add, open, close, wait, read, write, sync, datasync, sync_file_range or trim",
-};
-const OFFSET: Column = Column {
-    name: "offset",
-    expected: "a whole number of bytes",
-};
-const BYTES: Column = Column {
-    name: "length",
-    expected: "a whole number of bytes below 2^41",
-};
-const WAIT: Column = Column {
-    name: "wait",
-    expected: "a whole number of microseconds that together stay below 2^64 ticks of 0.1 ns",
-};
+const VERSION: Column = Column::new("first line", "fio version 2 iolog, or fio version 3 iolog");
+const TIME: Column = Column::new("time", "a whole number of microseconds");
+const FILE: Column = Column::new("file", "a name, and fewer than 2^32 of them");
+const ACTION: Column = Column::new(
+    "action",
+    "add, open, close, wait, read, write, sync, datasync, sync_file_range or trim",
+);
+const OFFSET: Column = Column::new("offset", "a whole number of bytes");
+const BYTES: Column = Column::new("length", "a whole number of bytes below 2^41");
+const WAIT: Column = Column::new(
+    "wait",
+    "a whole number of microseconds that together stay below 2^64 ticks of 0.1 ns",
+);
 
 struct Fio;
 

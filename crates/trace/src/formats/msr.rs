@@ -12,45 +12,23 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["msr"],
     about: "MSR Cambridge: times in 100 ns since 1601, made relative to the first request; volume is the disk, plus 65536 n for the n-th further host; a header line may come first.",
     columns: "7 comma-separated fields: time in 100 ns, host, disk, Read or Write, byte offset, bytes, response time",
-    header: None,
     example: "128166385295514663,hm,0,Write,9056014336,2048,2833",
     time_unit: TimeUnit::HundredNanoseconds,
-    sorted: true,
     epoch: true,
-    filters_events: false,
-    general: false,
     as_table: Some("time,-,volume,op,offset,bytes,-"),
-    encoding: Encoding::Text(decode::<Msr>),
+    ..Format::of(Encoding::Text(decode::<Msr>))
 };
 
-const TIME: Column = Column {
-    name: "time",
-    expected: "a whole number such as 128166385295514663",
-};
-const HOST: Column = Column {
-    name: "host",
-    expected: "a name",
-};
-const DISK: Column = Column {
-    name: "disk",
-    expected: "a whole number below 2^32, below 2^16 with several hosts",
-};
-const TYPE: Column = Column {
-    name: "type",
-    expected: "Read or Write",
-};
-const OFFSET: Column = Column {
-    name: "offset",
-    expected: "a whole number of bytes",
-};
-const BYTES: Column = Column {
-    name: "size",
-    expected: "a whole number of bytes below 2^41",
-};
-const RESPONSE: Column = Column {
-    name: "response time",
-    expected: "a whole number",
-};
+const TIME: Column = Column::new("time", "a whole number such as 128166385295514663");
+const HOST: Column = Column::new("host", "a name");
+const DISK: Column = Column::new(
+    "disk",
+    "a whole number below 2^32, below 2^16 with several hosts",
+);
+const TYPE: Column = Column::new("type", "Read or Write");
+const OFFSET: Column = Column::new("offset", "a whole number of bytes");
+const BYTES: Column = Column::new("size", "a whole number of bytes below 2^41");
+const RESPONSE: Column = Column::new("response time", "a whole number");
 
 struct Msr;
 

@@ -19,28 +19,20 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["oraclegeneral", "oracleGeneral"],
     about: "libCacheSim oracleGeneral, binary: times in s, made relative to the first request; trace.missing_op gives the operation of all requests, trace.block_bytes the unit of object numbers.",
     columns: "records of 24 bytes: time in s, object, bytes, next access",
-    header: None,
     example: "10270000 7b00000000000000 00100000 ffffffffffffffff",
     time_unit: TimeUnit::Seconds,
-    sorted: true,
     epoch: true,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Binary(Binary {
+    ..Format::of(Encoding::Binary(Binary {
         sift: Some(sift),
         ..Binary::of::<OracleGeneral>(begins)
-    }),
+    }))
 };
 
-const TIME: Column = Column {
-    name: "time",
-    expected: "seconds, not before the first request",
-};
-const OBJECT: Column = Column {
-    name: "object",
-    expected: "a number of blocks of trace.block_bytes that end below 2^64 bytes",
-};
+const TIME: Column = Column::new("time", "seconds, not before the first request");
+const OBJECT: Column = Column::new(
+    "object",
+    "a number of blocks of trace.block_bytes that end below 2^64 bytes",
+);
 
 const RECORD_BYTES: usize = 24;
 

@@ -19,7 +19,7 @@ use crate::decode::State;
 use crate::error::{Excerpt, Fault, TraceError};
 use crate::format::{Encoding, Format, TimeUnit};
 use crate::request::{Operation, Request, SECTORS_MAX};
-use crate::rows::{Opened, Rows, Step, Table};
+use crate::rows::{Rows, Step};
 use crate::writers::{self, Packing, TraceWriter};
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::RowGroupMetaData;
@@ -34,23 +34,11 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["parquet"],
     about: "Apache Parquet, from `destage trace convert` or any other program: columns found by name, read from a file only.",
     columns: "columns arrival_ticks, volume, op, sector, sectors, fua, stream",
-    header: None,
     example: "arrival_ticks 52653130000, volume 0, op write, sector 6357144, sectors 8, fua false, stream 0",
     time_unit: TimeUnit::Ticks,
-    sorted: true,
-    epoch: false,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Table(Table {
-        begins: |bytes| bytes.starts_with(MARK),
-        open_file: open,
-        example,
-    }),
+    ..Format::of(Encoding::Table(open))
 };
 
-/// The bytes with which every file begins and ends.
-pub(crate) const MARK: &[u8; 4] = b"PAR1";
 /// The key in the footer for the name and the version of the schema, and the value of this key.
 pub(crate) const SCHEMA_KEY: &str = "destage.schema";
 pub(crate) const SCHEMA: &str = "trace 1";
@@ -68,59 +56,47 @@ const STREAM: usize = 6;
 
 const WANTED: [Wanted; 7] = [
     Wanted {
-        column: Column {
-            name: "arrival_ticks",
-            expected: "a whole number that is below 2^64 in ticks of 0.1 ns",
-        },
+        column: Column::new(
+            "arrival_ticks",
+            "a whole number that is below 2^64 in ticks of 0.1 ns",
+        ),
         kind: Kind::Number(u64::MAX),
         needed: true,
     },
     Wanted {
-        column: Column {
-            name: "volume",
-            expected: "a whole number below 2^32",
-        },
+        column: Column::new("volume", "a whole number below 2^32"),
         kind: Kind::Number(u32::MAX as u64),
         needed: false,
     },
     Wanted {
-        column: Column {
-            name: "op",
-            expected: "read, write, flush or trim, or their first letter",
-        },
+        column: Column::new("op", "read, write, flush or trim, or their first letter"),
         kind: Kind::Word,
         // Required unless trace.missing_op is set.
         needed: false,
     },
     Wanted {
-        column: Column {
-            name: "sector",
-            expected: "a whole number up to 2^55, in sectors of 512 bytes",
-        },
+        column: Column::new(
+            "sector",
+            "a whole number up to 2^55, in sectors of 512 bytes",
+        ),
         kind: Kind::Number(SECTORS_MAX),
         needed: true,
     },
     Wanted {
-        column: Column {
-            name: "sectors",
-            expected: "a whole number below 2^32, in sectors of 512 bytes",
-        },
+        column: Column::new(
+            "sectors",
+            "a whole number below 2^32, in sectors of 512 bytes",
+        ),
         kind: Kind::Number(u32::MAX as u64),
         needed: true,
     },
     Wanted {
-        column: Column {
-            name: "fua",
-            expected: "true or false",
-        },
+        column: Column::new("fua", "true or false"),
         kind: Kind::Flag,
         needed: false,
     },
     Wanted {
-        column: Column {
-            name: "stream",
-            expected: "a whole number below 2^16, 0 for none",
-        },
+        column: Column::new("stream", "a whole number below 2^16, 0 for none"),
         kind: Kind::Number(u16::MAX as u64),
         needed: false,
     },
@@ -155,7 +131,7 @@ struct ParquetRows {
     passed: u64,
 }
 
-fn open(path: &Path, state: &State) -> Opened {
+fn open(path: &Path, state: &State) -> Result<Box<dyn Rows>, TraceError> {
     let file = path.display().to_string();
     let input = Bounded::open(path).map_err(|cause| TraceError::Open {
         file: file.clone(),
@@ -425,16 +401,13 @@ fn one_line(cause: &ParquetError) -> String {
 }
 
 /// Makes a small file: see [`Format::example_file`].
-fn example(requests: usize) -> Vec<u8> {
+pub(crate) fn example(requests: usize) -> Vec<u8> {
     let request = Request {
         arrival: 52_653_130_000,
         sector: 6_357_144,
         sectors: 8,
-        volume: 0,
-        line: 1,
         operation: Operation::Write,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     };
     let form = writers::find(FORMAT.name).expect("what is read is written");
     let mut out = Vec::new();

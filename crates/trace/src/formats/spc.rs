@@ -11,37 +11,17 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["spc"],
     about: "Storage Performance Council: volume is the application storage unit; further fields are allowed and ignored.",
     columns: "5 or more comma-separated fields: storage unit, first sector, bytes, r or w, time in s",
-    header: None,
     example: "0,20941264,8192,W,0.551706",
     time_unit: TimeUnit::Seconds,
-    sorted: true,
-    epoch: false,
-    filters_events: false,
-    general: false,
     as_table: Some("volume,sector,bytes,op,time"),
-    encoding: Encoding::Text(decode::<Spc>),
+    ..Format::of(Encoding::Text(decode::<Spc>))
 };
 
-const UNIT: Column = Column {
-    name: "storage unit",
-    expected: "a whole number below 2^32",
-};
-const SECTOR: Column = Column {
-    name: "first sector",
-    expected: "a whole number of 512-byte sectors",
-};
-const BYTES: Column = Column {
-    name: "size",
-    expected: "a whole number of bytes below 2^41",
-};
-const OPCODE: Column = Column {
-    name: "opcode",
-    expected: "r or w",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "a decimal number of seconds such as 0.551706",
-};
+const UNIT: Column = Column::new("storage unit", "a whole number below 2^32");
+const SECTOR: Column = Column::new("first sector", "a whole number of 512-byte sectors");
+const BYTES: Column = Column::new("size", "a whole number of bytes below 2^41");
+const OPCODE: Column = Column::new("opcode", "r or w");
+const TIME: Column = Column::new("time", "a decimal number of seconds such as 0.551706");
 
 struct Spc;
 

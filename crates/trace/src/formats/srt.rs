@@ -21,37 +21,29 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["srt"],
     about: "HP Labs SRT, binary (hplajw, snake, cello): times in us from the start of the trace, sorted within a window; trace.block_bytes is the disk's sector, 256 for hplajw.",
     columns: "records of 13 to 15 numbers of 32 bits: length, version and type, s, us, start, stop, bytes, sector, device, driver, cylinder, flags, origin",
-    header: None,
     example: "00000038 00040001 0000000c 0003d090 00000064 00002710 00002000 00001f40 00000100 00000000 00000010 00000000 00000000 00000001",
     time_unit: TimeUnit::Microseconds,
     sorted: false,
-    epoch: false,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Binary(Binary::of::<Srt>(begins)),
+    ..Format::of(Encoding::Binary(Binary::of::<Srt>(begins)))
 };
 
-const HEADER: Column = Column {
-    name: "header",
-    expected: "text of at most 65536 bytes that a form feed ends",
-};
-const LENGTH: Column = Column {
-    name: "record length",
-    expected: "52 bytes, 4 more in version 4, and 4 more of a suspect request",
-};
-const TYPE: Column = Column {
-    name: "record type",
-    expected: "version 1 to 4, and type 1 (short request) or 4 (suspect request)",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "less than 2^64 ticks of 0.1 ns",
-};
-const BYTES: Column = Column {
-    name: "size",
-    expected: "sectors of trace.block_bytes that end below 2^55 sectors of 512",
-};
+const HEADER: Column = Column::new(
+    "header",
+    "text of at most 65536 bytes that a form feed ends",
+);
+const LENGTH: Column = Column::new(
+    "record length",
+    "52 bytes, 4 more in version 4, and 4 more of a suspect request",
+);
+const TYPE: Column = Column::new(
+    "record type",
+    "version 1 to 4, and type 1 (short request) or 4 (suspect request)",
+);
+const TIME: Column = Column::new("time", "less than 2^64 ticks of 0.1 ns");
+const BYTES: Column = Column::new(
+    "size",
+    "sectors of trace.block_bytes that end below 2^55 sectors of 512",
+);
 
 const HEADER_BYTES_MAX: usize = 1 << 16;
 const SUSPECT: u32 = 4;

@@ -11,21 +11,12 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["ssdsim", "mqsim"],
     about: "SSDSim and MQSim: the columns of DiskSim, times in whole ns; some traces really count us (trace.time_unit).",
     columns: "5 columns: time in whole ns, device, first sector, sectors, flag",
-    header: None,
     example: "26214000 0 303574 7 0",
     time_unit: TimeUnit::Nanoseconds,
-    sorted: true,
-    epoch: false,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Text(decode::<SsdSim>),
+    ..Format::of(Encoding::Text(decode::<SsdSim>))
 };
 
-const TIME: Column = Column {
-    name: "time",
-    expected: "a whole number such as 26214000",
-};
+const TIME: Column = Column::new("time", "a whole number such as 26214000");
 
 struct SsdSim;
 

@@ -11,41 +11,23 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["systor"],
     about: "SYSTOR 2017: Unix times in s with decimals, not sorted, made relative to the earliest request; a header line may come first.",
     columns: "6 comma-separated fields: time in s, response time, R or W, unit, byte offset, bytes",
-    header: None,
     example: "1456095145.133076000,0.000806000,R,0,899056122368,131072",
     time_unit: TimeUnit::Seconds,
     sorted: false,
     epoch: true,
-    filters_events: false,
-    general: false,
     as_table: Some("time,-,op,volume,offset,bytes"),
-    encoding: Encoding::Text(decode::<Systor>),
+    ..Format::of(Encoding::Text(decode::<Systor>))
 };
 
-const TIME: Column = Column {
-    name: "time",
-    expected: "a decimal number of seconds such as 1456095145.133076000",
-};
-const RESPONSE: Column = Column {
-    name: "response time",
-    expected: "a decimal number, or nothing",
-};
-const TYPE: Column = Column {
-    name: "type",
-    expected: "R or W",
-};
-const UNIT: Column = Column {
-    name: "unit",
-    expected: "a whole number below 2^32",
-};
-const OFFSET: Column = Column {
-    name: "offset",
-    expected: "a whole number of bytes",
-};
-const BYTES: Column = Column {
-    name: "size",
-    expected: "a whole number of bytes below 2^41",
-};
+const TIME: Column = Column::new(
+    "time",
+    "a decimal number of seconds such as 1456095145.133076000",
+);
+const RESPONSE: Column = Column::new("response time", "a decimal number, or nothing");
+const TYPE: Column = Column::new("type", "R or W");
+const UNIT: Column = Column::new("unit", "a whole number below 2^32");
+const OFFSET: Column = Column::new("offset", "a whole number of bytes");
+const BYTES: Column = Column::new("size", "a whole number of bytes below 2^41");
 
 struct Systor;
 

@@ -11,37 +11,19 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["tencent"],
     about: "Tencent cloud block storage: Unix times in s, not sorted, made relative to the earliest request; thousands of volumes.",
     columns: "5 comma-separated fields: time in s, first sector, sectors, 0 for read or 1 for write, volume",
-    header: None,
     example: "1538323200,4247200,128,1,1058",
     time_unit: TimeUnit::Seconds,
     sorted: false,
     epoch: true,
-    filters_events: false,
-    general: false,
     as_table: Some("time,sector,sectors,write,volume"),
-    encoding: Encoding::Text(decode::<Tencent>),
+    ..Format::of(Encoding::Text(decode::<Tencent>))
 };
 
-const TIME: Column = Column {
-    name: "time",
-    expected: "a number of seconds such as 1538323200",
-};
-const SECTOR: Column = Column {
-    name: "first sector",
-    expected: "a whole number of 512-byte sectors",
-};
-const SECTORS: Column = Column {
-    name: "sector count",
-    expected: "a whole number below 2^32",
-};
-const TYPE: Column = Column {
-    name: "type",
-    expected: "0 for read or 1 for write",
-};
-const VOLUME: Column = Column {
-    name: "volume",
-    expected: "a whole number below 2^32",
-};
+const TIME: Column = Column::new("time", "a number of seconds such as 1538323200");
+const SECTOR: Column = Column::new("first sector", "a whole number of 512-byte sectors");
+const SECTORS: Column = Column::new("sector count", "a whole number below 2^32");
+const TYPE: Column = Column::new("type", "0 for read or 1 for write");
+const VOLUME: Column = Column::new("volume", "a whole number below 2^32");
 
 struct Tencent;
 

@@ -33,52 +33,22 @@ pub(crate) const FORMAT: Format = Format {
     // Events are in the order in which requests completed.
     sorted: false,
     epoch: true,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Text(decode::<Tracerpt>),
+    ..Format::of(Encoding::Text(decode::<Tracerpt>))
 };
 
-const NAMES: Column = Column {
-    name: "first line",
-    expected: "names of columns, first Event Name, then Type, Clock-Time and last User Data",
-};
-const IGNORED: Column = Column {
-    name: "ignored field",
-    expected: "a field",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "a whole number such as 128166372003061629",
-};
-const DISK: Column = Column {
-    name: "disk",
-    expected: "a whole number below 2^32",
-};
-const FLAGS: Column = Column {
-    name: "flags",
-    expected: "a number such as 0x00000043",
-};
-const BYTES: Column = Column {
-    name: "size",
-    expected: "a whole number of bytes below 2^41",
-};
-const RESERVED: Column = Column {
-    name: "reserved field",
-    expected: "a whole number",
-};
-const OFFSET: Column = Column {
-    name: "byte offset",
-    expected: "a whole number of bytes",
-};
-const RESPONSE: Column = Column {
-    name: "response time",
-    expected: "a whole number",
-};
-const IRP: Column = Column {
-    name: "IRP",
-    expected: "an address such as 0x85A1B008",
-};
+const NAMES: Column = Column::new(
+    "first line",
+    "names of columns, first Event Name, then Type, Clock-Time and last User Data",
+);
+const IGNORED: Column = Column::new("ignored field", "a field");
+const TIME: Column = Column::new("time", "a whole number such as 128166372003061629");
+const DISK: Column = Column::new("disk", "a whole number below 2^32");
+const FLAGS: Column = Column::new("flags", "a number such as 0x00000043");
+const BYTES: Column = Column::new("size", "a whole number of bytes below 2^41");
+const RESERVED: Column = Column::new("reserved field", "a whole number");
+const OFFSET: Column = Column::new("byte offset", "a whole number of bytes");
+const RESPONSE: Column = Column::new("response time", "a whole number");
+const IRP: Column = Column::new("IRP", "an address such as 0x85A1B008");
 
 /// The largest number of requests whose Init events are remembered at a time. The Init event of any further
 /// request is ignored, so that request arrives when it completes. Without this limit, a log that lost events

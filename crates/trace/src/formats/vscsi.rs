@@ -4,7 +4,7 @@
 //! A record has 32 bytes in version 1 and 40 bytes in version 2; each record contains the version. The lowest
 //! byte of a number comes first. Times are in us since 1970, sizes in bytes, addresses in sectors of 512 bytes.
 
-use super::scsi_operation;
+use super::{SCSI_OPCODE, scsi_operation};
 use crate::cursor::{Column, Problem};
 use crate::decode::State;
 use crate::error::Fault;
@@ -17,29 +17,21 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["vscsi"],
     about: "VMware vscsi, binary, versions 1 and 2 (CloudPhysics as libCacheSim ships it): times in us, sorted within a window, made relative to the earliest request; one volume.",
     columns: "records of 32 bytes (version 1: number, bytes, segments, opcode, version, sector, time) or 40 (version 2: opcode, version, number, bytes, segments, sector, time, response time)",
-    header: None,
     example: "2a000002 01000000 00100000 01000000 2777100000000000 00c8b22a5ff30400 e803000000000000",
     time_unit: TimeUnit::Microseconds,
     sorted: false,
     epoch: true,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Binary(Binary::of::<Vscsi>(begins)),
+    ..Format::of(Encoding::Binary(Binary::of::<Vscsi>(begins)))
 };
 
-const VERSION: Column = Column {
-    name: "version",
-    expected: "1 or 2 in the higher byte, and the same in all records",
-};
-const OPCODE: Column = Column {
-    name: "SCSI opcode",
-    expected: "a read (08 28 a8 88), a write (0a 2a aa 8a 2e ae 8e), a flush (35 91) or an unmap (42)",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "microseconds, not years apart from the first request",
-};
+const VERSION: Column = Column::new(
+    "version",
+    "1 or 2 in the higher byte, and the same in all records",
+);
+const TIME: Column = Column::new(
+    "time",
+    "microseconds, not years apart from the first request",
+);
 
 /// The length of a record in bytes, and the positions of its fields, in one version.
 struct Fields {
@@ -123,8 +115,8 @@ impl Records for Vscsi {
         }
         let Some(operation) = scsi_operation(u64::from(le16(bytes, fields.opcode))) else {
             return Err(bad(
-                Fault::UnknownWord(OPCODE.name),
-                &OPCODE,
+                Fault::UnknownWord(SCSI_OPCODE.name),
+                &SCSI_OPCODE,
                 fields.opcode,
                 2,
             ));

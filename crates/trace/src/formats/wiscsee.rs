@@ -11,49 +11,19 @@ pub(crate) const FORMAT: Format = Format {
     extensions: &["wiscsee"],
     about: "WiscSee block events: D (dispatch) lines are the requests, C (completion) lines are checked and left out; one volume.",
     columns: "8 columns: process, D or C, read, write or discard, byte offset, bytes, time in s, latency, True or False",
-    header: None,
     example: "1446 D write 136314880 4096 0.437444011 2.8108e-05 True",
     time_unit: TimeUnit::Seconds,
-    sorted: true,
-    epoch: false,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Text(decode::<WiscSee>),
+    ..Format::of(Encoding::Text(decode::<WiscSee>))
 };
 
-const PROCESS: Column = Column {
-    name: "process",
-    expected: "a whole number",
-};
-const EVENT: Column = Column {
-    name: "event",
-    expected: "D or C",
-};
-const OPERATION: Column = Column {
-    name: "operation",
-    expected: "read, write or discard",
-};
-const OFFSET: Column = Column {
-    name: "offset",
-    expected: "a whole number of bytes",
-};
-const BYTES: Column = Column {
-    name: "size",
-    expected: "a whole number of bytes below 2^41",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "a decimal number of seconds such as 0.437444011",
-};
-const LATENCY: Column = Column {
-    name: "latency",
-    expected: "a decimal number such as 2.8108e-05",
-};
-const SYNC: Column = Column {
-    name: "sync",
-    expected: "True or False",
-};
+const PROCESS: Column = Column::new("process", "a whole number");
+const EVENT: Column = Column::new("event", "D or C");
+const OPERATION: Column = Column::new("operation", "read, write or discard");
+const OFFSET: Column = Column::new("offset", "a whole number of bytes");
+const BYTES: Column = Column::new("size", "a whole number of bytes below 2^41");
+const TIME: Column = Column::new("time", "a decimal number of seconds such as 0.437444011");
+const LATENCY: Column = Column::new("latency", "a decimal number such as 2.8108e-05");
+const SYNC: Column = Column::new("sync", "True or False");
 
 struct WiscSee;
 

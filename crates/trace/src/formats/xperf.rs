@@ -40,61 +40,27 @@ pub(crate) const FORMAT: Format = Format {
     time_unit: TimeUnit::Microseconds,
     // Events are in the order in which requests completed.
     sorted: false,
-    epoch: false,
-    filters_events: false,
-    general: false,
-    as_table: None,
-    encoding: Encoding::Text(decode::<Xperf>),
+    ..Format::of(Encoding::Text(decode::<Xperf>))
 };
 
-const EVENT: Column = Column {
-    name: "event",
-    expected: "BeginHeader, or a disk event such as DiskRead or DiskWrite",
-};
-const NAME: Column = Column {
-    name: "column name",
-    expected: "TimeStamp, Process Name ( PID), ThreadID, perhaps CPU, IrpPtr, ByteOffset, IOSize (neither for a flush), ElapsedTime, DiskNum, IrpFlags",
-};
-const TIME: Column = Column {
-    name: "time",
-    expected: "a whole number of microseconds",
-};
-const PROCESS: Column = Column {
-    name: "process",
-    expected: "a name and a number in brackets",
-};
-const THREAD: Column = Column {
-    name: "thread",
-    expected: "a whole number",
-};
-const PROCESSOR: Column = Column {
-    name: "processor",
-    expected: "a whole number, or none before the IRP's 0x",
-};
-const IRP: Column = Column {
-    name: "IRP",
-    expected: "an address such as 0xfffffade6b0a2010",
-};
-const OFFSET: Column = Column {
-    name: "byte offset",
-    expected: "a number of bytes such as 0x6c80556e00",
-};
-const BYTES: Column = Column {
-    name: "size",
-    expected: "a number of bytes such as 0x00010000, below 2^41",
-};
-const ELAPSED: Column = Column {
-    name: "elapsed time",
-    expected: "a whole number of microseconds",
-};
-const DISK: Column = Column {
-    name: "disk",
-    expected: "a whole number below 2^32",
-};
-const FLAGS: Column = Column {
-    name: "flags",
-    expected: "a number such as 0x000043, and more fields",
-};
+const EVENT: Column = Column::new(
+    "event",
+    "BeginHeader, or a disk event such as DiskRead or DiskWrite",
+);
+const NAME: Column = Column::new(
+    "column name",
+    "TimeStamp, Process Name ( PID), ThreadID, perhaps CPU, IrpPtr, ByteOffset, IOSize (neither for a flush), ElapsedTime, DiskNum, IrpFlags",
+);
+const TIME: Column = Column::new("time", "a whole number of microseconds");
+const PROCESS: Column = Column::new("process", "a name and a number in brackets");
+const THREAD: Column = Column::new("thread", "a whole number");
+const PROCESSOR: Column = Column::new("processor", "a whole number, or none before the IRP's 0x");
+const IRP: Column = Column::new("IRP", "an address such as 0xfffffade6b0a2010");
+const OFFSET: Column = Column::new("byte offset", "a number of bytes such as 0x6c80556e00");
+const BYTES: Column = Column::new("size", "a number of bytes such as 0x00010000, below 2^41");
+const ELAPSED: Column = Column::new("elapsed time", "a whole number of microseconds");
+const DISK: Column = Column::new("disk", "a whole number below 2^32");
+const FLAGS: Column = Column::new("flags", "a number such as 0x000043, and more fields");
 
 /// The value of [`State::kind`] while the header names columns.
 const HEADER: u32 = 1;

@@ -19,8 +19,8 @@ pub(super) struct TraceFile {
     /// Whether the buffer holds no complete record.
     pub(super) starved: bool,
     bytes_read: Arc<AtomicU64>,
-    /// The length of the file; `None` unless it is a regular file.
-    pub(super) bytes_total: Option<u64>,
+    /// Whether it is a regular file.
+    is_file: bool,
 }
 
 impl TraceFile {
@@ -29,7 +29,7 @@ impl TraceFile {
     pub(super) fn open(path: &Path, digest: bool) -> Result<Self, TraceError> {
         let name = path.display().to_string();
         let bytes_read = Arc::new(AtomicU64::new(0));
-        let mut bytes_total = None;
+        let mut is_file = false;
         let opened = if path.as_os_str() == "-" {
             compression::plain(std::io::stdin(), Arc::clone(&bytes_read))
         } else {
@@ -37,11 +37,7 @@ impl TraceFile {
                 file: name.clone(),
                 cause,
             })?;
-            bytes_total = input
-                .metadata()
-                .ok()
-                .filter(std::fs::Metadata::is_file)
-                .map(|data| data.len());
+            is_file = input.metadata().is_ok_and(|data| data.is_file());
             compression::plain(input, Arc::clone(&bytes_read))
         };
         let (source, compression) = opened.map_err(|cause| TraceError::Read {
@@ -55,7 +51,7 @@ impl TraceFile {
             blocks: Blocks::new(source, digest),
             starved: false,
             bytes_read,
-            bytes_total,
+            is_file,
         })
     }
 
@@ -69,7 +65,7 @@ impl TraceFile {
         match self.compression {
             _ if self.name == "-" => Some("standard input"),
             Some(name) => Some(name),
-            None => self.bytes_total.is_none().then_some("a pipe or device"),
+            None => (!self.is_file).then_some("a pipe or device"),
         }
     }
 

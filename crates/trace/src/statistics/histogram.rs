@@ -1,11 +1,13 @@
 //! Counts how often each value occurs: exactly for small values, in narrow bins for large ones, in bounded
 //! memory.
 
-/// Each value below 2^14 has its own bin. Above, the range from each power of two to the next is divided into
-/// 2^13 bins.
-const EXACT_BITS: u32 = 14;
-const EXACT: u64 = 1 << EXACT_BITS;
-const PER_POWER: u64 = EXACT / 2;
+use destage_base::bins::{bin_of, values_of};
+use std::ops::RangeInclusive;
+
+/// The binary logarithm of the number of bins from each power of two to the next.
+const BITS: u32 = 13;
+/// The smallest value that shares a bin.
+const EXACT: u64 = 1 << (BITS + 1);
 
 /// Counts of values. Values below 16384 are counted exactly. Larger values may share a bin if they differ by
 /// less than one in 8192.
@@ -27,18 +29,12 @@ impl Histogram {
         if times == 0 {
             return;
         }
-        let bin = bin(value);
+        let bin = bin_of::<BITS>(value);
         if bin >= self.counts.len() {
             self.counts.resize(bin + 1, 0);
         }
         self.counts[bin] += times;
         self.total += times;
-    }
-
-    /// The number of values counted.
-    #[must_use]
-    pub fn total(&self) -> u64 {
-        self.total
     }
 
     /// Cumulative counts at powers of two. Each row has a bound, which is a power of two less 1, and the number
@@ -53,19 +49,11 @@ impl Histogram {
     /// ```
     #[must_use]
     pub fn cumulative(&self) -> Vec<(u64, u64)> {
-        let mut rows: Vec<(u64, u64)> = Vec::new();
-        let mut sum = 0;
-        for (bin, count) in self.counts.iter().enumerate() {
-            sum += count;
-            let bits = u64::BITS - largest(bin).leading_zeros();
-            let bound = u64::MAX.checked_shr(u64::BITS - bits).unwrap_or(0);
-            match rows.last_mut() {
-                Some(row) if row.0 == bound => row.1 = sum,
-                _ if sum > 0 => rows.push((bound, sum)),
-                _ => {}
-            }
-        }
-        rows
+        self.rows(|values| {
+            u64::MAX
+                .checked_shr(values.end().leading_zeros())
+                .unwrap_or(0)
+        })
     }
 
     /// Cumulative counts at powers of two. Each row has a power of two, and the number of values that are at
@@ -81,12 +69,21 @@ impl Histogram {
     /// ```
     #[must_use]
     pub fn up_to_powers(&self) -> Vec<(u64, u64)> {
+        self.rows(|values| {
+            values
+                .start()
+                .checked_next_power_of_two()
+                .unwrap_or(u64::MAX)
+        })
+    }
+
+    /// Cumulative counts. `bound_of` returns the bound of the row in which the values of a bin count first.
+    fn rows(&self, bound_of: impl Fn(RangeInclusive<u64>) -> u64) -> Vec<(u64, u64)> {
         let mut rows: Vec<(u64, u64)> = Vec::new();
         let mut sum = 0;
         for (bin, count) in self.counts.iter().enumerate() {
             sum += count;
-            let smallest = bin.checked_sub(1).map_or(0, |before| largest(before) + 1);
-            let bound = smallest.checked_next_power_of_two().unwrap_or(u64::MAX);
+            let bound = bound_of(values_of::<BITS>(bin));
             match rows.last_mut() {
                 Some(row) if row.0 == bound => row.1 = sum,
                 _ if sum > 0 => rows.push((bound, sum)),
@@ -120,48 +117,14 @@ impl Histogram {
             seen += u128::from(*count);
             seen >= wanted
         });
-        bin.map(largest)
+        bin.map(|bin| *values_of::<BITS>(bin).end())
     }
-}
-
-/// The number of the bin of `value`.
-fn bin(value: u64) -> usize {
-    if value < EXACT {
-        return value as usize;
-    }
-    let shift = u64::BITS - value.leading_zeros() - EXACT_BITS;
-    (EXACT + u64::from(shift - 1) * PER_POWER + (value >> shift) - PER_POWER) as usize
-}
-
-/// The largest value in `bin`.
-fn largest(bin: usize) -> u64 {
-    let bin = bin as u64;
-    if bin < EXACT {
-        return bin;
-    }
-    let (power, place) = ((bin - EXACT) / PER_POWER, (bin - EXACT) % PER_POWER);
-    let shift = power + 1;
-    ((PER_POWER + place) << shift) + ((1 << shift) - 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use destage_base::Random;
-
-    #[test]
-    fn bins_follow_one_another_and_are_narrow() {
-        let mut last = None;
-        for bin_number in 0..=bin(u64::MAX) {
-            let top = largest(bin_number);
-            assert_eq!(bin(top), bin_number);
-            let first = last.map_or(0, |last| last + 1);
-            assert_eq!(bin(first), bin_number);
-            assert!(top - first <= first / PER_POWER, "{first} to {top}");
-            last = Some(top);
-        }
-        assert_eq!(last, Some(u64::MAX));
-    }
 
     #[test]
     fn agrees_with_a_sorted_list() {

@@ -186,11 +186,12 @@ statistics! {
         zero_gap_share: Option<f64> = "zero_gap_share", "";
         /// Requests per second, over the whole span.
         requests_per_s: Option<f64> = "requests_per_s", "1/s";
-        /// Largest number of requests in a second, over consecutive seconds from the first arrival on.
+        /// Largest number of requests in a second, over consecutive seconds from the first arrival on. Absent if the
+        /// span is less than a second.
         requests_per_s_peak: Option<u64> = "requests_per_s_peak", "1/s";
         /// Bytes read and written per second, over the whole span.
         mb_per_s: Option<f64> = "mb_per_s", "MB/s";
-        /// Largest number of bytes read and written in a second.
+        /// Largest number of bytes read and written in a second. Absent if the span is less than a second.
         mb_per_s_peak: Option<f64> = "mb_per_s_peak", "MB/s";
     }
 }

@@ -6,14 +6,13 @@
 //! is computed in the same way from two consecutive page writes to the block. BPAC measures distances of
 //! buffered pages, so its figures depend on the buffer. The distances here depend only on the trace.
 
-use super::covered;
 use super::grid::Grid;
 use super::histogram::Histogram;
 use super::load::Load;
 use super::ranks::{Pairs, rank_correlation};
 use super::rows::Locality;
 use super::stack::{Again, Stack};
-use crate::request::{Operation, Request, SECTOR_BYTES};
+use crate::request::{Operation, Request};
 use crate::runs::{Along, Runs};
 use destage_base::Ticks;
 use std::cmp::Reverse;
@@ -84,7 +83,6 @@ pub struct HotPages {
 /// Collects the shape of a trace, request by request. Pages of different volumes are different pages.
 #[derive(Debug)]
 pub struct Shape {
-    page_sectors: u64,
     block_pages: u64,
     /// Sizes of reads, and of writes, in sectors.
     pub sizes: [Histogram; 2],
@@ -155,18 +153,14 @@ impl Footprint {
 const TICKS_PER_MICROSECOND: Ticks = 10_000;
 
 impl Shape {
-    /// Creates a collector for pages of `page_bytes` bytes and blocks of `block_pages` pages.
+    /// Creates a collector for blocks of `block_pages` pages.
     ///
     /// # Panics
-    /// If `page_bytes` is not a positive multiple of 512, or `block_pages` is 0.
+    /// If `block_pages` is 0.
     #[must_use]
-    pub fn new(page_bytes: u64, block_pages: u64) -> Self {
-        assert!(
-            page_bytes > 0 && page_bytes.is_multiple_of(SECTOR_BYTES) && block_pages > 0,
-            "blocks of {block_pages} pages of {page_bytes} bytes"
-        );
+    pub fn new(block_pages: u64) -> Self {
+        assert!(block_pages > 0, "blocks of {block_pages} pages");
         Self {
-            page_sectors: page_bytes / SECTOR_BYTES,
             block_pages,
             sizes: [Histogram::default(), Histogram::default()],
             gaps: Histogram::default(),
@@ -187,11 +181,6 @@ impl Shape {
     #[must_use]
     pub fn block_pages(&self) -> u64 {
         self.block_pages
-    }
-
-    /// Adds a request, which counts for every page of which it has a sector.
-    pub fn add(&mut self, request: &Request) {
-        self.add_as(request, covered(request, self.page_sectors));
     }
 
     /// Adds a request that counts for the pages `pages`. For a flush, a trim and a request without sectors,
@@ -433,34 +422,35 @@ mod tests {
 
     fn write(sector: u64, sectors: u32) -> Request {
         Request {
-            arrival: 0,
             sector,
             sectors,
-            volume: 0,
-            line: 1,
             operation: Operation::Write,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         }
+    }
+
+    /// Adds `request` to `shape`. Each sector is a page.
+    fn add(shape: &mut Shape, request: &Request) {
+        shape.add_as(request, request.sector..=request.end() - 1);
     }
 
     #[test]
     fn distances_count_the_page_writes_between() {
         // The worked example of the paper: two references at 10 and 34 have the distance 23, and two
         // consecutive references have the distance 0.
-        let mut shape = Shape::new(4096, 4);
+        let mut shape = Shape::new(4);
         for time in 1..=34 {
             let page = if time == 10 || time == 34 {
                 1000
             } else {
                 time * 4
             };
-            shape.add(&write(page * 8, 8));
+            add(&mut shape, &write(page, 1));
         }
         assert_eq!(shape.distances.page.cumulative(), [(31, 1)]);
         assert_eq!(shape.distances.block.cumulative(), [(31, 1)]);
-        shape.add(&write(34 * 8, 8));
-        shape.add(&write(1000 * 8, 16));
+        add(&mut shape, &write(34, 1));
+        add(&mut shape, &write(1000, 2));
         let expected = [(1, 1), (3, 1), (7, 1), (15, 1), (31, 2)];
         assert_eq!(shape.distances.page.cumulative(), expected);
         // Pages 1000 and 1001 are in the same block.
@@ -469,10 +459,10 @@ mod tests {
 
     #[test]
     fn hot_pages_are_ranked_and_their_blocks_counted_once() {
-        let mut shape = Shape::new(512, 4);
+        let mut shape = Shape::new(4);
         for (page, times) in [(0, 5), (1, 4), (9, 4), (2, 1), (20, 1)] {
             for _ in 0..times {
-                shape.add(&write(page, 1));
+                add(&mut shape, &write(page, 1));
             }
         }
         let row = |pages, blocks, writes, mean_distance| HotPages {
@@ -491,7 +481,7 @@ mod tests {
         // Page 9 now has the distances 0, 0, 0 and 2, and page 0 has 0, 0, 0, 0 and 11.
         [9, 0]
             .into_iter()
-            .for_each(|page| shape.add(&write(page, 1)));
+            .for_each(|page| add(&mut shape, &write(page, 1)));
         expected = [
             row(1, 1, 6, Some(11.0 / 5.0)),
             row(2, 2, 11, Some(2.0 / 4.0)),
@@ -505,10 +495,10 @@ mod tests {
 
     #[test]
     fn locality_counted_by_hand() {
-        let mut shape = Shape::new(512, 4);
+        let mut shape = Shape::new(4);
         // Page 0 has the distances 0, 1 and 2, page 9 has 1, and page 20 has none.
         for page in [0, 0, 9, 0, 9, 20, 0] {
-            shape.add(&write(page, 1));
+            add(&mut shape, &write(page, 1));
         }
         let locality = shape.locality();
         assert_eq!((locality.written_blocks, locality.rewritten_pages), (3, 2));
@@ -523,21 +513,21 @@ mod tests {
         assert_eq!(locality.pird_rank_correlation, None);
         assert_eq!(locality.hot_10_pages_blocks, None);
         // Page 9 is written again after 1 page write, so its mean stays 1. Page 0 gets one more distance of 1.
-        shape.add(&write(9, 1));
-        shape.add(&write(0, 1));
+        add(&mut shape, &write(9, 1));
+        add(&mut shape, &write(0, 1));
         assert_eq!(shape.locality().pird_rank_correlation, Some(-1.0));
     }
 
     #[test]
     fn bands_of_heat_have_their_own_mean_distances() {
-        let mut shape = Shape::new(512, 4);
+        let mut shape = Shape::new(4);
         // Pages 0 to 99 are written in turn three times, then pages 100 to 999 in turn twice.
         for page in (0..100)
             .cycle()
             .take(300)
             .chain((100..1000).cycle().take(1800))
         {
-            shape.add(&write(page, 1));
+            add(&mut shape, &write(page, 1));
         }
         let bands = |shape: &Shape| {
             let all = shape.locality();
@@ -553,11 +543,11 @@ mod tests {
     #[test]
     fn the_blocks_of_the_hottest_pages_are_those_of_a_plain_count() {
         let mut random = destage_base::Random::new(8);
-        let mut shape = Shape::new(512, 4);
+        let mut shape = Shape::new(4);
         let mut counts = [0u64; 700];
         for _ in 0..5000 {
             let page = random.below(700).min(random.below(700));
-            shape.add(&write(page, 1));
+            add(&mut shape, &write(page, 1));
             counts[page as usize] += 1;
         }
         let mut ranked: Vec<usize> = (0..700).filter(|page| counts[*page] > 0).collect();
@@ -577,7 +567,7 @@ mod tests {
 
     #[test]
     fn pages_may_be_others_than_those_touched() {
-        let mut shape = Shape::new(4096, 4);
+        let mut shape = Shape::new(4);
         shape.add_as(&write(9, 1), 0..=4);
         let locality = shape.locality();
         assert_eq!((shape.footprint.pages, locality.written_blocks), (5, 2));
@@ -586,17 +576,13 @@ mod tests {
     #[test]
     fn long_requests_count_as_their_pages_one_by_one() {
         let mut random = destage_base::Random::new(3);
-        let (mut whole, mut single) = (Shape::new(512, 4), Shape::new(512, 4));
+        let (mut whole, mut single) = (Shape::new(4), Shape::new(4));
         for _ in 0..500 {
             let mut request = write(random.below(200), 1 + random.below(40) as u32);
             request.volume = random.below(2) as u32;
-            whole.add(&request);
+            add(&mut whole, &request);
             for sector in request.sector..request.end() {
-                single.add(&Request {
-                    sector,
-                    sectors: 1,
-                    ..request
-                });
+                single.add_as(&request, sector..=sector);
             }
         }
         assert_eq!(whole.distances.page, single.distances.page);
@@ -609,9 +595,9 @@ mod tests {
 
     #[test]
     fn one_request_of_any_length_is_one_entry() {
-        let mut shape = Shape::new(512, 64);
-        shape.add(&write(5, u32::MAX));
-        shape.add(&write(5, u32::MAX));
+        let mut shape = Shape::new(64);
+        add(&mut shape, &write(5, u32::MAX));
+        add(&mut shape, &write(5, u32::MAX));
         assert_eq!(
             (shape.pages.iter().count(), shape.footprint.pages),
             (1, u64::from(u32::MAX))

@@ -22,8 +22,7 @@ impl Cut {
     ///
     /// ```
     /// use destage_trace::{Operation, Request, transform::Cut};
-    /// let operation = Operation::Write;
-    /// let request = Request { arrival: 5, sector: 90, sectors: 20, volume: 0, line: 1, operation, fua: false, stream: 0 };
+    /// let request = Request { sector: 90, sectors: 20, operation: Operation::Write, ..Request::BLANK };
     /// let cut = Cut { sectors: Some((100, 200)), ..Cut::default() };
     /// let kept = cut.keep(&request).unwrap();
     /// assert_eq!((kept.sector, kept.sectors), (100, 10));

@@ -61,10 +61,8 @@ mod tests {
             sector: 6_357_144,
             sectors: 8,
             volume: 3,
-            line: 1,
             operation: Operation::Write,
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         };
         let mut out = Vec::new();
         write(&mut out, &request).unwrap();

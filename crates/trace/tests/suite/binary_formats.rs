@@ -161,7 +161,7 @@ fn every_binary_format_tells_where_it_is_cut_off() {
         for cut in [1, 7, file.len() - start - 1] {
             let text = error("t", &file[..start + cut], &options);
             let expected = format!(
-                "t: byte {start}: the file ends within a record, of which there are {cut} bytes; expected a whole number of records"
+                "t: byte {start}: the file ends in the middle of a record, after {cut} bytes of the record; expected a whole number of records"
             );
             assert_eq!(text, expected, "{format:?}");
         }

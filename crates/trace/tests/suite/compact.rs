@@ -129,7 +129,7 @@ fn unpacked_files_are_read_and_their_end_is_missed() {
         ),
         (
             whole[..end + 3].to_vec(),
-            format!("t: byte {end}: the file ends within a record, of which there are 3 bytes;"),
+            format!("t: byte {end}: the file ends in the middle of a record, after 3 bytes of the record;"),
         ),
         (
             [&whole[..], b"more"].concat(),

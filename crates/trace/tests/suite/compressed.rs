@@ -130,7 +130,6 @@ fn progress_is_in_bytes_of_the_file() {
     let whole = compress("gz", text().as_bytes());
     let path = folder.file("t.gz", &whole);
     let mut reader = Reader::open(&path, &ReadOptions::default()).unwrap();
-    assert_eq!(reader.bytes_total(), Some(whole.len() as u64));
     let mut batch = Vec::new();
     while reader.fill(&mut batch).unwrap() {}
     assert_eq!(reader.bytes_read(), whole.len() as u64);

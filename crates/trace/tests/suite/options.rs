@@ -37,8 +37,7 @@ fn request(
         volume,
         line,
         operation,
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     }
 }
 

@@ -161,6 +161,7 @@ fn numbers_may_have_any_form_and_fields_may_stand_in_quotes() {
         "1.0e3,WRITE,4.096e3,8192.0\n1000.5,Discard,0,512\n",
         "1000,Wr,4KiB,8K\n1000.5 , UNMAP , 0 , 0.5KiB \n",
         "+1000,w,4096,8192\n1000.5,d,0,5.12e2\n",
+        "0x3e8,w,0x1000,0X2000\n1000.5,d,0,0x200\n",
     ] {
         assert_eq!(table(rows), expected, "{rows}");
     }
@@ -303,30 +304,81 @@ fn a_first_line_without_a_column_that_is_needed_says_which() {
     for (content, wrong) in [
         (
             "Time (s),Operation,Length (bytes)\n0.5,w,8192\n",
-            "t:1: the first line has no column offset (in bytes) or sector (also called lba, start_sector, byte_offset, offset_kib or address_bytes) beside \"time (s)\", \"operation\", \"length (bytes)\": \"Time (s)",
+            "t:1: the first line has no column offset or sector (also called lba, start_sector, byte_offset, offset_kib or address_bytes); it has \"time (s)\", \"operation\", \"length (bytes)\": \"Time (s)",
         ),
         (
             "op,offset,size\nw,0,8192\n",
-            "t:1: the first line has no column time (also called timestamp, ts, arrival_time or time_ms) beside",
+            "t:1: the first line has no column time (also called timestamp, ts, arrival_time or time_ms); it has",
         ),
         (
             "hour,op,place,size\n1,w,0,8192\n",
-            "t:1: the first line has no column time (also called timestamp, ts, arrival_time or time_ms) and no column offset (in bytes) or sector (also called lba, start_sector, byte_offset, offset_kib or address_bytes) beside \"op\", \"size\", and \"hour\", \"place\" are not known",
+            "t:1: the first line has no column time (also called timestamp, ts, arrival_time or time_ms) and no column offset or sector (also called lba, start_sector, byte_offset, offset_kib or address_bytes); it has \"op\", \"size\"; \"hour\", \"place\" are not known: \"hour,op,place,size\"; expected one of each among the names, or trace.columns=?,op,?,bytes, where each ? is time or offset or sector or - (a column that is ignored)",
         ),
         (
             "time,op,lba,address (bytes),size\n1,w,0,0,8192\n",
-            "t:1: the first line has 2 columns for offset (in bytes) or sector beside",
+            "t:1: the first line has 2 columns for offset or sector; it has",
         ),
         (
             // The unit kg is not known, so this column does not count as a size.
             "time,op,offset,size (kg)\n1,w,0,8192\n",
-            "t:1: the first line has no column bytes or sectors (also called size, length, io_size, size_kib, nr_sectors or nblocks) beside \"time\", \"op\", \"offset\", and \"size (kg)\" is not known:",
+            "t:1: the first line has no column bytes or sectors (also called size, length, io_size, size_kib, nr_sectors or nblocks); it has \"time\", \"op\", \"offset\"; \"size (kg)\" is not known:",
         ),
     ] {
         let text = error("t", content, &ReadOptions::default());
         assert!(text.starts_with(wrong), "{content}\n{text}");
         assert!(text.contains("trace.columns"), "{text}");
     }
+}
+
+#[test]
+fn a_table_without_operations_is_told_its_unknown_names_and_no_other_format() {
+    let content = "Timestamp [us];Work;LBA;Blocks;Queue\n10;WRITE;100;8;1\n20;READ;200;16;1\n";
+    let text = error("t", content, &ReadOptions::default());
+    assert_eq!(
+        text,
+        "t:1: the first line has no column op (also called rw, type, operation or io_type); it has \"timestamp [us]\", \"lba\", \"blocks\"; \"work\", \"queue\" are not known: \"Timestamp [us];Work;LBA;Blocks;Queue\"; expected one of each among the names, or trace.columns=time_us;?;sector;blocks;?, where each ? is op or - (a column that is ignored); trace.missing_op=read or write replaces the column op"
+    );
+    let told = content.replace("Work", "Req Type");
+    assert_eq!(
+        read(&told, &ReadOptions::default())[0],
+        (10 * US, 0, Write, 100, 8, false)
+    );
+}
+
+#[test]
+fn a_table_that_names_all_columns_is_refused_at_the_field_that_is_wrong() {
+    for (content, wrong) in [
+        (
+            "Time;Operation;Offset;Size\n10,5;Write;0;4096\n11,5;Write;4096;4096\n12,5;Write;0;512\n",
+            "t:2: time is not a number: \"10,5\"; expected a number, with a point before its decimals",
+        ),
+        (
+            "# time dev op sector sectors\n7 2 wipe 8 16\n8 2 wipe 8 16\n",
+            "t:2: op is unknown: \"wipe\"",
+        ),
+    ] {
+        let text = error("t", content, &ReadOptions::default());
+        assert!(text.starts_with(wrong), "{content}\n{text}");
+    }
+}
+
+#[test]
+fn columns_that_are_not_read_can_be_told_and_a_host_is_a_volume() {
+    let content = "When (ms),Host,Kind,Byte Offset,Length (KiB),Latency us\n0.5,sda,W,0,4,80\n1,sdb,W,0,4,80\n";
+    let common = common::Folder::new();
+    let path = common.file("t.csv", content);
+    let mut reader = Reader::open(&path, &ReadOptions::default()).unwrap();
+    let mut batch = Vec::new();
+    assert!(reader.fill(&mut batch).unwrap());
+    assert_eq!(reader.unknown_columns(), ["latency us"]);
+    let volumes: Vec<u32> = batch.iter().map(|request| request.volume).collect();
+    assert_eq!(volumes, [0, 1]);
+    // If the table has volumes, its hosts are ignored.
+    let content = "time,hostname,disk,op,offset,bytes\n7,web,2,w,4096,8192\n";
+    assert_eq!(
+        read(content, &ReadOptions::default()),
+        [(70, 2, Write, 8, 16, false)]
+    );
 }
 
 #[test]

@@ -83,15 +83,13 @@ impl Iterator for Fitted {
                 step.sectors,
             ),
             sectors: step.sectors,
-            volume: 0,
             line: u32::try_from(self.made).unwrap_or(u32::MAX),
             operation: if step.writes {
                 Operation::Write
             } else {
                 Operation::Read
             },
-            fua: false,
-            stream: 0,
+            ..Request::BLANK
         })
     }
 }

@@ -1,8 +1,6 @@
 //! The profile of a trace. It contains the sweeps over numbered blocks, the extents of adjacent blocks, and the gaps
 //! between arrivals.
 
-use destage_base::time::TICKS_PER_MS;
-
 use super::blocks::{Extent, Place};
 use super::sweep::Sweep;
 
@@ -15,6 +13,7 @@ pub(super) const REGIONS: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     pub(super) requests: u64,
+    /// The sector after the last sector that the trace touched, rounded up to a page of 4 KiB.
     pub(super) footprint_sectors: u64,
     /// The gaps that represent each class, in ticks. Each gap of a class represents the same number of gaps of the
     /// trace.
@@ -40,23 +39,10 @@ impl Profile {
         self.requests
     }
 
-    /// The sector after the last sector that the trace touched, rounded up to a page of 4 KiB.
-    #[must_use]
-    pub const fn footprint_sectors(&self) -> u64 {
-        self.footprint_sectors
-    }
-
     /// The share of writes among requests, in percent.
     #[must_use]
     pub fn write_percent(&self) -> f64 {
         let writes = self.sweeps.iter().filter(|sweep| sweep.writes);
         writes.map(Sweep::requests).sum::<u64>() as f64 * 100.0 / self.requests as f64
-    }
-
-    /// The mean gap between arrivals in milliseconds.
-    #[must_use]
-    pub fn mean_interarrival_ms(&self) -> f64 {
-        let span: u128 = self.pace.iter().map(|ticks| u128::from(*ticks)).sum();
-        span as f64 / TICKS_PER_MS as f64 / self.requests as f64
     }
 }

@@ -2,7 +2,7 @@
 
 use super::JobFileError;
 use super::file::{Given, Section};
-use super::values::{Lengths, SIZE, Span, by_kind};
+use super::values::{Lengths, SIZE, Span, by_kind, of_units};
 
 /// The operations of a job's requests.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -355,7 +355,9 @@ fn check_known(given: &Given) -> Result<(), JobFileError> {
     if OFF_ONLY.contains(&key) {
         return match given.value.as_deref() {
             Some("0") => Ok(()),
-            _ => Err(given.wrong("0, or no such option: its effect is not simulated")),
+            _ => Err(given.wrong(format!(
+                "0, or no such option: the effect of {key} is not simulated"
+            ))),
         };
     }
     Err(given.wrong("an option that is understood; docs/workloads.md lists them"))
@@ -405,7 +407,10 @@ fn measure(section: &Section, names: &[&str]) -> Result<Option<Measure>, JobFile
             span,
             given: given.clone(),
         })),
-        None => Err(given.wrong(format!("{SIZE}, or a percentage from 1% to 100%"))),
+        None => Err(given.wrong(format!(
+            "{SIZE}, or a percentage from 1% to 100%{}",
+            of_units(given.value.as_deref())
+        ))),
     }
 }
 
@@ -485,7 +490,8 @@ fn lengths(section: &Section) -> Result<[Lengths; 3], JobFileError> {
         };
         let wrong = || {
             given.wrong(format!(
-                "{expected} in multiples of 512 bytes, for reads, writes and trims with commas in between"
+                "{expected} in multiples of 512 bytes, for reads, writes and trims with commas in between{}",
+                of_units(given.value.as_deref())
             ))
         };
         let parts = given.value.as_deref().and_then(by_kind).ok_or_else(wrong)?;

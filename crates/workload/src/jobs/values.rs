@@ -27,6 +27,15 @@ impl Span {
 /// The expected form of a size, for error messages.
 pub(super) const SIZE: &str = "bytes, such as 4096, 4k or 1g (powers of 1024)";
 
+/// The end of an error message about `value`, which says why units such as KiB are refused; empty if `value` has no
+/// such unit.
+pub(super) fn of_units(value: Option<&str>) -> &'static str {
+    match value.is_some_and(|value| value.to_ascii_lowercase().contains("ib")) {
+        true => "; write 10k for 10 times 1024 bytes: fio takes 10KiB for 10 times 1000",
+        false => "",
+    }
+}
+
 /// Reads a size in bytes. `KiB` is refused, because it means 1000 bytes in fio, but 1024 bytes to most users.
 pub(super) fn bytes(text: &str) -> Option<u64> {
     let lower = text.to_ascii_lowercase();

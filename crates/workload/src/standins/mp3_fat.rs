@@ -52,23 +52,13 @@ struct Copy {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let own = Parameters::from_values(values);
+    let (name, own) = (WORKLOAD.name, Parameters::from_values(values));
     let mean_bytes = own.mean_file_bytes;
     let page_bytes = own.page_bytes;
     let made = Fat::new(own.footprint_pages, page_bytes, own.commit_pages);
-    let system = volume(
-        WORKLOAD.name,
-        own.footprint_pages,
-        mean_bytes * 3 / 2 + 1,
-        made,
-    )?;
+    let system = volume(name, own.footprint_pages, mean_bytes * 3 / 2 + 1, made)?;
     Ok(requests(
-        Arrivals::new(
-            WORKLOAD.name,
-            own.requests,
-            own.mean_interarrival_ms,
-            own.page_bytes,
-        )?,
+        Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?,
         seed,
         Disk::new(own.max_request_pages, own.max_request_pages),
         Copy {

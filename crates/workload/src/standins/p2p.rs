@@ -76,15 +76,15 @@ struct Download {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let own = Parameters::from_values(values);
+    let (name, own) = (WORKLOAD.name, Parameters::from_values(values));
     let (file_bytes, part_bytes, chunk_bytes) = (own.file_bytes, own.part_bytes, own.chunk_bytes);
-    for (name, inner, outer_name, outer) in [
+    for (inner_name, inner, outer_name, outer) in [
         ("part_bytes", part_bytes, "file_bytes", file_bytes),
         ("chunk_bytes", chunk_bytes, "part_bytes", part_bytes),
     ] {
         if inner > outer {
             let expected = format!("at most {outer_name}, {outer}");
-            return Err(contradiction(WORKLOAD.name, name, inner, expected));
+            return Err(contradiction(name, inner_name, inner, expected));
         }
     }
     let page_bytes = own.page_bytes;
@@ -92,7 +92,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     let status_bytes = 512 + 16 * file_bytes.div_ceil(part_bytes);
     let made = Fat::new(own.footprint_pages, page_bytes, own.commit_pages);
     let needed = file_bytes + status_bytes + 8 * page_bytes.max(32 << 10);
-    let system = volume(WORKLOAD.name, own.footprint_pages, needed, made)?;
+    let system = volume(name, own.footprint_pages, needed, made)?;
     let download = Download {
         system,
         file_bytes,
@@ -109,12 +109,7 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
     };
     let disk = Disk::new(own.max_request_pages, own.max_request_pages);
     Ok(requests(
-        Arrivals::new(
-            WORKLOAD.name,
-            own.requests,
-            own.mean_interarrival_ms,
-            own.page_bytes,
-        )?,
+        Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?,
         seed,
         disk,
         download,

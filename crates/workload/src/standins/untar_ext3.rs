@@ -52,7 +52,7 @@ struct Untar {
 }
 
 fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
-    let own = Parameters::from_values(values);
+    let (name, own) = (WORKLOAD.name, Parameters::from_values(values));
     let sizes = FileSizes::log_normal(
         own.mean_file_bytes,
         own.median_file_bytes,
@@ -64,16 +64,11 @@ fn make(values: &Values, seed: u64) -> Result<Requests, WorkloadError> {
         own.commit_pages,
         own.checkpoint_commits,
     );
-    let mut system = volume(WORKLOAD.name, own.footprint_pages, sizes.max, made)?;
+    let mut system = volume(name, own.footprint_pages, sizes.max, made)?;
     let directory = system.make_directory();
     let ends = Chance::new(100.0 / own.directory_files);
     Ok(requests(
-        Arrivals::new(
-            WORKLOAD.name,
-            own.requests,
-            own.mean_interarrival_ms,
-            own.page_bytes,
-        )?,
+        Arrivals::new(name, own.requests, own.mean_interarrival_ms, own.page_bytes)?,
         seed,
         Disk::new(own.max_request_pages, own.max_request_pages),
         Untar {

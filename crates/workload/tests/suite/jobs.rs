@@ -337,7 +337,7 @@ fn what_is_not_understood_is_named_with_its_line() {
             "[a]\nsize=1m\nverify=crc32c\n",
             3,
             "verify=crc32c",
-            "0, or no such option",
+            "0, or no such option: the effect of verify is not simulated",
         ),
         (
             "[a]\nsize=1m\nthinktime=2ms\n",
@@ -374,6 +374,12 @@ fn what_is_not_understood_is_named_with_its_line() {
             "at least a request of 4096 bytes",
         ),
         ("[a]\nsize=1m\nbs=100\n", 3, "bs=100", "multiples of 512"),
+        (
+            "[a]\nsize=1m\nbs=10KiB\n",
+            3,
+            "bs=10KiB",
+            "; write 10k for 10 times 1024 bytes: fio takes 10KiB for 10 times 1000",
+        ),
         (
             "[a]\nsize=1m\nbssplit=4k/60:8k/50\n",
             3,

@@ -144,9 +144,10 @@ impl Measured {
         }
         let (mut collector, mut written) = (Collector::new(4096), Vec::new());
         for request in (workload.make)(&values, 1).unwrap() {
-            collector.add(&request);
+            let pages = request.sector / 8..=request.end().saturating_sub(1) / 8;
+            collector.add_as(&request, pages.clone());
             if request.operation == Operation::Write {
-                written.extend(request.sector / 8..request.end().div_ceil(8));
+                written.extend(pages);
             }
         }
         Self {

@@ -35,9 +35,14 @@ pub(super) fn field(bytes: &[u8], at: usize, separator: u8) -> Option<(Cow<'_, [
     }
 }
 
-/// Parses a number exactly. Returns its digits as a whole number, and the power of ten by which this whole
-/// number must be multiplied.
+/// Parses a number exactly, in hexadecimal if it begins with 0x. Returns its digits as a whole number, and the
+/// power of ten by which this whole number must be multiplied.
 fn decimal(text: &str) -> Option<(u128, i32)> {
+    if let Some(digits) = text.strip_prefix("0x").or(text.strip_prefix("0X")) {
+        let is_number = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let number = u128::from_str_radix(digits, 16).ok();
+        return number.filter(|_| is_number).map(|number| (number, 0));
+    }
     let (digits, exponent) = match text.split_once(['e', 'E']) {
         Some((digits, exponent)) => (digits, exponent.parse::<i16>().ok()?),
         None => (text, 0),
@@ -109,10 +114,12 @@ pub(super) fn whole(text: &str) -> Option<u64> {
 
 /// Parses a number of bytes, in units of `unit` bytes unless the text contains a unit: `4KiB`, `512B`, `1.5M`.
 pub(super) fn bytes(text: &str, unit: u64) -> Option<u64> {
-    if text.ends_with(|last: char| last.is_ascii_alphabetic()) {
-        return destage_base::parameter::read_bytes(text);
-    }
-    let (number, power) = decimal(text)?;
+    let Some((number, power)) = decimal(text) else {
+        let has_unit = text.ends_with(|last: char| last.is_ascii_alphabetic());
+        return has_unit
+            .then(|| destage_base::parameter::read_bytes(text))
+            .flatten();
+    };
     match scaled(number.checked_mul(u128::from(unit))?, power)? {
         (bytes, false) => u64::try_from(bytes).ok(),
         _ => None,
@@ -246,6 +253,11 @@ mod tests {
             ("1844674407370955161.5e1", Some(u64::MAX)),
             ("18446744073709551616", None),
             ("0e9999", Some(0)),
+            ("0x1E", Some(30)),
+            ("0X1000", Some(4096)),
+            ("0x", None),
+            ("0x+1", None),
+            ("0x1.5", None),
             ("1e9999", None),
             ("1e99999", None),
             ("1.5", None),
@@ -265,6 +277,7 @@ mod tests {
             ("4K", 1024, Some(4096)),
             ("4KB", 1, Some(4000)),
             ("512B", 1024, Some(512)),
+            ("0x1b", 1024, Some(27_648)),
             ("0.3", 1024, None),
             ("4 potatoes", 1, None),
         ] {

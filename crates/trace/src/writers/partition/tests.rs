@@ -10,13 +10,11 @@ fn request(arrival: u64, volume: u32, sector: u64) -> Request {
         sector,
         sectors: 8,
         volume,
-        line: 1,
         operation: match arrival % 3 {
             0 => Operation::Read,
             _ => Operation::Write,
         },
-        fua: false,
-        stream: 0,
+        ..Request::BLANK
     }
 }
 
